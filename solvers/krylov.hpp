@@ -1,0 +1,48 @@
+// What all Krylov solvers share: the system at hand, the record, the loop, and the truth at the end.
+#pragma once
+#include "krill/solvers/loop.hpp"
+#include "krill/solvers/solver.hpp"
+
+namespace krill {
+
+/// A method adds three functions to this: how it starts from a residual, its iteration, and what is left to do after
+/// the last one. The rest is the same for all: b and x are scaled into arrays of the solver's own, the loop runs until
+/// there is a reason, b - A x is computed anew, and where only the recurrence had converged (or the method broke down
+/// on its way) the solve goes on from that true residual, a bounded number of times.
+template <class T>
+class Krylov : public Solver<T> {
+ public:
+  SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& watch) final;
+  std::size_t bytes() const override;
+
+ protected:
+  Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iterations, const StopOptions& stop);
+
+  virtual void start(Context&) = 0;              // r_ and rr_ hold the residual of x_
+  virtual void iterate_once(Context&) = 0;       // the body of the loop
+  virtual void settle(Context&) {}               // brings x_ to where the loop stopped
+  virtual std::int64_t own_vectors() const = 0;  // of size() entries, beside r_, b_ and x_
+
+  void residual(Context&);  // r = b - A x, rr = r'r
+
+  std::int64_t size() const { return A_.size(); }
+  int max_iterations() const { return max_iterations_; }
+
+  const Operator<T>& A_;
+  const Preconditioner<T>& M_;
+  Array<T> x_, r_;
+  Array<double> rr_;
+  Array<Progress> progress_;
+
+ private:
+  void import(Context&, const Array<T>& b, const Array<T>& x);
+  SolveReport report(const Progress&, double true2) const;
+
+  int max_iterations_;
+  StopOptions stop_;
+  Array<T> b_;
+  Array<double> most_, rhs2_, history_;
+  LoopGraph graph_;
+};
+
+}  // namespace krill

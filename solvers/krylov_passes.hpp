@@ -1,0 +1,135 @@
+// The passes that every solver shares: the system scaled and at hand, the residual, the record.
+#pragma once
+#include <bit>
+
+#include "krill/solvers/options.hpp"
+#include "krill/solvers/progress.hpp"
+#include "krill/sparse/core/pass.hpp"
+#include "krill/sparse/core/types.hpp"
+
+namespace krill {
+
+/// The power of two that brings a positive finite number into [1, 2), as a factor that is itself finite; 1 for the
+/// rest.
+constexpr double scale_of(double most) {
+  if (!(most > 0) || most - most != 0) return 1;
+  const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(most) >> 52) - 1023;
+  const int wanted = -exponent > 1022 ? 1022 : -exponent < -1021 ? -1021 : -exponent;
+  return std::bit_cast<double>(static_cast<std::uint64_t>(wanted + 1023) << 52);
+}
+
+/// The system in the solver's own arrays, scaled so that the largest entry of b is near 1: squared norms of 1e-170 and
+/// 1e160 neither vanish nor overflow, and powers of two change no bit of the mantissa. b = 0 starts from x = 0, which
+/// solves it. rhs2 = ||b||^2 scaled. Moves 4 n values.
+template <class T>
+struct ImportSystem {
+  using Sum = double;
+  const double* most;  // max |b_i|
+  const T *b, *x;
+  T *own_b, *own_x;
+  double* rhs2;
+  double scale = 1;
+
+  constexpr bool begin() { return scale = scale_of(*most), true; }
+  constexpr double entry(std::int64_t i) const {
+    own_b[i] = scaled_wide(b[i], scale);
+    own_x[i] = *most == 0 ? T(0) : scaled_wide(x[i], scale);
+    return squared(own_b[i]);
+  }
+  constexpr void finish(double sum) const { *rhs2 = sum; }
+
+  /// In double, so that a factor beyond the range of float still does its work.
+  static constexpr T scaled_wide(T a, double factor) { return T(scaled(wide(a), factor)); }
+};
+
+/// The solution back in the caller's array. Moves 2 n values.
+template <class T>
+struct ExportSolution {
+  using Sum = NoSum;
+  const double* most;
+  const T* own_x;
+  T* x;
+  double unscale = 1;
+
+  constexpr bool begin() { return unscale = 1 / scale_of(*most), true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    return x[i] = ImportSystem<T>::scaled_wide(own_x[i], unscale), NoSum{};
+  }
+};
+
+/// r = b - r (r holds A x on entry), rr = r'r. Moves 3 n values.
+template <class T>
+struct SubtractFrom {
+  using Sum = double;
+  const T* b;
+  T* r;
+  double* rr;
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t i) const {
+    const T difference = b[i] - r[i];
+    r[i] = difference;
+    return squared(difference);
+  }
+  constexpr void finish(double sum) const { *rr = sum; }
+};
+
+/// The record of a solve that begins. A pass over nothing.
+struct StartRecord {
+  using Sum = double;
+  const double *most, *rhs2, *rr;
+  Progress* progress;
+  double* history;
+  StopOptions stop;
+  int iteration_limit;
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t) const { return 0; }
+  constexpr void finish(double) const {
+    Progress fresh;
+    fresh.history = history;
+    fresh.iteration_limit = iteration_limit;
+    fresh.rhs2 = *rhs2;
+    fresh.initial2 = *rr;
+    fresh.baseline2 = stop.baseline == Baseline::rhs ? *rhs2 : *rr;
+    const double absolute = stop.absolute * scale_of(*most);
+    const double relative2 = stop.relative * stop.relative * fresh.baseline2, absolute2 = absolute * absolute;
+    fresh.target2 = relative2 > absolute2 ? relative2 : absolute2;
+    const double start2 = *rr > fresh.baseline2 ? *rr : fresh.baseline2;
+    fresh.divergence2 = stop.divergence * stop.divergence * start2;
+    fresh.stagnation = stop.stagnation;
+    fresh.best2 = *rr;
+    fresh.reason = fresh.correct(*rr);
+    *progress = fresh;
+  }
+};
+
+/// The record of a solve that goes on from the true residual. A pass over nothing.
+struct ResumeRecord {
+  using Sum = double;
+  const double* rr;
+  Progress* progress;
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t) const { return 0; }
+  constexpr void finish(double) const { progress->reason = progress->correct(*rr); }
+};
+
+/// z = d .* r, rz = Re r'z. Moves 3 n values.
+template <class T>
+struct ScaleDot {
+  using Sum = double;
+  const T *d, *r;
+  T* z;
+  double* rz;
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t i) const {
+    const T r_i = r[i], z_i = d[i] * r_i;
+    z[i] = z_i;
+    return real(conj(wide(r_i)) * wide(z_i));
+  }
+  constexpr void finish(double sum) const { *rz = sum; }
+};
+
+}  // namespace krill

@@ -1,0 +1,20 @@
+#include "krill/solvers/loop.hpp"
+
+namespace krill {
+
+void iterate(Context& ctx, LoopGraph& graph, Array<Progress>& progress, const Body& body, const Watcher& watcher) {
+  ctx.dispatch([&](const auto& where) {
+    Progress* record = progress.update(where);
+    const Context::SkipScope scope(ctx, &record->reason);
+    run_loop(where, {ctx.loop_control, ctx.id(), graph, record, body, watcher});
+  });
+}
+
+void run_loop(const Host&, const LoopPlan& plan) {
+  while (plan.progress->go_on()) {
+    plan.body();
+    if (plan.watcher) plan.progress->stop_requested = plan.watcher(*plan.progress);
+  }
+}
+
+}  // namespace krill

@@ -1,0 +1,58 @@
+// The matrix and the preconditioner as a solver sees them.
+#pragma once
+#include <memory>
+
+#include "krill/solvers/options.hpp"
+#include "krill/sparse/spmv/spmv.hpp"
+
+namespace krill {
+
+/// A square linear operator.
+template <class T>
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  virtual std::int64_t size() const = 0;
+  /// y = A x, and the dots in the same pass where the format can. x and y are different arrays.
+  virtual void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const = 0;
+};
+
+/// The operator of a stored matrix, which must outlive it. Raises ShapeMismatch where the matrix is not square.
+template <class T>
+class MatrixOperator final : public Operator<T> {
+ public:
+  explicit MatrixOperator(const AnyMatrix<T>& A);
+  std::int64_t size() const override { return rows(A_); }
+  void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const override;
+
+ private:
+  const AnyMatrix<T>& A_;
+};
+
+/// What a preconditioner hands back: z = M r and the real r'z. The identity hands back r and r'r themselves, so it
+/// costs nothing.
+template <class T>
+struct Preconditioned {
+  const Array<T>& z;
+  const Array<double>& rz;
+};
+
+/// z = M r with M an approximation of the inverse of A.
+template <class T>
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+  /// r: residual, rr: r'r; z, rz: room for the result. For Hermitian M.
+  virtual Preconditioned<T> apply_dot(Context&, const Array<T>& r, const Array<double>& rr, Array<T>& z,
+                                      Array<double>& rz) const = 0;
+  /// z: room for the result; the answer is z, or r itself where M is the identity.
+  virtual const Array<T>& apply(Context&, const Array<T>& r, Array<T>& z) const = 0;
+};
+
+/// Builds the preconditioner that `options` names for A. Raises InvalidArgument that names row and value where A does
+/// not allow it (Jacobi: a zero, missing or non-finite diagonal entry).
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions& options,
+                                                       const AnyMatrix<T>& A);
+
+}  // namespace krill

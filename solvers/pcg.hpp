@@ -1,0 +1,28 @@
+// Preconditioned conjugate gradients (Hestenes and Stiefel 1952).
+#pragma once
+#include "krill/solvers/krylov.hpp"
+
+namespace krill {
+
+/// Solves A x = b for Hermitian positive definite A and M, one product and one preconditioner an iteration. p'Ap <= 0
+/// ends it as not_positive_definite, r'Mr <= 0 as indefinite_preconditioner. Keeps 4 vectors beside b and x.
+template <class T>
+class Pcg final : public Krylov<T> {
+ public:
+  Pcg(const Operator<T>& A, const Preconditioner<T>& M, const PcgOptions& = {});
+
+ private:
+  void start(Context&) override;
+  void iterate_once(Context&) override;
+  std::int64_t own_vectors() const override { return 3; }
+
+  void direction(Context&, const Array<double>& rho, const Array<T>& z);
+  void update(Context&, const Array<double>& rho);
+
+  using Krylov<T>::A_, Krylov<T>::M_, Krylov<T>::x_, Krylov<T>::r_, Krylov<T>::rr_, Krylov<T>::progress_;
+  Array<T> z_, p_, q_;
+  Array<double> rho_, rho_old_;
+  Array<wide_t<T>> pq_;
+};
+
+}  // namespace krill

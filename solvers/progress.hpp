@@ -1,0 +1,69 @@
+// How far a solve is, kept where the solve runs.
+#pragma once
+#include <functional>
+
+#include "krill/sparse/core/reason.hpp"
+
+namespace krill {
+
+/// One record a solve, on the backend's side, written by passes alone. Norms are those of the scaled system.
+struct Progress {
+  Reason reason = Reason::running;
+  Reason stop_requested = Reason::running;  ///< the only word the host writes; read between iterations
+  int iteration = 0;
+  int iteration_limit = 0;
+  double rhs2 = 0;         ///< ||b||^2
+  double initial2 = 0;     ///< ||b - A x0||^2
+  double baseline2 = 0;    ///< what relative figures are relative to, squared
+  double target2 = 0;      ///< squared norm to reach
+  double residual2 = 0;    ///< squared norm of the recurrence's residual after `iteration` iterations
+  double divergence2 = 0;  ///< squared norm that means divergence
+  double best2 = 0;        ///< least squared norm at the last time it fell by 1 %
+  int best_iteration = 0;  ///< and when that was
+  int stagnation = 0;      ///< iterations without such a fall that end the solve; 0: never
+  double* history =
+      nullptr;  ///< residual norm after each iteration, iteration_limit + 1 entries, on the backend's side
+
+  /// Books the squared residual norm after one more iteration and says whether that ends the solve.
+  constexpr Reason note(double norm2) {
+    ++iteration;
+    return correct(norm2);
+  }
+  /// The same for an iteration that is counted already: the start, or a truth found anew.
+  constexpr Reason correct(double norm2) {
+    residual2 = norm2;
+    history[iteration] = norm2;
+    if (norm2 <= 0.9801 * best2) best2 = norm2, best_iteration = iteration;
+    return verdict();
+  }
+  /// note(), and the loop ends where there is a reason.
+  constexpr void observe(double norm2) { reason = note(norm2); }
+
+  /// Written so that NaN never passes for convergence.
+  constexpr Reason verdict() const {
+    if (!(residual2 - residual2 == 0)) return Reason::not_finite;
+    if (residual2 <= target2) return Reason::converged;
+    if (iteration >= iteration_limit) return Reason::max_iterations;
+    if (residual2 > divergence2) return Reason::diverged;
+    if (stagnation > 0 && iteration - best_iteration >= stagnation) return Reason::stagnated;
+    return Reason::running;
+  }
+  /// Between two iterations; true to go on.
+  constexpr bool go_on() {
+    if (reason == Reason::running && stop_requested != Reason::running) reason = stop_requested;
+    return reason == Reason::running;
+  }
+};
+
+/// What a watcher of a running solve is told now and then; norms relative to the baseline.
+struct Sight {
+  int iteration = 0;
+  double relative = 0;
+  double target_relative = 0;
+  double seconds = 0;
+};
+
+/// Called every now and then by the thread that solves; false asks the solve to stop as `interrupted`.
+using Watch = std::function<bool(const Sight&)>;
+
+}  // namespace krill

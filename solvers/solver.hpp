@@ -1,0 +1,45 @@
+// The one interface of all solvers, and what a solve reports.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "krill/solvers/operator.hpp"
+#include "krill/solvers/options.hpp"
+#include "krill/solvers/progress.hpp"
+
+namespace krill {
+
+/// How a solve ended. `reason` is Reason::converged only when ||b - A x|| was recomputed and meets the tolerance.
+struct SolveReport {
+  Reason reason = Reason::running;
+  int iterations = 0;
+  double baseline = 0;              ///< the norm that relative figures are relative to: ||b|| or ||b - A x0||
+  double rhs_norm = 0;              ///< ||b||
+  double initial_relative = 0;      ///< ||b - A x0|| / baseline
+  double recurrence_relative = 0;   ///< ||r|| / baseline as the iteration carried it
+  double true_relative = 0;         ///< ||b - A x|| / baseline, computed anew from the x that is handed back
+  double target_relative = 0;       ///< what had to be reached, absolute tolerance included
+  bool kept_initial_guess = false;  ///< the solve failed and the initial guess was the better x, so x is that
+  int restarts_from_truth = 0;  ///< how often the solve went on from the true residual after the recurrence had drifted
+  double seconds = 0;           ///< from the call to the answer
+  std::vector<double> history;  ///< ||r|| / baseline after 0, 1, ... iterations
+};
+
+/// A solver is a plan: it owns its vectors and, on CUDA, its instantiated graph, so that ten right-hand sides cost ten
+/// solves and one set-up. Operator and preconditioner must outlive it.
+template <class T>
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  /// x: initial guess in, solution out. Where the solve does not converge, x is the better of the iterate and the
+  /// guess. Raises ShapeMismatch. Never hangs and never reports `converged` wrongly, whatever the numbers are.
+  virtual SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& = {}) = 0;
+  /// Bytes of the vectors that the solver keeps.
+  virtual std::size_t bytes() const = 0;
+};
+
+/// The solver that `options` names.
+template <class T>
+std::unique_ptr<Solver<T>> make_solver(const SolverOptions& options, const Operator<T>& A, const Preconditioner<T>& M);
+
+}  // namespace krill

@@ -1,0 +1,133 @@
+#include "krill/sparse/convert/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+
+namespace krill {
+
+template <class T>
+static Array<T> copy_of(Context& ctx, const Array<T>& from) {
+  Array<T> to(from.size(), from.name());
+  ctx.dispatch([&](const auto& where) {
+    copy_bytes(where, to.write(where), from.read(where), static_cast<std::size_t>(from.size()) * sizeof(T));
+  });
+  return to;
+}
+
+template <class T, class Offset>
+Coo<T> to_coo(Context& ctx, const Csr<T, Offset>& A) {
+  Array<std::int32_t> row_indices(A.nnz(), "coo row_indices");
+  ctx.dispatch([&](const auto& where) {
+    expand_offsets(where, A.rows(), A.nnz(), A.row_offsets().read(where), row_indices.write(where));
+  });
+  return {A.rows(), A.cols(), std::move(row_indices), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())};
+}
+
+template <class Offset>
+static void require_offsets_fit(std::int64_t nnz) {
+  if (nnz > std::numeric_limits<Offset>::max())
+    throw InvalidArgument(fmt::format("csr: {} entries do not fit 32-bit row offsets (at most {}); use 64-bit offsets",
+                                      nnz, std::numeric_limits<Offset>::max()));
+}
+
+template <class T, class Offset>
+Csr<T, Offset> to_csr(Context& ctx, const Coo<T>& A) {
+  require_offsets_fit<Offset>(A.nnz());
+  Array<Offset> row_offsets(A.rows() + std::int64_t{1}, "csr row_offsets");
+  ctx.dispatch([&](const auto& where) {
+    compress_rows(where, A.rows(), A.nnz(), A.row_indices().read(where), row_offsets.write(where));
+  });
+  return {A.cols(), std::move(row_offsets), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())};
+}
+
+template <class T, class Offset>
+Csr<T, Offset> transpose(Context& ctx, const Csr<T, Offset>& A, Op op, Array<Offset>* permutation) {
+  Array<Offset> row_offsets(A.cols() + std::int64_t{1}, "csr row_offsets");
+  Array<std::int32_t> col_indices(A.nnz(), "csr col_indices");
+  Array<T> values(A.nnz(), "csr values");
+  if (permutation) *permutation = Array<Offset>(A.nnz(), "transpose permutation");
+  ctx.dispatch([&](const auto& where) {
+    csr_transpose<kernel_t<T>, Offset>(
+        where, A.view(where), op == Op::adjoint,
+        {A.cols(), A.rows(), A.nnz(), row_offsets.write(where), col_indices.write(where), values.write(where)},
+        permutation ? permutation->write(where) : nullptr);
+  });
+  return {A.rows(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class T, class Offset>
+static Triangles find_triangles(Context& ctx, const Csr<T, Offset>& A) {
+  Array<Triangles> found(1, "triangles");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, A.rows(), FindTriangles<kernel_t<T>, Offset>{A.view(where), found.write(where)});
+  });
+  return found.host()[0];
+}
+
+template <class T, class Offset>
+Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, Mirror mirror) {
+  require_size("expand: columns of the square matrix", triangle.cols(), triangle.rows());
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  const Triangles found = find_triangles(ctx, triangle);
+  if (found.lower.value != none && found.upper.value != none)
+    throw InvalidArgument(
+        fmt::format("expand: row {} has an entry below the diagonal and row {} one above it; a {} "
+                    "matrix is stored as one triangle",
+                    found.lower.value, found.upper.value, mirror == Mirror::hermitian ? "hermitian" : "symmetric"));
+  const Csr<T, Offset> other = transpose(ctx, triangle, mirror == Mirror::hermitian ? Op::adjoint : Op::transpose);
+  const std::int64_t rows = triangle.rows();
+  Array<Offset> counts(rows, "expand counts"), row_offsets(rows + 1, "csr row_offsets");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows,
+             CountExpanded<kernel_t<T>, Offset>{triangle.view(where), other.view(where), counts.write(where)});
+    scan_counts(where, rows, counts.read(where), row_offsets.write(where));
+  });
+  const auto nnz = static_cast<std::int64_t>(row_offsets.host()[static_cast<std::size_t>(rows)]);
+  Array<std::int32_t> col_indices(nnz, "csr col_indices");
+  Array<T> values(nnz, "csr values");
+  ctx.dispatch([&](const auto& where) {
+    const CsrView<kernel_t<T>, Offset> out{triangle.rows(),           triangle.cols(),          nnz,
+                                           row_offsets.update(where), col_indices.write(where), values.write(where)};
+    run_pass(where, rows,
+             FillExpanded<kernel_t<T>, Offset>{triangle.view(where), other.view(where), out, found.upper.value != none,
+                                               real_t<T>(mirror == Mirror::skew_symmetric ? -1 : 1)});
+  });
+  return {triangle.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class Where, class T, class Offset>
+static void write_diagonal(const Where& where, const Csr<T, Offset>& A, Array<T>& d) {
+  run_pass(where, d.size(), CsrDiagonal<kernel_t<T>, Offset>{A.view(where), d.write(where)});
+}
+
+template <class Where, class T>
+static void write_diagonal(const Where& where, const Coo<T>& A, Array<T>& d) {
+  run_pass(where, d.size(), FillZero<kernel_t<T>>{d.write(where)});
+  run_pass(where, A.nnz(), CooDiagonal<kernel_t<T>>{A.view(where), d.update(where)});
+}
+
+template <class T>
+Array<T> diagonal(Context& ctx, const AnyMatrix<T>& A) {
+  Array<T> d(std::min(rows(A), cols(A)), "diagonal");
+  ctx.dispatch([&](const auto& where) { std::visit([&](const auto& a) { write_diagonal(where, a, d); }, A); });
+  return d;
+}
+
+#define INSTANTIATE(T, Offset)                                                            \
+  template Coo<T> to_coo(Context&, const Csr<T, Offset>&);                                \
+  template Csr<T, Offset> to_csr(Context&, const Coo<T>&);                                \
+  template Csr<T, Offset> transpose(Context&, const Csr<T, Offset>&, Op, Array<Offset>*); \
+  template Csr<T, Offset> expand(Context&, const Csr<T, Offset>&, Mirror);
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+#define INSTANTIATE(T) template Array<T> diagonal(Context&, const AnyMatrix<T>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

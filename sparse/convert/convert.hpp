@@ -1,0 +1,67 @@
+// From format to format: CSR <-> COO, transposition, symmetric expansion, the diagonal.
+#pragma once
+#include "krill/sparse/formats/any_matrix.hpp"
+
+namespace krill {
+
+/// The same matrix in coordinates. O(nnz); the column indices and values are copied.
+template <class T, class Offset>
+Coo<T> to_coo(Context&, const Csr<T, Offset>& A);
+
+/// The same matrix in CSR. Raises InvalidArgument where nnz does not fit Offset.
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Coo<T>& A);
+
+/// op(A) as a matrix of its own. O(nnz): a stable sort of the entries by column, so the result is sorted and the same
+/// in every run. Where `permutation` is given, entry k of the result is entry permutation[k] of A: values that change
+/// later need only be gathered.
+template <class T, class Offset>
+Csr<T, Offset> transpose(Context&, const Csr<T, Offset>& A, Op op = Op::transpose,
+                         Array<Offset>* permutation = nullptr);
+
+/// How the missing triangle follows from the stored one.
+enum class Mirror { symmetric, skew_symmetric, hermitian };
+
+/// The whole matrix from one stored triangle (lower or upper, with or without its diagonal). O(nnz).
+/// Raises InvalidArgument, naming the entry, where both triangles hold entries.
+template <class T, class Offset>
+Csr<T, Offset> expand(Context&, const Csr<T, Offset>& triangle, Mirror);
+
+/// d_i = a_ii, zero where no entry is stored; min(rows, cols) entries.
+template <class T>
+Array<T> diagonal(Context&, const AnyMatrix<T>& A);
+
+// The kernels behind the doors, on views: pointers on the tag's side, zero-based where no view says otherwise.
+
+/// row_indices[k] = the row of entry k.
+template <class Offset>
+void expand_offsets(const Host&, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
+                    std::int32_t* row_indices);
+template <class Offset>
+void expand_offsets(const Cuda&, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
+                    std::int32_t* row_indices);
+
+/// row_offsets[i] = the number of entries in rows before i, from sorted row indices counted from `base`.
+template <class Offset>
+void compress_rows(const Host&, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
+                   Offset* row_offsets, IndexBase base = IndexBase::zero);
+template <class Offset>
+void compress_rows(const Cuda&, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
+                   Offset* row_offsets, IndexBase base = IndexBase::zero);
+
+/// out = the transpose of a (conjugated where asked), zero-based; `permutation` may be null. The rows of `a` need not
+/// be sorted. Takes scratch of about nnz (2 sizeof Offset + 8) bytes.
+template <class T, class Offset>
+void csr_transpose(const Host&, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
+                   Offset* permutation);
+template <class T, class Offset>
+void csr_transpose(const Cuda&, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
+                   Offset* permutation);
+
+/// offsets[0] = 0 and offsets[i + 1] = counts[0] + ... + counts[i].
+template <class Offset>
+void scan_counts(const Host&, std::int64_t n, const Offset* counts, Offset* offsets);
+template <class Offset>
+void scan_counts(const Cuda&, std::int64_t n, const Offset* counts, Offset* offsets);
+
+}  // namespace krill

@@ -1,0 +1,137 @@
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/pass_cuda.cuh"
+
+namespace krill {
+namespace {
+
+/// Bits that the numbers 0 to n - 1 need.
+int bits_of(std::int64_t n) {
+  int bits = 1;
+  while ((std::int64_t(1) << bits) < n) ++bits;
+  return bits;
+}
+
+/// keys[k] = the column of entry k, order[k] = k.
+template <class Offset>
+struct ColumnKeys {
+  using Sum = NoSum;
+  const std::int32_t* col_indices;
+  std::int32_t base;
+  std::int32_t* keys;
+  Offset* order;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    keys[k] = col_indices[k] - base;
+    order[k] = static_cast<Offset>(k);
+    return {};
+  }
+};
+
+/// Entry k of the transpose from entry order[k] of the matrix.
+template <class T, class Offset>
+struct GatherTransposed {
+  using Sum = NoSum;
+  const Offset* order;
+  const std::int32_t* row_indices;
+  const T* values;
+  bool conjugate;
+  std::int32_t* out_col_indices;
+  T* out_values;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    out_col_indices[k] = row_indices[order[k]];
+    out_values[k] = conj_if(conjugate, values[order[k]]);
+    return {};
+  }
+};
+
+/// row_offsets counted from zero.
+template <class Offset>
+struct ZeroBased {
+  using Sum = NoSum;
+  const Offset* from;
+  Offset base;
+  Offset* to;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return to[i] = from[i] - base, NoSum{}; }
+};
+
+}  // namespace
+
+// A stable radix sort of the entries by column, on as many bits as the columns need: rows stay ascending.
+template <class T, class Offset>
+void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
+                   Offset* permutation) {
+  const auto n = static_cast<std::size_t>(a.nnz);
+  Frame frame(cuda);
+  auto* offsets = frame.take<Offset>(static_cast<std::size_t>(a.rows) + 1);
+  auto *row_indices = frame.take<std::int32_t>(n), *keys = frame.take<std::int32_t>(n),
+       *sorted_keys = frame.take<std::int32_t>(n);
+  auto *order = frame.take<Offset>(n), *sorted_order = permutation ? permutation : frame.take<Offset>(n);
+  run_pass(cuda, a.rows + std::int64_t(1), ZeroBased<Offset>{a.row_offsets, static_cast<Offset>(a.base), offsets});
+  expand_offsets(cuda, a.rows, a.nnz, offsets, row_indices);
+  run_pass(cuda, a.nnz, ColumnKeys<Offset>{a.col_indices, static_cast<int>(a.base), keys, order});
+  std::size_t bytes = 0;
+  const int bits = bits_of(a.cols);
+  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_keys, order, sorted_order, a.nnz, 0, bits,
+                                        cuda.stream));
+  check(cub::DeviceRadixSort::SortPairs(frame.take<char>(bytes), bytes, keys, sorted_keys, order, sorted_order, a.nnz,
+                                        0, bits, cuda.stream));
+  compress_rows(cuda, a.cols, a.nnz, sorted_keys, out.row_offsets);
+  run_pass(cuda, a.nnz,
+           GatherTransposed<T, Offset>{sorted_order, row_indices, a.values, conjugate, out.col_indices, out.values});
+}
+
+template <class Offset>
+void expand_offsets(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
+                    std::int32_t* row_indices) {
+  run_pass(cuda, nnz, RowOfEntry<Offset>{row_offsets, rows, row_indices});
+}
+
+template <class Offset>
+void compress_rows(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
+                   Offset* row_offsets, IndexBase base) {
+  run_pass(cuda, nnz + 1, CompressRows<Offset>{row_indices, nnz, rows, static_cast<int>(base), row_offsets});
+}
+
+template <class Offset>
+void scan_counts(const Cuda& cuda, std::int64_t n, const Offset* counts, Offset* offsets) {
+  Frame frame(cuda);
+  std::size_t bytes = 0;
+  device::fill_zero(cuda, offsets, sizeof(Offset));
+  check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, offsets + 1, n, cuda.stream));
+  check(cub::DeviceScan::InclusiveSum(frame.take<char>(bytes), bytes, counts, offsets + 1, n, cuda.stream));
+}
+
+template void scan_counts(const Cuda&, std::int64_t, const std::int32_t*, std::int32_t*);
+template void expand_offsets(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*);
+template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*, IndexBase);
+template void expand_offsets(const Cuda&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
+template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
+template void scan_counts(const Cuda&, std::int64_t, const std::int64_t*, std::int64_t*);
+
+#define INSTANTIATE(T, Offset)                                                              \
+  template void csr_transpose(const Cuda&, const CsrView<const kernel_t<T>, Offset>&, bool, \
+                              const CsrView<kernel_t<T>, Offset>&, Offset*);                \
+  template void run_pass(const Cuda&, std::int64_t, FindTriangles<kernel_t<T>, Offset>);    \
+  template void run_pass(const Cuda&, std::int64_t, CountExpanded<kernel_t<T>, Offset>);    \
+  template void run_pass(const Cuda&, std::int64_t, FillExpanded<kernel_t<T>, Offset>);     \
+  template void run_pass(const Cuda&, std::int64_t, CsrDiagonal<kernel_t<T>, Offset>);
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+#define INSTANTIATE(T)                                                         \
+  template void run_pass(const Cuda&, std::int64_t, CooDiagonal<kernel_t<T>>); \
+  template void run_pass(const Cuda&, std::int64_t, FillZero<kernel_t<T>>);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

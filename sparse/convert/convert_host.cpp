@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/pass_host.hpp"
+
+namespace krill {
+
+// A counting sort by column. The rows are cut into one part a thread, of about equal nnz; each part counts its entries
+// of every column, then knows where to put them. The order of the parts keeps the sort stable, so the result does not
+// depend on the number of threads.
+template <class T, class Offset>
+void csr_transpose(const Host& host, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
+                   Offset* permutation) {
+  const auto base = static_cast<Offset>(a.base);
+  const int parts = host.threads_for(a.nnz);
+  Frame frame(host);
+  const auto cols = static_cast<std::size_t>(a.cols);
+  Offset* cursors = frame.take<Offset>(cols * static_cast<std::size_t>(parts));
+  const auto first_row = [&](int part) {
+    const Offset target = base + static_cast<Offset>(a.nnz * part / parts);
+    return part == parts ? a.rows : std::lower_bound(a.row_offsets, a.row_offsets + a.rows, target) - a.row_offsets;
+  };
+  const auto for_entries = [&](int part, auto&& use) {
+    for (std::int64_t i = first_row(part), end = first_row(part + 1); i < end; ++i)
+      for (Offset k = a.row_offsets[i] - base; k < a.row_offsets[i + 1] - base; ++k)
+        use(i, k, static_cast<std::size_t>(a.col_indices[k] - base));
+  };
+#pragma omp parallel for schedule(static, 1) num_threads(parts) if (parts > 1)
+  for (int part = 0; part < parts; ++part) {
+    Offset* mine = cursors + cols * static_cast<std::size_t>(part);
+    std::fill_n(mine, cols, Offset(0));
+    for_entries(part, [&](std::int64_t, Offset, std::size_t col) { ++mine[col]; });
+  }
+  Offset next = 0;
+  for (std::size_t col = 0; col < cols; ++col) {
+    out.row_offsets[col] = next;
+    for (int part = 0; part < parts; ++part)
+      next += std::exchange(cursors[cols * static_cast<std::size_t>(part) + col], next);
+  }
+  out.row_offsets[cols] = next;
+#pragma omp parallel for schedule(static, 1) num_threads(parts) if (parts > 1)
+  for (int part = 0; part < parts; ++part) {
+    Offset* mine = cursors + cols * static_cast<std::size_t>(part);
+    for_entries(part, [&](std::int64_t i, Offset k, std::size_t col) {
+      const Offset to = mine[col]++;
+      out.col_indices[to] = static_cast<std::int32_t>(i);
+      out.values[to] = conj_if(conjugate, a.values[k]);
+      if (permutation) permutation[to] = k;
+    });
+  }
+}
+
+template <class Offset>
+void expand_offsets(const Host& host, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
+                    std::int32_t* row_indices) {
+  run_pass(host, nnz, RowOfEntry<Offset>{row_offsets, rows, row_indices});
+}
+
+template <class Offset>
+void compress_rows(const Host& host, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
+                   Offset* row_offsets, IndexBase base) {
+  run_pass(host, nnz + 1, CompressRows<Offset>{row_indices, nnz, rows, static_cast<int>(base), row_offsets});
+}
+
+template <class Offset>
+void scan_counts(const Host&, std::int64_t n, const Offset* counts, Offset* offsets) {
+  offsets[0] = 0;
+  for (std::int64_t i = 0; i < n; ++i) offsets[i + 1] = offsets[i] + counts[i];
+}
+
+template void scan_counts(const Host&, std::int64_t, const std::int32_t*, std::int32_t*);
+template void expand_offsets(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*);
+template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*, IndexBase);
+template void expand_offsets(const Host&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
+template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
+template void scan_counts(const Host&, std::int64_t, const std::int64_t*, std::int64_t*);
+
+#define INSTANTIATE(T, Offset)                                                              \
+  template void csr_transpose(const Host&, const CsrView<const kernel_t<T>, Offset>&, bool, \
+                              const CsrView<kernel_t<T>, Offset>&, Offset*);                \
+  template void run_pass(const Host&, std::int64_t, FindTriangles<kernel_t<T>, Offset>);    \
+  template void run_pass(const Host&, std::int64_t, CountExpanded<kernel_t<T>, Offset>);    \
+  template void run_pass(const Host&, std::int64_t, FillExpanded<kernel_t<T>, Offset>);     \
+  template void run_pass(const Host&, std::int64_t, CsrDiagonal<kernel_t<T>, Offset>);
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+#define INSTANTIATE(T)                                                         \
+  template void run_pass(const Host&, std::int64_t, CooDiagonal<kernel_t<T>>); \
+  template void run_pass(const Host&, std::int64_t, FillZero<kernel_t<T>>);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

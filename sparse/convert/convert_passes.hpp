@@ -1,0 +1,167 @@
+// The entry-by-entry parts of conversions, written once for both backends.
+#pragma once
+#include <limits>
+
+#include "krill/sparse/core/pass.hpp"
+#include "krill/sparse/formats/coo.hpp"
+
+namespace krill {
+
+/// The least of the indices that were seen, as a pass's Sum.
+struct FirstIndex {
+  std::int64_t value = std::numeric_limits<std::int64_t>::max();
+  constexpr FirstIndex& operator+=(FirstIndex other) {
+    if (other.value < value) value = other.value;
+    return *this;
+  }
+};
+
+/// Which triangles a matrix has: `lower` and `upper` are the first rows with an entry strictly inside them.
+struct Triangles {
+  FirstIndex lower, upper;
+  constexpr Triangles& operator+=(Triangles other) { return lower += other.lower, upper += other.upper, *this; }
+};
+
+/// Finds out on which side of the diagonal entries lie; over the rows.
+template <class T, class Offset>
+struct FindTriangles {
+  using Sum = Triangles;
+  CsrView<const T, Offset> a;
+  Triangles* found;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    Sum mine;
+    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+      if (a.col_indices[k] < i) mine.lower.value = i;
+      if (a.col_indices[k] > i) mine.upper.value = i;
+    }
+    return mine;
+  }
+  constexpr void finish(const Sum& sum) const { *found = sum; }
+};
+
+/// Entries of each row of the expanded matrix: those of the triangle and of its mirror, the diagonal once. Over the
+/// rows.
+template <class T, class Offset>
+struct CountExpanded {
+  using Sum = NoSum;
+  CsrView<const T, Offset> a, mirror;
+  Offset* counts;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    Offset count = a.row_offsets[i + 1] - a.row_offsets[i];
+    for (Offset k = mirror.row_offsets[i]; k < mirror.row_offsets[i + 1]; ++k) count += mirror.col_indices[k] != i;
+    counts[i] = count;
+    return {};
+  }
+};
+
+/// Row i of the expanded matrix: what lies left of the diagonal first. `sign` is -1 for skew matrices. Over the rows.
+template <class T, class Offset>
+struct FillExpanded {
+  using Sum = NoSum;
+  CsrView<const T, Offset> a, mirror;
+  CsrView<T, Offset> out;
+  bool mirror_first;  // the stored triangle is the upper one
+  real_t<T> sign;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    Offset to = out.row_offsets[i];
+    if (mirror_first) to = append(mirror, i, to, false, sign);
+    to = append(a, i, to, true, real_t<T>(1));
+    if (!mirror_first) append(mirror, i, to, false, sign);
+    return {};
+  }
+  constexpr Offset append(const CsrView<const T, Offset>& from, std::int64_t i, Offset to, bool with_diagonal,
+                          real_t<T> factor) const {
+    for (Offset k = from.row_offsets[i]; k < from.row_offsets[i + 1]; ++k) {
+      if (!with_diagonal && from.col_indices[k] == i) continue;
+      out.col_indices[to] = from.col_indices[k];
+      out.values[to++] = scaled(from.values[k], factor);
+    }
+    return to;
+  }
+};
+
+/// d_i = a_ii, zero where nothing is stored. Over the rows.
+template <class T, class Offset>
+struct CsrDiagonal {
+  using Sum = NoSum;
+  CsrView<const T, Offset> a;
+  T* d;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    T value{};
+    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+      if (a.col_indices[k] == i) value = a.values[k];
+    d[i] = value;
+    return {};
+  }
+};
+
+/// d_i = a_ii for the entries that are stored; the rest of d is left. Over the entries.
+template <class T>
+struct CooDiagonal {
+  using Sum = NoSum;
+  CooView<const T> a;
+  T* d;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    if (a.row_indices[k] == a.col_indices[k]) d[a.row_indices[k]] = a.values[k];
+    return {};
+  }
+};
+
+/// v_i = 0.
+template <class T>
+struct FillZero {
+  using Sum = NoSum;
+  T* v;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return v[i] = T{}, NoSum{}; }
+};
+
+/// row_indices[k] = the row of entry k, by bisection of the offsets. Over the entries.
+template <class Offset>
+struct RowOfEntry {
+  using Sum = NoSum;
+  const Offset* row_offsets;
+  std::int32_t rows;
+  std::int32_t* row_indices;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    std::int32_t low = 0, high = rows;  // row_offsets[low] <= k < row_offsets[high]
+    while (high - low > 1) {
+      const std::int32_t middle = low + (high - low) / 2;
+      (row_offsets[middle] <= k ? low : high) = middle;
+    }
+    row_indices[k] = low;
+    return {};
+  }
+};
+
+/// row_offsets from sorted row indices: entry k closes every row between its predecessor's and its own. Over nnz + 1.
+template <class Offset>
+struct CompressRows {
+  using Sum = NoSum;
+  const std::int32_t* row_indices;
+  std::int64_t nnz;
+  std::int32_t rows, base;
+  Offset* row_offsets;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    const std::int32_t before = k == 0 ? -1 : row_indices[k - 1] - base, here = k == nnz ? rows : row_indices[k] - base;
+    for (std::int32_t row = before; row < here; ++row) row_offsets[row + 1] = static_cast<Offset>(k);
+    return {};
+  }
+};
+
+}  // namespace krill

@@ -1,0 +1,165 @@
+// One logical array, mirrored on demand between host and device.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "krill/sparse/core/context.hpp"
+#include "krill/sparse/core/types.hpp"
+
+namespace krill {
+
+namespace detail {
+
+/// The bytes behind an Array: a host copy, a device copy, and which of them is current.
+class Mirror {
+ public:
+  Mirror() = default;
+  Mirror(std::size_t bytes, const char* name) : bytes_(bytes), name_(name) {}
+  /// Takes over host memory that `owner` keeps alive.
+  Mirror(std::shared_ptr<void> owner, std::size_t bytes, const char* name)
+      : bytes_(bytes), name_(name), host_(std::move(owner)), host_current_(true) {}
+  Mirror(Mirror&& other) noexcept { swap(other); }
+  Mirror& operator=(Mirror&& other) noexcept {
+    Mirror taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~Mirror();
+
+  const void* read(Host) const { return fetch_host(); }
+  const void* read(const Cuda& where) const { return fetch_device(where); }
+  void* write(Host);
+  void* write(const Cuda& where);
+  void* update(Host where) { return fetch_host(), write(where); }
+  void* update(const Cuda& where) { return fetch_device(where), write(where); }
+
+  const void* fetch_host() const;
+  std::size_t device_bytes() const { return device_ ? bytes_ : 0; }
+  const char* name() const { return name_; }
+
+ private:
+  void swap(Mirror& other) noexcept;
+  void* reserve_host() const;
+  void* reserve_device(const Cuda& where) const;
+  void* fetch_device(const Cuda& where) const;
+
+  std::size_t bytes_ = 0;
+  const char* name_ = "array";
+  mutable std::shared_ptr<void> host_;
+  mutable void* device_ = nullptr;
+  mutable int device_index_ = 0;
+  mutable std::uint64_t stream_id_ = 0;  // the stream that wrote the device copy last
+  mutable bool host_current_ = false, device_current_ = false;
+};
+
+}  // namespace detail
+
+/// Copies bytes between two places on the tag's side.
+void copy_bytes(const Host&, void* to, const void* from, std::size_t bytes);
+void copy_bytes(const Cuda&, void* to, const void* from, std::size_t bytes);
+
+/// Owns a host and/or a device copy of `size` entries and knows which is current: data crosses only when the side that
+/// is asked for is stale. The contents of a new array are unspecified. Transfers and allocations are counted, and raise
+/// InvalidArgument inside a stream capture, naming the array. One thread at a time.
+template <class T>
+class Array {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  /// `name` must live as long as the array; messages use it.
+  explicit Array(std::int64_t size = 0, const char* name = "array")
+      : size_(size), bytes_(static_cast<std::size_t>(size) * sizeof(T), name) {}
+  /// Takes the vector over without a copy.
+  explicit Array(std::vector<T> values, const char* name = "array") : size_(std::ssize(values)) {
+    auto owner = std::make_shared<std::vector<T>>(std::move(values));
+    bytes_ = detail::Mirror(std::shared_ptr<void>(owner, owner->data()), owner->size() * sizeof(T), name);
+  }
+  Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
+  Array(Array&&) noexcept = default;
+  Array& operator=(Array&&) noexcept = default;
+
+  /// A copy of the contents, made on the host.
+  Array clone() const { return Array(std::vector<T>(host().begin(), host().end()), bytes_.name()); }
+
+  std::int64_t size() const { return size_; }
+  const char* name() const { return bytes_.name(); }
+  std::size_t device_bytes() const { return bytes_.device_bytes(); }
+
+  // What a kernel gets: a pointer on the side that its tag names.
+  /// Contents wanted.
+  template <class Where>
+  const kernel_t<T>* read(const Where& where) const {
+    return static_cast<const kernel_t<T>*>(bytes_.read(where));
+  }
+  /// Contents replaced whole.
+  template <class Where>
+  kernel_t<T>* write(const Where& where) {
+    return static_cast<kernel_t<T>*>(bytes_.write(where));
+  }
+  /// Contents wanted and changed.
+  template <class Where>
+  kernel_t<T>* update(const Where& where) {
+    return static_cast<kernel_t<T>*>(bytes_.update(where));
+  }
+  /// For y = ... + beta y: write where beta is a host zero, so that old contents are not even fetched, else update.
+  template <class Where, class S>
+  kernel_t<T>* output(const Where& where, const S& beta) {
+    return beta.is_host_zero() ? write(where) : update(where);
+  }
+
+  /// The contents on the host; waits for the device where it wrote last.
+  std::span<const T> host() const {
+    return {static_cast<const T*>(bytes_.fetch_host()), static_cast<std::size_t>(size_)};
+  }
+  /// The same, to be changed; the device copy is stale from then on.
+  std::span<T> edit() { return {static_cast<T*>(bytes_.update(Host{})), static_cast<std::size_t>(size_)}; }
+
+ private:
+  std::int64_t size_ = 0;
+  detail::Mirror bytes_;
+};
+
+/// Raises InvalidArgument where two operands are the same array: "spmv: x and y must not be the same array".
+template <class T, class U>
+void require_disjoint(std::string_view what, const Array<T>& a, const Array<U>& b) {
+  if (static_cast<const void*>(&a) == static_cast<const void*>(&b))
+    throw InvalidArgument(std::string(what) + " must not be the same array");
+}
+
+/// What a kernel gets of a Scalar: the value itself, or where it lies on the kernel's side.
+template <class T>
+struct ScalarView {
+  T value{};
+  const T* at = nullptr;
+  constexpr T operator()() const { return at ? *at : value; }
+};
+
+/// A factor of an operation (alpha, beta): a value, or an array of one entry that may lie on the host or the device
+/// and is read when the kernel runs.
+template <class T>
+class Scalar {
+ public:
+  Scalar(T value) : value_(value) {}
+  template <class R>
+  requires(!std::is_same_v<R, T> && std::is_arithmetic_v<R>) Scalar(R value) : value_(static_cast<real_t<T>>(value)) {}
+  Scalar(const Array<T>& one_entry) : array_(&one_entry) { require_size("scalar", one_entry.size(), 1); }
+
+  template <class Where>
+  ScalarView<kernel_t<T>> read(const Where& where) const {
+    if (array_) return {{}, array_->read(where)};
+    return {std::bit_cast<kernel_t<T>>(value_), nullptr};
+  }
+  bool is_host_zero() const { return !array_ && value_ == T(0); }
+
+ private:
+  T value_{};
+  const Array<T>* array_ = nullptr;
+};
+}  // namespace krill

@@ -1,0 +1,75 @@
+#include "krill/sparse/core/context.hpp"
+
+#include <omp.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
+
+namespace krill {
+
+Counters& counters() {
+  thread_local Counters mine;
+  return mine;
+}
+
+struct Context::Device {
+  Device(int index, CUstream_st* user_stream)
+      : arena(index),
+        stream(user_stream ? user_stream : device::create_stream(index)),
+        owns_stream(user_stream == nullptr),
+        stream_id(device::enlist_stream(index, stream)) {}
+  ~Device() {
+    device::strike_stream(stream_id);
+    if (owns_stream) device::destroy_stream(stream);
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  Arena arena;
+  CUstream_st* stream;
+  bool owns_stream;
+  std::uint64_t stream_id;
+};
+
+Context::Context() : id_(0), host_arena_(std::make_unique<Arena>()) {
+  static std::atomic<std::uint64_t> last{0};
+  id_ = ++last;
+  const char* loop = std::getenv("KRILL_LOOP");
+  if (loop && std::string_view(loop) == "host") loop_control = LoopControl::host;
+}
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+Context::~Context() = default;
+
+Context Context::host(int threads) {
+  Context ctx;
+  ctx.host_ = {threads > 0 ? threads : omp_get_max_threads(), {}, ctx.host_arena_.get()};
+  return ctx;
+}
+
+Context Context::cuda(CudaOptions options) {
+  const int devices = device::count();
+  if (devices == 0) throw NoDevice(device::absence());
+  if (options.device < 0 || options.device >= devices)
+    throw NoDevice("CUDA device " + std::to_string(options.device) + " does not exist: there are " +
+                   std::to_string(devices) + ", counted from 0");
+  Context ctx = host();
+  ctx.device_ = std::make_unique<Device>(options.device, options.stream);
+  Device& own = *ctx.device_;
+  ctx.cuda_ = {own.stream,   {}, &own.arena, nullptr, options.device, device::info(options.device).multiprocessors,
+               own.stream_id};
+  ctx.cuda_.ticket = static_cast<unsigned*>(own.arena.take(sizeof(unsigned), &ctx.cuda_));
+  device::fill_zero(ctx.cuda_, ctx.cuda_.ticket, sizeof(unsigned));
+  return ctx;
+}
+
+Context Context::automatic() { return device::count() > 0 ? cuda() : host(); }
+
+void Context::synchronize() {
+  if (on_cuda()) device::synchronize(cuda_.stream);
+}
+
+std::size_t Context::workspace_bytes() const { return on_cuda() ? cuda_.arena->bytes() : host_arena_->bytes(); }
+
+}  // namespace krill

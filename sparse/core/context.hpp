@@ -1,0 +1,112 @@
+// Where and how an operation runs.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "krill/config.hpp"
+#include "krill/sparse/core/arena.hpp"
+#include "krill/sparse/core/device.hpp"
+#include "krill/sparse/core/error.hpp"
+#include "krill/sparse/core/reason.hpp"
+
+namespace krill {
+
+/// Inside a solver loop a kernel is told where the loop's reason lies, on its own side, and does nothing once that is
+/// set: so a body may stop half way, and several bodies can stand in one graph. A reason changes only where no other
+/// thread of the kernel still looks at it: in a pass's finish() or in a kernel of one thread.
+struct Skip {
+  const Reason* reason = nullptr;
+  constexpr bool now() const { return reason && *reason != Reason::running; }
+};
+
+/// The host backend, as a kernel sees it.
+struct Host {
+  int threads = 1;
+  Skip skip;
+  Arena* arena = nullptr;
+
+  /// Threads worth waking for `work` elements: below ~32k a parallel region costs more than it saves.
+  int threads_for(std::int64_t work) const { return work < 32'768 ? 1 : threads; }
+  const Cuda* cuda() const { return nullptr; }
+};
+
+/// The CUDA backend, as a kernel sees it.
+struct Cuda {
+  CUstream_st* stream = nullptr;
+  Skip skip;
+  Arena* arena = nullptr;
+  unsigned* ticket = nullptr;  ///< one word on the device, zero between kernels, for sums over the grid
+  int device = 0;
+  int multiprocessors = 1;
+  std::uint64_t stream_id = 0;
+
+  const Cuda* cuda() const { return this; }
+};
+
+/// Who decides that a solver loop goes on: the device (fast), or the host after every iteration (for debuggers,
+/// profilers and compute-sanitizer's racecheck and synccheck, which do not follow device-side while loops). The
+/// environment's KRILL_LOOP=host asks for the second.
+enum class LoopControl { device, host };
+
+struct CudaOptions {
+  int device = 0;
+  CUstream_st* stream = nullptr;  ///< null: the context makes one of its own
+};
+
+/// Not thread-safe: one per thread. Movable.
+class Context {
+ public:
+  static Context host(int threads = 0);   ///< 0: as many as OpenMP gives
+  static Context cuda(CudaOptions = {});  ///< Raises NoDevice.
+  static Context automatic();             ///< CUDA where there is a device, else the host
+  Context(Context&&) noexcept;
+  Context& operator=(Context&&) noexcept;
+  ~Context();
+
+  LoopControl loop_control = LoopControl::device;
+
+  bool on_cuda() const { return device_ != nullptr; }
+  int threads() const { return host_.threads; }
+  /// The host side of this context, for work that has no device form; its arena dies with the context.
+  const Host& host_tag() const { return host_; }
+  /// Different for every context that was ever made: plans that hold graphs ask it whether a graph is this context's.
+  std::uint64_t id() const { return id_; }
+  void synchronize();
+  std::size_t workspace_bytes() const;
+
+  /// Calls f(Host) or f(Cuda); the tag's type picks the overload inside f. Every kernel's door is one call of this.
+  template <class F>
+  decltype(auto) dispatch(F&& f) {
+    if constexpr (with_cuda)
+      if (on_cuda()) return std::forward<F>(f)(std::as_const(cuda_));
+    return std::forward<F>(f)(std::as_const(host_));
+  }
+
+  /// Until the scope ends, kernels skip when `reason` (on the backend's side) is set; then the outer one holds again.
+  class SkipScope {
+   public:
+    SkipScope(Context& ctx, const Reason* reason) : ctx_(ctx), outer_(ctx.host_.skip) {
+      ctx.host_.skip = ctx.cuda_.skip = {reason};
+    }
+    ~SkipScope() { ctx_.host_.skip = ctx_.cuda_.skip = outer_; }
+    SkipScope(const SkipScope&) = delete;
+    SkipScope& operator=(const SkipScope&) = delete;
+
+   private:
+    Context& ctx_;
+    Skip outer_;
+  };
+
+ private:
+  struct Device;  // owns the stream, the ticket and the device's arena
+  Context();
+
+  std::uint64_t id_;
+  std::unique_ptr<Arena> host_arena_;
+  Host host_;
+  Cuda cuda_;
+  std::unique_ptr<Device> device_;
+};
+
+}  // namespace krill

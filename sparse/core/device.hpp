@@ -1,0 +1,67 @@
+// What Krill asks of the CUDA runtime, in one place. device_cuda.cpp does it; device_none.cpp stands in its place in a
+// build without CUDA, where no device is ever found. No other file needs to know which of the two was built.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+struct CUstream_st;  // the CUDA runtime's stream: this header needs no CUDA
+
+namespace krill {
+
+struct Cuda;
+
+/// What this thread has asked of its devices so far; tests assert on differences.
+struct Counters {
+  std::int64_t transfers = 0;
+  std::int64_t allocations = 0;
+  std::int64_t synchronizations = 0;
+  friend bool operator==(const Counters&, const Counters&) = default;
+};
+Counters& counters();
+
+/// A device as reports name it.
+struct DeviceInfo {
+  std::string name;
+  std::string compute_capability;  ///< "9.0"
+  std::string driver, runtime;     ///< CUDA versions, "13.0"
+  std::size_t memory_bytes = 0;
+  int multiprocessors = 0;
+};
+
+namespace device {
+
+/// Usable CUDA devices: 0 without a driver, without a device, or in a build without CUDA. Never throws.
+int count();
+DeviceInfo info(int device);  ///< Raises NoDevice.
+/// Why count() is 0, and what to do about it.
+std::string absence();
+
+/// Raises OutOfMemory with the bytes asked and free; `what` names the asker.
+void* allocate(int device, std::size_t bytes, const char* what);
+void release(int device, void*) noexcept;
+
+// All in the order of the tag's stream; copy_out also waits for it.
+void copy_in(const Cuda&, void* to, const void* from, std::size_t bytes);
+void copy_out(const Cuda&, void* to, const void* from, std::size_t bytes);
+void copy(const Cuda&, void* to, const void* from, std::size_t bytes);
+void fill_zero(const Cuda&, void* to, std::size_t bytes);
+
+/// Raises InvalidArgument where `what` would happen inside a stream capture, in which it cannot.
+void forbid_in_capture(const Cuda&, const char* what);
+
+/// What follows in the tag's stream waits for the work that stands in the other one; nothing where that stream is gone
+/// (a context synchronises its stream before it goes).
+void wait_for(const Cuda&, std::uint64_t other_stream_id);
+
+// The stream of a context. Ids are never used twice.
+CUstream_st* create_stream(int device);
+void destroy_stream(CUstream_st*) noexcept;
+void synchronize(CUstream_st*);
+std::uint64_t enlist_stream(int device, CUstream_st*);  ///< from now on wait_for finds it
+void strike_stream(std::uint64_t id) noexcept;
+/// The tag of a stream that is still enlisted; false where it is gone.
+bool find_stream(std::uint64_t id, Cuda& tag);
+
+}  // namespace device
+}  // namespace krill

@@ -1,0 +1,183 @@
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "krill/sparse/core/context.hpp"
+#include "krill/sparse/core/trace.hpp"
+
+namespace krill {
+
+void check(int status, std::source_location where) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // reported here, so not again by the next check
+  throw CudaError(
+      fmt::format("{} ({}:{})", cudaGetErrorString(static_cast<cudaError_t>(status)), where.file_name(), where.line()));
+}
+
+TraceRange::TraceRange(const char* name) { nvtxRangePushA(name); }
+TraceRange::~TraceRange() { nvtxRangePop(); }
+
+namespace device {
+namespace {
+
+/// Makes `device` the thread's current one, and the former one again at the end.
+class Current {
+ public:
+  explicit Current(int device) {
+    check(cudaGetDevice(&former_));
+    if (former_ != device) check(cudaSetDevice(device));
+    changed_ = former_ != device;
+  }
+  ~Current() {
+    if (changed_) cudaSetDevice(former_);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  int former_ = 0;
+  bool changed_ = false;
+};
+
+struct Enlisted {
+  int device;
+  CUstream_st* stream;
+};
+struct Register {
+  std::mutex mutex;
+  std::uint64_t last = 0;
+  std::unordered_map<std::uint64_t, Enlisted> streams;
+};
+Register& streams() {
+  static Register all;
+  return all;
+}
+
+std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
+}  // namespace
+
+int count() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) == cudaSuccess) return devices;
+  cudaGetLastError();
+  return 0;
+}
+
+std::string absence() {
+  int devices = 0;
+  const cudaError_t status = cudaGetDeviceCount(&devices);
+  cudaGetLastError();
+  return fmt::format("no CUDA device: {}; install a driver for CUDA 13.0 or later, or use the host backend",
+                     status == cudaSuccess ? "the driver finds none" : cudaGetErrorString(status));
+}
+
+DeviceInfo info(int device) {
+  if (device < 0 || device >= count()) throw NoDevice(absence());
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device));
+  int driver = 0, runtime = 0;
+  check(cudaDriverGetVersion(&driver));
+  check(cudaRuntimeGetVersion(&runtime));
+  return {properties.name,           fmt::format("{}.{}", properties.major, properties.minor),
+          version(driver),           version(runtime),
+          properties.totalGlobalMem, properties.multiProcessorCount};
+}
+
+void* allocate(int device, std::size_t bytes, const char* what) {
+  ++counters().allocations;
+  const Current current(device);
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    throw OutOfMemory(what, bytes, free, device);
+  }
+  check(status);
+  return memory;
+}
+
+void release(int, void* memory) noexcept { cudaFree(memory); }
+
+void copy_in(const Cuda& where, void* to, const void* from, std::size_t bytes) {
+  ++counters().transfers;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, where.stream));
+}
+
+void copy_out(const Cuda& where, void* to, const void* from, std::size_t bytes) {
+  ++counters().transfers;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, where.stream));
+  synchronize(where.stream);
+}
+
+void copy(const Cuda& where, void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, where.stream));
+}
+
+void fill_zero(const Cuda& where, void* to, std::size_t bytes) { check(cudaMemsetAsync(to, 0, bytes, where.stream)); }
+
+void forbid_in_capture(const Cuda& where, const char* what) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(where.stream, &status));
+  if (status != cudaStreamCaptureStatusNone)
+    throw InvalidArgument(
+        fmt::format("{} is not possible while a CUDA graph is captured: run the operation once before "
+                    "it is captured",
+                    what));
+}
+
+void wait_for(const Cuda& where, std::uint64_t other) {
+  Cuda tag;
+  if (other == where.stream_id || !find_stream(other, tag)) return;
+  forbid_in_capture(where, "waiting for another stream");
+  cudaEvent_t event = nullptr;
+  const Current current(tag.device);
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  check(cudaEventRecord(event, tag.stream));
+  check(cudaStreamWaitEvent(where.stream, event));
+  check(cudaEventDestroy(event));  // the runtime keeps it until the wait is over
+}
+
+CUstream_st* create_stream(int device) {
+  const Current current(device);
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+
+void destroy_stream(CUstream_st* stream) noexcept { cudaStreamDestroy(stream); }
+
+void synchronize(CUstream_st* stream) {
+  ++counters().synchronizations;
+  check(cudaStreamSynchronize(stream));
+}
+
+std::uint64_t enlist_stream(int device, CUstream_st* stream) {
+  const std::lock_guard lock(streams().mutex);
+  streams().streams[++streams().last] = {device, stream};
+  return streams().last;
+}
+
+void strike_stream(std::uint64_t id) noexcept {
+  const std::lock_guard lock(streams().mutex);
+  const auto found = streams().streams.find(id);
+  if (found == streams().streams.end()) return;
+  cudaStreamSynchronize(found->second.stream);
+  streams().streams.erase(found);
+}
+
+bool find_stream(std::uint64_t id, Cuda& tag) {
+  const std::lock_guard lock(streams().mutex);
+  const auto found = streams().streams.find(id);
+  if (found == streams().streams.end()) return false;
+  tag.device = found->second.device, tag.stream = found->second.stream, tag.stream_id = id;
+  return true;
+}
+
+}  // namespace device
+}  // namespace krill

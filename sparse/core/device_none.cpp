@@ -1,0 +1,36 @@
+// The build without CUDA: there is never a device, so nothing below count() is reached.
+#include "krill/sparse/core/context.hpp"
+#include "krill/sparse/core/trace.hpp"
+
+namespace krill {
+
+void check(int, std::source_location) {}
+
+TraceRange::TraceRange(const char*) {}
+TraceRange::~TraceRange() = default;
+
+namespace device {
+
+int count() { return 0; }
+std::string absence() {
+  return "no CUDA device: this build has no CUDA; install the CUDA Toolkit 13.0 or later and build again with "
+         "-DKRILL_CUDA=ON, or use the host backend";
+}
+DeviceInfo info(int) { throw NoDevice(absence()); }
+void* allocate(int, std::size_t, const char*) { throw NoDevice(absence()); }
+void release(int, void*) noexcept {}
+void copy_in(const Cuda&, void*, const void*, std::size_t) {}
+void copy_out(const Cuda&, void*, const void*, std::size_t) {}
+void copy(const Cuda&, void*, const void*, std::size_t) {}
+void fill_zero(const Cuda&, void*, std::size_t) {}
+void forbid_in_capture(const Cuda&, const char*) {}
+void wait_for(const Cuda&, std::uint64_t) {}
+CUstream_st* create_stream(int) { throw NoDevice(absence()); }
+void destroy_stream(CUstream_st*) noexcept {}
+void synchronize(CUstream_st*) {}
+std::uint64_t enlist_stream(int, CUstream_st*) { return 0; }
+void strike_stream(std::uint64_t) noexcept {}
+bool find_stream(std::uint64_t, Cuda&) { return false; }
+
+}  // namespace device
+}  // namespace krill

@@ -1,0 +1,30 @@
+// What works entry by entry is written once, as a pass, and compiled twice: by g++ for the host, by nvcc for CUDA.
+//
+//   struct Pass {
+//     using Sum = ...;                          // what entry() adds up: a number, a small struct, or NoSum
+//     constexpr bool begin();                   // loads scalars into members; false: nothing happens
+//     constexpr Sum entry(std::int64_t i) const;  // reads and writes index i of its vectors, returns its part
+//     constexpr void finish(const Sum&) const;  // once, after every entry, with the whole sum (not for NoSum)
+//   };
+//
+// A room lists its passes in one header, x_passes.hpp, with the two declarations below in force; x_passes.cpp
+// instantiates them with pass_host.hpp and x_passes.cu with pass_cuda.cuh.
+#pragma once
+#include <cstdint>
+
+#include "krill/sparse/core/context.hpp"
+
+namespace krill {
+
+/// The Sum of a pass that adds nothing up; it has no finish().
+struct NoSum {
+  constexpr NoSum& operator+=(NoSum) { return *this; }
+};
+
+/// Runs begin(), entry(i) for every i in [0, n), and finish(sum of what entry returned). Repeatable bitwise.
+template <class Pass>
+void run_pass(const Host&, std::int64_t n, Pass);
+template <class Pass>
+void run_pass(const Cuda&, std::int64_t n, Pass);
+
+}  // namespace krill

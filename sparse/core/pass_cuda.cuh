@@ -1,0 +1,123 @@
+// Passes over an index range on the device, their sums finished inside the same kernel.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "krill/sparse/core/pass.hpp"
+
+namespace krill {
+
+inline constexpr int sum_threads = 256;
+inline constexpr int sum_blocks_per_multiprocessor = 8;  // 2048 resident threads: the chip's limit
+inline constexpr int pass_unroll = 4;                    // entries in flight a thread
+
+/// The value of the lane `offset` further on, for any small struct of 4-byte words.
+template <class T>
+__device__ T shuffle_down(T value, int offset) {
+  static_assert(sizeof(T) % sizeof(unsigned) == 0);
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  memcpy(words, &value, sizeof value);
+#pragma unroll
+  for (unsigned& word : words) word = __shfl_down_sync(~0u, word, offset);
+  memcpy(&value, words, sizeof value);
+  return value;
+}
+
+/// Adds `mine` over the block; the result is valid in thread 0. Shuffles inside a warp, then one value a warp.
+template <class T>
+__device__ T block_sum(T mine) {
+  __shared__ alignas(T) unsigned char memory[sizeof(T) * (sum_threads / 32)];
+  T* warp_sums = reinterpret_cast<T*>(memory);
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) mine += shuffle_down(mine, offset);
+  __syncthreads();  // an earlier call may still be reading warp_sums
+  if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = mine;
+  __syncthreads();
+  T total{};
+  if (threadIdx.x == 0)
+    for (int warp = 0; warp < sum_threads / 32; ++warp) total += warp_sums[warp];
+  return total;
+}
+
+/// Where the blocks of one grid leave their partial sums.
+template <class T>
+struct GridScratch {
+  T* partials;       // one a block
+  unsigned* ticket;  // zero between kernels
+};
+
+/// Adds `mine` over the grid and calls use(total) once, in one thread of the block that arrives last.
+/// Repeatable: the partial sums are added in block order, whoever arrives last. No deadlock: nobody waits for anybody.
+/// The fence orders a block's partial before its ticket; the ticket is handed back as zero for the next kernel.
+template <class T, class Use>
+__device__ void grid_sum(T mine, GridScratch<T> scratch, Use&& use) {
+  __shared__ bool last;
+  const T block = block_sum(mine);
+  if (threadIdx.x == 0) {
+    scratch.partials[blockIdx.x] = block;
+    __threadfence();
+    last = atomicAdd(scratch.ticket, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  T sum{};
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += sum_threads) {
+    // volatile words: the partials were written by other multiprocessors, so L1 must not answer
+    T part;
+    unsigned words[sizeof(T) / sizeof(unsigned)];
+    const volatile unsigned* from = reinterpret_cast<const volatile unsigned*>(scratch.partials + i);
+#pragma unroll
+    for (unsigned w = 0; w < sizeof(T) / sizeof(unsigned); ++w) words[w] = from[w];
+    memcpy(&part, words, sizeof part);
+    sum += part;
+  }
+  const T total = block_sum(sum);
+  if (threadIdx.x == 0) {
+    *scratch.ticket = 0;
+    use(total);
+  }
+}
+
+/// Blocks for n elements when each block strides over the grid; one for none, so that a pass over nothing finishes.
+inline int grid_blocks(const Cuda& cuda, std::int64_t n, int per_block = sum_threads) {
+  const std::int64_t wanted = (n + per_block - 1) / per_block,
+                     most = cuda.multiprocessors * sum_blocks_per_multiprocessor;
+  return static_cast<int>(wanted < 1 ? 1 : wanted < most ? wanted : most);
+}
+
+/// Partials for a grid of `blocks`, in the frame's memory: the next kernel of the stream may use the same.
+template <class T>
+GridScratch<T> grid_scratch(const Cuda& cuda, Frame& frame, int blocks) {
+  return {frame.take<T>(static_cast<std::size_t>(blocks)), cuda.ticket};
+}
+
+/// Threads: grid-stride over the entries, pass_unroll of them in flight. Bytes: what the pass says.
+/// Races: entry(i) touches index i alone; finish runs after every block's part.
+template <class Pass, class Sum = typename Pass::Sum>
+__global__ void __launch_bounds__(sum_threads)
+    pass_kernel(std::int64_t n, Pass pass, Skip skip, GridScratch<Sum> scratch) {
+  if (skip.now() || !pass.begin()) return;
+  Sum sum{};
+  const std::int64_t stride = std::int64_t(gridDim.x) * sum_threads;
+  std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x;
+#pragma unroll pass_unroll
+  for (; i < n; i += stride) sum += pass.entry(i);
+  if constexpr (!std::is_same_v<Sum, NoSum>) grid_sum(sum, scratch, [&](const Sum& total) { pass.finish(total); });
+}
+
+/// As run_pass(Host, ...). begin() runs in every thread: it gives all of them the same answer (a block that left would
+/// not take its ticket) and writes nothing that another thread's begin() reads, save a reason that makes it end too.
+template <class Pass>
+void run_pass(const Cuda& cuda, std::int64_t n, Pass pass) {
+  using Sum = typename Pass::Sum;
+  const int blocks = grid_blocks(cuda, n);
+  Frame frame(cuda);
+  GridScratch<Sum> scratch{};
+  if constexpr (!std::is_same_v<Sum, NoSum>) scratch = grid_scratch<Sum>(cuda, frame, blocks);
+  pass_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(n, pass, cuda.skip, scratch);
+  check(cudaGetLastError());
+}
+
+}  // namespace krill

@@ -1,0 +1,116 @@
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/pass_cuda.cuh"
+#include "krill/sparse/spmv/spmv.hpp"
+
+namespace krill {
+namespace {
+
+struct Tuning {
+  static constexpr int items = 8;          // products in flight a thread; 8 x 256 doubles are 16 KiB of shared memory
+  static constexpr int long_segment = 64;  // from here on a warp adds up the entries of a row, below that one thread
+};
+constexpr int tile = Tuning::items * sum_threads;
+constexpr int most_long_segments = tile / Tuning::long_segment;
+
+/// A load that does not displace x from the caches: matrices are read once.
+template <class T>
+__device__ T load_once(const T* from) {
+  if constexpr (is_complex<T>) {
+    using Pair = std::conditional_t<sizeof(T) == 16, double2, float2>;
+    const Pair pair = __ldcs(reinterpret_cast<const Pair*>(from));
+    return {pair.x, pair.y};
+  } else {
+    return __ldcs(from);
+  }
+}
+
+/// The sum of values[begin .. end) over the lanes of a warp, valid in lane 0.
+template <class T>
+__device__ T warp_segment_sum(const T* values, int begin, int end) {
+  T sum{};
+  for (int k = begin + static_cast<int>(threadIdx.x % 32); k < end; k += 32) sum += values[k];
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) sum += shuffle_down(sum, offset);
+  return sum;
+}
+
+// Threads: a block takes 256 rows at a time. All its threads multiply the rows' entries in order (coalesced) into
+// shared
+//   memory, a tile at a time; then thread t adds up what row t has in the tile, or a warp does where that is long.
+// Bytes: every entry, offset and y once, x as often as the caches miss.
+// Races: the tile is written and read between barriers that the whole block reaches (loop bounds are uniform); the list
+//   of long segments has room for all that fit a tile, and its order does not matter: each belongs to another row.
+template <class T, class Offset>
+__global__ void __launch_bounds__(sum_threads)
+    csr_spmv_kernel(CsrProduct<T, Offset> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
+  if (skip.now()) return;
+  __shared__ alignas(16) unsigned char memory[tile * sizeof(T)];
+  __shared__ alignas(16) unsigned char segment_memory[most_long_segments * sizeof(T)];
+  __shared__ int segment_begin[most_long_segments], segment_end[most_long_segments], segments;
+  T* products = reinterpret_cast<T*>(memory);
+  T* segment_sums = reinterpret_cast<T*>(segment_memory);
+
+  const CsrView<const T, Offset>& a = p.a;
+  const auto base = static_cast<std::int32_t>(a.base);
+  const T alpha = p.alpha(), beta = p.beta();
+  typename DotsView<T>::Sum dots;
+  for (std::int64_t first = std::int64_t(blockIdx.x) * sum_threads; first < a.rows;
+       first += std::int64_t(gridDim.x) * sum_threads) {
+    const std::int64_t row = first + threadIdx.x, past = min(first + sum_threads, std::int64_t(a.rows));
+    const std::int64_t begin = a.row_offsets[first] - base, end = a.row_offsets[past] - base;
+    const std::int64_t row_begin = row < past ? a.row_offsets[row] - base : end;
+    const std::int64_t row_end = row < past ? a.row_offsets[row + 1] - base : end;
+    T sum{};
+    for (std::int64_t start = begin; start < end; start += tile) {
+      if (threadIdx.x == 0) segments = 0;
+#pragma unroll
+      for (int i = 0; i < Tuning::items; ++i) {
+        const std::int64_t k = start + i * sum_threads + threadIdx.x;
+        if (k < end)
+          products[i * sum_threads + threadIdx.x] = load_once(a.values + k) * p.x[load_once(a.col_indices + k) - base];
+      }
+      __syncthreads();
+      const int from = static_cast<int>(max(row_begin, start) - start);
+      const int to = static_cast<int>(max(min(row_end, start + tile), start) - start);
+      const bool is_long = to - from >= Tuning::long_segment;
+      int segment = 0;
+      if (is_long) {
+        segment = atomicAdd(&segments, 1);
+        segment_begin[segment] = from, segment_end[segment] = to;
+      } else {
+        for (int k = from; k < to; ++k) sum += products[k];
+      }
+      if (__syncthreads_or(is_long)) {
+        for (int s = threadIdx.x / 32; s < segments; s += sum_threads / 32) {
+          const T total = warp_segment_sum(products, segment_begin[s], segment_end[s]);
+          if (threadIdx.x % 32 == 0) segment_sums[s] = total;
+        }
+        __syncthreads();
+        if (is_long) sum += segment_sums[segment];
+        __syncthreads();
+      }
+    }
+    if (row < past) {
+      const auto mine = p.store(row, sum, alpha, beta);
+      if (p.dots.wanted()) dots += mine;
+    }
+  }
+  if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
+}
+
+}  // namespace
+
+template <class T, class Offset>
+void csr_spmv(const Cuda& cuda, const CsrProduct<T, Offset>& p) {
+  const int blocks = grid_blocks(cuda, p.a.rows);
+  Frame frame(cuda);
+  const auto scratch = grid_scratch<typename DotsView<T>::Sum>(cuda, frame, blocks);
+  csr_spmv_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(p, cuda.skip, scratch);
+  check(cudaGetLastError());
+}
+
+#define INSTANTIATE(T, Offset) template void csr_spmv(const Cuda&, const CsrProduct<kernel_t<T>, Offset>&);
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

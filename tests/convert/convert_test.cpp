@@ -1,0 +1,142 @@
+#include "krill/sparse/convert/convert.hpp"
+
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+
+namespace krill::test {
+namespace {
+
+using Convert = OnBackendAndScalar;
+
+template <class T, class Offset>
+void expect_equal(const Csr<T, Offset>& a, const Csr<T, Offset>& b, const std::string& what) {
+  EXPECT_EQ(a.rows(), b.rows()) << what;
+  EXPECT_EQ(a.cols(), b.cols()) << what;
+  EXPECT_TRUE(std::ranges::equal(a.row_offsets().host(), b.row_offsets().host())) << what;
+  EXPECT_TRUE(std::ranges::equal(a.col_indices().host(), b.col_indices().host())) << what;
+  EXPECT_TRUE(std::ranges::equal(a.values().host(), b.values().host())) << what;
+}
+
+TEST_P(Convert, csr_to_coo_and_back_changes_nothing) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes()) {
+      const Csr<T> A = random_csr<T>(3, shape);
+      const Coo<T> coo = to_coo(ctx, A);
+      EXPECT_NO_THROW(validate(coo)) << shape.name;
+      expect_equal(to_csr(ctx, coo), A, shape.name);
+      expect_equal(to_csr<T, std::int64_t>(ctx, coo), random_csr<T, std::int64_t>(3, shape), shape.name);
+    }
+  });
+}
+
+TEST_P(Convert, the_transpose_holds_every_entry_once_and_sorted) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes()) {
+      const Csr<T> A = random_csr<T>(4, shape);
+      Array<std::int32_t> permutation;
+      const Csr<T> At = transpose(ctx, A, Op::transpose, &permutation);
+      EXPECT_NO_THROW(validate(At)) << shape.name;
+      EXPECT_EQ(At.rows(), A.cols());
+      expect_equal(transpose(ctx, At), A, shape.name);
+      std::vector<bool> seen(static_cast<std::size_t>(A.nnz()));
+      for (std::size_t k = 0; k < seen.size(); ++k) {
+        const auto from = static_cast<std::size_t>(permutation.host()[k]);
+        ASSERT_FALSE(seen[from]);
+        seen[from] = true;
+        ASSERT_EQ(At.values().host()[k], A.values().host()[from]);
+      }
+    }
+  });
+}
+
+TEST_P(Convert, the_adjoint_is_conjugated) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T, std::int64_t> A = random_csr<T, std::int64_t>(5, nasty_shapes()[6]);
+    const Csr<T, std::int64_t> At = transpose(ctx, A), Ah = transpose(ctx, A, Op::adjoint);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(A.nnz()); ++k)
+      ASSERT_EQ(Z(Ah.values().host()[k]), std::conj(Z(At.values().host()[k])));
+  });
+}
+
+/// The entries of A on and below the diagonal.
+template <class T>
+Csr<T> lower_triangle(const Csr<T>& A, bool with_diagonal) {
+  std::vector<std::int32_t> offsets{0}, columns;
+  std::vector<T> values;
+  for (std::int32_t i = 0; i < A.rows(); ++i) {
+    for (auto k = A.row_offsets().host()[static_cast<std::size_t>(i)];
+         k < A.row_offsets().host()[static_cast<std::size_t>(i) + 1]; ++k) {
+      const std::int32_t col = A.col_indices().host()[static_cast<std::size_t>(k)];
+      if (col < i || (with_diagonal && col == i))
+        columns.push_back(col), values.push_back(A.values().host()[static_cast<std::size_t>(k)]);
+    }
+    offsets.push_back(static_cast<std::int32_t>(columns.size()));
+  }
+  return {A.cols(), Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values))};
+}
+
+TEST_P(Convert, expanding_a_triangle_gives_the_matrix_back) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_hpd<T>(6, 500, 9);
+    const Csr<T> lower = lower_triangle(A, true);
+    expect_equal(expand(ctx, lower, Mirror::hermitian), A, "lower");
+    expect_equal(expand(ctx, transpose(ctx, lower, Op::adjoint), Mirror::hermitian), A, "upper");
+  });
+}
+
+TEST_P(Convert, a_skew_triangle_changes_its_sign) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> lower = lower_triangle(random_hpd<T>(7, 100, 5), false);
+    const Csr<T> A = expand(ctx, lower, Mirror::skew_symmetric), At = transpose(ctx, A);
+    EXPECT_EQ(A.nnz(), 2 * lower.nnz());
+    for (std::size_t k = 0; k < static_cast<std::size_t>(A.nnz()); ++k)
+      ASSERT_EQ(A.values().host()[k], -At.values().host()[k]);
+  });
+}
+
+TEST_P(Convert, both_triangles_are_refused_by_name) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A(2, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 1, 0}, Array<T>(std::vector<T>(3, T(1))));
+    try {
+      expand(ctx, A, Mirror::symmetric);
+      FAIL();
+    } catch (const InvalidArgument& e) {
+      EXPECT_STREQ(e.what(),
+                   "expand: row 1 has an entry below the diagonal and row 0 one above it; a symmetric matrix is stored "
+                   "as one triangle");
+    }
+  });
+}
+
+TEST_P(Convert, the_diagonal_has_zeros_where_nothing_is_stored) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    Csr<T> A(3, Array<std::int32_t>{0, 1, 2, 4}, Array<std::int32_t>{0, 2, 0, 2},
+             Array<T>(std::vector<T>{T(5), T(6), T(7), T(8)}));
+    Coo<T> coo = to_coo(ctx, A);
+    const AnyMatrix<T> both[] = {AnyMatrix<T>(std::move(A)), AnyMatrix<T>(std::move(coo))};
+    for (const AnyMatrix<T>& any : both) {
+      const Array<T> d = diagonal(ctx, any);
+      EXPECT_EQ(std::vector<T>(d.host().begin(), d.host().end()), (std::vector<T>{T(5), T(0), T(8)}));
+    }
+  });
+}
+
+TEST(ConvertHost, a_transpose_is_the_same_for_any_number_of_threads) {
+  const Csr<double> A =
+      random_csr<double>(8, {"", 30000, 7000, [](std::int32_t row, std::mt19937_64&) { return row % 11; }});
+  Context one = Context::host(1), five = Context::host(5);
+  expect_equal(transpose(one, A), transpose(five, A), "transpose");
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(Convert);
+
+}  // namespace
+}  // namespace krill::test

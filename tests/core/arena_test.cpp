@@ -1,0 +1,47 @@
+#include "krill/sparse/core/arena.hpp"
+
+#include "tests/support/backends.hpp"
+
+namespace krill::test {
+namespace {
+
+using ArenaOnBackend = OnBackend;
+
+TEST_P(ArenaOnBackend, hands_out_aligned_memory_that_does_not_overlap) {
+  Context ctx = context();
+  ctx.dispatch([](const auto& where) {
+    Frame frame(where);
+    char* a = frame.template take<char>(100);
+    char* b = frame.template take<char>(1);
+    char* c = frame.template take<char>(5'000'000);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a) % 256, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(c) % 256, 0u);
+    EXPECT_GE(b - a, 100);
+    EXPECT_TRUE(c >= b + 1 || c + 5'000'000 <= a);
+  });
+}
+
+TEST_P(ArenaOnBackend, gives_the_same_memory_again_and_does_not_grow) {
+  Context ctx = context();
+  ctx.dispatch([&](const auto& where) {
+    const auto round = [&] {
+      Frame outer(where);
+      void* first = outer.template take<char>(3'000'000);
+      Frame inner(where);
+      inner.template take<char>(7'000'000);
+      return first;
+    };
+    void* first = round();
+    round();
+    const std::size_t bytes = ctx.workspace_bytes();
+    const Counters before = counters();
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(round(), first);
+    EXPECT_EQ(ctx.workspace_bytes(), bytes);
+    EXPECT_EQ(counters(), before);
+  });
+}
+
+KRILL_ON_BACKENDS(ArenaOnBackend);
+
+}  // namespace
+}  // namespace krill::test

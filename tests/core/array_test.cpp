@@ -1,0 +1,122 @@
+#include "krill/sparse/core/array.hpp"
+
+#include <thread>
+
+#include "krill/sparse/vector/vector.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/random.hpp"
+
+namespace krill::test {
+namespace {
+
+using ArrayOnBackend = OnBackend;
+
+TEST_P(ArrayOnBackend, crosses_once_however_often_it_is_read) {
+  Context ctx = context();
+  const Array<double> a(random_vector<double>(1, 1000));
+  Array<double> sum(1);
+  norm2(ctx, a, sum);
+  const Counters before = counters();
+  for (int i = 0; i < 10; ++i) norm2(ctx, a, sum);
+  EXPECT_EQ(counters(), before);
+}
+
+TEST_P(ArrayOnBackend, comes_back_when_the_host_asks) {
+  Context ctx = context();
+  Array<double> a(std::vector<double>(1000, 1.0));
+  axpby(ctx, 2.0, a, 1.0, a);
+  EXPECT_EQ(a.host()[999], 3.0);
+  const Counters before = counters();
+  EXPECT_EQ(a.host()[0], 3.0);
+  EXPECT_EQ(counters(), before);
+}
+
+TEST_P(ArrayOnBackend, forgets_the_device_copy_when_the_host_edits) {
+  Context ctx = context();
+  Array<double> a(std::vector<double>(10, 1.0)), sum(1);
+  norm2(ctx, a, sum);
+  a.edit()[0] = 5.0;
+  max_abs(ctx, a, sum);
+  EXPECT_EQ(sum.host()[0], 5.0);
+}
+
+TEST_P(ArrayOnBackend, is_not_fetched_to_be_overwritten) {
+  Context ctx = context();
+  Array<double> x(std::vector<double>(10, 1.0)), y(std::vector<double>(10, std::numeric_limits<double>::quiet_NaN()));
+  axpby(ctx, 1.0, x, 1.0, x);  // x is where it is needed
+  const Counters before = counters();
+  axpby(ctx, 1.0, x, 0.0, y);
+  EXPECT_EQ(counters().transfers, before.transfers);
+  EXPECT_EQ(y.host()[3], 2.0);
+}
+
+TEST_P(ArrayOnBackend, is_seen_by_another_context) {
+  Context one = context(), two = context();
+  Array<double> a(std::vector<double>(1 << 20, 1.0));
+  for (int i = 0; i < 20; ++i) {
+    axpby(one, 1.0, a, 1.0, a);
+    axpby(two, 0.5, a, 0.0, a);  // waits for the other stream
+  }
+  EXPECT_EQ(a.host()[12345], 1.0);
+  Array<double> b(std::vector<double>(100, 1.0));
+  {
+    Context three = context();
+    axpby(three, 2.0, b, 0.0, b);
+  }
+  EXPECT_EQ(b.host()[0], 2.0);  // the stream that wrote it is gone
+}
+
+TEST_P(ArrayOnBackend, survives_moves_and_clones) {
+  Context ctx = context();
+  Array<double> a(random_vector<double>(2, 100));
+  const std::vector<double> was(a.host().begin(), a.host().end());
+  Array<double> b = a.clone();
+  axpby(ctx, 2.0, a, 0.0, a);
+  Array<double> c = std::move(a);
+  EXPECT_EQ(c.host()[7], 2 * was[7]);
+  EXPECT_EQ(b.host()[7], was[7]);
+  b = std::move(c);
+  EXPECT_EQ(b.host()[99], 2 * was[99]);
+}
+
+TEST_P(ArrayOnBackend, may_be_empty) {
+  Context ctx = context();
+  Array<double> none(0), sum(1);
+  axpby(ctx, 2.0, none, 0.0, none);
+  norm2(ctx, none, sum);
+  EXPECT_EQ(sum.host()[0], 0.0);
+  EXPECT_TRUE(none.host().empty());
+}
+
+TEST(Context, without_a_device_says_what_to_do) {
+  if (device::count() > 0) GTEST_SKIP() << "there is a device";
+  EXPECT_FALSE(Context::automatic().on_cuda());
+  try {
+    Context::cuda();
+    FAIL();
+  } catch (const NoDevice& e) {
+    EXPECT_NE(std::string(e.what()).find("use the host backend"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Context, refuses_a_device_that_does_not_exist) {
+  if (device::count() == 0) GTEST_SKIP() << device::absence();
+  EXPECT_THROW(Context::cuda({.device = 99}), NoDevice);
+}
+
+TEST(Context, serves_a_thread_each) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      Context ctx = Context::automatic();
+      Array<double> a(std::vector<double>(1000, 1.0)), sum(1);
+      for (int i = 0; i < 50; ++i) dot(ctx, a, a, sum);
+      EXPECT_EQ(sum.host()[0], 1000.0);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+KRILL_ON_BACKENDS(ArrayOnBackend);
+
+}  // namespace
+}  // namespace krill::test

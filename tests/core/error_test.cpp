@@ -1,0 +1,36 @@
+#include "krill/sparse/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace krill {
+namespace {
+
+std::string text(auto&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Errors, name_what_was_found_and_what_is_needed) {
+  EXPECT_EQ(text([] { require_size("spmv: x", 3, 4); }), "spmv: x has 3 entries, 4 are needed");
+  EXPECT_EQ(text([] { require_size("spmv: x", 4, 4); }), "no error");
+}
+
+TEST(Errors, name_the_place_in_a_file) {
+  const ParseError error("a.mtx", 3, 7, "row index 0 is out of range");
+  EXPECT_STREQ(error.what(), "a.mtx:3:7: row index 0 is out of range");
+  EXPECT_EQ(error.line, 3);
+  EXPECT_STREQ(ParseError("a.mtx", 0, 0, "is empty").what(), "a.mtx: is empty");
+}
+
+TEST(Errors, carry_the_bytes_asked_and_free) {
+  const OutOfMemory error("pcg p", std::size_t{3} << 30, 1024, 0);
+  EXPECT_STREQ(error.what(), "pcg p needs 3.00 GiB (3221225472 bytes), 1.00 KiB are free on CUDA device 0");
+  EXPECT_EQ(error.asked, std::size_t{3} << 30);
+}
+
+}  // namespace
+}  // namespace krill

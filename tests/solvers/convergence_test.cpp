@@ -1,0 +1,178 @@
+#include "tests/solvers/systems.hpp"
+
+namespace krill::test {
+namespace {
+
+using Convergence = OnBackendAndScalar;
+
+/// What the residual of the tested type can be told apart from.
+template <class T>
+double tolerance() {
+  return sizeof(real_t<T>) == 4 ? 1e-4 : 1e-9;
+}
+
+TEST_P(Convergence, every_solver_meets_its_tolerance_on_hermitian_positive_definite_systems) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t n : {1, 2, 17, 400, 5000}) {
+      const Csr<T> A = random_hpd<T>(51, n, 7);
+      const auto b = random_vector<T>(52, n);
+      for (const SolverOptions& options : all_solvers(tolerance<T>()))
+        for (const PreconditionerOptions& M :
+             {PreconditionerOptions(NoPreconditioner{}), PreconditionerOptions(JacobiOptions{})}) {
+          const Solved<T> s = solve(ctx, A, b, options, M);
+          const double judged = relative_residual(reference(A), to_reference(s.x), to_reference(b));
+          EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << " n " << n << ": " << name(s.report.reason);
+          EXPECT_LE(judged, tolerance<T>() * 1.01) << name(options) << " n " << n;
+          EXPECT_NEAR(s.report.true_relative, judged, 0.05 * judged + 20 * epsilon<T>());
+          EXPECT_EQ(s.report.history.size(), static_cast<std::size_t>(s.report.iterations) + 1);
+        }
+    }
+  });
+}
+
+TEST_P(Convergence, general_solvers_meet_their_tolerance_on_nonsymmetric_systems) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t n : {3, 60, 3000}) {
+      const Csr<T> A = random_dominant<T>(53, n, 6);
+      const auto b = random_vector<T>(54, n);
+      for (const SolverOptions& options : {SolverOptions(GmresOptions{2000, 20, {.relative = tolerance<T>()}}),
+                                           SolverOptions(BicgstabOptions{2000, {.relative = tolerance<T>()}})}) {
+        const Solved<T> s = solve(ctx, A, b, options, JacobiOptions{});
+        EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << " n " << n << ": " << name(s.report.reason);
+        EXPECT_LE(relative_residual(reference(A), to_reference(s.x), to_reference(b)), tolerance<T>() * 1.01);
+      }
+    }
+  });
+}
+
+TEST_P(Convergence, a_restart_shorter_than_the_space_converges_too) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_dominant<T>(55, 500, 6);
+    const auto b = random_vector<T>(56, 500);
+    for (const int restart : {1, 3, 8, 9, 17}) {
+      const Solved<T> s = solve(ctx, A, b, SolverOptions(GmresOptions{5000, restart, {.relative = tolerance<T>()}}));
+      EXPECT_EQ(s.report.reason, Reason::converged) << restart << ": " << name(s.report.reason);
+      EXPECT_LE(relative_residual(reference(A), to_reference(s.x), to_reference(b)), tolerance<T>() * 1.01) << restart;
+    }
+  });
+}
+
+TEST_P(Convergence, a_zero_right_hand_side_is_answered_with_zero) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_hpd<T>(57, 100, 5);
+    for (const SolverOptions& options : all_solvers()) {
+      const Solved<T> s = solve(ctx, A, std::vector<T>(100), options, NoPreconditioner{}, random_vector<T>(58, 100));
+      EXPECT_EQ(s.report.reason, Reason::converged) << name(options);
+      EXPECT_EQ(s.report.iterations, 0);
+      EXPECT_EQ(s.x, std::vector<T>(100));
+      EXPECT_EQ(s.report.true_relative, 0);
+    }
+  });
+}
+
+TEST_P(Convergence, an_exact_initial_guess_takes_no_iteration) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = poisson2d<T>(8);
+    std::vector<T> x(64), b(64);
+    for (std::size_t i = 0; i < 64; ++i) x[i] = T(static_cast<real_t<T>>(i % 7));
+    const Product exact = product(Op::none, 1.0, reference(A), to_reference(x), 0.0, std::vector<Z>(64), 0);
+    for (std::size_t i = 0; i < 64; ++i) b[i] = T(static_cast<real_t<T>>(exact.y[i].real()));
+    for (SolverOptions options : all_solvers()) {
+      for (const Baseline baseline : {Baseline::rhs, Baseline::initial_residual}) {
+        std::visit([&](auto& o) { o.stop.baseline = baseline; }, options);
+        const Solved<T> s = solve(ctx, A, b, options, NoPreconditioner{}, x);
+        EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << ": " << name(s.report.reason);
+        EXPECT_EQ(s.report.iterations, 0) << name(options);
+        EXPECT_EQ(s.x, x);
+      }
+    }
+  });
+}
+
+TEST_P(Convergence, right_hand_sides_of_any_magnitude_take_the_same_iterations) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_hpd<T>(59, 300, 7);
+    const auto b = random_vector<T>(60, 300);
+    const bool single = sizeof(real_t<T>) == 4;
+    for (const SolverOptions& options : all_solvers(tolerance<T>())) {
+      const int expected = solve(ctx, A, b, options).report.iterations;
+      for (const int exponent : single ? std::vector{-120, 100} : std::vector{-565, 531}) {  // 1e-170 and 1e160
+        auto scaled_b = b;
+        for (T& v : scaled_b) v *= static_cast<real_t<T>>(std::ldexp(1.0, exponent));
+        const Solved<T> s = solve(ctx, A, scaled_b, options);
+        EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << ": " << name(s.report.reason);
+        EXPECT_EQ(s.report.iterations, expected) << name(options) << " times 2^" << exponent;
+      }
+    }
+  });
+}
+
+TEST_P(Convergence, the_initial_residual_and_an_absolute_tolerance_are_baselines_too) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_hpd<T>(61, 300, 7);
+    const auto b = random_vector<T>(62, 300), x0 = random_vector<T>(63, 300);
+    PcgOptions options;
+    options.stop.baseline = Baseline::initial_residual;
+    options.stop.relative = 1e-3;
+    const SolveReport report = solve(ctx, A, b, SolverOptions(options), NoPreconditioner{}, x0).report;
+    EXPECT_EQ(report.reason, Reason::converged);
+    EXPECT_EQ(report.initial_relative, 1);
+    EXPECT_LE(report.true_relative, 1e-3);
+    const double baseline = report.baseline;
+    options.stop.relative = 0;
+    options.stop.absolute = 1e-3 * baseline;
+    const SolveReport absolute = solve(ctx, A, b, SolverOptions(options), NoPreconditioner{}, x0).report;
+    EXPECT_EQ(absolute.reason, Reason::converged);
+    EXPECT_EQ(absolute.iterations, report.iterations);
+    EXPECT_NEAR(absolute.target_relative, 1e-3, 1e-12);
+  });
+}
+
+TEST_P(Convergence, ten_right_hand_sides_need_one_plan_and_give_what_ten_plans_give) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_hpd<T>(64, 500, 7);
+    const AnyMatrix<T> any(A.clone());
+    const MatrixOperator<T> op(any);
+    for (const SolverOptions& options : all_solvers(tolerance<T>())) {
+      const auto M = make_preconditioner(ctx, PreconditionerOptions(JacobiOptions{}), any);
+      const auto solver = make_solver<T>(options, op, *M);
+      for (std::uint64_t seed = 70; seed < 76; ++seed) {
+        const auto b = random_vector<T>(seed, 500);
+        Array<T> x(std::vector<T>(500, T(0)));
+        const SolveReport report = solver->solve(ctx, Array<T>(b), x);
+        const Solved<T> fresh = solve(ctx, A, b, options, JacobiOptions{});
+        EXPECT_EQ(report.reason, Reason::converged) << name(options);
+        EXPECT_EQ(report.iterations, fresh.report.iterations) << name(options);
+        EXPECT_TRUE(std::ranges::equal(x.host(), fresh.x)) << name(options);
+      }
+    }
+  });
+}
+
+TEST_P(Convergence, every_run_gives_the_same_bits) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_hpd<T>(65, 40'000, 7);
+    const auto b = random_vector<T>(66, 40'000);
+    for (const SolverOptions& options : all_solvers(tolerance<T>())) {
+      const Solved<T> first = solve(ctx, A, b, options, JacobiOptions{});
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(solve(ctx, A, b, options, JacobiOptions{}).x, first.x) << name(options);
+      if (ctx.on_cuda()) continue;
+      Context one = Context::host(1);
+      EXPECT_EQ(solve(one, A, b, options, JacobiOptions{}).x, first.x) << name(options);
+    }
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(Convergence);
+
+}  // namespace
+}  // namespace krill::test

@@ -1,0 +1,205 @@
+#include "tests/solvers/systems.hpp"
+
+namespace krill::test {
+namespace {
+
+using Failure = OnBackend;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Csr<double> diagonal_matrix(const std::vector<double>& d) {
+  std::vector<std::int32_t> offsets{0}, columns;
+  for (std::size_t i = 0; i < d.size(); ++i)
+    columns.push_back(static_cast<std::int32_t>(i)), offsets.push_back(static_cast<std::int32_t>(i) + 1);
+  return {static_cast<std::int32_t>(d.size()), Array(std::move(offsets)), Array(std::move(columns)), Array(d)};
+}
+
+Csr<double> dense_matrix(std::int32_t n, double (*entry)(int, int)) {
+  std::vector<std::int32_t> offsets{0}, columns;
+  std::vector<double> values;
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = 0; j < n; ++j) columns.push_back(j), values.push_back(entry(i, j));
+    offsets.push_back(static_cast<std::int32_t>(columns.size()));
+  }
+  return {n, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values))};
+}
+
+TEST_P(Failure, pcg_finds_negative_curvature_and_leaves_x_good) {
+  Context ctx = context();
+  std::vector<double> d(100, 1.0);
+  d[40] = -1;
+  const Solved<double> s = solve(ctx, diagonal_matrix(d), std::vector<double>(100, 1.0), SolverOptions(PcgOptions{}));
+  EXPECT_NE(s.report.reason, Reason::converged);
+  std::vector<double> two{1, -5};
+  const Solved<double> t = solve(ctx, diagonal_matrix(two), {1.0, 1.0}, SolverOptions(PcgOptions{}));
+  EXPECT_EQ(t.report.reason, Reason::not_positive_definite) << name(t.report.reason);
+  EXPECT_TRUE(t.report.kept_initial_guess);
+  EXPECT_EQ(t.x, std::vector<double>(2));
+}
+
+TEST_P(Failure, pcg_finds_an_indefinite_preconditioner) {
+  Context ctx = context();
+  // A is definite; the Jacobi preconditioner of another matrix is not
+  const AnyMatrix<double> A(poisson2d<double>(10)), other(diagonal_matrix(std::vector<double>(100, -1.0)));
+  const MatrixOperator<double> op(A);
+  const auto M = make_preconditioner(ctx, PreconditionerOptions(JacobiOptions{}), other);
+  const auto solver = make_solver<double>(PcgOptions{}, op, *M);
+  Array<double> x(std::vector<double>(100, 0.0));
+  EXPECT_EQ(solver->solve(ctx, Array<double>(std::vector<double>(100, 1.0)), x).reason,
+            Reason::indefinite_preconditioner);
+}
+
+TEST_P(Failure, nan_anywhere_ends_as_not_finite_at_once) {
+  Context ctx = context();
+  for (const SolverOptions& options : all_solvers()) {
+    std::vector<double> b(64, 1.0);
+    b[13] = nan;
+    const Solved<double> in_b = solve(ctx, poisson2d<double>(8), b, options);
+    EXPECT_EQ(in_b.report.reason, Reason::not_finite) << name(options) << ": " << name(in_b.report.reason);
+    EXPECT_EQ(in_b.report.iterations, 0);
+
+    Csr<double> A = poisson2d<double>(8);
+    A.values().edit()[50] = nan;
+    const Solved<double> in_a = solve(ctx, A, std::vector<double>(64, 1.0), options);
+    EXPECT_EQ(in_a.report.reason, Reason::not_finite) << name(options) << ": " << name(in_a.report.reason);
+    EXPECT_LE(in_a.report.iterations, 1);
+
+    std::vector<double> x0(64, 0.0);
+    x0[3] = std::numeric_limits<double>::infinity();
+    const Solved<double> in_x =
+        solve(ctx, poisson2d<double>(8), std::vector<double>(64, 1.0), options, NoPreconditioner{}, x0);
+    EXPECT_EQ(in_x.report.reason, Reason::not_finite) << name(options);
+  }
+}
+
+TEST_P(Failure, max_iterations_is_met_exactly) {
+  Context ctx = context();
+  for (const int limit : {0, 1, 2, 7, 8, 9, 23})
+    for (const SolverOptions& options : all_solvers(1e-30, limit)) {
+      const SolveReport report = solve(ctx, poisson2d<double>(40), std::vector<double>(1600, 1.0), options).report;
+      EXPECT_EQ(report.reason, Reason::max_iterations) << name(options) << " " << limit << ": " << name(report.reason);
+      EXPECT_EQ(report.iterations, limit) << name(options);
+    }
+}
+
+TEST_P(Failure, a_tolerance_below_rounding_ends_as_stagnated_and_not_as_converged) {
+  Context ctx = context();
+  for (const SolverOptions& options : all_solvers(1e-19, 20'000)) {
+    const SolveReport report = solve(ctx, poisson2d<double>(30), random_vector<double>(3, 900), options).report;
+    EXPECT_NE(report.reason, Reason::converged) << name(options);
+    EXPECT_NE(report.reason, Reason::max_iterations) << name(options);
+    EXPECT_LT(report.true_relative, 1e-12) << name(options);
+  }
+}
+
+TEST_P(Failure, hilbert_with_a_restart_of_two_is_not_called_converged) {
+  Context ctx = context();
+  const Csr<double> A = dense_matrix(48, [](int i, int j) { return 1.0 / (i + j + 1); });
+  const auto b = random_vector<double>(5, 48);
+  const Solved<double> s = solve(ctx, A, b, SolverOptions(GmresOptions{3, 2, {}}));
+  EXPECT_EQ(s.report.reason, Reason::max_iterations) << name(s.report.reason);
+  EXPECT_EQ(s.report.iterations, 3);
+  EXPECT_GT(relative_residual(reference(A), to_reference(s.x), to_reference(b)), 1e-3);
+}
+
+TEST_P(Failure, gmres_that_cannot_move_says_so) {
+  Context ctx = context();
+  // the cyclic shift: GMRES makes no progress in fewer than n steps
+  Csr<double> shift(
+      20, Array(std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}),
+      Array(std::vector<std::int32_t>{19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}),
+      Array(std::vector<double>(20, 1.0)));
+  std::vector<double> b(20, 0.0);
+  b[0] = 1;
+  const Solved<double> s = solve(ctx, shift, b, SolverOptions(GmresOptions{2000, 5, {}}));
+  EXPECT_EQ(s.report.reason, Reason::stagnated) << name(s.report.reason);
+  const Solved<double> whole = solve(ctx, shift, b, SolverOptions(GmresOptions{2000, 20, {}}));
+  EXPECT_EQ(whole.report.reason, Reason::converged) << name(whole.report.reason);
+  EXPECT_EQ(whole.report.iterations, 20);
+}
+
+TEST_P(Failure, a_singular_inconsistent_system_is_not_called_converged) {
+  Context ctx = context();
+  std::vector<double> d(50, 1.0);
+  d[7] = 0;
+  const Csr<double> A = diagonal_matrix(d);
+  for (const SolverOptions& options : all_solvers(1e-8, 500)) {
+    const Solved<double> s = solve(ctx, A, std::vector<double>(50, 1.0), options);
+    EXPECT_NE(s.report.reason, Reason::converged) << name(options);
+    EXPECT_NE(s.report.reason, Reason::running) << name(options);
+  }
+  std::vector<double> consistent(50, 1.0);
+  consistent[7] = 0;
+  for (const SolverOptions& options : all_solvers(1e-8, 500))
+    EXPECT_EQ(solve(ctx, A, consistent, options).report.reason, Reason::converged) << name(options);
+}
+
+TEST_P(Failure, the_zero_matrix_ends) {
+  Context ctx = context();
+  const Csr<double> zero(5, Array(std::vector<std::int32_t>(6, 0)), Array<std::int32_t>(0), Array<double>(0));
+  for (const SolverOptions& options : all_solvers()) {
+    const Solved<double> s = solve(ctx, zero, std::vector<double>(5, 1.0), options);
+    EXPECT_NE(s.report.reason, Reason::converged) << name(options);
+    EXPECT_EQ(s.x, std::vector<double>(5)) << name(options);
+  }
+}
+
+TEST_P(Failure, a_skew_symmetric_matrix_breaks_bicgstab_and_pcg_but_not_gmres) {
+  Context ctx = context();
+  const Csr<double> A = dense_matrix(2, [](int i, int j) { return static_cast<double>(j - i); });
+  const std::vector<double> b{1, 0};
+  EXPECT_EQ(solve(ctx, A, b, SolverOptions(PcgOptions{})).report.reason, Reason::not_positive_definite);
+  EXPECT_NE(solve(ctx, A, b, SolverOptions(BicgstabOptions{})).report.reason, Reason::converged);
+  EXPECT_EQ(solve(ctx, A, b, SolverOptions(GmresOptions{})).report.reason, Reason::converged);
+}
+
+TEST_P(Failure, divergence_is_found) {
+  Context ctx = context();
+  // far from normal: BiCGStab's residual grows without bound before anything else happens
+  PcgOptions options;
+  options.stop.divergence = 1.5;
+  const Csr<double> A = dense_matrix(30, [](int i, int j) { return 1.0 / (i + j + 1); });
+  std::vector<double> b(30, 0.0);
+  b[29] = 1;
+  const SolveReport report = solve(ctx, A, b, SolverOptions(options)).report;
+  EXPECT_EQ(report.reason, Reason::diverged) << name(report.reason);
+}
+
+TEST_P(Failure, jacobi_names_the_row_that_it_cannot_invert) {
+  Context ctx = context();
+  std::vector<double> d(9, 1.0);
+  d[4] = 0;
+  const AnyMatrix<double> A(diagonal_matrix(d));
+  try {
+    make_preconditioner(ctx, PreconditionerOptions(JacobiOptions{}), A);
+    FAIL();
+  } catch (const InvalidArgument& e) {
+    EXPECT_NE(std::string(e.what()).find("the diagonal entry of row 5 is 0 or missing"), std::string::npos) << e.what();
+  }
+}
+
+TEST_P(Failure, thousand_random_systems_are_never_called_converged_wrongly) {
+  Context ctx = context();
+  std::mt19937_64 engine(99);
+  const int systems = ctx.on_cuda() ? 60 : 1000;
+  for (int i = 0; i < systems; ++i) {
+    const auto n = static_cast<std::int32_t>(1 + engine() % 12);
+    const std::uint64_t seed = engine();
+    Csr<double> A = i % 3 == 0 ? random_hpd<double>(seed, n, 4) : random_dominant<double>(seed, n, 4);
+    if (i % 2)  // spoil it: indefinite, singular or badly scaled
+      for (double& v : A.values().edit()) v *= engine() % 5 == 0 ? 0.0 : engine() % 3 == 0 ? -1e6 : 1.0;
+    const auto b = random_vector<double>(seed + 1, n);
+    const SolverOptions options = all_solvers(1e-10, 60)[static_cast<std::size_t>(i) % 3];
+    const Solved<double> s = solve(ctx, A, b, options);
+    const double judged = relative_residual(reference(A), to_reference(s.x), to_reference(b));
+    EXPECT_NE(s.report.reason, Reason::running);
+    if (s.report.reason == Reason::converged) {
+      EXPECT_LE(judged, 1.1e-10) << "system " << i << " seed " << seed << " " << name(options);
+    }
+    EXPECT_LE(judged, 1 + 1e-12) << "x is worse than the guess: system " << i << " seed " << seed;
+  }
+}
+
+KRILL_ON_BACKENDS(Failure);
+
+}  // namespace
+}  // namespace krill::test

@@ -1,0 +1,82 @@
+#include "tests/solvers/systems.hpp"
+
+namespace krill::test {
+namespace {
+
+using IterationCount = OnBackend;
+
+struct System {
+  std::string name;
+  Csr<double> A;
+};
+std::vector<System> spd_systems() {
+  std::vector<System> systems;
+  systems.push_back({"poisson 40x40", poisson2d<double>(40)});
+  systems.push_back({"poisson 100x100", poisson2d<double>(100)});
+  systems.push_back({"random 2000", random_hpd<double>(91, 2000, 9)});
+  return systems;
+}
+
+TEST_P(IterationCount, pcg_with_jacobi_takes_what_eigen_takes) {
+  Context ctx = context();
+  for (const System& s : spd_systems()) {
+    const auto b = random_vector<double>(92, s.A.rows());
+    const int expected = eigen_cg_iterations(reference(s.A), to_reference(b), 1e-8);
+    const int found = solve(ctx, s.A, b, SolverOptions(PcgOptions{}), JacobiOptions{}).report.iterations;
+    EXPECT_NEAR(found, expected, 1) << s.name;
+  }
+}
+
+TEST_P(IterationCount, bicgstab_with_jacobi_takes_what_eigen_takes_within_a_tenth) {
+  Context ctx = context();
+  std::vector<System> systems = spd_systems();
+  systems.push_back({"nonsymmetric 3000", random_dominant<double>(93, 3000, 8)});
+  for (const System& s : systems) {
+    const auto b = random_vector<double>(94, s.A.rows());
+    const int expected = eigen_bicgstab_iterations(reference(s.A), to_reference(b), 1e-8);
+    const int found = solve(ctx, s.A, b, SolverOptions(BicgstabOptions{}), JacobiOptions{}).report.iterations;
+    EXPECT_NEAR(found, expected, std::max(1.0, 0.1 * expected)) << s.name;
+  }
+}
+
+TEST_P(IterationCount, gmres_takes_what_a_dense_arnoldi_takes) {
+  Context ctx = context();
+  for (const std::int32_t n : {30, 200}) {
+    const Csr<double> A = random_dominant<double>(95, n, 6);
+    const auto b = random_vector<double>(96, n);
+    for (const bool jacobi : {false, true}) {
+      const int expected = dense_gmres_iterations(reference(A), to_reference(b), 1e-8, jacobi);
+      const PreconditionerOptions M =
+          jacobi ? PreconditionerOptions(JacobiOptions{}) : PreconditionerOptions(NoPreconditioner{});
+      const int found = solve(ctx, A, b, SolverOptions(GmresOptions{2000, n, {}}), M).report.iterations;
+      EXPECT_NEAR(found, expected, 1) << n << (jacobi ? " jacobi" : "");
+    }
+  }
+  const Csr<std::complex<double>> A = random_dominant<std::complex<double>>(97, 100, 6);
+  const auto b = random_vector<std::complex<double>>(98, 100);
+  EXPECT_NEAR(solve(ctx, A, b, SolverOptions(GmresOptions{2000, 100, {}})).report.iterations,
+              dense_gmres_iterations(reference(A), to_reference(b), 1e-8, false), 1);
+}
+
+TEST_P(IterationCount, pcg_ends_after_as_many_iterations_as_there_are_eigenvalues) {
+  Context ctx = context();
+  std::vector<std::int32_t> offsets{0}, columns;
+  std::vector<double> values;
+  for (std::int32_t i = 0; i < 600; ++i) columns.push_back(i), values.push_back(1 + i % 5), offsets.push_back(i + 1);
+  const Csr<double> A(600, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values)));
+  EXPECT_EQ(solve(ctx, A, random_vector<double>(99, 600), SolverOptions(PcgOptions{})).report.iterations, 5);
+}
+
+TEST_P(IterationCount, the_gmres_residual_never_grows) {
+  Context ctx = context();
+  const Csr<double> A = random_dominant<double>(100, 800, 6);
+  const SolveReport report =
+      solve(ctx, A, random_vector<double>(101, 800), SolverOptions(GmresOptions{2000, 10, {}})).report;
+  for (std::size_t i = 1; i < report.history.size(); ++i)
+    EXPECT_LE(report.history[i], report.history[i - 1] * (1 + 1e-10)) << i;
+}
+
+KRILL_ON_BACKENDS(IterationCount);
+
+}  // namespace
+}  // namespace krill::test

@@ -1,0 +1,120 @@
+#include "krill/solvers/loop.hpp"
+
+#include <chrono>
+
+#include "tests/solvers/systems.hpp"
+
+namespace krill::test {
+namespace {
+
+using Loop = OnBackend;
+
+TEST_P(Loop, a_running_solve_makes_no_transfer_allocation_or_synchronisation) {
+  Context ctx = context();
+  const AnyMatrix<double> A(poisson2d<double>(60));
+  const MatrixOperator<double> op(A);
+  const auto M = make_preconditioner(ctx, PreconditionerOptions(JacobiOptions{}), A);
+  for (const double relative : {1e-6, 1e-12})
+    for (const SolverOptions& options : all_solvers(relative)) {
+      const auto solver = make_solver<double>(options, op, *M);
+      const Array<double> b(std::vector<double>(3600, 1.0));
+      Array<double> x(std::vector<double>(3600, 0.0)), y(std::vector<double>(3600, 0.0)),
+          z(std::vector<double>(3600, 0.0));
+      solver->solve(ctx, b, x);
+      solver->solve(ctx, b, y);
+      const Counters before = counters();
+      const SolveReport report = solver->solve(ctx, b, z);
+      const Counters after = counters();
+      EXPECT_GT(report.iterations, 10);
+      EXPECT_EQ(after.allocations - before.allocations, ctx.on_cuda() ? 1 : 0) << "z itself";
+      // in: z; out: the record, ||b - A x||, the scale, the history. None of it grows with the iterations.
+      EXPECT_LE(after.transfers - before.transfers, ctx.on_cuda() ? 5 : 0) << name(options);
+      EXPECT_TRUE(std::ranges::equal(x.host(), z.host()));
+    }
+}
+
+TEST_P(Loop, stepping_by_the_host_gives_the_same_bits_as_the_device) {
+  Context ctx = context(), stepping = context();
+  stepping.loop_control = LoopControl::host;
+  const Csr<double> A = random_hpd<double>(81, 3000, 7);
+  const auto b = random_vector<double>(82, 3000);
+  for (const SolverOptions& options : all_solvers(1e-10)) {
+    const Solved<double> fast = solve(ctx, A, b, options, JacobiOptions{});
+    const Solved<double> slow = solve(stepping, A, b, options, JacobiOptions{});
+    EXPECT_EQ(fast.report.iterations, slow.report.iterations) << name(options);
+    EXPECT_EQ(fast.x, slow.x) << name(options);
+    EXPECT_EQ(fast.report.history, slow.report.history) << name(options);
+  }
+}
+
+TEST_P(Loop, a_captured_plan_follows_changed_inputs) {
+  Context ctx = context();
+  Csr<double> csr = random_hpd<double>(83, 800, 7);
+  AnyMatrix<double> A(csr.clone());
+  const MatrixOperator<double> op(A);
+  for (const SolverOptions& options : all_solvers(1e-9)) {
+    const auto M = make_preconditioner(ctx, PreconditionerOptions(NoPreconditioner{}), A);
+    const auto solver = make_solver<double>(options, op, *M);
+    for (int round = 0; round < 3; ++round) {
+      for (double& value : std::get<0>(A).values().edit()) value *= 1.5;  // new values in the old arrays
+      for (double& value : csr.values().edit()) value *= 1.5;
+      const auto b = random_vector<double>(84 + static_cast<std::uint64_t>(round), 800);
+      Array<double> x(std::vector<double>(800, 0.0));
+      const SolveReport report = solver->solve(ctx, Array<double>(b), x);
+      const std::vector<double> got(x.host().begin(), x.host().end());
+      EXPECT_EQ(report.reason, Reason::converged) << name(options);
+      EXPECT_LE(relative_residual(reference(csr), to_reference(got), to_reference(b)), 1.01e-9) << name(options);
+    }
+  }
+}
+
+TEST_P(Loop, a_plan_serves_one_context_after_another) {
+  Context one = context(), two = context(), host = Context::host();
+  const AnyMatrix<double> A(poisson2d<double>(30));
+  const MatrixOperator<double> op(A);
+  const auto M = make_preconditioner(one, PreconditionerOptions(JacobiOptions{}), A);
+  const auto solver = make_solver<double>(SolverOptions(PcgOptions{}), op, *M);
+  const Array<double> b(std::vector<double>(900, 1.0));
+  for (Context* ctx : {&one, &two, &host, &one}) {
+    Array<double> x(std::vector<double>(900, 0.0));
+    EXPECT_EQ(solver->solve(*ctx, b, x).reason, Reason::converged);
+  }
+}
+
+TEST_P(Loop, a_watcher_sees_the_solve_and_ends_it_as_interrupted) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(300);
+  const auto b = random_vector<double>(85, 90'000);
+  for (const SolverOptions& options : all_solvers(1e-12, 100'000)) {
+    int looks = 0;
+    const Solved<double> s = solve<double>(ctx, A, b, options, NoPreconditioner{}, {}, [&](const Sight& sight) {
+      ++looks;
+      EXPECT_GE(sight.relative, 0);
+      return sight.iteration < 20;
+    });
+    EXPECT_EQ(s.report.reason, Reason::interrupted) << name(options) << ": " << name(s.report.reason);
+    EXPECT_GE(s.report.iterations, 20);
+    EXPECT_GT(looks, 0);
+    EXPECT_LE(relative_residual(reference(A), to_reference(s.x), to_reference(b)), 1 + 1e-12) << name(options);
+  }
+}
+
+TEST_P(Loop, a_time_limit_ends_a_solve) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(300);
+  const auto b = random_vector<double>(86, 90'000);
+  for (SolverOptions options : all_solvers(1e-30, 100'000'0)) {
+    std::visit([](auto& o) { o.stop.time_limit = 0.05, o.stop.stagnation = 0; }, options);
+    const auto start = std::chrono::steady_clock::now();
+    const SolveReport report = solve(ctx, A, b, options).report;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    EXPECT_TRUE(report.reason == Reason::time_limit || report.reason == Reason::stagnated)
+        << name(options) << ": " << name(report.reason);
+    EXPECT_LT(seconds, 20);
+  }
+}
+
+KRILL_ON_BACKENDS(Loop);
+
+}  // namespace
+}  // namespace krill::test

@@ -1,0 +1,114 @@
+#include "tests/support/oracle.hpp"
+
+#include <Eigen/Dense>
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/Sparse>
+
+namespace krill::test {
+namespace {
+
+template <class T>
+Eigen::SparseMatrix<T, Eigen::RowMajor> to_eigen(const Reference& A) {
+  std::vector<Eigen::Triplet<T>> entries;
+  for (std::size_t k = 0; k < A.value.size(); ++k) {
+    if constexpr (std::is_same_v<T, double>)
+      entries.emplace_back(A.row[k], A.col[k], A.value[k].real());
+    else
+      entries.emplace_back(A.row[k], A.col[k], A.value[k]);
+  }
+  Eigen::SparseMatrix<T, Eigen::RowMajor> M(A.rows, A.cols);
+  M.setFromTriplets(entries.begin(), entries.end());
+  return M;
+}
+
+Eigen::VectorXcd to_eigen(const std::vector<Z>& v) {
+  return Eigen::Map<const Eigen::VectorXcd>(v.data(), static_cast<Eigen::Index>(v.size()));
+}
+
+Eigen::VectorXd real_part(const std::vector<Z>& v) { return to_eigen(v).real(); }
+
+template <class Solver>
+int iterations(const Reference& A, const std::vector<Z>& b, double tolerance) {
+  Solver solver;
+  solver.setTolerance(tolerance);
+  solver.setMaxIterations(100'000);
+  const auto M = to_eigen<double>(A);
+  solver.compute(M);
+  const Eigen::VectorXd x = solver.solve(real_part(b));
+  return static_cast<int>(solver.iterations());
+}
+
+}  // namespace
+
+Product product(Op op, Z alpha, const Reference& A, const std::vector<Z>& x, Z beta, const std::vector<Z>& y,
+                double epsilon) {
+  const Eigen::SparseMatrix<Z, Eigen::RowMajor> M = to_eigen<Z>(A);
+  Eigen::SparseMatrix<Z, Eigen::RowMajor> opM = M;
+  if (op == Op::transpose) opM = M.transpose();
+  if (op == Op::adjoint) opM = M.adjoint();
+  const Eigen::VectorXcd ex = to_eigen(x), ey = to_eigen(y);
+  Eigen::VectorXcd result = alpha * (opM * ex);
+  if (beta != Z(0)) result += beta * ey;
+
+  constexpr double c = 4;  // a complex product is two of each
+  Product answer;
+  for (Eigen::Index i = 0; i < opM.rows(); ++i) {
+    double sum = 0, length = 0;
+    for (Eigen::SparseMatrix<Z, Eigen::RowMajor>::InnerIterator it(opM, i); it; ++it, ++length)
+      sum += std::abs(it.value()) * std::abs(ex(it.col()));
+    const double rest = beta == Z(0) ? 0 : std::abs(beta) * std::abs(ey(i));
+    answer.y.push_back(result(i));
+    answer.bound.push_back(c * (length + 2) * epsilon * (std::abs(alpha) * sum + rest));
+  }
+  return answer;
+}
+
+std::vector<Z> solve(const Reference& A, const std::vector<Z>& b) {
+  const Eigen::SparseMatrix<Z> M = to_eigen<Z>(A);
+  Eigen::SparseLU<Eigen::SparseMatrix<Z>> lu(M);
+  const Eigen::VectorXcd x = lu.solve(to_eigen(b));
+  return {x.data(), x.data() + x.size()};
+}
+
+double relative_residual(const Reference& A, const std::vector<Z>& x, const std::vector<Z>& b) {
+  const Eigen::VectorXcd eb = to_eigen(b);
+  const Eigen::VectorXcd r = eb - to_eigen<Z>(A) * to_eigen(x);
+  return eb.norm() == 0 ? r.norm() : r.norm() / eb.norm();
+}
+
+int eigen_cg_iterations(const Reference& A, const std::vector<Z>& b, double tolerance) {
+  using Matrix = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+  return iterations<Eigen::ConjugateGradient<Matrix, Eigen::Lower | Eigen::Upper>>(A, b, tolerance);
+}
+
+int eigen_bicgstab_iterations(const Reference& A, const std::vector<Z>& b, double tolerance) {
+  return iterations<Eigen::BiCGSTAB<Eigen::SparseMatrix<double, Eigen::RowMajor>>>(A, b, tolerance);
+}
+
+int dense_gmres_iterations(const Reference& A, const std::vector<Z>& b, double tolerance, bool jacobi) {
+  const Eigen::MatrixXcd M = to_eigen<Z>(A);
+  const Eigen::Index n = M.rows();
+  Eigen::MatrixXcd V = Eigen::MatrixXcd::Zero(n, n + 1), H = Eigen::MatrixXcd::Zero(n + 1, n);
+  const Eigen::VectorXcd eb = to_eigen(b);
+  const double norm = eb.norm();
+  V.col(0) = eb / norm;
+  for (Eigen::Index j = 0; j < n; ++j) {
+    Eigen::VectorXcd w = V.col(j);
+    if (jacobi) w = w.cwiseQuotient(M.diagonal());
+    w = M * w;
+    for (Eigen::Index k = 0; k <= j; ++k) {
+      H(k, j) = V.col(k).dot(w);
+      w -= H(k, j) * V.col(k);
+    }
+    H(j + 1, j) = w.norm();
+    V.col(j + 1) = w / w.norm();
+    Eigen::VectorXcd e1 = Eigen::VectorXcd::Zero(j + 2);
+    e1(0) = norm;
+    const Eigen::MatrixXcd Hj = H.topLeftCorner(j + 2, j + 1);
+    const Eigen::VectorXcd y = Hj.colPivHouseholderQr().solve(e1);
+    if ((e1 - Hj * y).norm() <= tolerance * norm) return static_cast<int>(j) + 1;
+  }
+  return static_cast<int>(n);
+}
+
+}  // namespace krill::test
