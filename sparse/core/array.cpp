@@ -68,11 +68,11 @@ void* Mirror::fetch_device(const Cuda& where) const {
   if (host_current_ && !device_current_ && bytes_ > 0) {
     device::forbid_in_capture(where, name_);
     device::copy_in(where, device, host_.get(), bytes_);
-    stream_id_ = where.stream_id;
   } else {
     device::wait_for(where, stream_id_);
   }
   device_current_ = true;
+  stream_id_ = where.stream_id;  // who waits for this stream from now on waits for the writer too
   return device;
 }
 

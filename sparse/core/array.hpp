@@ -55,7 +55,7 @@ class Mirror {
   mutable std::shared_ptr<void> host_;
   mutable void* device_ = nullptr;
   mutable int device_index_ = 0;
-  mutable std::uint64_t stream_id_ = 0;  // the stream that wrote the device copy last
+  mutable std::uint64_t stream_id_ = 0;  // in this stream's order the device copy is written
   mutable bool host_current_ = false, device_current_ = false;
 };
 

@@ -28,7 +28,9 @@ TEST_P(Loop, a_running_solve_makes_no_transfer_allocation_or_synchronisation) {
       EXPECT_GT(report.iterations, 10);
       EXPECT_EQ(after.allocations - before.allocations, ctx.on_cuda() ? 1 : 0) << "z itself";
       // in: z; out: the record, ||b - A x||, the scale, the history. None of it grows with the iterations.
-      EXPECT_LE(after.transfers - before.transfers, ctx.on_cuda() ? 5 : 0) << name(options);
+      // Going on from the truth looks at the record and at ||b - A x|| once more.
+      EXPECT_LE(after.transfers - before.transfers, ctx.on_cuda() ? 5 + 2 * report.restarts_from_truth : 0)
+          << name(options);
       EXPECT_TRUE(std::ranges::equal(x.host(), z.host()));
     }
 }
