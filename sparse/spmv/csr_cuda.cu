@@ -9,8 +9,9 @@ namespace {
 
 struct Tuning {
   static constexpr int items = 8;  // products in flight a thread; 8 x 256 doubles are 16 KiB of shared memory
-  static constexpr int resident_blocks =
-      8;                                   // 32 registers: 0.48 ms for 7-point 256^3 on an H200, 0.62 with 40 registers
+  /// Blocks a multiprocessor shall hold, by what a value takes of its shared memory. With 8, which means 32 registers,
+  /// 7-point 256^3 takes 0.48 ms on an H200, with 40 registers 0.62.
+  static constexpr int resident_blocks(std::size_t value_bytes) { return value_bytes > 8 ? 6 : 8; }
   static constexpr int long_segment = 64;  // from here on a warp adds up the entries of a row, below that one thread
 };
 constexpr int tile = Tuning::items * sum_threads;
@@ -46,7 +47,7 @@ __device__ T warp_segment_sum(const T* values, int begin, int end) {
 //   reaches (loop bounds are uniform); the list of long segments has room for all that fit a tile, and its order does
 //   not matter: each belongs to another row.
 template <class T, class Offset>
-__global__ void __launch_bounds__(sum_threads, Tuning::resident_blocks)
+__global__ void __launch_bounds__(sum_threads, Tuning::resident_blocks(sizeof(T)))
     csr_spmv_kernel(CsrProduct<T, Offset> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
   __shared__ alignas(16) unsigned char memory[tile * sizeof(T)];
@@ -57,11 +58,10 @@ __global__ void __launch_bounds__(sum_threads, Tuning::resident_blocks)
 
   const CsrView<const T, Offset>& a = p.a;
   const auto base = static_cast<std::int32_t>(a.base);
-  const T alpha = p.alpha(), beta = p.beta();
   typename DotsView<T>::Sum dots;
-  for (std::int64_t first = std::int64_t(blockIdx.x) * sum_threads; first < a.rows;
-       first += std::int64_t(gridDim.x) * sum_threads) {
-    const std::int64_t row = first + threadIdx.x, past = min(first + sum_threads, std::int64_t(a.rows));
+  const auto rows = static_cast<unsigned>(a.rows);  // below 2^31, so that first cannot wrap
+  for (unsigned first = blockIdx.x * sum_threads; first < rows; first += gridDim.x * sum_threads) {
+    const unsigned row = first + threadIdx.x, past = min(first + sum_threads, rows);
     const Offset end = a.row_offsets[past] - base;
     const Offset row_begin = row < past ? a.row_offsets[row] - base : end;
     const Offset row_end = row < past ? a.row_offsets[row + 1] - base : end;
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(sum_threads, Tuning::resident_blocks)
       start += tile;
     }
     if (row < past) {
-      const auto mine = p.store(row, sum, alpha, beta);
+      const auto mine = p.store(row, sum);
       if (p.dots.wanted()) dots += mine;
     }
   }

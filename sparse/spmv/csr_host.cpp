@@ -41,7 +41,6 @@ template <class T, class Offset>
 void csr_spmv(const Host& host, const CsrProduct<T, Offset>& p) {
   if (host.skip.now()) return;
   using Sum = typename DotsView<T>::Sum;
-  const T alpha = p.alpha(), beta = p.beta();
   const std::int64_t work = p.a.nnz + p.a.rows, tiles = work / tile + 1;
   Frame frame(host);
   Sum* parts = frame.take<Sum>(static_cast<std::size_t>(tiles));
@@ -49,7 +48,7 @@ void csr_spmv(const Host& host, const CsrProduct<T, Offset>& p) {
     Sum part;
     const std::int64_t end = t + 1 == tiles ? p.a.rows : first_row(p.a.row_offsets, p.a.rows, t + 1);
     for (std::int64_t i = first_row(p.a.row_offsets, p.a.rows, t); i < end; ++i) {
-      const Sum mine = p.store(i, row_sum(p.a, p.x, i), alpha, beta);
+      const Sum mine = p.store(i, row_sum(p.a, p.x, i));
       if (p.dots.wanted()) part += mine;
     }
     parts[t] = part;

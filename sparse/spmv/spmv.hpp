@@ -75,9 +75,9 @@ struct CsrProduct {
   DotsView<T> dots;
 
   /// Books the sum of row i; what the row adds to the dots.
-  constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum, T alpha_now, T beta_now) const {
-    T result = alpha_now * sum;
-    if (!(beta_now == T(0))) result += beta_now * y[i];
+  constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum) const {
+    T result = alpha() * sum;
+    if (const T factor = beta(); !(factor == T(0))) result += factor * y[i];
     y[i] = result;
     return dots.row(i, y, result);
   }

@@ -1,0 +1,222 @@
+// The case: everything that a user says about one solve, as plain structs. Every key exists once: a member with its
+// default, and one line in describe(). Parsing, validation, schema, documentation and the effective case walk that
+// description, so they cannot disagree.
+//
+// Beside value, choice and section (solvers/options.hpp) a visitor of a case offers:
+//   fields.path(name, ref, Need, doc)           for a std::string that names a file
+//   fields.variant(name, tag, ref, Need, doc)   for a std::variant of option structs: a map whose key `tag` names one
+//                                               alternative by its `type`, the other keys being that alternative's.
+//                                               An alternative with a `key` in place of a type is chosen by that key.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "krill/solvers/options.hpp"
+#include "krill/sparse/core/error.hpp"
+#include "krill/sparse/io/generate.hpp"
+
+namespace krill::apps {
+
+/// Whether a case must have a key.
+enum class Need { optional, required };
+
+/// A matrix in a file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, plain or compressed.
+struct MatrixFile {
+  static constexpr std::string_view key = "file";
+  static constexpr std::string_view doc =
+      "a matrix from a file: Matrix Market (.mtx), Harwell-Boeing or Rutherford-Boeing (.rua, .rsa, .rb, ...), plain, "
+      ".gz, .xz, .zst, or a SuiteSparse .tar.gz";
+  std::string file;  ///< as seen from the current folder
+};
+template <class Fields>
+void describe(Fields& fields, MatrixFile& o) {
+  fields.path("file", o.file, Need::required, "the file; a relative name starts at the folder of the case");
+}
+
+using MatrixSource = std::variant<MatrixFile, GeneratorOptions>;
+
+namespace detail {
+template <class Fields>
+void describe_random(Fields& fields, int& seed) {
+  fields.value("seed", seed, at_least_zero, "the same seed gives the same numbers");
+}
+}  // namespace detail
+
+struct OnesRhs {
+  static constexpr std::string_view type = "ones";
+  static constexpr std::string_view doc = "every entry is 1";
+};
+template <class Fields>
+void describe(Fields&, OnesRhs&) {}
+
+struct RandomRhs {
+  static constexpr std::string_view type = "random";
+  static constexpr std::string_view doc = "entries uniform in [-1, 1], both parts where complex";
+  int seed = 1;
+};
+template <class Fields>
+void describe(Fields& fields, RandomRhs& o) {
+  detail::describe_random(fields, o.seed);
+}
+
+struct FileRhs {
+  static constexpr std::string_view type = "file";
+  static constexpr std::string_view doc = "a vector from a file, as many entries as the matrix has rows";
+  std::string path;  ///< as seen from the current folder; empty: the one that came with the matrix
+};
+template <class Fields>
+void describe(Fields& fields, FileRhs& o) {
+  fields.path("path", o.path, Need::optional,
+              "the file; without it, the right-hand side that lies in the same file or archive as the matrix");
+}
+
+struct ManufacturedRhs {
+  static constexpr std::string_view type = "manufactured";
+  static constexpr std::string_view doc =
+      "b = A x for a known x with entries uniform in [-1, 1]; the error of the solution is reported then";
+  int seed = 1;
+};
+template <class Fields>
+void describe(Fields& fields, ManufacturedRhs& o) {
+  detail::describe_random(fields, o.seed);
+}
+
+/// The registry of right-hand sides.
+using RhsOptions = std::variant<OnesRhs, RandomRhs, FileRhs, ManufacturedRhs>;
+
+struct ZeroGuess {
+  static constexpr std::string_view type = "zero";
+  static constexpr std::string_view doc = "every entry is 0";
+};
+template <class Fields>
+void describe(Fields&, ZeroGuess&) {}
+
+struct RandomGuess {
+  static constexpr std::string_view type = "random";
+  static constexpr std::string_view doc = "entries uniform in [-1, 1], both parts where complex";
+  int seed = 2;
+};
+template <class Fields>
+void describe(Fields& fields, RandomGuess& o) {
+  detail::describe_random(fields, o.seed);
+}
+
+struct FileGuess {
+  static constexpr std::string_view type = "file";
+  static constexpr std::string_view doc = "a vector from a file, as many entries as the matrix has columns";
+  std::string path;  ///< as seen from the current folder
+};
+template <class Fields>
+void describe(Fields& fields, FileGuess& o) {
+  fields.path("path", o.path, Need::required, "the file; a relative name starts at the folder of the case");
+}
+
+/// The registry of initial guesses.
+using GuessOptions = std::variant<ZeroGuess, RandomGuess, FileGuess>;
+
+enum class Backend { automatic, host, cuda };
+inline constexpr std::array<std::string_view, 3> backend_names{"auto", "host", "cuda"};
+
+/// The scalar type of the solve.
+enum class Precision { automatic, float32, float64, complex64, complex128 };
+inline constexpr std::array<std::string_view, 5> precision_names{"auto", "float32", "float64", "complex64",
+                                                                 "complex128"};
+
+/// The format that the products of the solve use.
+enum class Format { automatic, csr, coo };
+inline constexpr std::array<std::string_view, 3> format_names{"auto", "csr", "coo"};
+
+/// What the user vouches for where the program would otherwise refuse.
+enum class Assume { nothing, spd };
+inline constexpr std::array<std::string_view, 2> assume_names{"nothing", "spd"};
+
+/// An independent judge of the solution.
+enum class Reference { none, eigen };
+inline constexpr std::array<std::string_view, 2> reference_names{"none", "eigen"};
+
+struct VerifyOptions {
+  Reference reference = Reference::none;
+  double tolerance = 0;
+};
+template <class Fields>
+void describe(Fields& fields, VerifyOptions& o) {
+  fields.choice("reference", o.reference, reference_names,
+                "eigen: the same system is solved by Eigen and the solutions are compared");
+  fields.value("tolerance", o.tolerance, at_least_zero,
+               "greatest ||x - reference|| / ||reference|| that passes; 0: derived from the stopping tolerance");
+}
+
+/// Which files a solve writes beside report.json.
+struct OutputOptions {
+  bool solution = true;
+  bool history = true;
+  bool plot = true;
+};
+template <class Fields>
+void describe(Fields& fields, OutputOptions& o) {
+  fields.value("solution", o.solution, any_value, "write solution.mtx");
+  fields.value("history", o.history, any_value, "write residuals.csv");
+  fields.value("plot", o.plot, any_value, "write convergence.svg");
+}
+
+struct Case {
+  std::string name;
+  MatrixSource matrix;
+  RhsOptions rhs;
+  GuessOptions initial_guess;
+  Backend backend = Backend::automatic;
+  int threads = 0;
+  int device = 0;
+  Precision precision = Precision::automatic;
+  Format format = Format::automatic;
+  Assume assume = Assume::nothing;
+  SolverOptions solver;
+  PreconditionerOptions preconditioner;
+  VerifyOptions verify;
+  OutputOptions output;
+};
+template <class Fields>
+void describe(Fields& fields, Case& o) {
+  fields.value("name", o.name, any_value, "names the output folder, out/<name>; default: the file name of the case");
+  fields.variant("matrix", "generate", o.matrix, Need::required, "the matrix A of A x = b");
+  fields.variant("rhs", "type", o.rhs, Need::optional, "the right-hand side b");
+  fields.variant("initial_guess", "type", o.initial_guess, Need::optional, "where the iteration starts");
+  fields.choice("backend", o.backend, backend_names, "where the solve runs; auto: on CUDA where there is a device");
+  fields.value("threads", o.threads, Range{0, 4096}, "host threads; 0: as many as OpenMP gives");
+  fields.value("device", o.device, at_least_zero, "CUDA device, counted from 0; not with backend host");
+  fields.choice("precision", o.precision, precision_names,
+                "scalar type; auto: float64, or complex128 for a complex matrix; complex64 is two float32");
+  fields.choice("format", o.format, format_names, "matrix format of the products");
+  fields.choice("assume", o.assume, assume_names,
+                "spd: pcg takes the matrix as Hermitian positive definite although its entries do not show it");
+  fields.variant("solver", "type", o.solver, Need::required, "the iterative method");
+  fields.variant("preconditioner", "type", o.preconditioner, Need::optional, "the approximate inverse of A");
+  fields.section("verify", o.verify, "a second opinion on the solution");
+  fields.section("output", o.output, "the files that are written beside report.json");
+}
+
+/// One thing that is wrong with a case. Lines and columns count from 1; 0: not known.
+struct Diagnostic {
+  std::string source;  ///< the file, or the option as it was typed: "--set solver.type=cg"
+  int line = 0, column = 0;
+  std::string message;
+};
+
+/// Everything that is wrong with a case, a line `file:line:column: message` for each.
+struct CaseError : Error {
+  explicit CaseError(std::vector<Diagnostic> found);
+  std::vector<Diagnostic> diagnostics;
+};
+
+/// Reads and checks a case file; `overrides` are "path=value", applied in order before anything is checked. Raises
+/// CaseError with all that is wrong.
+Case load_case(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// The same for text that has been read; `source` is the name that messages give it and whose folder relative paths
+/// start at.
+Case parse_case(const std::string& text, const std::string& source, const std::vector<std::string>& overrides = {});
+
+}  // namespace krill::apps

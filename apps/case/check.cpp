@@ -1,0 +1,334 @@
+#include "krill/apps/case/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "krill/apps/case/suggest.hpp"
+#include "krill/sparse/io/numbers.hpp"
+
+namespace krill::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = Key::Kind;
+
+std::string joined(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
+
+/// What stands there, for a message.
+std::string found_text(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::null:
+      return "empty";
+    case YamlNode::Kind::sequence:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a section";
+    case YamlNode::Kind::scalar:
+      break;
+  }
+  if (node.quoted) return fmt::format("the text {}", in_quotes(node.text));
+  const bool plain = node.text.size() <= 60 && node.text.find('\n') == std::string::npos;
+  return plain ? node.text : in_quotes(node.text);
+}
+
+/// Whether text is [+-] digits with a point and an exponent where wanted, as JSON and YAML write numbers.
+bool looks_like_number(std::string_view text) {
+  std::size_t i = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t from = i;
+    while (i < text.size() && text[i] >= '0' && text[i] <= '9') ++i;
+    return i - from;
+  };
+  std::size_t mantissa = digits();
+  if (i < text.size() && text[i] == '.') ++i, mantissa += digits();
+  if (mantissa == 0) return false;
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    ++i;
+    if (i < text.size() && (text[i] == '-' || text[i] == '+')) ++i;
+    if (digits() == 0) return false;
+  }
+  return i == text.size();
+}
+
+bool looks_like_boolean(const std::string& text) {
+  static const std::set<std::string> words{"true", "True", "TRUE", "false", "False", "FALSE"};
+  return words.contains(text);
+}
+
+class Checker {
+ public:
+  explicit Checker(std::vector<Diagnostic>& found) : found_(found) {}
+
+  Json section(const YamlNode& node, const std::vector<Key>& keys, const std::string& path) {
+    const auto suggested = unknown_keys(node, names_of(keys), path, [](const std::string&) { return std::string(); });
+    return values(node, keys, path, suggested);
+  }
+
+ private:
+  using Words = std::set<std::string>;
+
+  void report(const Place& at, std::string message) {
+    found_.push_back({at.source, at.line, at.column, std::move(message)});
+  }
+  void refuse(const YamlNode& node, const std::string& path, const std::string& expected,
+              const std::string& hint = {}) {
+    report(node.place, fmt::format("{} is {}, expected {}{}", path, found_text(node), expected, hint));
+  }
+
+  /// The values of the keys that are there; books the required ones that are not, unless an unknown key looks like it.
+  Json values(const YamlNode& node, const std::vector<Key>& keys, const std::string& path, const Words& suggested) {
+    Json json = Json::object();
+    for (const Key& key : keys) {
+      const auto at = std::find_if(node.entries.begin(), node.entries.end(),
+                                   [&](const auto& entry) { return entry.first.text == key.name; });
+      if (at != node.entries.end()) {
+        Json checked = check_entry(at->first, at->second, key, joined(path, key.name));
+        if (!checked.is_null()) json[key.name] = std::move(checked);
+      } else if (key.required && !suggested.contains(key.name)) {
+        report(node.place, fmt::format("{} is missing; expected {}", joined(path, key.name), expectation(key)));
+      }
+    }
+    return json;
+  }
+
+  /// Books the keys that are not allowed, with what `reason` says of one or else a proposal. Returns what was proposed.
+  template <class ReasonOf>
+  Words unknown_keys(const YamlNode& node, const std::vector<std::string>& allowed, const std::string& path,
+                     ReasonOf&& reason_of) {
+    Words suggested;
+    for (const auto& [key, value] : node.entries) {
+      if (std::find(allowed.begin(), allowed.end(), key.text) != allowed.end()) continue;
+      if (const std::string reason = reason_of(key.text); !reason.empty()) {
+        report(key.place, reason);
+        continue;
+      }
+      std::string hint = did_you_mean(key.text, allowed);
+      if (hint.empty()) hint = elsewhere(key.text);
+      for (auto& word : nearest(key.text, allowed)) suggested.insert(std::move(word));
+      report(key.place,
+             fmt::format("unknown key {}{}{} allowed: {}", in_quotes(key.text), path.empty() ? "" : " in " + path,
+                         hint.empty() ? ";" : hint, enumerate(allowed, ", ")));
+    }
+    return suggested;
+  }
+
+  /// Says where a key belongs that stands in the wrong section.
+  static std::string elsewhere(const std::string& name) {
+    auto sections = sections_with(name);
+    if (sections.empty()) return {};
+    for (auto& section : sections) section = section.empty() ? "the case itself" : section;
+    return fmt::format("; it is a key of {};", enumerate(sections));
+  }
+
+  Json check_entry(const YamlNode& name, const YamlNode& value, const Key& key, const std::string& path) {
+    if (value.kind != YamlNode::Kind::null) return check(value, key, path);
+    // The parser places a missing value behind it, often in the next line.
+    report(name.place, fmt::format("{} is empty, expected {}{}", path, expectation(key),
+                                   key.required ? "" : "; or leave the key out"));
+    return {};
+  }
+
+  Json check(const YamlNode& node, const Key& key, const std::string& path) {
+    switch (key.kind) {
+      case Kind::integer:
+      case Kind::number:
+        return number(node, key, path);
+      case Kind::boolean:
+        return boolean(node, key, path);
+      case Kind::text:
+      case Kind::path:
+        return text(node, key, path);
+      case Kind::choice:
+        return choice(node, key, path);
+      case Kind::section:
+        if (node.kind == YamlNode::Kind::map) return section(node, key.keys, path);
+        return refuse(node, path, expectation(key)), Json();
+      case Kind::variant:
+        if (node.kind == YamlNode::Kind::map) return variant(node, key, path);
+        return refuse(node, path, expectation(key), bare_type_hint(node, key)), Json();
+    }
+    return {};
+  }
+
+  Json number(const YamlNode& node, const Key& key, const std::string& path) {
+    const bool is_number = node.kind == YamlNode::Kind::scalar && looks_like_number(node.text);
+    if (!is_number) return refuse(node, path, expectation(key)), Json();
+    if (node.quoted) return refuse(node, path, expectation(key), "; leave out the quotes"), Json();
+    const std::string_view digits = std::string_view(node.text).substr(node.text.find_first_not_of("+-"));
+    if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9')
+      return refuse(node, path, expectation(key), "; leave out the leading zero"), Json();
+
+    const std::string_view unsigned_plus = std::string_view(node.text).substr(node.text.starts_with('+') ? 1 : 0);
+    double value = 0;
+    const auto status = std::from_chars(unsigned_plus.data(), unsigned_plus.data() + unsigned_plus.size(), value);
+    if (status.ec != std::errc()) return refuse(node, path, expectation(key) + " that a double can hold"), Json();
+    if (key.kind == Kind::integer && value != std::floor(value)) return refuse(node, path, expectation(key)), Json();
+    const auto& [least, most, without_least, without_most] = key.range;
+    const bool fine = (without_least ? value > least : value >= least) && (without_most ? value < most : value <= most);
+    if (!fine) {
+      const bool past_int = key.kind == Kind::integer && std::abs(value) > std::numeric_limits<int>::max();
+      return refuse(node, path, expectation(key), past_int ? " that 32 bits can hold" : ""), Json();
+    }
+    if (key.kind == Kind::integer) return static_cast<int>(value);
+    return value;
+  }
+
+  Json boolean(const YamlNode& node, const Key& key, const std::string& path) {
+    if (node.kind == YamlNode::Kind::scalar && looks_like_boolean(node.text)) {
+      if (!node.quoted) return node.text[0] == 't' || node.text[0] == 'T';
+      return refuse(node, path, expectation(key), "; leave out the quotes"), Json();
+    }
+    return refuse(node, path, expectation(key)), Json();
+  }
+
+  Json text(const YamlNode& node, const Key& key, const std::string& path) {
+    if (node.kind != YamlNode::Kind::scalar) return refuse(node, path, expectation(key)), Json();
+    if (node.text.empty()) return refuse(node, path, expectation(key), "; or leave the key out"), Json();
+    if (!node.quoted && (looks_like_number(node.text) || looks_like_boolean(node.text)))
+      return refuse(node, path, expectation(key), "; put it in quotes"), Json();
+    if (key.kind == Kind::text) return node.text;
+    const bool of_file = node.place.line > 0;
+    const std::filesystem::path folder = of_file ? std::filesystem::path(node.place.source).parent_path() : "";
+    return (folder / node.text).lexically_normal().string();
+  }
+
+  Json choice(const YamlNode& node, const Key& key, const std::string& path) {
+    const bool is_word = node.kind == YamlNode::Kind::scalar;
+    if (!is_word || std::find(key.choices.begin(), key.choices.end(), node.text) == key.choices.end())
+      return refuse(node, path, expectation(key), is_word ? did_you_mean(node.text, key.choices) : ""), Json();
+    Json value = choice_value(node.text);
+    if (value.is_number() && node.quoted) return refuse(node, path, expectation(key), "; leave out the quotes"), Json();
+    return value;
+  }
+
+  static std::string bare_type_hint(const YamlNode& node, const Key& key) {
+    if (node.kind != YamlNode::Kind::scalar) return {};
+    const auto types = types_of(key);
+    const auto near = nearest(node.text, types);
+    return near.empty() ? std::string() : fmt::format("; did you mean {{{}: {}}}?", key.tag, near.front());
+  }
+
+  Json variant(const YamlNode& node, const Key& key, const std::string& path) {
+    const Alternative* chosen = choose(node, key);
+    std::vector<std::string> allowed;
+    if (!chosen || chosen->key.empty()) allowed.push_back(key.tag);
+    for (const Alternative& one : key.alternatives)
+      if (!chosen || chosen == &one)
+        for (const auto& name : names_of(one.keys))
+          if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) allowed.push_back(name);
+
+    const auto suggested =
+        unknown_keys(node, allowed, path, [&](const std::string& name) { return idle(name, key, chosen, path); });
+    if (!chosen) {
+      report_no_choice(node, key, path, suggested);
+      check_without_choice(node, key, path);
+      return {};
+    }
+    Json json = Json::object();
+    if (chosen->key.empty()) json[key.tag] = chosen->type;
+    json.update(values(node, chosen->keys, path, suggested));
+    return json;
+  }
+
+  /// The alternative that a section asks for, or null.
+  static const Alternative* choose(const YamlNode& node, const Key& key) {
+    for (const Alternative& one : key.alternatives)
+      if (!one.key.empty() && node.find(one.key)) return node.find(key.tag) ? nullptr : &one;
+    const YamlNode* type = node.find(key.tag);
+    return type && type->kind == YamlNode::Kind::scalar ? key.alternative(type->text) : nullptr;
+  }
+
+  void report_no_choice(const YamlNode& node, const Key& key, const std::string& path, const Words& suggested) {
+    const YamlNode* type = node.find(key.tag);
+    const auto types = types_of(key);
+    for (const Alternative& one : key.alternatives) {
+      if (one.key.empty() || !node.find(one.key)) continue;
+      const auto& at = std::find_if(node.entries.begin(), node.entries.end(), [&](const auto& entry) {
+                         return entry.first.text == one.key;
+                       })->first.place;
+      return report(at,
+                    fmt::format("{0} has both '{1}' and '{2}'; keep one of them (--set '{0}={{{2}: NAME}}' replaces "
+                                "the whole section)",
+                                path, key.tag, one.key));
+    }
+    if (type) {
+      const bool is_word = type->kind == YamlNode::Kind::scalar;
+      return refuse(*type, joined(path, key.tag), one_of(types), is_word ? did_you_mean(type->text, types) : "");
+    }
+    std::vector<std::string> selectors{key.tag};
+    for (const Alternative& one : key.alternatives)
+      if (!one.key.empty()) selectors.push_back(one.key);
+    const bool misspelt =
+        std::any_of(selectors.begin(), selectors.end(), [&](const auto& s) { return suggested.contains(s); });
+    if (!misspelt)
+      report(node.place,
+             fmt::format("{} needs {}; {} is {}", path, enumerate(selectors, " or ", "'"), key.tag, one_of(types)));
+  }
+
+  /// Checks what can be checked while nobody knows which alternative was meant.
+  void check_without_choice(const YamlNode& node, const Key& key, const std::string& path) {
+    for (const auto& [name, value] : node.entries)
+      for (const Alternative& one : key.alternatives)
+        if (const Key* inner = find_key(one.keys, name.text)) {
+          check_entry(name, value, *inner, joined(path, name.text));
+          break;
+        }
+  }
+
+  /// Says who uses a key that the chosen alternative does not; empty where nobody does.
+  static std::string idle(const std::string& name, const Key& key, const Alternative* chosen, const std::string& path) {
+    if (!chosen) return {};
+    std::vector<std::string> users;
+    for (const Alternative& one : key.alternatives)
+      if (find_key(one.keys, name)) users.push_back(one.key.empty() ? one.type : one.key);
+    if (users.empty()) return {};
+    const std::string what = chosen->key.empty() ? fmt::format("{} {}", key.tag, chosen->type) : chosen->key;
+    return fmt::format("{} is not used by {} with {}, only with {}; leave it out or change {}", in_quotes(name), path,
+                       what, enumerate(users), chosen->key.empty() ? key.tag : chosen->key);
+  }
+
+  std::vector<Diagnostic>& found_;
+};
+
+}  // namespace
+
+Json check_section(const YamlNode& section, const std::vector<Key>& keys, std::vector<Diagnostic>& found) {
+  return Checker(found).section(section, keys, "");
+}
+
+void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>& found) {
+  const auto refuse = [&](std::initializer_list<std::string_view> path, std::string message) {
+    const YamlNode* node = &root;
+    for (const auto word : path)
+      if (const YamlNode* next = node->find(word)) node = next;
+    found.push_back({node->place.source, node->place.line, node->place.column, std::move(message)});
+  };
+  const auto* generator = std::get_if<GeneratorOptions>(&c.matrix);
+
+  const bool bad_letter =
+      std::any_of(c.name.begin(), c.name.end(), [](char x) { return x == '/' || (x >= 0 && x < ' '); });
+  if (bad_letter || c.name.starts_with('.') || c.name.size() > 200)
+    refuse({"name"}, fmt::format("name is {}, expected the name of a folder: no slash, no point at its beginning, at "
+                                 "most 200 letters",
+                                 in_quotes(c.name)));
+  if (c.backend == Backend::host && c.device != 0)
+    refuse({"device"}, "device is not used by backend host; leave it out or change backend");
+  if (c.assume == Assume::spd && !std::holds_alternative<PcgOptions>(c.solver))
+    refuse({"assume"}, "assume: spd is used by solver pcg only; leave it out or change solver.type");
+  if (c.verify.reference == Reference::none && c.verify.tolerance != 0)
+    refuse({"verify", "tolerance"},
+           "verify.tolerance is not used by verify.reference none; leave it out or ask for eigen");
+  if (const auto* rhs = std::get_if<FileRhs>(&c.rhs); rhs && rhs->path.empty() && generator)
+    refuse({"rhs"}, "rhs.path is missing; a generated matrix brings no right-hand side along");
+  const bool real = c.precision == Precision::float32 || c.precision == Precision::float64;
+  if (generator && real && needs_complex(*generator))
+    refuse({"precision"},
+           "precision is real, but the generated matrix is complex; expected complex64, complex128 or auto");
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,71 @@
+#include "krill/apps/case/effective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+
+#include "krill/apps/case/fill.hpp"
+#include "krill/apps/case/suggest.hpp"
+
+namespace krill::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Whether YAML reads the text as that text without quotes; when in doubt, no.
+bool is_plain(const std::string& text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '_'; };
+  const auto inside = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
+  if (text.empty() || !letter(text.front()) || !std::all_of(text.begin(), text.end(), inside)) return false;
+  for (const std::string word : {"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+    if (edit_distance(text, word) == 0) return false;
+  return true;
+}
+
+/// The fewest digits that give the same number back, and a point, without which some readers take 1e-8 for text.
+std::string yaml_number(double value) {
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  std::string text(buffer.data(), end);
+  if (const auto e = text.find('e'); e != std::string::npos && text.find('.') == std::string::npos)
+    text.insert(e, ".0");
+  return text;
+}
+
+void append_yaml(std::string& yaml, const Json& section, const std::string& indent) {
+  for (const auto& [name, value] : section.items()) {
+    yaml += indent + name + ":";
+    if (value.is_object()) {
+      yaml += '\n';
+      append_yaml(yaml, value, indent + "  ");
+    } else {
+      yaml += " " + yaml_scalar(value) + "\n";
+    }
+  }
+}
+
+}  // namespace
+
+std::string yaml_scalar(const Json& value) {
+  if (value.is_number_float()) return yaml_number(value.get<double>());
+  if (value.is_string() && is_plain(value.get_ref<const std::string&>())) return value.get<std::string>();
+  return value.dump();
+}
+
+std::string ToJson::absolute(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+Json effective_json(const Case& c) {
+  Case copy = c;  // describe() takes what it describes as changeable
+  return ToJson::dump(copy);
+}
+
+std::string effective_yaml(const Case& c) {
+  std::string yaml;
+  append_yaml(yaml, effective_json(c), "");
+  return yaml;
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,17 @@
+// The effective case: all keys, those that were left out with their defaults, paths absolute, so that it can be read
+// again from anywhere.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "krill/apps/case/case.hpp"
+
+namespace krill::apps {
+
+nlohmann::ordered_json effective_json(const Case&);
+std::string effective_yaml(const Case&);
+
+/// One number, word or truth value as YAML, quoted only where it must be.
+std::string yaml_scalar(const nlohmann::ordered_json&);
+
+}  // namespace krill::apps

@@ -1,0 +1,106 @@
+#include "krill/apps/case/json_schema.hpp"
+
+#include "krill/apps/case/keys.hpp"
+
+namespace krill::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = Key::Kind;
+
+Json schema_of(const Key&);
+
+/// The properties of a section, the required ones of them, and no others.
+Json section_schema(const std::vector<Key>& keys) {
+  Json schema{{"properties", Json::object()}};
+  for (const Key& key : keys) {
+    schema["properties"][key.name] = schema_of(key);
+    if (key.required) schema["required"].push_back(key.name);
+  }
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+/// {if: this alternative is chosen, then: its keys}.
+Json branch(const Key& variant, const Alternative& alternative) {
+  Json then = section_schema(alternative.keys);
+  if (!alternative.key.empty()) return {{"if", {{"required", {alternative.key}}}}, {"then", std::move(then)}};
+  Json properties{{variant.tag, {{"const", alternative.type}, {"description", alternative.doc}}}};
+  properties.update(then["properties"]);
+  then["properties"] = std::move(properties);
+  Json chosen{{"properties", {{variant.tag, {{"const", alternative.type}}}}}, {"required", {variant.tag}}};
+  return {{"if", std::move(chosen)}, {"then", std::move(then)}};
+}
+
+Json variant_schema(const Key& key) {
+  Json schema{{"type", "object"}, {"properties", {{key.tag, {{"enum", types_of(key)}}}}}};
+  Json selectors = Json::array({Json{{"required", {key.tag}}}}), branches = Json::array();
+  for (const Alternative& alternative : key.alternatives) {
+    if (!alternative.key.empty()) selectors.push_back({{"required", {alternative.key}}});
+    branches.push_back(branch(key, alternative));
+  }
+  if (selectors.size() > 1)
+    schema["oneOf"] = std::move(selectors);
+  else
+    schema["required"] = {key.tag};
+  for (auto& one : branches) schema["allOf"].push_back(std::move(one));
+  return schema;
+}
+
+Json range_schema(const Key& key) {
+  Json schema{{"type", key.kind == Kind::integer ? "integer" : "number"}};
+  const auto bound = [&](double value) {
+    return key.kind == Kind::integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
+  };
+  const auto& [least, most, without_least, without_most] = key.range;
+  if (least > Range{}.least) schema[without_least ? "exclusiveMinimum" : "minimum"] = bound(least);
+  if (most < Range{}.most) schema[without_most ? "exclusiveMaximum" : "maximum"] = bound(most);
+  return schema;
+}
+
+Json kind_schema(const Key& key) {
+  Json schema;
+  switch (key.kind) {
+    case Kind::integer:
+    case Kind::number:
+      return range_schema(key);
+    case Kind::boolean:
+      return {{"type", "boolean"}};
+    case Kind::text:
+    case Kind::path:
+      return {{"type", "string"}, {"minLength", 1}};
+    case Kind::choice:
+      for (const auto& name : key.choices) schema["enum"].push_back(choice_value(name));
+      return schema;
+    case Kind::section:
+      schema = section_schema(key.keys);
+      schema["type"] = "object";
+      return schema;
+    case Kind::variant:
+      return variant_schema(key);
+  }
+  return schema;
+}
+
+Json schema_of(const Key& key) {
+  Json schema{{"description", key.doc}};
+  schema.update(kind_schema(key));
+  if (key.kind == Kind::variant && !key.required)
+    schema["default"] = {{key.tag, key.fallback}};
+  else if (!key.fallback.is_null() && key.fallback != "")
+    schema["default"] = key.fallback;
+  return schema;
+}
+
+}  // namespace
+
+Json case_schema() {
+  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+              {"title", "Krill case"},
+              {"description", "One sparse linear system A x = b, and how to solve it with krill solve"},
+              {"type", "object"}};
+  schema.update(section_schema(case_keys()));
+  return schema;
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,217 @@
+#include "krill/apps/case/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "krill/apps/case/effective.hpp"
+#include "krill/apps/case/suggest.hpp"
+
+namespace krill::apps {
+namespace {
+
+/// A key with the path to it and with those of the path's alternatives that have it.
+struct Entry {
+  std::string path;
+  const Key* key;
+  std::vector<std::string> users;  ///< "solver type gmres"
+};
+
+bool same(const Key& a, const Key& b) { return a.doc == b.doc && a.kind == b.kind && a.fallback == b.fallback; }
+
+/// All keys of a case, sections and variants included; keys that alternatives share are there once.
+std::vector<Entry> all_entries() {
+  std::vector<Entry> entries;
+  const auto walk = [&](const auto& self, const std::vector<Key>& keys, const std::string& path,
+                        const std::string& user) -> void {
+    for (const Key& key : keys) {
+      const std::string name = path + key.name;
+      const auto known = std::find_if(entries.begin(), entries.end(),
+                                      [&](const Entry& e) { return e.path == name && same(*e.key, key); });
+      Entry& entry = known == entries.end() ? entries.emplace_back(Entry{name, &key, {}}) : *known;
+      if (!user.empty()) entry.users.push_back(user);
+      self(self, key.keys, name + ".", user);
+      for (const Alternative& one : key.alternatives)
+        self(self, one.keys, name + ".", one.key.empty() ? fmt::format("{} {}", key.tag, one.type) : "");
+    }
+  };
+  walk(walk, case_keys(), "", "");
+  return entries;
+}
+
+std::string default_text(const Key& key) {
+  if (key.required) return "required";
+  if (key.fallback.is_null() || key.fallback == "") return "";
+  if (key.kind == Key::Kind::variant) return fmt::format("{{{}: {}}}", key.tag, key.fallback.get<std::string>());
+  return yaml_scalar(key.fallback);
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) result += c == '|' ? "\\|" : c == '<' ? "&lt;" : std::string(1, c);
+  return result;
+}
+
+/// What a table says of a key; sections and variants are only named, they have a table of their own.
+std::string kind_text(const Key& key, const std::string& path) {
+  if (key.kind == Key::Kind::variant || key.kind == Key::Kind::section)
+    return fmt::format("section, see [{0}](#{1})", path + key.name, [&] {
+      std::string anchor = path + key.name;  // as hosts of Markdown make them of headings
+      std::erase(anchor, '.');
+      return anchor;
+    }());
+  return escaped(expectation(key));
+}
+
+std::string table(const std::vector<Key>& keys, const std::string& path) {
+  std::string text = "| key | value | default | meaning |\n|---|---|---|---|\n";
+  for (const Key& key : keys) {
+    const std::string fallback = default_text(key);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, kind_text(key, path),
+                        fallback.empty() || key.required ? fallback : fmt::format("`{}`", fallback), escaped(key.doc));
+  }
+  return text;
+}
+
+/// The chapters of the sections and variants among `keys`, each path once.
+void append_chapters(std::string& text, const std::vector<Key>& keys, const std::string& path,
+                     std::set<std::string>& written) {
+  for (const Key& key : keys) {
+    const std::string name = path + key.name;
+    if ((key.keys.empty() && key.alternatives.empty()) || !written.insert(name).second) continue;
+    text += fmt::format("\n## {}\n\n{}\n", name, escaped(key.doc));
+    if (!key.keys.empty()) text += "\n" + table(key.keys, name + ".");
+    for (const Alternative& one : key.alternatives) {
+      const std::string choice =
+          one.key.empty() ? fmt::format("{}: {}", key.tag, one.type) : fmt::format("{}: NAME", one.key);
+      text += fmt::format("\n### `{}: {{{}}}`\n\n{}\n", name, choice, escaped(one.doc));
+      if (!one.keys.empty()) text += "\n" + table(one.keys, name + ".");
+    }
+    append_chapters(text, key.keys, name + ".", written);
+    for (const Alternative& one : key.alternatives) append_chapters(text, one.keys, name + ".", written);
+  }
+}
+
+constexpr std::string_view introduction =
+    R"(<!-- Made by `krill schema --markdown`; a test compares. Change the descriptions in the code instead. -->
+# The case file
+
+`krill solve CASE.yaml` reads one YAML case: a matrix A, a right-hand side b, and how to solve A x = b. The shortest one:
+
+```yaml
+matrix: {generate: poisson3d, nx: 64}
+solver: {type: pcg}
+```
+
+- Every key is checked before anything runs: an unknown, misspelt or doubled key, a wrong type, a value out of range, or a
+  key that the chosen type does not use is an error with file, line and column. All errors are shown at once.
+- `--set path=value` changes one value, under the same rules: `--set solver.stop.relative=1e-10`,
+  `--set 'matrix={file: thermal.mtx.gz}'`.
+- Names of files start at the folder of the case; those in `--set` at the current folder.
+- Anchors, aliases and merge keys (`<<`) work.
+- `krill schema` prints the JSON Schema for editors, `krill explain KEY` what stands here.
+
+A case with more in it:
+
+```yaml
+name: flow
+matrix: {file: flow.mtx.gz}
+rhs: {type: file, path: flow_b.mtx}
+solver:
+  type: gmres
+  restart: 80
+  stop: {relative: 1.0e-10, time_limit: 60}
+preconditioner: {type: jacobi}
+verify: {reference: eigen}
+```
+)";
+
+std::string describe_entry(const Entry& entry) {
+  const Key& key = *entry.key;
+  const std::string fallback = default_text(key);
+  std::string text = entry.path + "\n";
+  text += "  " + wrapped(key.doc, 2) + "\n";
+  text += "  " +
+          wrapped(fmt::format("{}; {}", expectation(key),
+                              key.required       ? "required"
+                              : fallback.empty() ? "may be left out"
+                                                 : "default " + fallback),
+                  2) +
+          "\n";
+  if (!entry.users.empty()) text += "  " + wrapped("with " + enumerate(entry.users), 2) + "\n";
+  if (!key.alternatives.empty()) text += "\n" + list_types(key);
+  return text;
+}
+
+std::string describe_alternative(const Key& variant, const Alternative& one) {
+  std::string text = fmt::format("{}: {{{}: {}}}\n  {}\n", variant.name, variant.tag, one.type, wrapped(one.doc, 2));
+  for (const Key& key : one.keys) {
+    if (!key.keys.empty()) {
+      text += fmt::format("  {:<16} {}\n", key.name,
+                          wrapped(fmt::format("{}: {}", key.doc, enumerate(names_of(key.keys), ", ")), 19));
+      continue;
+    }
+    text += fmt::format("  {:<16} {}\n", key.name,
+                        wrapped(fmt::format("{}; {}; default {}", key.doc, expectation(key), default_text(key)), 19));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string result;
+  std::size_t column = indent;
+  std::istringstream in(text);
+  for (std::string word; in >> word; column += word.size()) {
+    if (!result.empty() && column + 1 + word.size() > width) {
+      result += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!result.empty()) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+  }
+  return result;
+}
+
+std::string case_reference() {
+  std::string text(introduction);
+  text += "\n## The keys of a case\n\n" + table(case_keys(), "");
+  std::set<std::string> written;
+  append_chapters(text, case_keys(), "", written);
+  return text;
+}
+
+std::string explain(const std::string& name) {
+  std::string text;
+  std::set<std::string> known;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
+  for (const Entry& entry : all_entries()) {
+    if (entry.path == name || entry.path.ends_with("." + name)) add(describe_entry(entry));
+    known.insert({entry.path, entry.key->name});
+    for (const Alternative& one : entry.key->alternatives) {
+      if (one.type == name && !name.empty()) add(describe_alternative(*entry.key, one));
+      known.insert(one.type);
+    }
+  }
+  if (!text.empty()) return text;
+  const std::vector<std::string> words(known.begin(), known.end());
+  throw InvalidArgument(fmt::format("a case has nothing that is called '{}'{}", name, did_you_mean(name, words)));
+}
+
+std::string list_types(const Key& variant) {
+  std::string text;
+  for (const Alternative& one : variant.alternatives) {
+    const std::string& type = one.key.empty() ? one.type : one.key;
+    text += fmt::format("  {:<22} {}\n", type, wrapped(one.doc, 25));
+    if (!one.keys.empty() && one.key.empty())
+      text += fmt::format("  {:<22} {}\n", "", wrapped("keys: " + enumerate(names_of(one.keys), ", "), 25));
+  }
+  return text;
+}
+
+}  // namespace krill::apps

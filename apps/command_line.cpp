@@ -1,0 +1,226 @@
+#include "krill/apps/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <new>
+#include <sstream>
+
+#include "krill/apps/case/suggest.hpp"
+#include "krill/apps/commands.hpp"
+#include "krill/apps/solve.hpp"
+#include "krill/config.hpp"
+
+namespace krill::apps {
+namespace {
+
+/// What a command does once its options have been read.
+using Action = std::function<int()>;
+
+/// A command whose options fill a struct that its action takes.
+template <class Command>
+std::pair<CLI::App*, std::shared_ptr<Command>> add_command(CLI::App& program, Action& action, const char* name,
+                                                           const char* description, int (*run)(const Command&)) {
+  auto command = std::make_shared<Command>();
+  CLI::App* app = program.add_subcommand(name, description);
+  app->callback([&action, command, run] { action = [command, run] { return run(*command); }; });
+  return {app, command};
+}
+
+void add_solve(CLI::App& program, Action& action) {
+  auto [app, command] =
+      add_command<SolveCommand>(program, action, "solve", "Solve the linear system of a case", run_solve);
+  app->add_option("CASE.yaml", command->case_path, "YAML case (docs/cases.md, krill explain KEY)")
+      ->required()
+      ->type_name("");
+  app->add_option("--set", command->overrides, "Change one value of the case; may be given again")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->take_all();
+  app->add_option("--backend", command->backend, "Where to run, in place of what the case says")
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  app->add_option("--out", command->out, "Folder for the results; default: out/<case name>")->type_name("DIR");
+  app->add_flag("--quiet", command->quiet, "Print nothing but errors");
+  app->add_flag("--json", command->json, "Print the report as JSON to the standard output");
+  app->footer(
+      "Writes report.json, residuals.csv, solution.mtx and convergence.svg.\n\n"
+      "Examples:\n"
+      "  krill solve configs/quickstart.yaml\n"
+      "  krill solve case.yaml --backend host --out results/first\n"
+      "  krill solve case.yaml --set solver.stop.relative=1e-10 --set 'solver={type: gmres, restart: 80}'\n"
+      "  krill solve case.yaml --set 'matrix={file: thermal.mtx.gz}' --json | jq .iterations\n\n"
+      "Exit codes: 0 converged (and verified, where asked); 1 not; 2 bad case or input; 3 no device or memory.");
+}
+
+void add_generate(CLI::App& program, Action& action) {
+  auto [app, command] = add_command<GenerateCommand>(program, action, "generate",
+                                                     "Write a model problem's matrix to a file", run_generate);
+  app->add_option("NAME", command->name, "Generator: krill explain matrix lists them")->required()->type_name("");
+  app->add_option("SETTINGS", command->settings, "Its options: krill explain NAME lists them")->type_name("KEY=VALUE");
+  app->add_option("-o,--output", command->output, "Matrix Market file to write")->required()->type_name("FILE.mtx");
+  app->footer(
+      "Symmetric and Hermitian matrices are written as one triangle.\n\n"
+      "Examples:\n"
+      "  krill generate poisson3d nx=64 -o poisson.mtx\n"
+      "  krill generate anisotropic2d nx=200 epsilon=0.01 angle=45 -o anisotropic.mtx");
+}
+
+void add_convert(CLI::App& program, Action& action) {
+  auto [app, command] =
+      add_command<ConvertCommand>(program, action, "convert", "Write a matrix as a Matrix Market file", run_convert);
+  app->add_option("IN", command->input, "Any file that is read: krill formats lists them")->required()->type_name("");
+  app->add_option("OUT.mtx", command->output, "Matrix Market file to write")->required()->type_name("");
+  auto* symmetric = app->add_flag("--symmetric", command->symmetric,
+                                  "Write one triangle; the matrix has to be symmetric, skew-symmetric or Hermitian");
+  app->add_flag("--general", command->general, "Write all entries, whatever the symmetry")->excludes(symmetric);
+  app->add_option("--rhs", command->rhs, "Write the right-hand side, too, that came with the matrix")
+      ->type_name("FILE.mtx");
+  app->footer(
+      "Entries are written as they are stored; with --symmetric or --general they are sorted, and duplicates "
+      "summed.\n\n"
+      "Examples:\n"
+      "  krill convert bcsstk08.rsa bcsstk08.mtx\n"
+      "  krill convert sherman4.tar.gz sherman4.mtx --rhs sherman4_b.mtx --general");
+}
+
+void add_inspect(CLI::App& program, Action& action) {
+  auto [app, command] = add_command<InspectCommand>(
+      program, action, "inspect", "Size, symmetry, diagonal, rows and definiteness of a matrix file", run_inspect);
+  app->add_option("MATRIX", command->matrix, "Any file that is read: krill formats lists them")
+      ->required()
+      ->type_name("");
+  app->add_flag("--json", command->json, "Print JSON");
+  app->footer(
+      "Examples:\n"
+      "  krill inspect thermal.mtx.gz\n"
+      "  krill inspect thermal.mtx.gz --json | jq .definiteness");
+}
+
+void add_descriptions(CLI::App& program, Action& action) {
+  auto [schema, schema_command] =
+      add_command<SchemaCommand>(program, action, "schema", "Print the JSON Schema of cases, for editors", run_schema);
+  schema->add_flag("--markdown", schema_command->markdown, "Print the reference of all keys (docs/cases.md) instead");
+  schema->footer(
+      "With the Red Hat YAML extension of an editor:\n"
+      "  krill schema > case.schema.json\n"
+      "and, as the first line of a case:\n"
+      "  # yaml-language-server: $schema=case.schema.json");
+
+  auto [explain, explain_command] = add_command<ExplainCommand>(
+      program, action, "explain", "Say what a key, section or type of a case means", run_explain);
+  explain->add_option("KEY", explain_command->key, "As in relative, solver.stop or gmres")->required()->type_name("");
+  explain->footer(
+      "Examples:\n"
+      "  krill explain solver.stop.relative\n"
+      "  krill explain gmres");
+
+  program.add_subcommand("formats", "List matrix formats and file formats")->callback([&action] {
+    action = run_formats;
+  });
+  program.add_subcommand("solvers", "List the solvers")->callback([&action] { action = run_solvers; });
+  program.add_subcommand("preconditioners", "List the preconditioners")->callback([&action] {
+    action = run_preconditioners;
+  });
+  auto [version, version_command] = add_command<VersionCommand>(
+      program, action, "version", "Print what this build is made of and the devices it finds", run_version);
+  version->add_flag("--json", version_command->json, "Print JSON");
+}
+
+std::vector<std::string> command_names(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const auto* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* option : command.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+/// What is wrong with the command line. The parser's own text is the last resort: it proposes nothing.
+std::string usage_error(const CLI::App& program, const CLI::ParseError& error, int argc, const char* const* argv) {
+  const auto commands = command_names(program);
+  if (argc < 2) return fmt::format("a command is missing; expected {}; krill --help tells more", one_of(commands));
+  const auto unknown_option = [&](const CLI::App& app, const std::string& word) -> std::string {
+    const auto names = option_names(app);
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || std::find(names.begin(), names.end(), name) != names.end()) return {};
+    return fmt::format("{} has no option {}{}", app.get_name(), name, did_you_mean(name, names));
+  };
+  const auto chosen = program.get_subcommands();
+  if (const auto text = unknown_option(program, argv[1]); chosen.empty() && !text.empty()) return text;
+  if (chosen.empty())
+    return fmt::format("there is no command '{}'{}\n  expected {}; krill --help tells more", argv[1],
+                       did_you_mean(argv[1], commands), one_of(commands));
+  const CLI::App& command = *chosen.front();
+  std::string problem;
+  for (int i = 2; i < argc && problem.empty(); ++i) problem = unknown_option(command, argv[i]);
+  if (problem.empty()) problem = fmt::format("{}: {}", command.get_name(), error.what());
+  return fmt::format("{}\n  krill {} --help tells more", problem, command.get_name());
+}
+
+int parse_and_run(int argc, const char* const* argv) {
+  CLI::App program("Krill solves sparse linear systems with preconditioned Krylov methods, on a CPU or a GPU.",
+                   "krill");
+  program.set_version_flag("--version", "krill " + std::string(version), "Print the version");
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(34);
+  program.footer(
+      "Start with:\n"
+      "  krill solve configs/quickstart.yaml\n"
+      "  krill solve --help");
+  Action action;
+  add_solve(program, action);
+  add_generate(program, action);
+  add_convert(program, action);
+  add_inspect(program, action);
+  add_descriptions(program, action);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& asked_for_help) {
+    return program.exit(asked_for_help);
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(usage_error(program, error, argc, argv));
+  }
+  return action();
+}
+
+/// Says every line of a message that is no continuation (those are indented) as the program's.
+int report(const std::string& message, ExitCode code) {
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);)
+    std::fputs((line.starts_with(' ') ? line + "\n" : "krill: " + line + "\n").c_str(), stderr);
+  return code;
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error("the standard output cannot be written: it is closed or full");
+}
+
+int run_command_line(int argc, const char* const* argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const NoDevice& error) {
+    return report(error.what(), bad_environment);
+  } catch (const OutOfMemory& error) {
+    return report(error.what(), bad_environment);
+  } catch (const CudaError& error) {
+    return report(error.what(), bad_environment);
+  } catch (const std::bad_alloc&) {
+    return report("out of memory on the host", bad_environment);
+  } catch (const std::exception& error) {
+    return report(error.what(), bad_input);
+  }
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,64 @@
+// The commands of the program but for solve (solve.hpp), as the command line hands them over. Each returns the exit
+// code and raises Error where it cannot do what it should.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krill/apps/case/case.hpp"
+
+namespace krill::apps {
+
+/// `krill generate NAME key=value ... -o FILE`.
+struct GenerateCommand {
+  std::string name;
+  std::vector<std::string> settings;
+  std::string output;
+};
+int run_generate(const GenerateCommand&);
+
+/// The options of the generator of that name. Raises CaseError as a case does.
+GeneratorOptions parse_generator(const std::string& name, const std::vector<std::string>& settings);
+
+/// `krill convert IN OUT`.
+struct ConvertCommand {
+  std::string input, output;
+  std::string rhs;         ///< where to write the right-hand side that came along; empty: nowhere
+  bool symmetric = false;  ///< canonical, one triangle
+  bool general = false;    ///< canonical, all entries
+};
+int run_convert(const ConvertCommand&);
+
+/// `krill inspect MATRIX`.
+struct InspectCommand {
+  std::string matrix;
+  bool json = false;
+};
+int run_inspect(const InspectCommand&);
+
+/// `krill schema`.
+struct SchemaCommand {
+  bool markdown = false;
+};
+int run_schema(const SchemaCommand&);
+
+/// `krill explain KEY`.
+struct ExplainCommand {
+  std::string key;
+};
+int run_explain(const ExplainCommand&);
+
+int run_formats();
+int run_solvers();
+int run_preconditioners();
+
+/// `krill version`.
+struct VersionCommand {
+  bool json = false;
+};
+int run_version(const VersionCommand&);
+
+/// Writes to the standard output. Raises Error where that is closed or full.
+void print(std::string_view text);
+
+}  // namespace krill::apps

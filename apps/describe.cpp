@@ -1,0 +1,46 @@
+// schema, explain, formats, solvers, preconditioners: what stands in the code, for people and editors.
+#include <fmt/format.h>
+
+#include "krill/apps/case/json_schema.hpp"
+#include "krill/apps/case/reference.hpp"
+#include "krill/apps/commands.hpp"
+
+namespace krill::apps {
+namespace {
+
+int list(std::string_view key) {
+  print(fmt::format("{}: {{type: ...}}\n\n{}\n`krill explain TYPE` tells more.\n", key, list_types(case_key(key))));
+  return 0;
+}
+
+}  // namespace
+
+int run_schema(const SchemaCommand& command) {
+  print(command.markdown ? case_reference() : case_schema().dump(2) + "\n");
+  return 0;
+}
+
+int run_explain(const ExplainCommand& command) {
+  print(explain(command.key));
+  return 0;
+}
+
+int run_formats() {
+  print(
+      "format: ...  in a case, of the products of the solve\n\n"
+      "  auto   csr\n"
+      "  csr    compressed sparse row: 12 bytes an entry (float64) and 4 a row; 64-bit\n"
+      "         offsets from 2^31 entries on\n"
+      "  coo    coordinates, sorted by row: 16 bytes an entry (float64)\n\n"
+      "Files that are read, plain or packed (.gz, .bz2, .xz, .zst, SuiteSparse .tar.gz)\n\n"
+      "  Matrix Market       coordinate and array; real, integer, complex, pattern;\n"
+      "                      general, symmetric, skew-symmetric, hermitian\n"
+      "  Harwell-Boeing, Rutherford-Boeing    assembled matrices\n\n"
+      "Files that are written: Matrix Market, plain.\n");
+  return 0;
+}
+
+int run_solvers() { return list("solver"); }
+int run_preconditioners() { return list("preconditioner"); }
+
+}  // namespace krill::apps

@@ -1,0 +1,23 @@
+// Ctrl-C and SIGTERM.
+#pragma once
+
+namespace krill::apps {
+
+/// While one of these lives (at most one at a time), SIGINT and SIGTERM are its business: the first one either ends the
+/// program at once or is kept for requested(), a second one always ends it. The exit code is 1 then.
+class Interruption {
+ public:
+  /// `farewell` as for ends_at_once().
+  explicit Interruption(const char* farewell);
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  /// From now on a signal ends the program after writing this text, which must live on, to the standard error.
+  void ends_at_once(const char* farewell);
+  /// From now on a first signal only makes requested() true.
+  void is_awaited();
+  bool requested() const;
+};
+
+}  // namespace krill::apps

@@ -1,0 +1,183 @@
+#include "krill/apps/linear_system.hpp"
+
+#include <fmt/format.h>
+
+#include "krill/apps/matrix_text.hpp"
+#include "krill/apps/refusal.hpp"
+#include "krill/apps/stopwatch.hpp"
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/io/counter_random.hpp"
+
+namespace krill::apps {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+/// The matrix in CSR, and the right-hand side that its file carries.
+template <class T>
+struct Source {
+  AnyMatrix<T> A;
+  MatrixOrigin origin;
+  std::optional<Columns<T>> rhs;
+  std::string rhs_name;
+};
+
+template <class T>
+Source<T> from_file(const std::string& path, Timings& timings) {
+  Stopwatch watch;
+  MatrixInput<T> input = read_matrix<T>(path);
+  timings.read += watch.lap();
+  CanonicalReport canonical;
+  AnyMatrix<T> A = assemble(std::move(input.matrix), canonical);
+  timings.convert += watch.lap();
+  return {std::move(A), {path, input.checksum, input.kind, canonical}, std::move(input.rhs), input.rhs_name};
+}
+
+template <class T>
+Source<T> from_formula(const GeneratorOptions& options, const std::string& name, Timings& timings) {
+  Stopwatch watch;
+  AnyMatrix<T> A = generate<T>(options);
+  timings.read += watch.lap();
+  return {std::move(A), {name, {}, {}, {}}, {}, {}};
+}
+
+template <class T>
+AnyMatrix<T> in_format(Context& ctx, Format format, AnyMatrix<T> A) {
+  if (format != Format::coo) return A;
+  return std::visit(Overloaded{[&](const Coo<T>&) { return std::move(A); },
+                               [&](const auto& a) { return AnyMatrix<T>(to_coo(ctx, a)); }},
+                    A);
+}
+
+template <class T>
+Array<T> first_column(Columns<T> columns, const char* name) {
+  columns.values.resize(static_cast<std::size_t>(columns.rows));
+  return Array<T>(std::move(columns.values), name);
+}
+
+template <class T>
+Array<T> read_checked(const std::string& key, const std::string& path, std::int64_t size, const char* name) {
+  Columns<T> columns = read_vector<T>(path);
+  if (columns.cols != 1)
+    throw InvalidArgument(fmt::format("{}: {} has {} rows and {} columns; one column is expected", key, path,
+                                      columns.rows, columns.cols));
+  require_vector(fmt::format("{}: {}", key, path), columns, size);
+  return first_column(std::move(columns), name);
+}
+
+template <class T>
+Array<T> random_array(std::int64_t size, int seed, RandomPurpose purpose, const char* name) {
+  return Array<T>(random_vector<T>(size, seed, purpose), name);
+}
+
+/// The right-hand side that came with the matrix.
+template <class T>
+Array<T> carried_rhs(Source<T>& source, std::int64_t size, std::vector<std::string>& notes) {
+  if (!source.rhs)
+    throw InvalidArgument(fmt::format("rhs: {} carries no right-hand side; name a file: rhs: {{type: file, path: ...}}",
+                                      source.origin.name));
+  require_vector("rhs: " + source.rhs_name, *source.rhs, size);
+  if (source.rhs->cols > 1)
+    notes.push_back(
+        fmt::format("{} holds {} right-hand sides; the first one was solved for", source.rhs_name, source.rhs->cols));
+  return first_column(std::move(*source.rhs), "b");
+}
+
+template <class T>
+void make_rhs(Context& ctx, const RhsOptions& options, Source<T>& source, LinearSystem<T>& system) {
+  const std::int64_t n = rows(system.A);
+  std::visit(
+      Overloaded{[&](const OnesRhs&) { system.b = Array<T>(std::vector<T>(static_cast<std::size_t>(n), T(1)), "b"); },
+                 [&](const RandomRhs& o) { system.b = random_array<T>(n, o.seed, RandomPurpose::rhs, "b"); },
+                 [&](const FileRhs& o) {
+                   system.b = o.path.empty() ? carried_rhs(source, n, system.notes)
+                                             : read_checked<T>("rhs.path", o.path, n, "b");
+                 },
+                 [&](const ManufacturedRhs& o) {
+                   system.known = random_array<T>(n, o.seed, RandomPurpose::known_solution, "known solution");
+                   system.b = Array<T>(n, "b");
+                   MatrixOperator<T>(system.A).apply(ctx, *system.known, system.b);
+                   ctx.synchronize();
+                 }},
+      options);
+}
+
+template <class T>
+Array<T> make_guess(const GuessOptions& options, std::int64_t n) {
+  return std::visit(
+      Overloaded{[&](const ZeroGuess&) { return Array<T>(std::vector<T>(static_cast<std::size_t>(n)), "x"); },
+                 [&](const RandomGuess& o) { return random_array<T>(n, o.seed, RandomPurpose::initial_guess, "x"); },
+                 [&](const FileGuess& o) { return read_checked<T>("initial_guess.path", o.path, n, "x"); }},
+      options);
+}
+
+template <class T>
+Source<T> load_matrix(const MatrixSource& options, Timings& timings) {
+  if (const auto* file = std::get_if<MatrixFile>(&options)) return from_file<T>(file->file, timings);
+  return from_formula<T>(std::get<GeneratorOptions>(options), source_name(options), timings);
+}
+
+}  // namespace
+
+std::string source_name(const MatrixSource& options) {
+  if (const auto* file = std::get_if<MatrixFile>(&options)) return file->file;
+  return std::visit([](const auto& o) { return fmt::format("generated {}", o.type); },
+                    std::get<GeneratorOptions>(options));
+}
+
+Precision resolve_precision(const Case& settings) {
+  if (settings.precision != Precision::automatic) return settings.precision;
+  const auto* file = std::get_if<MatrixFile>(&settings.matrix);
+  const bool complex = file ? peek_matrix(file->file).field == Field::complex
+                            : needs_complex(std::get<GeneratorOptions>(settings.matrix));
+  return complex ? Precision::complex128 : Precision::float64;
+}
+
+template <class T>
+std::vector<T> random_vector(std::int64_t size, int seed, RandomPurpose purpose) {
+  const CounterRandom random(seed, static_cast<int>(purpose));
+  std::vector<T> values(static_cast<std::size_t>(size));
+#pragma omp parallel for if (size > 100'000)
+  for (std::int64_t i = 0; i < size; ++i) values[static_cast<std::size_t>(i)] = random.symmetric<T>(i);
+  return values;
+}
+
+template <class T>
+void require_vector(const std::string& what, const Columns<T>& columns, std::int64_t size) {
+  if (columns.rows != size)
+    throw InvalidArgument(fmt::format("{} has {} entries, the matrix has {} rows", what, columns.rows, size));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i) {
+    const std::complex<double> value(columns.values[i]);
+    if (!std::isfinite(value.real()) || !std::isfinite(value.imag()))
+      throw InvalidArgument(
+          fmt::format("{}: entry {} (counted from 0) is {}; a solve needs finite numbers", what, i, value_text(value)));
+  }
+}
+
+template <class T>
+LinearSystem<T> load_system(Context& ctx, const Case& settings, Timings& timings) {
+  Source<T> source = load_matrix<T>(settings.matrix, timings);
+  Stopwatch watch;
+  const MatrixProperties properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
+  require_solvable(source.origin.name, properties);
+  require_suitable(source.origin.name, settings, source.A, properties);
+  LinearSystem<T> system{in_format(ctx, settings.format, std::move(source.A)), properties, source.origin};
+  timings.convert += watch.lap();
+  make_rhs(ctx, settings.rhs, source, system);
+  system.x = make_guess<T>(settings.initial_guess, rows(system.A));
+  timings.read += watch.lap();
+  return system;
+}
+
+#define INSTANTIATE(T)                                                        \
+  template LinearSystem<T> load_system(Context&, const Case&, Timings&);      \
+  template std::vector<T> random_vector<T>(std::int64_t, int, RandomPurpose); \
+  template void require_vector(const std::string&, const Columns<T>&, std::int64_t);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps

@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "krill/apps/report/report.hpp"
+
+namespace krill::apps {
+namespace {
+
+bool is(std::string_view a, std::string_view b) { return a == b; }
+
+/// Iterations until the target at the pace of the second half of the history; 0 where it does not fall.
+double iterations_needed(const SolveReport& r) {
+  if (r.history.size() < 4 || !(r.target_relative > 0)) return 0;
+  const std::size_t last = r.history.size() - 1, middle = last / 2;
+  const double rate = std::pow(r.history[last] / r.history[middle], 1.0 / static_cast<double>(last - middle));
+  if (!(rate > 0) || !(rate < 1)) return 0;
+  return static_cast<double>(last) + std::log(r.target_relative / r.history[last]) / std::log(rate);
+}
+
+std::string stronger_preconditioner(const SolveRecord& record) {
+  return is(preconditioner_name(record), "none") ? "try preconditioner: {type: jacobi}"
+                                                 : "try a stronger preconditioner";
+}
+
+std::string other_solver(const SolveRecord& record) {
+  return is(solver_name(record), "gmres") ? "solver: {type: bicgstab}" : "solver: {type: gmres}";
+}
+
+std::string go_on(const SolveRecord& record) {
+  if (!record.settings.output.solution) return "";
+  return fmt::format(" To go on from here: initial_guess: {{type: file, path: {}/solution.mtx}}.", record.folder);
+}
+
+Advice too_slow(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  Advice a;
+  a.why = fmt::format("after {} iterations the residual is {:.2e}, the target {:.2e}", r.iterations, r.true_relative,
+                      r.target_relative);
+  const double needed = iterations_needed(r);
+  a.remedy = needed > 0 && needed < 1e7
+                 ? fmt::format("Raise solver.max_iterations (at the pace of late, to about {:.0f}) or {}.",
+                               std::ceil(1.1 * needed), stronger_preconditioner(record))
+                 : fmt::format("The residual does not fall: {}, or {}.", stronger_preconditioner(record),
+                               other_solver(record));
+  a.remedy += go_on(record);
+  return a;
+}
+
+Advice stuck(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  Advice a;
+  if (r.recurrence_relative <= r.target_relative) {
+    a.why = fmt::format("the recurrence reached {:.2e}, but the true residual stays at {:.2e}: rounding allows no more",
+                        r.recurrence_relative, r.true_relative);
+    const bool single = record.precision == Precision::float32 || record.precision == Precision::complex64;
+    a.remedy = single
+                   ? "Use precision float64 or complex128, or a target (solver.stop.relative) that float32 can reach."
+                   : "Loosen solver.stop.relative, or scale the system so that its rows are of one size.";
+    return a;
+  }
+  a.why = fmt::format("for a long time the residual has not fallen by as much as 1 %; it is {:.2e}, the target {:.2e}",
+                      r.true_relative, r.target_relative);
+  if (const auto* gmres = std::get_if<GmresOptions>(&record.settings.solver))
+    a.remedy = fmt::format("Raise solver.restart (it is {}), or {}.", gmres->restart, stronger_preconditioner(record));
+  else
+    a.remedy = fmt::format("{}, or {}.", stronger_preconditioner(record), other_solver(record));
+  return a;
+}
+
+Advice by_reason(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  const std::string other = other_solver(record);
+  switch (r.reason) {
+    case Reason::max_iterations:
+      return too_slow(record);
+    case Reason::stagnated:
+      return stuck(record);
+    case Reason::diverged:
+      return {fmt::format("the residual grew past {:.0e} times the baseline", stop(record.settings.solver).divergence),
+              fmt::format("Use {}, or {}.", other, stronger_preconditioner(record))};
+    case Reason::breakdown_rho:
+      return {"the residual became orthogonal to the shadow residual, so BiCGStab cannot go on",
+              "Use " + other + ", or start elsewhere: initial_guess: {type: random}."};
+    case Reason::breakdown_omega:
+      return {"the stabilizing step of BiCGStab has no length (typical of nearly skew-symmetric matrices)",
+              "Use " + other + "."};
+    case Reason::breakdown_basis:
+      return {"the Krylov space holds no better solution: the matrix is singular, or nearly so",
+              "Check that A x = b has a solution; a singular system needs a b in the range of A."};
+    case Reason::not_positive_definite:
+      return {fmt::format("p'Ap <= 0 in iteration {}: the matrix is not positive definite", r.iterations),
+              "PCG is for positive definite matrices only: use solver: {type: gmres} or {type: bicgstab}."};
+    case Reason::indefinite_preconditioner:
+      return {fmt::format("r'Mr <= 0 in iteration {}: the preconditioner is not positive definite", r.iterations),
+              "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
+    case Reason::zero_pivot:
+      return {"the preconditioner met a zero pivot", "Use another preconditioner, or reorder the matrix."};
+    case Reason::not_finite:
+      return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),
+              "The numbers overflow: check the sizes of the entries (krill inspect), or use a wider precision."};
+    case Reason::time_limit:
+      return {fmt::format("the time limit of {} s was over; the residual is {:.2e}, the target {:.2e}",
+                          stop(record.settings.solver).time_limit, r.true_relative, r.target_relative),
+              "Raise solver.stop.time_limit, or " + stronger_preconditioner(record) + "." + go_on(record)};
+    case Reason::interrupted:
+      return {fmt::format("a signal (Ctrl-C) ended the solve; the residual is {:.2e}, the target {:.2e}",
+                          r.true_relative, r.target_relative),
+              go_on(record)};
+    case Reason::running:
+    case Reason::converged:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Advice advice(const SolveRecord& record) {
+  Advice a = by_reason(record);
+  const bool failed = record.result.reason != Reason::converged;
+  if (failed && record.matrix.empty_rows + record.matrix.empty_cols > 0)
+    a.why += fmt::format("; the matrix is singular: {} rows and {} columns are empty", record.matrix.empty_rows,
+                         record.matrix.empty_cols);
+  if (failed && record.result.kept_initial_guess) a.why += "; the initial guess was better and is handed back";
+  if (!failed && exit_code(record) != 0) {
+    const Verification& v = record.verification;
+    const bool finished = v.state == Verification::State::finished;
+    a.why = "the solution is not verified: " + (finished ? v.judgement.reason : v.why_not);
+    if (v.judgement.verdict == Verdict::fail)
+      a.remedy = "Krill and Eigen disagree about this system: please report it with the case and the matrix.";
+  }
+  if (!a.remedy.empty()) {
+    a.remedy.erase(0, a.remedy.find_first_not_of(' '));
+    a.remedy[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(a.remedy[0])));
+  }
+  return a;
+}
+
+}  // namespace krill::apps

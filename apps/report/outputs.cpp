@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+#include "krill/apps/report/convergence_plot.hpp"
+#include "krill/apps/report/report.hpp"
+#include "krill/sparse/io/atomic_file.hpp"
+
+namespace krill::apps {
+namespace {
+
+constexpr std::string_view report_name = "report.json";
+constexpr std::array<std::string_view, 3> optional_names{"residuals.csv", "convergence.svg", "solution.mtx"};
+
+}  // namespace
+
+int exit_code(const SolveRecord& record) {
+  if (record.result.reason != Reason::converged) return 1;
+  const Verification& v = record.verification;
+  return v.state == Verification::State::not_asked || v.judgement.verdict == Verdict::pass ? 0 : 1;
+}
+
+std::string_view solver_name(const SolveRecord& record) {
+  return std::visit([](const auto& o) { return o.type; }, record.settings.solver);
+}
+
+std::string_view preconditioner_name(const SolveRecord& record) {
+  return std::visit([](const auto& o) { return o.type; }, record.settings.preconditioner);
+}
+
+std::string residuals_csv(const SolveReport& report) {
+  std::string text = "iteration,relative_residual\n";
+  for (std::size_t i = 0; i < report.history.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "{},{}\n", i, report.history[i]);
+  return text;
+}
+
+OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  if (error)
+    throw Error(
+        fmt::format("{}: the output folder cannot be made: {}; choose another one with --out", path_, error.message()));
+  const AtomicFile probe(std::filesystem::path(path_) / report_name);  // gone again without a trace
+}
+
+void OutputFolder::write(SolveRecord& record, const std::string& name, std::string_view contents) const {
+  atomic_write(std::filesystem::path(path_) / name, contents);
+  if (std::ranges::find(record.files, name) == record.files.end()) record.files.push_back(name);
+}
+
+void OutputFolder::write_history(SolveRecord& record) const {
+  const SolveReport& r = record.result;
+  if (record.settings.output.history) write(record, "residuals.csv", residuals_csv(r));
+  if (!record.settings.output.plot) return;
+  const bool of_rhs = stop(record.settings.solver).baseline == Baseline::rhs;
+  const Drawing drawing = draw(convergence_script(
+      {fmt::format("{}: {} with preconditioner {}, {}", record.settings.name, solver_name(record),
+                   preconditioner_name(record), name(r.reason)),
+       of_rhs ? "||b - A x|| / ||b||" : "||b - A x|| / ||b - A x0||", r.history, r.target_relative, r.true_relative}));
+  if (drawing.failure.empty())
+    write(record, "convergence.svg", drawing.svg);
+  else
+    record.notes.push_back(drawing.failure);
+}
+
+void OutputFolder::remove_leftovers(const SolveRecord& record) const {
+  for (const std::string_view name : optional_names)
+    if (std::ranges::find(record.files, name) == record.files.end()) {
+      std::error_code ignored;
+      std::filesystem::remove(std::filesystem::path(path_) / name, ignored);
+    }
+}
+
+void OutputFolder::write_report(SolveRecord& record) const {
+  const std::string name(report_name);
+  if (std::ranges::find(record.files, name) == record.files.end()) record.files.push_back(name);
+  write(record, name, report_text(record));
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,47 @@
+// What is said of a solve: to programs, to people, and on disk.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "krill/apps/report/record.hpp"
+
+namespace krill::apps {
+
+/// The contents of report.json. Numbers that are not finite become null.
+nlohmann::ordered_json report_json(const SolveRecord&);
+std::string report_text(const SolveRecord&);
+
+/// A block for people: status first, then the figures; where the solve failed, why, and what to try.
+std::string summary(const SolveRecord&);
+
+/// Why a solve ended as it did and what to do about it, in sentences; empty where it converged.
+struct Advice {
+  std::string why, remedy;
+};
+Advice advice(const SolveRecord&);
+
+/// "iteration,relative_residual", a line an iteration, with all digits.
+std::string residuals_csv(const SolveReport&);
+
+/// The folder of a solve's output files.
+class OutputFolder {
+ public:
+  /// Makes the folder where it is missing, and tries whether files can be written there. Raises Error that names folder
+  /// and reason.
+  explicit OutputFolder(std::string path);
+  const std::string& path() const { return path_; }
+
+  /// Writes one file as a whole and notes its name in the record.
+  void write(SolveRecord&, const std::string& name, std::string_view contents) const;
+  /// residuals.csv and convergence.svg as far as the case asks for them. A plot that cannot be drawn becomes a note.
+  void write_history(SolveRecord&) const;
+  /// Takes away what an earlier run left and this one does not write: it would belong to another report.
+  void remove_leftovers(const SolveRecord&) const;
+  /// report.json, which lists the other files, so it comes last. May be written again.
+  void write_report(SolveRecord&) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace krill::apps

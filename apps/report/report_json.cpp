@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include "krill/apps/case/effective.hpp"
+#include "krill/apps/matrix_json.hpp"
+#include "krill/apps/report/report.hpp"
+#include "krill/config.hpp"
+
+namespace krill::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Names, class Enum>
+std::string_view choice(const Names& names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+Json residual_json(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  const StopOptions& stop = krill::stop(record.settings.solver);
+  return {{"true_relative", r.true_relative},
+          {"recurrence_relative", r.recurrence_relative},
+          {"initial_relative", r.initial_relative},
+          {"target_relative", r.target_relative},
+          {"norm", "2-norm of b - A x, not preconditioned"},
+          {"baseline", choice(baseline_names, stop.baseline)},
+          {"baseline_norm", r.baseline},
+          {"true_norm", record.residual_norm},
+          {"rhs_norm", r.rhs_norm},
+          {"solution_norm", record.solution_norm},
+          {"restarts_from_truth", r.restarts_from_truth},
+          {"history", r.history}};
+}
+
+Json matrix_section(const SolveRecord& record) {
+  const MatrixOrigin& origin = record.origin;
+  Json json{{"source", origin.name}};
+  json.update(matrix_json(record.matrix));
+  if (origin.kind)
+    json["file"] = {{"format", name(origin.kind->format)},
+                    {"field", name(origin.kind->field)},
+                    {"symmetry", name(origin.kind->symmetry)},
+                    {"dense", origin.kind->dense},
+                    {"checksum", origin.checksum}};
+  if (origin.canonical) json["canonicalization"] = canonical_json(*origin.canonical);
+  return json;
+}
+
+Json known(double figure) { return figure < 0 ? Json() : Json(figure); }
+
+Json verification_json(const SolveRecord& record) {
+  const Verification& v = record.verification;
+  Json json = {{"reference", choice(reference_names, record.settings.verify.reference)}};
+  if (v.state == Verification::State::not_asked) return json;
+  json["verdict"] = name(v.judgement.verdict);
+  if (v.state == Verification::State::not_run) {
+    json["reason"] = v.why_not;
+    return json;
+  }
+  const Judgement& j = v.judgement;
+  json["reason"] = j.reason.empty() ? Json() : Json(j.reason);
+  json["judge"] = j.judge;
+  json["method"] = j.method;
+  json["residual"] = known(j.residual);
+  json["tolerance"] = known(j.tolerance);
+  json["tolerance_rule"] =
+      "target + (longest row + 4) eps || |A||x| + |b| ||: what was claimed and what rounding can add to it; norms "
+      "relative to the baseline";
+  json["reference_residual"] = known(j.reference_residual);
+  json["difference"] = known(j.difference);
+  json["difference_tolerance"] = known(j.difference_tolerance);
+  json["error"] = known(j.error);
+  json["error_limit"] = record.settings.verify.tolerance > 0 ? Json(record.settings.verify.tolerance) : Json();
+  json["error_expected"] = known(j.error_expected);
+  json["condition_estimate"] = known(j.condition);
+  json["seconds"] = j.seconds;
+  return json;
+}
+
+Json device_json(const SolveRecord& record) {
+  if (!record.device) return {};
+  const DeviceInfo& d = *record.device;
+  return {{"name", d.name},
+          {"compute_capability", d.compute_capability},
+          {"driver", d.driver},
+          {"runtime", d.runtime},
+          {"memory_bytes", d.memory_bytes}};
+}
+
+Json timings_json(const Timings& t) {
+  return {{"read", t.read},   {"convert", t.convert},
+          {"order", t.order}, {"preconditioner_setup", t.preconditioner_setup},
+          {"solve", t.solve}, {"total", t.total}};
+}
+
+Json versions_json() {
+  return {{"krill", version},
+          {"commit", git_commit()},
+          {"compiler", cxx_compiler},
+          {"build_type", build_type},
+          {"cuda", with_cuda ? Json(cuda_compiler) : Json()}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json report_json(const SolveRecord& record) {
+  const Advice help = advice(record);
+  Json json = {{"status", name(record.result.reason)},
+               {"exit_code", exit_code(record)},
+               {"name", record.settings.name},
+               {"solver", solver_name(record)},
+               {"preconditioner", preconditioner_name(record)},
+               {"iterations", record.result.iterations}};
+  if (!help.why.empty()) json["why"] = help.why;
+  if (!help.remedy.empty()) json["remedy"] = help.remedy;
+  json["residual"] = residual_json(record);
+  json["backward_error"] = record.backward_error;
+  json["known_error"] = record.known_error ? Json(*record.known_error) : Json();
+  json["kept_initial_guess"] = record.result.kept_initial_guess;
+  json["verification"] = verification_json(record);
+  json["timings_ms"] = timings_json(record.timings);
+  json["matrix"] = matrix_section(record);
+  json["backend"] = record.on_cuda ? "cuda" : "host";
+  json["device"] = device_json(record);
+  json["threads"] = record.threads;
+  json["precision"] = choice(precision_names, record.precision);
+  json["format"] = choice(format_names, record.format);
+  json["memory_bytes"] = record.memory_bytes;
+  json["peak_host_memory_bytes"] = record.peak_host_bytes;
+  json["notes"] = record.notes;
+  json["files"] = record.files;
+  json["started_at"] = record.started_at;
+  json["versions"] = versions_json();
+  json["case"] = effective_json(record.settings);
+  return json;
+}
+
+std::string report_text(const SolveRecord& record) {
+  return report_json(record).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+
+#include "krill/apps/case/reference.hpp"
+#include "krill/apps/report/report.hpp"
+
+namespace krill::apps {
+namespace {
+
+/// "  label           text", wrapped; nothing where there is no text.
+void row(std::string& block, std::string_view label, const std::string& text) {
+  if (!text.empty()) fmt::format_to(std::back_inserter(block), "  {:<15} {}\n", label, wrapped(text, 18, 110));
+}
+
+std::string milliseconds(double ms) {
+  if (ms < 9.95) return fmt::format("{:.2g} ms", ms);
+  return ms < 9950 ? fmt::format("{:.0f} ms", ms) : fmt::format("{:.1f} s", ms / 1000);
+}
+
+std::string headline(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  const bool unverified = r.reason == Reason::converged && exit_code(record) != 0;
+  const std::string with =
+      preconditioner_name(record) == "none" ? "" : fmt::format(" with {}", preconditioner_name(record));
+  return fmt::format("{}{} after {} {} of {}{} in {}: {}\n", name(r.reason), unverified ? ", but NOT VERIFIED," : "",
+                     r.iterations, r.iterations == 1 ? "iteration" : "iterations", solver_name(record), with,
+                     milliseconds(record.timings.solve), record.settings.name);
+}
+
+std::string residual_text(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  const bool of_rhs = stop(record.settings.solver).baseline == Baseline::rhs;
+  return fmt::format("true {:.3e}, recurrence {:.3e}, target {:.3e}  (||b - A x|| / {})", r.true_relative,
+                     r.recurrence_relative, r.target_relative, of_rhs ? "||b||" : "||b - A x0||");
+}
+
+std::string verdict_text(const Verification& v) {
+  if (v.state == Verification::State::not_asked) return {};
+  const Judgement& j = v.judgement;
+  if (v.state == Verification::State::not_run) return fmt::format("{}: {}", name(j.verdict), v.why_not);
+  return fmt::format("{} by {}{}{}, {}{}{}", name(j.verdict), j.judge, j.method.empty() ? "" : ", ", j.method,
+                     milliseconds(1000 * j.seconds), j.reason.empty() ? "" : ": ", j.reason);
+}
+
+std::string evidence_text(const Judgement& j) {
+  std::string text;
+  if (j.residual >= 0) text += fmt::format("residual {:.3e}, tolerance {:.3e}", j.residual, j.tolerance);
+  if (j.error >= 0) text += fmt::format("; ||x - x_ref|| / ||x_ref|| = {:.2e}", j.error);
+  if (j.condition >= 0) text += fmt::format("; condition about {:.1e}", j.condition);
+  return text;
+}
+
+std::string time_text(const Timings& t) {
+  return fmt::format("read {}, convert {}, preconditioner {}, solve {}, total {}", milliseconds(t.read),
+                     milliseconds(t.convert), milliseconds(t.preconditioner_setup), milliseconds(t.solve),
+                     milliseconds(t.total));
+}
+
+std::string where_text(const SolveRecord& record) {
+  const std::string backend =
+      record.device ? record.device->name
+                    : fmt::format("host, {} {}", record.threads, record.threads == 1 ? "thread" : "threads");
+  return fmt::format("{}, {}, {}, {} for the solve", backend,
+                     precision_names[static_cast<std::size_t>(record.precision)],
+                     format_names[static_cast<std::size_t>(record.format)], human_bytes(record.memory_bytes));
+}
+
+}  // namespace
+
+std::string summary(const SolveRecord& record) {
+  std::string block = headline(record);
+  const Advice help = advice(record);
+  row(block, "why", help.why);
+  row(block, "try", help.remedy);
+  row(block, "residual", residual_text(record));
+  row(block, "backward error", fmt::format("{:.3e}  (||b - A x|| / (||A||_F ||x|| + ||b||))", record.backward_error));
+  if (record.known_error)
+    row(block, "error", fmt::format("{:.3e}  (||x - x*|| / ||x*||, x* known)", *record.known_error));
+  row(block, "verification", verdict_text(record.verification));
+  row(block, "", evidence_text(record.verification.judgement));
+  row(block, "time", time_text(record.timings));
+  row(block, "ran on", where_text(record));
+  for (const std::string& note : record.notes) row(block, "note", note);
+  row(block, "files", fmt::format("{}/: {}", record.folder, fmt::join(record.files, ", ")));
+  return block;
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,24 @@
+// `krill solve CASE.yaml`.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace krill::apps {
+
+/// What the command line says. Empty strings: as the case says.
+struct SolveCommand {
+  std::string case_path;
+  std::vector<std::string> overrides;  ///< "path=value", in the order given
+  std::string backend;                 ///< auto | host | cuda
+  std::string out;                     ///< folder of the output files; default: out/<case name>
+  bool quiet = false;                  ///< print nothing but errors
+  bool json = false;                   ///< print the report, and nothing else, to stdout
+};
+
+/// Reads the case, solves it, has the answer judged where the case asks for it, and writes report.json, residuals.csv,
+/// solution.mtx and convergence.svg. The exit code: 0 converged (and verified, where asked); 1 ran, but did not
+/// converge, was interrupted, or failed verification. Raises Error where there is nothing to report: the caller prints
+/// it and exits with 3 for NoDevice, OutOfMemory and CudaError, else with 2.
+int run_solve(const SolveCommand&);
+
+}  // namespace krill::apps

@@ -1,0 +1,285 @@
+// The only file of the program that includes Eigen.
+#include <fmt/format.h>
+
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
+#include <chrono>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "krill/apps/verify/judge.hpp"
+
+namespace krill::apps {
+namespace {
+
+template <class T>
+using Matrix = Eigen::SparseMatrix<T, Eigen::ColMajor, int>;
+template <class T>
+using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+
+constexpr double krylov_seconds = 120;    // what Eigen's Krylov methods may take
+constexpr double bytes_per_second = 3e9;  // of one core, to turn that into iterations
+constexpr double factor_bytes_limit = 6e9;
+constexpr double lu_over_ldlt = 8;  // LU is twice the work, and pivoting adds fill that the pattern does not show
+
+/// What Eigen's setFromTriplets walks over: the stored entries, made on the fly.
+template <class T>
+class StoredEntries {
+ public:
+  StoredEntries(const Triplets<T>& stored, std::size_t at) : stored_(&stored), at_(at) {}
+  bool operator!=(const StoredEntries& other) const { return at_ != other.at_; }
+  StoredEntries& operator++() { return ++at_, *this; }
+  const StoredEntries* operator->() const { return this; }
+  int row() const { return stored_->row[at_]; }
+  int col() const { return stored_->col[at_]; }
+  T value() const { return stored_->value[at_]; }
+
+ private:
+  const Triplets<T>* stored_;
+  std::size_t at_;
+};
+
+/// The whole matrix: what is not stored follows from the symmetry. Where a Hermitian file stores an entry and its
+/// mirror image, both stand as they are.
+template <class T>
+Matrix<T> whole(const Triplets<T>& stored) {
+  Matrix<T> A(stored.rows, stored.cols);
+  A.setFromTriplets(StoredEntries<T>(stored, 0), StoredEntries<T>(stored, stored.value.size()));
+  if (stored.symmetry == Symmetry::general) return A;
+  const bool hermitian = stored.symmetry == Symmetry::hermitian;
+  Matrix<T> mirrored = hermitian ? Matrix<T>(A.adjoint()) : Matrix<T>(A.transpose());
+  mirrored.prune([&](Eigen::Index row, Eigen::Index col, const T&) {
+    return row != col && !(hermitian && A.coeff(row, col) != T(0));
+  });
+  return stored.symmetry == Symmetry::skew_symmetric ? Matrix<T>(A - mirrored) : Matrix<T>(A + mirrored);
+}
+
+/// SimplicialLDLT that tells, before any arithmetic, what it will cost.
+template <class T>
+struct Ldlt : Eigen::SimplicialLDLT<Matrix<T>> {
+  struct Cost {
+    double entries = 0, operations = 0;
+  };
+  Cost cost() const {
+    Cost c;
+    for (Eigen::Index j = 0; j < this->m_nonZerosPerCol.size(); ++j) {
+      const double below = this->m_nonZerosPerCol[j];
+      c.entries += below + 1, c.operations += below * below;
+    }
+    return c;
+  }
+};
+
+template <class T>
+class Court {
+ public:
+  explicit Court(const Claim<T>& claim)
+      : claim_(claim),
+        A_(whole(claim.matrix)),
+        b_(Eigen::Map<const Vector<T>>(claim.b.data(), A_.rows())),
+        x_(Eigen::Map<const Vector<T>>(claim.x.data(), A_.rows())) {}
+
+  Judgement hold() {
+    weigh_claim();
+    if (!(j_.residual <= j_.tolerance))  // NaN fails, too
+      refuse(fmt::format("||b - A x|| is {:.3g}, the tolerance {:.3g}", j_.residual, j_.tolerance));
+    if (!find_reference()) {
+      if (j_.verdict == Verdict::none) j_.reason = "no reference to compare with: " + obstacle_;
+      return j_;
+    }
+    compare();
+    return j_;
+  }
+
+ private:
+  void weigh_claim() {
+    Eigen::VectorXd magnitude = b_.cwiseAbs();
+    std::vector<int> row_length(static_cast<std::size_t>(A_.rows()));
+    for (Eigen::Index col = 0; col < A_.cols(); ++col)
+      for (typename Matrix<T>::InnerIterator entry(A_, col); entry; ++entry) {
+        magnitude[entry.row()] += std::abs(entry.value()) * std::abs(x_[col]);
+        ++row_length[static_cast<std::size_t>(entry.row())];
+      }
+    const int longest = row_length.empty() ? 0 : *std::max_element(row_length.begin(), row_length.end());
+    j_.residual = (b_ - A_ * x_).norm() / claim_.baseline;
+    j_.tolerance = (claim_.residual_norm + (longest + 4) * claim_.epsilon * magnitude.norm()) / claim_.baseline;
+    // Eigen's own solution is in double, so rounding takes less of it.
+    reference_tolerance_ =
+        (claim_.residual_norm + (longest + 4) * std::numeric_limits<double>::epsilon() * magnitude.norm()) /
+        claim_.baseline;
+  }
+
+  bool is_hermitian() const {
+    const Matrix<T> adjoint = A_.adjoint();
+    return (A_ - adjoint).norm() <= 1e-12 * A_.norm();
+  }
+
+  bool find_reference() {
+    const bool hermitian = is_hermitian();
+    Ldlt<T> symbolic;
+    if (hermitian) {
+      symbolic.analyzePattern(A_);
+    } else {
+      const Matrix<T> transposed = A_.transpose();
+      symbolic.analyzePattern(Matrix<T>(A_ + transposed));
+    }
+    const auto cost = symbolic.cost();
+    const auto affordable = [&](double factor) {
+      return factor * cost.operations <= claim_.work_limit &&
+             factor * cost.entries * (sizeof(T) + sizeof(int)) <= factor_bytes_limit &&
+             factor * cost.entries < std::numeric_limits<int>::max();
+    };
+    if (hermitian && affordable(1) && by_ldlt(symbolic)) return true;
+    if (affordable(lu_over_ldlt)) return by_lu();
+    return hermitian ? by_krylov<Eigen::ConjugateGradient<Matrix<T>, Eigen::Lower | Eigen::Upper>>("ConjugateGradient")
+                     : by_krylov<Eigen::BiCGSTAB<Matrix<T>>>("BiCGSTAB");
+  }
+
+  bool by_ldlt(Ldlt<T>& solver) {
+    j_.method = "SimplicialLDLT";
+    solver.factorize(A_);
+    if (solver.info() != Eigen::Success) return obstacle_ = "SimplicialLDLT met a zero pivot", false;
+    const auto solve = [&](const Vector<T>& v) { return Vector<T>(solver.solve(v)); };
+    if (!refine(solve)) return false;
+    estimate_condition(solve, solve);
+    return true;
+  }
+
+  bool by_lu() {
+    j_.method = "SparseLU";
+    Eigen::SparseLU<Matrix<T>> solver;
+    solver.compute(A_);
+    if (solver.info() != Eigen::Success) return obstacle_ = "SparseLU found the matrix to be singular", false;
+    const auto solve = [&](const Vector<T>& v) { return Vector<T>(solver.solve(v)); };
+    if (!refine(solve)) return false;
+    estimate_condition(solve, [&](const Vector<T>& v) { return Vector<T>(solver.adjoint().solve(v)); });
+    return true;
+  }
+
+  /// x_ref by the factors and two steps of refinement.
+  template <class Solve>
+  bool refine(Solve&& solve) {
+    reference_ = solve(b_);
+    for (int step = 0; step < 2; ++step) {
+      const Vector<T> better = reference_ + solve(b_ - A_ * reference_);
+      if ((b_ - A_ * better).norm() < (b_ - A_ * reference_).norm()) reference_ = better;
+    }
+    return accept_reference();
+  }
+
+  template <class Solver>
+  bool by_krylov(const char* name) {
+    j_.method = fmt::format("{} with the diagonal as preconditioner", name);
+    const double iteration_seconds = (2.0 * static_cast<double>(A_.nonZeros()) * (sizeof(T) + sizeof(int)) +
+                                      15.0 * static_cast<double>(A_.rows()) * sizeof(T)) /
+                                     bytes_per_second;
+    Solver solver;
+    solver.setMaxIterations(static_cast<Eigen::Index>(std::min(krylov_seconds / iteration_seconds, 100'000.0)) + 1);
+    const double rhs = b_.norm();
+    solver.setTolerance(rhs > 0 ? std::max(0.1 * claim_.residual_norm / rhs, 1e-15) : 1e-15);
+    solver.compute(A_);
+    reference_ = solver.solve(b_);
+    if (!accept_reference())
+      return obstacle_ = fmt::format("the matrix is too large to be factorized, and {}", obstacle_), false;
+    return true;
+  }
+
+  bool accept_reference() {
+    j_.reference_residual = (b_ - A_ * reference_).norm() / claim_.baseline;
+    // The reference is as good as its own size lets it be in double, and as good as was asked of x.
+    if (j_.reference_residual <= reference_tolerance_) return true;
+    obstacle_ = fmt::format("{} reached a residual of {:.3g} only, {:.3g} are needed", j_.method, j_.reference_residual,
+                            reference_tolerance_);
+    return false;
+  }
+
+  /// ||A|| ||A^-1|| by a few steps of the power method on A^H A and its inverse.
+  template <class Solve, class SolveAdjoint>
+  void estimate_condition(Solve&& solve, SolveAdjoint&& solve_adjoint) {
+    inverse_norm_ = norm_of(solve, solve_adjoint);
+    j_.condition = inverse_norm_ * norm_of([&](const Vector<T>& v) { return Vector<T>(A_ * v); },
+                                           [&](const Vector<T>& v) { return Vector<T>(A_.adjoint() * v); });
+  }
+  template <class Apply, class ApplyAdjoint>
+  double norm_of(Apply&& apply, ApplyAdjoint&& apply_adjoint) const {
+    Vector<T> v(A_.rows());
+    std::uint64_t state = 1;
+    for (Eigen::Index i = 0; i < v.size(); ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      v[i] = T(static_cast<double>(state >> 40) / (1 << 23) - 1);
+    }
+    double norm = 0;
+    for (int step = 0; step < 5; ++step) {
+      v /= v.norm();
+      v = apply(v);
+      norm = v.norm();
+      v = apply_adjoint(v);
+      if (!(v.norm() > 0)) break;
+    }
+    return norm;
+  }
+
+  void compare() {
+    const Vector<T> difference = x_ - reference_;
+    j_.difference = (A_ * difference).norm() / claim_.baseline;
+    j_.difference_tolerance = j_.tolerance + j_.reference_residual;
+    const double size = reference_.norm();
+    j_.error = size > 0 ? difference.norm() / size : difference.norm();
+    if (inverse_norm_ > 0 && size > 0)
+      j_.error_expected = inverse_norm_ * j_.difference_tolerance * claim_.baseline / size;
+    if (!(j_.difference <= j_.difference_tolerance))
+      refuse(fmt::format("||A (x - x_ref)|| is {:.3g}, the tolerance {:.3g}", j_.difference, j_.difference_tolerance));
+    if (claim_.error_limit > 0 && !(j_.error <= claim_.error_limit))
+      refuse(fmt::format("the error is {:.3g}, the limit {:.3g}", j_.error, claim_.error_limit));
+    if (j_.verdict == Verdict::none) j_.verdict = Verdict::pass;
+  }
+
+  void refuse(const std::string& reason) {
+    j_.verdict = Verdict::fail;
+    j_.reason += (j_.reason.empty() ? "" : "; ") + reason;
+  }
+
+  const Claim<T>& claim_;
+  Matrix<T> A_;
+  Vector<T> b_, x_, reference_;
+  Judgement j_;
+  double reference_tolerance_ = 0, inverse_norm_ = 0;
+  std::string obstacle_;
+};
+
+std::string eigen_version() {
+  return fmt::format("Eigen {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  return verdict == Verdict::pass ? "PASS" : verdict == Verdict::fail ? "FAIL" : "no verdict";
+}
+
+template <class T>
+Judgement judge(const Claim<T>& claim) {
+  const auto start = std::chrono::steady_clock::now();
+  Judgement j;
+  const double entries =
+      static_cast<double>(claim.matrix.value.size()) * (claim.matrix.symmetry == Symmetry::general ? 1 : 2);
+  if (entries >= std::numeric_limits<int>::max()) {
+    j.reason = fmt::format("{:.0f} entries are more than the 32-bit offsets of the judge count", entries);
+  } else {
+    try {
+      j = Court<T>(claim).hold();
+    } catch (const std::bad_alloc&) {
+      j.reason = "out of memory";
+    }
+  }
+  j.judge = eigen_version();
+  j.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return j;
+}
+
+template Judgement judge(const Claim<double>&);
+template Judgement judge(const Claim<std::complex<double>>&);
+
+}  // namespace krill::apps

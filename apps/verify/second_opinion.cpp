@@ -1,0 +1,105 @@
+#include "krill/apps/verify/second_opinion.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "krill/apps/linear_system.hpp"
+#include "krill/apps/stopwatch.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+
+namespace krill::apps {
+namespace {
+
+template <class T, class Offset>
+Triplets<T> triplets_of(const Csr<T, Offset>& A) {
+  Triplets<T> all;
+  all.rows = A.rows(), all.cols = A.cols();
+  const auto offsets = A.row_offsets().host();
+  for (std::int32_t row = 0; row < A.rows(); ++row)
+    all.row.insert(
+        all.row.end(),
+        static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1] - offsets[static_cast<std::size_t>(row)]),
+        row);
+  all.col.assign(A.col_indices().host().begin(), A.col_indices().host().end());
+  all.value.assign(A.values().host().begin(), A.values().host().end());
+  return all;
+}
+template <class T>
+Triplets<T> triplets_of(const Coo<T>& A) {
+  Triplets<T> all;
+  all.rows = A.rows(), all.cols = A.cols();
+  all.row.assign(A.row_indices().host().begin(), A.row_indices().host().end());
+  all.col.assign(A.col_indices().host().begin(), A.col_indices().host().end());
+  all.value.assign(A.values().host().begin(), A.values().host().end());
+  return all;
+}
+
+/// The system in double precision, W = double or std::complex<double>.
+template <class W>
+struct Evidence {
+  Triplets<W> matrix;
+  std::vector<W> b;
+};
+
+template <class W>
+Evidence<W> gather(const SolveRecord& record) {
+  const Case& settings = record.settings;
+  Evidence<W> evidence;
+  std::optional<Columns<W>> carried;
+  if (const auto* file = std::get_if<MatrixFile>(&settings.matrix)) {
+    MatrixInput<W> input = read_matrix<W>(file->file);
+    if (input.checksum != record.origin.checksum) throw Error(file->file + " has changed since the solve read it");
+    evidence.matrix = std::move(input.matrix);
+    carried = std::move(input.rhs);
+  } else {
+    const AnyMatrix<W> A = generate<W>(std::get<GeneratorOptions>(settings.matrix));
+    evidence.matrix = std::visit([](const auto& a) { return triplets_of(a); }, A);
+  }
+  const auto n = static_cast<std::size_t>(evidence.matrix.rows);
+  if (std::holds_alternative<OnesRhs>(settings.rhs)) evidence.b.assign(n, W(1));
+  if (const auto* random = std::get_if<RandomRhs>(&settings.rhs))
+    evidence.b = random_vector<W>(evidence.matrix.rows, random->seed, RandomPurpose::rhs);
+  if (const auto* file = std::get_if<FileRhs>(&settings.rhs)) {
+    Columns<W> columns = file->path.empty() ? std::move(carried.value()) : read_vector<W>(file->path);
+    require_vector("rhs", columns, evidence.matrix.rows);
+    columns.values.resize(n);
+    evidence.b = std::move(columns.values);
+  }
+  return evidence;
+}
+
+template <class T>
+std::vector<wide_t<T>> widened(std::span<const T> values) {
+  return std::vector<wide_t<T>>(values.begin(), values.end());
+}
+
+}  // namespace
+
+template <class T>
+Judgement second_opinion(const SolveRecord& record, std::span<const T> b, std::span<const T> x) {
+  const Stopwatch watch;
+  Judgement judgement;
+  try {
+    Evidence<wide_t<T>> evidence = gather<wide_t<T>>(record);
+    if (evidence.b.empty()) evidence.b = widened(b);
+    const SolveReport& r = record.result;
+    const StopOptions& stop = krill::stop(record.settings.solver);
+    const std::vector<wide_t<T>> solution = widened(x);
+    judgement = judge(Claim<wide_t<T>>{evidence.matrix, evidence.b, solution,
+                                       std::max(stop.relative * r.baseline, stop.absolute),
+                                       static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
+                                       r.baseline > 0 ? r.baseline : 1, record.settings.verify.tolerance});
+  } catch (const Error& error) {
+    judgement.reason = error.what();
+  } catch (const std::bad_alloc&) {
+    judgement.reason = "out of memory";
+  }
+  judgement.seconds = watch.milliseconds() / 1000;
+  return judgement;
+}
+
+#define INSTANTIATE(T) template Judgement second_opinion(const SolveRecord&, std::span<const T>, std::span<const T>);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps

@@ -1,0 +1,18 @@
+// The judge asked about a solved case.
+#pragma once
+#include <span>
+
+#include "krill/apps/case/case.hpp"
+#include "krill/apps/report/record.hpp"
+#include "krill/apps/verify/judge.hpp"
+
+namespace krill::apps {
+
+/// Reads or generates the matrix of the case anew, in double precision, so that nothing that was done to it on the way
+/// to the solver can hide, and b by its rule as well (where b was made from a known solution, the judge gets that b).
+/// Then judges x. `record` gives what was claimed. Never throws: an input that is gone or has changed, or a lack of
+/// memory, is a judgement without verdict.
+template <class T>
+Judgement second_opinion(const SolveRecord& record, std::span<const T> b, std::span<const T> x);
+
+}  // namespace krill::apps

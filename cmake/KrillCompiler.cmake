@@ -1,0 +1,82 @@
+# How everything is compiled. Sets krill_with_cuda.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
+  set(CMAKE_COMPILE_WARNING_AS_ERROR ON)  # cmake --compile-no-warning-as-error for compilers not yet known
+endif()
+
+find_program(KRILL_CCACHE ccache)
+mark_as_advanced(KRILL_CCACHE)
+foreach(language IN ITEMS CXX CUDA)
+  if(KRILL_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${KRILL_CCACHE})
+  endif()
+endforeach()
+
+set(krill_with_cuda OFF)
+if(NOT KRILL_CUDA STREQUAL "OFF" AND NOT KRILL_SANITIZE)
+  find_package(CUDAToolkit 13.0 QUIET)
+  if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
+    set(krill_with_cuda ON)
+  elseif(KRILL_CUDA STREQUAL "AUTO")
+    message(STATUS "CUDA: no toolkit >= 13.0 found, building for the host only")
+  else()
+    message(FATAL_ERROR "KRILL_CUDA=ON, but no CUDA toolkit >= 13.0 was found (looked for nvcc on PATH and in "
+                        "/usr/local/cuda; CUDAToolkit_ROOT names another place)")
+  endif()
+endif()
+
+if(krill_with_cuda)
+  if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+    # The architecture of the devices that are there, so that no kernel is compiled for others.
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE no_device)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+    list(REMOVE_DUPLICATES capabilities)
+    string(REPLACE "." "" capabilities "${capabilities}")
+    if(no_device OR NOT capabilities)
+      set(capabilities 90)
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES "${capabilities}" CACHE STRING "CUDA architectures to compile for")
+  endif()
+  enable_language(CUDA)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # what CMake 3.25 does not know of nvcc
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  message(STATUS "CUDA: ${CUDAToolkit_VERSION}, architecture ${CMAKE_CUDA_ARCHITECTURES}")
+endif()
+
+add_compile_options(
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic>"
+  # Compressed, kernels and their line tables take a sixth of the room, and carrying programs to a GPU is cheap.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;--expt-relaxed-constexpr;-lineinfo;--compress-mode=size>"
+  # GCC 12 sees overlapping copies in std::string's operator+ (its bug 105651).
+  "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>"
+  # Messages and debug records name files from the project's root, wherever it lies.
+  "$<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=;-ffile-prefix-map=${PROJECT_BINARY_DIR}/include/krill/=>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>")
+
+if(KRILL_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# Programs find shared libraries that lie in lib/ beside them (tools/bundle) or in ../lib (installed), and so do those
+# libraries: an RPATH reaches the libraries of libraries, a RUNPATH would not.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/../lib")
+if(NOT BUILD_SHARED_LIBS)
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+endif()
+add_link_options(LINKER:--disable-new-dtags)

@@ -1,0 +1,22 @@
+# The installed library: find_package(krill) gives krill::sparse and krill::solvers.
+include(CMakePackageConfigHelpers)
+set(krill_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/krill)
+
+set_target_properties(krill_sparse PROPERTIES EXPORT_NAME sparse)
+set_target_properties(krill_solvers PROPERTIES EXPORT_NAME solvers)
+install(TARGETS krill_sparse krill_solvers EXPORT krill)
+install(EXPORT krill NAMESPACE krill:: FILE krillTargets.cmake DESTINATION ${krill_package_dir})
+if(TARGET krill)
+  install(TARGETS krill)
+endif()
+
+foreach(folder IN ITEMS sparse solvers)
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/krill FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+install(FILES ${krill_include_dir}/krill/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/krill)
+
+configure_package_config_file(cmake/krillConfig.cmake.in ${PROJECT_BINARY_DIR}/krillConfig.cmake
+  INSTALL_DESTINATION ${krill_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/krillConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/krillConfig.cmake ${PROJECT_BINARY_DIR}/krillConfigVersion.cmake
+  DESTINATION ${krill_package_dir})

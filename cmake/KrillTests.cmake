@@ -1,0 +1,27 @@
+include(GoogleTest)
+
+# krill_test(name sources...): the test program test_<name>, with each of its cases known to ctest. Cases run in the
+# project's root; KRILL_PROGRAM names the krill program.
+function(krill_test name)
+  set(program test_${name})
+  add_executable(${program} ${ARGN})
+  target_link_libraries(${program} PRIVATE krill_test_support)
+  gtest_discover_tests(${program}
+    TEST_PREFIX ${name}/
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 120
+    PROPERTIES TIMEOUT 300)
+
+  # OpenMP's threads wait passively: where cores are few, active waiting costs a thousand times the work.
+  set(environment "OMP_WAIT_POLICY=passive;OMP_NUM_THREADS=2")
+  if(TARGET krill)
+    add_dependencies(${program} krill)
+    string(APPEND environment ";KRILL_PROGRAM=$<TARGET_FILE:krill>")
+  endif()
+  # gtest_discover_tests splits a property that is a list, so ctest sets this one, on the list that it discovered.
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${program}_environment.cmake)
+  file(GENERATE OUTPUT ${script} CONTENT
+    "if(${program}_TESTS)\n  set_tests_properties(\${${program}_TESTS} PROPERTIES ENVIRONMENT \"${environment}\")\nendif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()

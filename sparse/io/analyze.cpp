@@ -1,0 +1,333 @@
+#include "krill/sparse/io/analyze.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/pass_host.hpp"
+
+namespace krill {
+namespace {
+
+constexpr std::int64_t block = 4096;  // rows, or entries, that one thread takes at a time
+
+template <class K>
+double magnitude(K a) {
+  if constexpr (is_complex<K>)
+    return std::hypot(double(a.re), double(a.im));
+  else
+    return std::abs(double(a));
+}
+
+template <class K>
+std::complex<double> wide_complex(K a) {
+  if constexpr (is_complex<K>)
+    return {double(a.re), double(a.im)};
+  else
+    return double(a);
+}
+
+/// What a part of the matrix shows; parts are added in their order, so that "first" stays true.
+struct Findings {
+  MatrixProperties of;
+  std::int64_t off_diagonal = 0, mirrored = 0;
+  double squares = 0;              // of magnitudes over the greatest one
+  std::optional<EntryPair> minor;  // the first |a_ij|^2 >= a_ii a_jj
+
+  void add(const Findings& next);
+};
+
+template <class V>
+void keep_first(std::optional<V>& mine, const std::optional<V>& next) {
+  if (!mine) mine = next;
+}
+
+void Findings::add(const Findings& next) {
+  const MatrixProperties& n = next.of;
+  off_diagonal += next.off_diagonal, mirrored += next.mirrored, squares += next.squares;
+  keep_first(minor, next.minor);
+  keep_first(of.not_symmetric, n.not_symmetric);
+  keep_first(of.not_skew, n.not_skew);
+  keep_first(of.not_hermitian, n.not_hermitian);
+  keep_first(of.first_missing_diagonal, n.first_missing_diagonal);
+  keep_first(of.first_zero_diagonal, n.first_zero_diagonal);
+  keep_first(of.first_not_positive_diagonal, n.first_not_positive_diagonal);
+  keep_first(of.first_non_finite, n.first_non_finite);
+  of.symmetry_error = std::max(of.symmetry_error, n.symmetry_error);
+  of.hermitian_error = std::max(of.hermitian_error, n.hermitian_error);
+  of.missing_diagonal += n.missing_diagonal, of.zero_diagonal += n.zero_diagonal;
+  of.dominant_rows += n.dominant_rows, of.strictly_dominant_rows += n.strictly_dominant_rows;
+  of.shortest_row = std::min(of.shortest_row, n.shortest_row);
+  of.longest_row = std::max(of.longest_row, n.longest_row);
+  of.empty_rows += n.empty_rows;
+  of.lower_bandwidth = std::max(of.lower_bandwidth, n.lower_bandwidth);
+  of.upper_bandwidth = std::max(of.upper_bandwidth, n.upper_bandwidth);
+  of.stored_zeros += n.stored_zeros, of.non_finite += n.non_finite;
+  if (n.least_magnitude > 0 && (of.least_magnitude == 0 || n.least_magnitude < of.least_magnitude))
+    of.least_magnitude = n.least_magnitude;
+  of.greatest_magnitude = std::max(of.greatest_magnitude, n.greatest_magnitude);
+  of.infinity_norm = std::max(of.infinity_norm, n.infinity_norm);
+}
+
+template <class K, class Offset>
+class Analysis {
+ public:
+  Analysis(const Host& host, CsrView<const K, Offset> A)
+      : host_(host),
+        A_(A),
+        diagonal_(static_cast<std::size_t>(A.rows)),
+        touched_(static_cast<std::size_t>(A.cols)),
+        strict_(static_cast<std::size_t>(A.rows)) {}
+
+  MatrixProperties run();
+
+ private:
+  bool square() const { return A_.rows == A_.cols; }
+  double diagonal(std::int64_t i) const { return diagonal_[static_cast<std::size_t>(i)]; }
+
+  template <class F>
+  Findings over_rows(const F& look);
+  void look_at_entries(std::int64_t i, Findings&);
+  void look_at_row(std::int64_t i, Findings&);
+  void look_at_pair(std::int64_t i, std::int64_t entry, Findings&);
+  void look_at_diagonal(std::int64_t i, const K* entry, double others, Findings&);
+  const K* find(std::int64_t row, std::int64_t col) const;
+  EntryPair pair(std::int64_t i, std::int64_t entry, const K* mirror) const;
+  bool linked_to_strict_rows() const;
+  std::pair<Definiteness, std::string> judge(const Findings&) const;
+
+  const Host& host_;
+  const CsrView<const K, Offset> A_;
+  std::vector<double> diagonal_;  // real parts, 0 where missing
+  std::vector<char> touched_;     // columns with an entry
+  std::vector<char> strict_;      // rows that are strictly dominant
+  double greatest_ = 0;
+};
+
+/// look(i, findings) for every row.
+template <class K, class Offset>
+template <class F>
+Findings Analysis<K, Offset>::over_rows(const F& look) {
+  std::vector<Findings> parts(static_cast<std::size_t>((A_.rows + block - 1) / block));
+  for_blocks(host_, A_.rows, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
+    Findings& part = parts[static_cast<std::size_t>(begin / block)];
+    part.of.shortest_row = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t i = begin; i < end; ++i) look(i, part);
+  });
+  if (parts.empty()) return {};
+  for (std::size_t p = 1; p < parts.size(); ++p) parts[0].add(parts[p]);
+  return std::move(parts[0]);
+}
+
+/// The entry at (row, col), or null.
+template <class K, class Offset>
+const K* Analysis<K, Offset>::find(std::int64_t row, std::int64_t col) const {
+  const std::int32_t *begin = A_.col_indices + A_.row_offsets[row], *end = A_.col_indices + A_.row_offsets[row + 1];
+  const std::int32_t* at = std::lower_bound(begin, end, static_cast<std::int32_t>(col));
+  return at != end && *at == col ? A_.values + (at - A_.col_indices) : nullptr;
+}
+
+template <class K, class Offset>
+EntryPair Analysis<K, Offset>::pair(std::int64_t i, std::int64_t entry, const K* mirror) const {
+  return {static_cast<std::int32_t>(i), A_.col_indices[entry], wide_complex(A_.values[entry]),
+          mirror ? wide_complex(*mirror) : 0};
+}
+
+/// Magnitudes and the diagonal: what the second look needs of the whole matrix.
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_entries(std::int64_t i, Findings& f) {
+  MatrixProperties& p = f.of;
+  for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
+    const K a = A_.values[e];
+    const std::int32_t j = A_.col_indices[e];
+    std::atomic_ref(touched_[static_cast<std::size_t>(j)]).store(1, std::memory_order_relaxed);
+    if (i == j) diagonal_[static_cast<std::size_t>(i)] = double(real(a));
+    if (!is_finite(a)) {
+      ++p.non_finite;
+      if (!p.first_non_finite) p.first_non_finite = pair(i, e, square() ? find(j, i) : nullptr);
+      continue;
+    }
+    const double size = magnitude(a);
+    p.stored_zeros += size == 0;
+    if (size > 0) p.least_magnitude = p.least_magnitude == 0 ? size : std::min(p.least_magnitude, size);
+    p.greatest_magnitude = std::max(p.greatest_magnitude, size);
+  }
+}
+
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
+  MatrixProperties& p = f.of;
+  const std::int64_t begin = A_.row_offsets[i], end = A_.row_offsets[i + 1];
+  p.shortest_row = std::min(p.shortest_row, end - begin);
+  p.longest_row = std::max(p.longest_row, end - begin);
+  if (begin == end)
+    ++p.empty_rows;
+  else {
+    p.lower_bandwidth = std::max(p.lower_bandwidth, i - A_.col_indices[begin]);
+    p.upper_bandwidth = std::max(p.upper_bandwidth, A_.col_indices[end - 1] - i);
+  }
+  double sum = 0, others = 0;
+  const K* mine = nullptr;
+  for (std::int64_t e = begin; e < end; ++e) {
+    const K a = A_.values[e];
+    const bool on_diagonal = A_.col_indices[e] == i;
+    if (on_diagonal) mine = A_.values + e;
+    if (is_finite(a)) {
+      const double size = magnitude(a), share = greatest_ > 0 ? size / greatest_ : 0;
+      sum += size, f.squares += share * share;
+      if (!on_diagonal) others += size;
+    }
+    if (square()) look_at_pair(i, e, f);
+  }
+  p.infinity_norm = std::max(p.infinity_norm, sum);
+  if (i < A_.cols) look_at_diagonal(i, mine, others, f);
+}
+
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, Findings& f) {
+  MatrixProperties& p = f.of;
+  const K a = A_.values[entry];
+  const std::int32_t j = A_.col_indices[entry];
+  const K* mirror = i == j ? A_.values + entry : find(j, i);
+  const K b = mirror ? *mirror : K(0);
+  f.off_diagonal += i != j, f.mirrored += i != j && mirror;
+  if (i != j && !(a == b) && !p.not_symmetric) p.not_symmetric = pair(i, entry, mirror);
+  if (!(a == -b) && !p.not_skew) p.not_skew = pair(i, entry, mirror);
+  if (!(a == conj(b)) && !p.not_hermitian) p.not_hermitian = pair(i, entry, mirror);
+  if (!is_finite(a) || !is_finite(b)) return;
+  if (!(a == b)) p.symmetry_error = std::max(p.symmetry_error, magnitude(a - b));
+  if (!(a == conj(b))) p.hermitian_error = std::max(p.hermitian_error, magnitude(a - conj(b)));
+  if (i < j && !f.minor) {
+    const double size = magnitude(a);  // not squared: that could overflow
+    if (size > 0 && size / diagonal(i) >= diagonal(j) / size) f.minor = pair(i, entry, mirror);
+  }
+}
+
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, double others, Findings& f) {
+  MatrixProperties& p = f.of;
+  const auto row = static_cast<std::int32_t>(i);
+  if (!entry) {
+    ++p.missing_diagonal;
+    keep_first(p.first_missing_diagonal, {row});
+  } else if (*entry == K(0)) {
+    ++p.zero_diagonal;
+    keep_first(p.first_zero_diagonal, {row});
+  }
+  const bool positive = entry && is_finite(*entry) && *entry == conj(*entry) && real(*entry) > 0;
+  if (!positive) keep_first(p.first_not_positive_diagonal, {row});
+  const auto length = static_cast<double>(A_.row_offsets[i + 1] - A_.row_offsets[i]);
+  const double size = entry ? magnitude(*entry) : 0;
+  const double slack = length * std::numeric_limits<real_t<K>>::epsilon() * others;
+  strict_[static_cast<std::size_t>(i)] = size > others + slack;
+  p.strictly_dominant_rows += size > others + slack;
+  p.dominant_rows += size >= others - slack;
+}
+
+/// Whether from every row a way of nonzero entries leads to a strictly dominant one (the pattern being symmetric). Then
+/// a matrix with dominant rows only is not singular.
+template <class K, class Offset>
+bool Analysis<K, Offset>::linked_to_strict_rows() const {
+  std::vector<char> linked = strict_;
+  std::vector<std::int32_t> found;
+  for (std::int32_t i = 0; i < A_.rows; ++i)
+    if (linked[static_cast<std::size_t>(i)]) found.push_back(i);
+  for (std::size_t next = 0; next < found.size(); ++next)
+    for (std::int64_t e = A_.row_offsets[found[next]]; e < A_.row_offsets[found[next] + 1]; ++e) {
+      char& seen = linked[static_cast<std::size_t>(A_.col_indices[e])];
+      if (seen || A_.values[e] == K(0)) continue;
+      seen = 1;
+      found.push_back(A_.col_indices[e]);
+    }
+  return std::ssize(found) == A_.rows;
+}
+
+std::string text(std::complex<double> a, bool complex) {
+  return complex ? fmt::format("{}{:+}i", a.real(), a.imag()) : fmt::format("{}", a.real());
+}
+
+template <class K, class Offset>
+std::pair<Definiteness, std::string> Analysis<K, Offset>::judge(const Findings& f) const {
+  const MatrixProperties& p = f.of;
+  const auto shown = [](std::int32_t i, std::int32_t j, std::complex<double> a) {
+    return fmt::format("a({}, {}) = {}", i, j, text(a, is_complex<K>));
+  };
+  if (const auto& at = p.first_non_finite)
+    return {Definiteness::not_finite, "not finite: " + shown(at->row, at->col, at->value)};
+  if (!square()) return {Definiteness::not_hermitian, fmt::format("not square: {} rows, {} columns", A_.rows, A_.cols)};
+  if (const auto& at = p.not_hermitian)
+    return {Definiteness::not_hermitian,
+            fmt::format("not {}: {}, {}", is_complex<K> ? "Hermitian" : "symmetric", shown(at->row, at->col, at->value),
+                        shown(at->col, at->row, at->mirror))};
+  if (const auto& i = p.first_not_positive_diagonal)
+    return {Definiteness::not_positive_definite,
+            fmt::format("not positive definite: a({}, {}) = {} is not positive", *i, *i, diagonal(*i))};
+  if (const auto& at = f.minor)
+    return {Definiteness::not_positive_definite,
+            fmt::format("not positive definite: |a({0}, {1})|^2 >= a({0}, {0}) a({1}, {1})", at->row, at->col)};
+  if (p.dominant_rows == A_.rows && linked_to_strict_rows())
+    return {Definiteness::positive_definite, "positive definite by diagonal dominance"};
+  return {Definiteness::possibly, "possibly positive definite"};
+}
+
+template <class K, class Offset>
+MatrixProperties Analysis<K, Offset>::run() {
+  const Findings entries = over_rows([&](std::int64_t i, Findings& f) { look_at_entries(i, f); });
+  greatest_ = entries.of.greatest_magnitude;
+  Findings f = over_rows([&](std::int64_t i, Findings& part) { look_at_row(i, part); });
+  MatrixProperties& p = f.of;
+  p.stored_zeros = entries.of.stored_zeros;
+  p.non_finite = entries.of.non_finite, p.first_non_finite = entries.of.first_non_finite;
+  p.least_magnitude = entries.of.least_magnitude, p.greatest_magnitude = greatest_;
+
+  p.rows = A_.rows, p.cols = A_.cols, p.nnz = A_.nnz, p.complex = is_complex<K>;
+  p.mean_row = p.rows > 0 ? static_cast<double>(p.nnz) / p.rows : 0;
+  p.empty_cols = std::ranges::count(touched_, 0);
+  p.frobenius_norm = greatest_ * std::sqrt(f.squares);
+  p.pattern_symmetry = f.off_diagonal > 0 ? static_cast<double>(f.mirrored) / static_cast<double>(f.off_diagonal) : 1;
+  p.symmetric_pattern = square() && f.mirrored == f.off_diagonal;
+  p.symmetric = square() && !p.not_symmetric;
+  p.skew = square() && !p.not_skew;
+  p.hermitian = square() && !p.not_hermitian;
+  if (greatest_ > 0) p.symmetry_error /= greatest_, p.hermitian_error /= greatest_;
+  p.positive_diagonal = square() && !p.first_not_positive_diagonal;
+  std::tie(p.definiteness, p.definiteness_reason) = judge(f);
+  return std::move(p);
+}
+
+template <class K, class Offset>
+MatrixProperties analyze_view(const Host& host, CsrView<const K, Offset> A) {
+  return Analysis<K, Offset>(host, A).run();
+}
+
+/// By way of row offsets that are made here.
+template <class K>
+MatrixProperties analyze_view(const Host& host, CooView<const K> A) {
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(A.rows) + 1);
+  for_each_index(host, A.rows + std::int64_t{1}, [&](std::int64_t i) {
+    offsets[static_cast<std::size_t>(i)] = std::lower_bound(A.row_indices, A.row_indices + A.nnz, i) - A.row_indices;
+  });
+  return analyze_view(host,
+                      CsrView<const K, std::int64_t>{A.rows, A.cols, A.nnz, offsets.data(), A.col_indices, A.values});
+}
+
+}  // namespace
+
+template <class T>
+MatrixProperties analyze(const Host& host, const AnyMatrix<T>& A) {
+  return std::visit([&](const auto& a) { return analyze_view(host, a.view(Host{})); }, A);
+}
+
+#define LINE(T) template MatrixProperties analyze(const Host&, const AnyMatrix<T>&);
+KRILL_FOR_SCALARS(LINE)
+#undef LINE
+
+}  // namespace krill

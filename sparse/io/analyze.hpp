@@ -1,0 +1,69 @@
+// What can be said of a matrix by looking at its entries.
+#pragma once
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "krill/sparse/formats/any_matrix.hpp"
+
+namespace krill {
+
+/// An entry and the one at the mirrored place (0 where none is stored).
+struct EntryPair {
+  std::int32_t row = 0, col = 0;
+  std::complex<double> value, mirror;
+};
+
+/// What is known without a factorization, to rounding.
+enum class Definiteness {
+  not_finite,             ///< a NaN or an infinity: nothing can be said
+  not_hermitian,          ///< the question makes no sense; not square counts as well
+  not_positive_definite,  ///< proven: a_ii <= 0, or |a_ij|^2 >= a_ii a_jj
+  positive_definite,      ///< proven: positive diagonal, |a_ii| >= the sum of the others' |a_ij| everywhere, and every
+                          ///< row is linked, if over others, to one with > (Shivakumar and Chew 1974)
+  possibly                ///< nothing speaks against it
+};
+
+/// Rows and columns count from 0, "first" means by row, then by column. Sums run in double.
+struct MatrixProperties {
+  std::int32_t rows = 0, cols = 0;
+  std::int64_t nnz = 0;
+  bool complex = false;  ///< the scalar type is; imaginary parts may be zero all the same
+
+  // The mirror of an entry (i, j) is (j, i). A matrix that is not square is neither symmetric nor skew nor Hermitian,
+  // and no entry shows it. Comparisons are exact; an entry that is not stored counts as 0, so the values can be
+  // symmetric where the pattern is not. A real matrix is Hermitian where it is symmetric.
+  double pattern_symmetry = 0;  ///< share of the off-diagonal entries whose mirror is stored; 1 without such entries
+  bool symmetric_pattern = false;
+  bool symmetric = false, skew = false, hermitian = false;
+  std::optional<EntryPair> not_symmetric, not_skew, not_hermitian;  ///< the first entry that shows it
+  double symmetry_error = 0, hermitian_error = 0;  ///< max |a_ij - mirror| / max |a_ij|; rounding makes some eps
+
+  std::int64_t missing_diagonal = 0, zero_diagonal = 0;  ///< not stored; stored as 0
+  std::optional<std::int32_t> first_missing_diagonal, first_zero_diagonal;
+  bool positive_diagonal = false;  ///< every a_ii is stored, real and > 0
+  std::optional<std::int32_t> first_not_positive_diagonal;
+  std::int64_t dominant_rows = 0;           ///< |a_ii| >= the sum of the others' |a_ij|, give or take its rounding
+  std::int64_t strictly_dominant_rows = 0;  ///< |a_ii| > the sum and its rounding
+  Definiteness definiteness = Definiteness::not_hermitian;
+  std::string definiteness_reason;  ///< "not positive definite: a(7, 7) = -1 is not positive"
+
+  std::int64_t shortest_row = 0, longest_row = 0;  ///< in entries
+  double mean_row = 0;
+  std::int64_t empty_rows = 0, empty_cols = 0;
+  std::int64_t lower_bandwidth = 0, upper_bandwidth = 0;  ///< max i - j, max j - i; 0 where there are none
+
+  std::int64_t stored_zeros = 0;
+  std::int64_t non_finite = 0;  ///< NaN or infinite; the figures below leave these out
+  std::optional<EntryPair> first_non_finite;
+  double least_magnitude = 0, greatest_magnitude = 0;  ///< of the entries other than 0; 0 without such entries
+  double frobenius_norm = 0, infinity_norm = 0;
+};
+
+/// Repeatable bitwise for any number of threads. O(nnz log(longest row)), in parallel (and a search of the graph in
+/// sequence where only that can prove definiteness); rows + cols words of memory.
+template <class T>
+MatrixProperties analyze(const Host&, const AnyMatrix<T>&);
+
+}  // namespace krill

@@ -1,0 +1,96 @@
+#include "krill/sparse/io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "krill/sparse/core/error.hpp"
+
+namespace krill {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A name in the target's folder, so that the rename stays inside one file system; no other process or thread uses it.
+fs::path temporary_name(const fs::path& target) {
+  static std::atomic<unsigned> serial{0};
+  return target.parent_path() / fmt::format(".{}.{}.{}.tmp", target.filename().string(), getpid(), serial++);
+}
+
+std::string remedy(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return "create the folder first, or choose another one";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a folder that you may write to";
+    case EISDIR:
+      return "give the name of a file in it";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space, or choose another folder";
+    default:
+      return "choose another folder";
+  }
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
+  std::error_code ignored;
+  if (fs::is_symlink(target_, ignored)) {
+    const fs::path pointed_at = fs::weakly_canonical(target_, ignored);
+    if (!ignored) target_ = pointed_at;
+  }
+  const fs::file_status status = fs::status(target_, ignored);
+  if (fs::is_directory(status)) fail("written", EISDIR);
+  const bool direct = fs::exists(status) && !fs::is_regular_file(status);
+  if (!direct) temporary_ = temporary_name(target_);
+  descriptor_ = direct ? ::open(target_.c_str(), O_WRONLY | O_CLOEXEC)
+                       : ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    temporary_.clear();
+    fail("written", reason);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("written", errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("written", errno);  // some file systems report full disks here
+  if (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0) fail("put in place", errno);
+  temporary_.clear();
+}
+
+void AtomicFile::fail(const char* action, int error_number) {
+  throw Error(fmt::format("{}: the file cannot be {}: {}\n  {}", target_.string(), action,
+                          std::generic_category().message(error_number), remedy(error_number)));
+}
+
+void atomic_write(const fs::path& target, std::string_view text) {
+  AtomicFile file(target);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace krill

@@ -1,0 +1,92 @@
+// What the families of generate_*.cpp share. Nothing here is for users.
+#pragma once
+#include <complex>
+#include <limits>
+#include <string_view>
+
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/pass_host.hpp"
+#include "krill/sparse/io/generate.hpp"
+
+namespace krill::detail {
+
+/// ny as the user means it.
+inline std::int64_t extent(int n, int nx) { return n > 0 ? n : nx; }
+
+/// a b c unknowns, the number of rows. Raises InvalidArgument where it exceeds 2^31 - 1, before it could overflow.
+std::int64_t checked_rows(std::string_view type, std::int64_t a, std::int64_t b = 1, std::int64_t c = 1,
+                          std::int64_t unknowns = 1);
+
+/// Raises OutOfMemory where a matrix of this size, and `extra` bytes beside it, do not fit into the host's memory.
+void require_matrix_memory(std::string_view type, std::int64_t rows, std::int64_t nnz, std::size_t scalar_bytes,
+                           std::int64_t extra = 0);
+
+inline Host all_threads() { return {Context::host().threads(), {}, nullptr}; }
+
+/// K of a real or complex number; the imaginary part goes where K is real.
+template <class K>
+constexpr K scalar(std::complex<double> value) {
+  if constexpr (is_complex<K>)
+    return {static_cast<real_t<K>>(value.real()), static_cast<real_t<K>>(value.imag())};
+  else
+    return static_cast<K>(value.real());
+}
+
+/// A matrix row by row: first(i) counts the entries of the rows before i (asked for a few i only, and for i = rows),
+/// and fill(i, col_indices, values) writes row i, columns ascending, and returns its length.
+template <class T, class Offset, class First, class Fill>
+Csr<T, Offset> build_rows_as(std::int64_t rows, const First& first, const Fill& fill) {
+  const std::int64_t nnz = first(rows);
+  Array<Offset> row_offsets(rows + 1, "row_offsets");
+  Array<std::int32_t> col_indices(nnz, "col_indices");
+  Array<T> values(nnz, "values");
+  Offset* offsets = row_offsets.write(Host{});
+  std::int32_t* cols = col_indices.write(Host{});
+  kernel_t<T>* entries = values.write(Host{});
+  for_blocks(all_threads(), rows, 1024, nnz, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t at = first(begin);
+    for (std::int64_t i = begin; i < end; ++i) {
+      offsets[i] = static_cast<Offset>(at);
+      at += fill(i, cols + at, entries + at);
+    }
+  });
+  offsets[rows] = static_cast<Offset>(nnz);
+  return {static_cast<std::int32_t>(rows), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+/// The same with the offset type that the number of entries asks for.
+template <class T, class First, class Fill>
+AnyMatrix<T> build_rows(std::int64_t rows, const First& first, const Fill& fill) {
+  if (first(rows) <= std::numeric_limits<std::int32_t>::max()) return build_rows_as<T, std::int32_t>(rows, first, fill);
+  return build_rows_as<T, std::int64_t>(rows, first, fill);
+}
+
+// The families, one overload each: generate_stencil.cpp, generate_elasticity.cpp, generate_graph.cpp.
+template <class T>
+AnyMatrix<T> make(const Poisson1dOptions&);
+template <class T>
+AnyMatrix<T> make(const Poisson2dOptions&);
+template <class T>
+AnyMatrix<T> make(const Poisson3dOptions&);
+template <class T>
+AnyMatrix<T> make(const ConvectionDiffusion2dOptions&);
+template <class T>
+AnyMatrix<T> make(const ConvectionDiffusion3dOptions&);
+template <class T>
+AnyMatrix<T> make(const Anisotropic2dOptions&);
+template <class T>
+AnyMatrix<T> make(const Helmholtz2dOptions&);
+template <class T>
+AnyMatrix<T> make(const Helmholtz3dOptions&);
+template <class T>
+AnyMatrix<T> make(const Elasticity3dOptions&);
+template <class T>
+AnyMatrix<T> make(const RandomSpdOptions&);
+template <class T>
+AnyMatrix<T> make(const RandomDominantOptions&);
+template <class T>
+AnyMatrix<T> make(const PowerLawLaplacianOptions&);
+template <class T>
+AnyMatrix<T> make(const ResistorNetworkOptions&);
+
+}  // namespace krill::detail

@@ -1,0 +1,140 @@
+// The families that are one stencil everywhere on a grid: neighbors outside are Dirichlet boundary and left out.
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "krill/sparse/io/generate_grid.hpp"
+#include "krill/sparse/io/generate_rows.hpp"
+
+namespace krill::detail {
+namespace {
+
+using Value = std::complex<double>;
+
+/// `stencil` stands in ascending order of z, y, x.
+template <class T>
+AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<StencilPoint>& stencil) {
+  using K = kernel_t<T>;
+  const std::int64_t rows = checked_rows(type, grid.nx, grid.ny, grid.nz);
+  const auto first = [&](std::int64_t row) { return grid.neighbors_before(row, stencil); };
+  require_matrix_memory(type, rows, first(rows), sizeof(T));
+  return build_rows<T>(rows, first, [&](std::int64_t i, std::int32_t* cols, K* values) {
+    const auto at = grid.point(i);
+    int length = 0;
+    for (const StencilPoint& p : stencil) {
+      if (!grid.has(at, p)) continue;
+      cols[length] = static_cast<std::int32_t>(i + grid.step(p));
+      values[length++] = scalar<K>(p.value);
+    }
+    return length;
+  });
+}
+
+/// The center and its neighbors along the first `dimensions` axes; before and after hold along every axis.
+std::vector<StencilPoint> star(int dimensions, Value before, Value center, Value after) {
+  std::vector<StencilPoint> points{{0, 0, 0, center}};
+  for (int d = 0; d < dimensions; ++d) {
+    const int x = d == 0, y = d == 1, z = d == 2;
+    points.insert(points.begin(), {-x, -y, -z, before});
+    points.push_back({x, y, z, after});
+  }
+  return points;
+}
+
+/// All neighbors with a difference of at most 1 along the first `dimensions` axes.
+template <class F>
+std::vector<StencilPoint> box(int dimensions, const F& value) {
+  std::vector<StencilPoint> points;
+  for (const StencilPoint& p : box_stencil(value))
+    if (dimensions == 3 || p.dz == 0) points.push_back(p);
+  return points;
+}
+
+/// Along each axis -u'' + c u', c = peclet h / sqrt(dimensions), times h^2.
+std::vector<StencilPoint> convection_diffusion(int dimensions, int nx, double peclet, Convection scheme) {
+  const double c = peclet / ((nx + 1.0) * std::sqrt(static_cast<double>(dimensions)));
+  if (scheme == Convection::upwind) return star(dimensions, -1 - c, dimensions * (2 + c), -1);
+  return star(dimensions, -1 - c / 2, 2.0 * dimensions, -1 + c / 2);
+}
+
+template <class Options>
+std::vector<StencilPoint> helmholtz(int dimensions, const Options& o) {
+  const double kh = o.wavenumber / (o.nx + 1.0);
+  return star(dimensions, -1, 2.0 * dimensions - Value(1, -o.damping) * (kh * kh), -1);
+}
+
+/// With bilinear elements the stencil is a sum of products of the one-dimensional matrices: mass m, stiffness s, and
+/// the derivative d of the trial function, -d that of the test function.
+std::vector<StencilPoint> anisotropic(const Anisotropic2dOptions& o) {
+  const double radians = o.angle * std::numbers::pi / 180, c = std::cos(radians), s = std::sin(radians);
+  const double kxx = c * c + o.epsilon * s * s, kyy = s * s + o.epsilon * c * c, kxy = (1 - o.epsilon) * c * s;
+  constexpr double mass[] = {1. / 6, 4. / 6, 1. / 6}, stiffness[] = {-1, 2, -1}, derivative[] = {-.5, 0, .5};
+  return box(2, [&](int dx, int dy, int) -> Value {
+    const int x = dx + 1, y = dy + 1;
+    return kxx * stiffness[x] * mass[y] + kyy * mass[x] * stiffness[y] - 2 * kxy * derivative[x] * derivative[y];
+  });
+}
+
+}  // namespace
+
+template <class T>
+AnyMatrix<T> make(const Poisson1dOptions& o) {
+  return on_grid<T>(o.type, {o.nx, 1, 1}, star(1, -1, 2, -1));
+}
+
+template <class T>
+AnyMatrix<T> make(const Poisson2dOptions& o) {
+  const Grid grid{o.nx, extent(o.ny, o.nx), 1};
+  if (o.stencil == Stencil2d::five) return on_grid<T>(o.type, grid, star(2, -1, 4, -1));
+  return on_grid<T>(o.type, grid, box(2, [](int dx, int dy, int) -> Value {
+                      const int steps = std::abs(dx) + std::abs(dy);
+                      return steps == 0 ? 20 : steps == 1 ? -4 : -1;
+                    }));
+}
+
+template <class T>
+AnyMatrix<T> make(const Poisson3dOptions& o) {
+  const Grid grid{o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)};
+  if (o.stencil == Stencil3d::seven) return on_grid<T>(o.type, grid, star(3, -1, 6, -1));
+  return on_grid<T>(o.type, grid, box(3, [](int dx, int dy, int dz) -> Value { return dx || dy || dz ? -1 : 26; }));
+}
+
+template <class T>
+AnyMatrix<T> make(const ConvectionDiffusion2dOptions& o) {
+  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, convection_diffusion(2, o.nx, o.peclet, o.scheme));
+}
+
+template <class T>
+AnyMatrix<T> make(const ConvectionDiffusion3dOptions& o) {
+  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)},
+                    convection_diffusion(3, o.nx, o.peclet, o.scheme));
+}
+
+template <class T>
+AnyMatrix<T> make(const Anisotropic2dOptions& o) {
+  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, anisotropic(o));
+}
+
+template <class T>
+AnyMatrix<T> make(const Helmholtz2dOptions& o) {
+  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, helmholtz(2, o));
+}
+
+template <class T>
+AnyMatrix<T> make(const Helmholtz3dOptions& o) {
+  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, helmholtz(3, o));
+}
+
+#define LINE(T)                                                    \
+  template AnyMatrix<T> make(const Poisson1dOptions&);             \
+  template AnyMatrix<T> make(const Poisson2dOptions&);             \
+  template AnyMatrix<T> make(const Poisson3dOptions&);             \
+  template AnyMatrix<T> make(const ConvectionDiffusion2dOptions&); \
+  template AnyMatrix<T> make(const ConvectionDiffusion3dOptions&); \
+  template AnyMatrix<T> make(const Anisotropic2dOptions&);         \
+  template AnyMatrix<T> make(const Helmholtz2dOptions&);           \
+  template AnyMatrix<T> make(const Helmholtz3dOptions&);
+KRILL_FOR_SCALARS(LINE)
+#undef LINE
+
+}  // namespace krill::detail

@@ -1,0 +1,42 @@
+// Bytes of an input file, unpacked.
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "krill/sparse/io/buffer.hpp"
+
+namespace krill {
+
+/// A file, or a member of an archive, in memory.
+struct InputFile {
+  InputFile() = default;
+  InputFile(std::string file_name, std::string_view contents)
+      : name(std::move(file_name)), text(contents.begin(), contents.end()) {}
+
+  std::string_view view() const { return {text.data(), text.size()}; }
+
+  std::string name;  ///< for messages: the path, and for a member of an archive "path(member)"
+  Buffer<char> text;
+  bool complete = true;  ///< false where reading ended at the limit
+};
+
+/// The matrix of a file and, where it is an archive that holds one, the right-hand side.
+struct InputBundle {
+  InputFile matrix;
+  std::vector<InputFile> rhs;  ///< one or none
+};
+
+/// Reads a file that is plain or packed with gzip, bzip2, xz, lzma or zstd, or such an archive as the SuiteSparse
+/// collection hands out: of a tar file NAME/NAME.mtx (.rb, .rua, ...), or its only file of such a kind, is the matrix
+/// and NAME_b.mtx the right-hand side. The contents decide, not the name. Ends after `limit` bytes of text, without the
+/// right-hand side, where a limit is given.
+///
+/// A plain file is read in parallel. Raises Error for a file that is missing, empty, a folder, unreadable or damaged, and OutOfMemory where the text
+/// would not fit; nothing is allocated on the word of a header.
+InputBundle read_input(const std::filesystem::path&, std::size_t limit = 0);
+
+}  // namespace krill

@@ -1,0 +1,51 @@
+// Matrix Market files. Source: R. F. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats: Initial
+// Design", NISTIR 5935, 1996, and what is found in the wild: words in any case, blank lines and comments anywhere,
+// tabs, indented lines, any line ends, a byte order mark, plus signs, Fortran's D exponents, nan and inf, object
+// vector.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "krill/sparse/io/input_file.hpp"
+#include "krill/sparse/io/triplets.hpp"
+
+namespace krill {
+
+struct MatrixMarketHead {
+  MatrixKind kind;
+  std::int64_t size_line = 0;  ///< where sizes stand, counted from 1
+  std::size_t body = 0;        ///< where the entries begin in the text
+};
+
+/// Whether the first word can only be meant as a Matrix Market banner.
+bool looks_like_matrix_market(const InputFile&);
+
+/// Reads banner and size line. Lines end with LF, before which CR is blank. Raises ParseError.
+MatrixMarketHead parse_matrix_market_head(const InputFile&);
+
+/// Reads the entries; T is real only where the file is (InvalidArgument). The number of entry lines is known before
+/// anything is allocated. In parallel over pieces of the text; repeatable. Raises ParseError for the first fault in the
+/// text, OutOfMemory.
+template <class T>
+Triplets<T> parse_matrix_market(const InputFile&);
+
+/// Raises InvalidArgument unless T can hold the values of the file: a complex file needs complex T.
+template <class T>
+void require_scalar_for(const MatrixKind&, const std::string& file);
+
+/// Whether a diagonal entry cannot belong to a matrix of this symmetry.
+template <class T>
+bool contradicts_diagonal(Symmetry symmetry, T value) {
+  if (symmetry == Symmetry::skew_symmetric) return value != T(0);
+  if constexpr (is_complex<T>) return symmetry == Symmetry::hermitian && value.imag() != 0;
+  return false;
+}
+/// The rule that it breaks: "0 on the diagonal of a skew-symmetric matrix".
+constexpr std::string_view diagonal_rule(Symmetry symmetry) {
+  return symmetry == Symmetry::skew_symmetric ? "0 on the diagonal of a skew-symmetric matrix"
+                                              : "an imaginary part of 0 on the diagonal of a Hermitian matrix";
+}
+
+}  // namespace krill

@@ -1,0 +1,316 @@
+// What is refused, and the words that say so.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "krill/apps/case/effective.hpp"
+#include "krill/apps/case/suggest.hpp"
+#include "tests/apps/cases.hpp"
+
+namespace krill::apps {
+namespace {
+
+using test::errors_of;
+using test::good_case;
+
+const std::string minimal = "matrix: {generate: poisson1d}\nsolver: {type: pcg}\n";
+
+struct Bad {
+  std::string name, text, message;
+};
+class BadCase : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadCase, is_refused_with_place_and_reason) { EXPECT_EQ(errors_of(GetParam().text), GetParam().message); }
+
+const std::string top_keys =
+    "name, matrix, rhs, initial_guess, backend, threads, device, precision, format, assume, solver, preconditioner, "
+    "verify, output";
+
+INSTANTIATE_TEST_SUITE_P(
+    keys, BadCase,
+    testing::Values(
+        Bad{"unknown", minimal + "colour: red\n", "case.yaml:3:1: unknown key \"colour\"; allowed: " + top_keys},
+        Bad{"misspelt", minimal + "precison: float64\n",
+            "case.yaml:3:1: unknown key \"precison\"; did you mean 'precision'? allowed: " + top_keys},
+        Bad{"in_wrong_section", "matrix: {generate: poisson1d}\nsolver: {type: pcg, relative: 1e-6}\n",
+            "case.yaml:2:21: unknown key \"relative\" in solver; it is a key of solver.stop; allowed: type, "
+            "max_iterations, stop"},
+        Bad{"duplicate", minimal + "solver: {type: gmres}\n",
+            "case.yaml:3:1: duplicate key \"solver\", first given in line 2; keep one of them"},
+        Bad{"duplicate_inside", "matrix: {generate: poisson2d, nx: 3, nx: 4}\nsolver: {type: pcg}\n",
+            "case.yaml:1:38: duplicate key \"nx\", first given in line 1; keep one of them"},
+        Bad{"unused_by_type", "matrix: {generate: poisson1d}\nsolver: {type: pcg, restart: 30}\n",
+            "case.yaml:2:21: \"restart\" is not used by solver with type pcg, only with gmres; leave it out or change "
+            "type"},
+        Bad{"unused_by_generator", "matrix: {generate: poisson2d, nz: 3}\nsolver: {type: pcg}\n",
+            "case.yaml:1:31: \"nz\" is not used by matrix with generate poisson2d, only with poisson3d, "
+            "convection_diffusion3d, elasticity3d or helmholtz3d; leave it out or change generate"},
+        Bad{"unused_by_file", "matrix: {file: a.mtx, nx: 3}\nrhs: {type: ones, seed: 3}\nsolver: {type: pcg}\n",
+            "case.yaml:1:23: \"nx\" is not used by matrix with file, only with poisson1d, poisson2d, poisson3d, "
+            "convection_diffusion2d, convection_diffusion3d, anisotropic2d, elasticity3d, helmholtz2d, helmholtz3d or "
+            "resistor_network; leave it out or change file\n"
+            "case.yaml:2:19: \"seed\" is not used by rhs with type ones, only with random or manufactured; leave it "
+            "out or "
+            "change type"},
+        Bad{"not_a_word", minimal + "[a, b]: 3\n", "case.yaml:3:1: a key has to be a word, such as 'solver'"},
+        Bad{"both_matrices", "matrix: {file: a.mtx, generate: poisson1d}\nsolver: {type: pcg}\n",
+            "case.yaml:1:10: matrix has both 'generate' and 'file'; keep one of them (--set 'matrix={file: NAME}' "
+            "replaces "
+            "the whole section)"},
+        Bad{"no_matrix_source", "matrix: {nx: 3}\nsolver: {type: pcg}\n",
+            "case.yaml:1:9: matrix needs 'generate' or 'file'; generate is one of poisson1d, poisson2d, poisson3d, "
+            "convection_diffusion2d, convection_diffusion3d, anisotropic2d, elasticity3d, helmholtz2d, helmholtz3d, "
+            "random_spd, random_dominant, power_law_laplacian or resistor_network"},
+        Bad{"missing_sections", "name: x\n",
+            "case.yaml:1:1: matrix is missing; expected a section such as {generate: poisson1d} or {file: NAME}\n"
+            "case.yaml:1:1: solver is missing; expected a section such as {type: pcg}"},
+        Bad{"misspelt_section_is_not_missing", "matrx: {generate: poisson1d}\nsolver: {type: pcg}\n",
+            "case.yaml:1:1: unknown key \"matrx\"; did you mean 'matrix'? allowed: " + top_keys},
+        Bad{"missing_path", minimal + "initial_guess: {type: file}\n",
+            "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
+        Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
+            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres or bicgstab"}),
+    [](const auto& info) { return info.param.name; });
+
+std::string with(const std::string& line) { return minimal + line + "\n"; }
+std::string with_stop(const std::string& keys) {
+  return "matrix: {generate: poisson1d}\nsolver: {type: gmres, " + keys + "}\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    values, BadCase,
+    testing::Values(
+        Bad{"text_for_integer", with("threads: many"),
+            "case.yaml:3:10: threads is many, expected an integer from 0 to 4096"},
+        Bad{"quoted_integer", with("threads: \"4\""),
+            "case.yaml:3:10: threads is the text \"4\", expected an integer from 0 to 4096; leave out the quotes"},
+        Bad{"fraction_for_integer", with("threads: 2.5"),
+            "case.yaml:3:10: threads is 2.5, expected an integer from 0 to 4096"},
+        Bad{"octal", with("threads: 010"),
+            "case.yaml:3:10: threads is 010, expected an integer from 0 to 4096; leave out the leading zero"},
+        Bad{"hexadecimal", with("threads: 0x10"),
+            "case.yaml:3:10: threads is 0x10, expected an integer from 0 to 4096"},
+        Bad{"past_32_bits", with_stop("max_iterations: 3000000000"),
+            "case.yaml:2:39: solver.max_iterations is 3000000000, expected an integer of at least 0 that 32 bits can "
+            "hold"},
+        Bad{"negative", with_stop("max_iterations: -1"),
+            "case.yaml:2:39: solver.max_iterations is -1, expected an integer of at least 0"},
+        Bad{"past_the_range", with_stop("restart: 1001"),
+            "case.yaml:2:32: solver.restart is 1001, expected an integer from 1 to 1000"},
+        Bad{"on_an_open_end", with_stop("stop: {divergence: 1}"),
+            "case.yaml:2:42: solver.stop.divergence is 1, expected a number above 1"},
+        Bad{"nan", with_stop("stop: {relative: .nan}"),
+            "case.yaml:2:40: solver.stop.relative is .nan, expected a number of at least 0"},
+        Bad{"nan_without_point", with_stop("stop: {relative: NaN}"),
+            "case.yaml:2:40: solver.stop.relative is NaN, expected a number of at least 0"},
+        Bad{"infinity", with_stop("stop: {divergence: .inf}"),
+            "case.yaml:2:42: solver.stop.divergence is .inf, expected a number above 1"},
+        Bad{"past_a_double", with_stop("stop: {relative: 1e400}"),
+            "case.yaml:2:40: solver.stop.relative is 1e400, expected a number of at least 0 that a double can hold"},
+        Bad{"list_for_number", with_stop("stop: {relative: [1]}"),
+            "case.yaml:2:40: solver.stop.relative is a list, expected a number of at least 0"},
+        Bad{"section_for_number", with_stop("stop: {relative: {a: 1}}"),
+            "case.yaml:2:40: solver.stop.relative is a section, expected a number of at least 0"},
+        Bad{"number_for_section", with_stop("stop: 1e-8"),
+            "case.yaml:2:29: solver.stop is 1e-8, expected a section with relative, baseline, absolute, time_limit, "
+            "divergence and stagnation"},
+        Bad{"empty_section", "matrix: {generate: poisson1d}\nsolver:\n  type: pcg\n  stop:\nbackend: host\n",
+            "case.yaml:4:3: solver.stop is empty, expected a section with relative, baseline, absolute, time_limit, "
+            "divergence and stagnation; or leave the key out"},
+        Bad{"yes_for_true", with("output: {plot: yes}"), "case.yaml:3:16: output.plot is yes, expected true or false"},
+        Bad{"one_for_true", with("output: {plot: 1}"), "case.yaml:3:16: output.plot is 1, expected true or false"},
+        Bad{"quoted_true", with("output: {plot: 'true'}"),
+            "case.yaml:3:16: output.plot is the text \"true\", expected true or false; leave out the quotes"},
+        Bad{"number_for_text", with("name: 2026"), "case.yaml:3:7: name is 2026, expected text; put it in quotes"},
+        Bad{"list_for_text", with("name: [a]"), "case.yaml:3:7: name is a list, expected text"},
+        Bad{"empty_text", with("name: ''"),
+            "case.yaml:3:7: name is the text \"\", expected text; or leave the key out"},
+        Bad{"slash_in_name", with("name: a/b"),
+            "case.yaml:3:7: name is \"a/b\", expected the name of a folder: no slash, no point at its beginning, at "
+            "most 200 "
+            "letters"},
+        Bad{"unknown_choice", with("precision: float46"),
+            "case.yaml:3:12: precision is float46, expected one of auto, float32, float64, complex64 or complex128; "
+            "did you "
+            "mean 'float64'?"},
+        Bad{"choice_in_capitals", with("backend: CUDA"),
+            "case.yaml:3:10: backend is CUDA, expected one of auto, host or cuda; did you mean 'cuda'?"},
+        Bad{"unknown_stencil", "matrix: {generate: poisson2d, stencil: 8}\nsolver: {type: pcg}\n",
+            "case.yaml:1:40: matrix.stencil is 8, expected 5 or 9"},
+        Bad{"quoted_stencil", "matrix: {generate: poisson2d, stencil: '9'}\nsolver: {type: pcg}\n",
+            "case.yaml:1:40: matrix.stencil is the text \"9\", expected 5 or 9; leave out the quotes"},
+        Bad{"unknown_type", "matrix: {generate: poisson1d}\nsolver: {type: cg}\n",
+            "case.yaml:2:16: solver.type is cg, expected one of pcg, gmres or bicgstab; did you mean 'pcg'?"},
+        Bad{"type_without_section", with("preconditioner: jacobi"),
+            "case.yaml:3:17: preconditioner is jacobi, expected a section such as {type: none}; did you mean {type: "
+            "jacobi}?"},
+        Bad{"unknown_type_does_not_hide_values",
+            "matrix: {generate: poisson1d}\nsolver: {tpye: pcg, max_iterations: x}\n",
+            "case.yaml:2:10: unknown key \"tpye\" in solver; did you mean 'type'? allowed: type, max_iterations, stop, "
+            "restart\n"
+            "case.yaml:2:37: solver.max_iterations is x, expected an integer of at least 0"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    together, BadCase,
+    testing::Values(
+        Bad{"device_on_host", with("backend: host\ndevice: 1"),
+            "case.yaml:4:9: device is not used by backend host; leave it out or change backend"},
+        Bad{"assumption_without_pcg", "matrix: {generate: poisson1d}\nsolver: {type: gmres}\nassume: spd\n",
+            "case.yaml:3:9: assume: spd is used by solver pcg only; leave it out or change solver.type"},
+        Bad{"tolerance_without_judge", with("verify: {tolerance: 1e-6}"),
+            "case.yaml:3:21: verify.tolerance is not used by verify.reference none; leave it out or ask for eigen"},
+        Bad{"no_rhs_comes_along", with("rhs: {type: file}"),
+            "case.yaml:3:6: rhs.path is missing; a generated matrix brings no right-hand side along"},
+        Bad{"complex_in_real", "matrix: {generate: helmholtz2d}\nsolver: {type: gmres}\nprecision: float64\n",
+            "case.yaml:3:12: precision is real, but the generated matrix is complex; expected complex64, complex128 or "
+            "auto"}),
+    [](const auto& info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    syntax, BadCase,
+    testing::Values(
+        Bad{"empty", "", "case.yaml:1:1: the case is empty; it needs at least matrix and solver"},
+        Bad{"comment_only", "# nothing\n", "case.yaml:1:1: the case is empty; it needs at least matrix and solver"},
+        Bad{"list", "- a\n- b\n", "case.yaml:1:1: expected keys such as 'solver:' at the top of a case"},
+        Bad{"word", "solver\n", "case.yaml:1:1: expected keys such as 'solver:' at the top of a case"},
+        Bad{"open_brace", "solver: {type: pcg\nmatrix: 1\n",
+            "case.yaml:2:7: not valid YAML: a { is not closed by }, or a comma is missing (end of map flow not found)"},
+        Bad{"open_quote", minimal + "name: \"abc\n",
+            "case.yaml:5:1: not valid YAML: a quote is not closed (illegal document indicator in scalar)"},
+        Bad{"two_colons", "name: a: b\n",
+            "case.yaml:1:8: not valid YAML: a colon where none can stand; check the indentation, or quote text that "
+            "holds ': "
+            "' (illegal map value)"},
+        Bad{"indentation", "solver:\n    type: pcg\n  stop: 3\n",
+            "case.yaml:3:3: not valid YAML: this line continues nothing above it; check the indentation (end of map "
+            "not "
+            "found)"},
+        Bad{"unknown_alias", "name: *there\n", "case.yaml:1:7: not valid YAML: the referenced anchor is not defined"},
+        Bad{"alias_in_itself", "name: &me [*me]\n",
+            "case.yaml:1:12: this alias stands inside the thing that it names; write the contents out"},
+        Bad{"two_documents", minimal + "---\n" + minimal,
+            "case.yaml:4:1: a second document begins here; a case is one document"},
+        Bad{"tag", with("name: !secret x"), "case.yaml:3:7: the tag \"!secret\" means nothing here; leave it out"},
+        Bad{"merge_of_a_word", with("rhs: {<<: ones, type: ones}"),
+            "case.yaml:3:11: << merges a section, or a list of sections, into this one; this is neither"},
+        Bad{"binary",
+            std::string("\x7f"
+                        "ELF\x02\x00",
+                        6),
+            "case.yaml:1:1: byte 0x7F cannot stand in a case; it has to be UTF-8 text"},
+        Bad{"nul", "name: a\n" + std::string("b\0", 2),
+            "case.yaml:2:2: byte 0x00 cannot stand in a case; it has to be UTF-8 text"},
+        Bad{"latin_1", "name: caf\xe9\n", "case.yaml:1:10: byte 0xE9 cannot stand in a case; it has to be UTF-8 text"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(BadCaseText, all_errors_come_at_once_in_the_order_of_the_file) {
+  EXPECT_EQ(
+      errors_of("nam: x\nmatrix: {generate: poisson1d, nx: 0}\nsolver: {type: pcg, max_iterations: x}\nthreads: -1\n"),
+      "case.yaml:1:1: unknown key \"nam\"; did you mean 'name'? allowed: " + top_keys +
+          "\ncase.yaml:2:35: matrix.nx is 0, expected an integer of at least 1"
+          "\ncase.yaml:3:37: solver.max_iterations is x, expected an integer of at least 0"
+          "\ncase.yaml:4:10: threads is -1, expected an integer from 0 to 4096");
+}
+
+TEST(BadCaseText, deep_nesting_is_refused) {
+  for (const std::string unit : {"[", "{a: ", "- ", "? "}) {
+    std::string text;
+    for (int i = 0; i < 20'000; ++i) text += unit;
+    EXPECT_NE(errors_of(text).find("nested more than 50 deep; no case is"), std::string::npos) << unit;
+  }
+}
+
+TEST(BadCaseText, aliases_that_multiply_are_refused) {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 20; ++i) {
+    text += fmt::format("a{0}: &a{0} [", i);
+    for (int k = 0; k < 9; ++k) text += fmt::format("{}*a{}", k == 0 ? "" : ", ", i - 1);
+    text += "]\n";
+  }
+  EXPECT_NE(errors_of(text).find("more than 20000 values, counted with what aliases repeat"), std::string::npos);
+}
+
+/// Replaces one letter of each key by one that no key has there, and takes one letter away.
+std::vector<std::string> misspellings(const std::string& word) {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    std::string other = word, shorter = word;
+    other[i] = 'q';
+    shorter.erase(i, 1);
+    result.push_back(other);
+    if (word.size() > 3) result.push_back(shorter);
+  }
+  return result;
+}
+
+TEST(BadCaseText, every_key_with_a_wrong_letter_is_refused_with_the_right_proposal) {
+  int tried = 0;
+  for (const auto& small_case : test::all_cases()) {
+    const std::string whole = effective_yaml(parse_case(small_case, "case.yaml"));
+    std::istringstream lines(whole);
+    std::size_t at = 0;
+    int number = 0;
+    for (std::string line; std::getline(lines, line); at += line.size() + 1) {
+      ++number;
+      const std::size_t indent = line.find_first_not_of(' ');
+      const std::string key = line.substr(indent, line.find(':') - indent);
+      for (const auto& wrong : misspellings(key)) {
+        std::string text = whole;
+        text.replace(at + indent, key.size(), wrong);
+        const std::string errors = errors_of(text);
+        const std::string place = fmt::format("case.yaml:{}:{}: unknown key \"{}\"", number, indent + 1, wrong);
+        const auto found = errors.find(place);
+        ASSERT_NE(found, std::string::npos) << text << errors;
+        const std::string its_line = errors.substr(found, errors.find('\n', found) - found);
+        EXPECT_NE(its_line.find("did you mean"), std::string::npos) << its_line;
+        EXPECT_LT(its_line.find("'" + key + "'"), its_line.find("allowed:")) << its_line;
+        ++tried;
+      }
+    }
+  }
+  EXPECT_GT(tried, 4000);
+}
+
+TEST(BadCaseText, every_type_with_a_wrong_letter_is_refused_with_the_right_proposal) {
+  for (const Key& key : case_keys())
+    for (const auto& type : types_of(key))
+      for (const auto& wrong : misspellings(type)) {
+        const std::string errors = errors_of(test::case_with(key.name, wrong));
+        EXPECT_NE(errors.find(fmt::format("{}.{} is {}, expected ", key.name, key.tag, wrong)), std::string::npos)
+            << errors;
+        const auto proposal = errors.find("did you mean");
+        ASSERT_NE(proposal, std::string::npos) << errors;
+        EXPECT_NE(errors.find("'" + type + "'", proposal), std::string::npos) << errors;
+      }
+}
+
+TEST(BadOverride, is_refused_under_its_own_name) {
+  const auto errors = [](const std::string& option) { return errors_of(good_case, {option}); };
+  EXPECT_EQ(errors("solver.stop.relative"),
+            "--set solver.stop.relative: expected key=value, such as solver.stop.relative=1e-10 or nx=64");
+  EXPECT_EQ(errors("=3"), "--set =3: expected key=value, such as solver.stop.relative=1e-10 or nx=64");
+  EXPECT_EQ(errors("solver..stop=3"),
+            "--set solver..stop=3: an empty word in the path; expected words with a point between them");
+  EXPECT_EQ(errors("solver.stop="), "--set solver.stop=: there is no value; expected key=value");
+  EXPECT_EQ(errors("solver.restart.x=3"), "--set solver.restart.x=3: solver.restart is no section, so it has no x");
+  EXPECT_EQ(errors("solver.restrat=3"),
+            "--set solver.restrat=3: unknown key \"restrat\" in solver; did you mean 'restart'? allowed: type, "
+            "max_iterations, restart, stop");
+  EXPECT_EQ(errors("solver.restart=many"),
+            "--set solver.restart=many: solver.restart is many, expected an integer from 1 to 1000");
+  EXPECT_EQ(
+      errors("solver.stop={relative: 1"),
+      "--set solver.stop={relative: 1: not valid YAML: a { is not closed by }, or a comma is missing (end of map flow "
+      "not found)");
+}
+
+TEST(BadOverride, keys_that_the_new_type_does_not_use_are_still_refused) {
+  EXPECT_EQ(
+      errors_of(good_case, {"solver.type=pcg"}),
+      "case.yaml:6:3: \"restart\" is not used by solver with type pcg, only with gmres; leave it out or change type");
+}
+
+}  // namespace
+}  // namespace krill::apps

@@ -1,0 +1,55 @@
+// Cases for the tests of apps/case.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "krill/apps/case/case.hpp"
+#include "krill/apps/case/keys.hpp"
+
+namespace krill::apps::test {
+
+/// A case that is complete and right.
+inline const std::string good_case =
+    "name: flow\n"
+    "matrix: {generate: poisson2d, nx: 20}\n"
+    "rhs: {type: random, seed: 3}\n"
+    "solver:\n"
+    "  type: gmres\n"
+    "  restart: 30\n"
+    "  stop: {relative: 1.0e-6}\n";
+
+/// What is wrong with a case, a line each; empty where nothing is.
+inline std::string errors_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse_case(text, "case.yaml", overrides);
+    return {};
+  } catch (const CaseError& error) {
+    return error.what();
+  }
+}
+
+/// The smallest case in which the section `variant` is of the given type.
+inline std::string case_with(const std::string& variant, const std::string& type) {
+  const auto section = [&](const std::string& name, const std::string& tag, const std::string& usual) {
+    std::string chosen = name == variant ? type : usual;
+    if (chosen.empty()) return std::string();
+    if (chosen == "file" && name != "rhs") chosen += name == "matrix" ? "" : ", path: x.mtx";
+    if (chosen == "file" && name == "rhs") chosen += ", path: b.mtx";
+    if (name == "matrix" && type == "file" && name == variant) return std::string("matrix: {file: a.mtx}\n");
+    return name + ": {" + tag + ": " + chosen + "}\n";
+  };
+  return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +
+         section("initial_guess", "type", "") + section("solver", "type", "pcg") +
+         section("preconditioner", "type", "");
+}
+
+/// Every type of every variant, each in a case of its own: "a case with all of its keys" is the effective one.
+inline std::vector<std::string> all_cases() {
+  std::vector<std::string> cases;
+  for (const Key& key : case_keys())
+    for (const Alternative& one : key.alternatives)
+      cases.push_back(case_with(key.name, one.key.empty() ? one.type : one.key));
+  return cases;
+}
+
+}  // namespace krill::apps::test

@@ -1,0 +1,313 @@
+#include "krill/apps/report/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <regex>
+
+#include "krill/apps/progress_line.hpp"
+#include "krill/apps/report/convergence_plot.hpp"
+#include "tests/apps/solve_support.hpp"
+
+namespace krill::apps {
+namespace {
+
+using test::contains;
+
+/// A solve that took 40 iterations, each one halving the residual.
+SolveRecord record_of(Reason reason) {
+  SolveRecord record;
+  record.settings = parse_case("matrix: {generate: poisson1d}\nsolver: {type: pcg}\n", "some.yaml");
+  record.started_at = "2026-01-02T03:04:05Z";
+  record.origin.name = "generated poisson1d";
+  record.matrix.rows = record.matrix.cols = 10;
+  record.matrix.hermitian = record.matrix.symmetric = true;
+  SolveReport& r = record.result;
+  r.reason = reason;
+  r.iterations = 40;
+  r.baseline = r.rhs_norm = 2;
+  for (int i = 0; i <= 40; ++i) r.history.push_back(std::pow(0.5, i));
+  r.initial_relative = 1;
+  r.recurrence_relative = r.true_relative = r.history.back();
+  r.target_relative = reason == Reason::converged ? 1e-8 : 1e-14;
+  record.folder = "out/some";
+  record.files = {"report.json"};
+  return record;
+}
+
+SolveRecord judged(Verdict verdict) {
+  SolveRecord record = record_of(Reason::converged);
+  record.settings.verify.reference = Reference::eigen;
+  record.verification.state = Verification::State::finished;
+  record.verification.judgement.verdict = verdict;
+  return record;
+}
+
+TEST(Report, exit_code_is_0_only_for_what_converged_and_was_verified_where_asked) {
+  EXPECT_EQ(exit_code(record_of(Reason::converged)), 0);
+  for (int reason = 0; reason <= static_cast<int>(Reason::interrupted); ++reason)
+    EXPECT_EQ(exit_code(record_of(static_cast<Reason>(reason))), static_cast<Reason>(reason) != Reason::converged);
+  EXPECT_EQ(exit_code(judged(Verdict::pass)), 0);
+  EXPECT_EQ(exit_code(judged(Verdict::fail)), 1);
+  EXPECT_EQ(exit_code(judged(Verdict::none)), 1);
+  SolveRecord cut_short = judged(Verdict::none);
+  cut_short.verification.state = Verification::State::not_run;
+  EXPECT_EQ(exit_code(cut_short), 1);
+}
+
+TEST(Report, json_has_the_fields_that_are_promised) {
+  const auto json = nlohmann::json::parse(report_text(record_of(Reason::converged)));
+  for (const char* key : {"status", "iterations", "residual", "backward_error", "timings_ms", "matrix", "backend",
+                          "device", "memory_bytes", "verification", "case", "versions", "started_at", "notes", "files"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  for (const char* key :
+       {"true_relative", "recurrence_relative", "initial_relative", "target_relative", "baseline", "norm", "history"})
+    EXPECT_TRUE(json["residual"].contains(key)) << key;
+  for (const char* key : {"read", "convert", "order", "preconditioner_setup", "solve", "total"})
+    EXPECT_TRUE(json["timings_ms"].contains(key)) << key;
+  for (const char* key : {"rows", "cols", "nnz", "symmetric"}) EXPECT_TRUE(json["matrix"].contains(key)) << key;
+  for (const char* key : {"krill", "commit", "compiler", "cuda"}) EXPECT_TRUE(json["versions"].contains(key)) << key;
+  EXPECT_EQ(json["status"], "converged");
+  EXPECT_EQ(json["residual"]["history"].size(), 41u);
+  EXPECT_EQ(json["case"]["solver"]["stop"]["relative"], 1e-8);  // a default that nobody wrote
+}
+
+TEST(Report, json_stays_json_where_figures_are_not_finite_or_names_are_not_text) {
+  SolveRecord record = record_of(Reason::not_finite);
+  record.result.true_relative = std::numeric_limits<double>::quiet_NaN();
+  record.result.history.push_back(std::numeric_limits<double>::infinity());
+  record.origin.name = "bad \xff name \x01.mtx";
+  const auto json = nlohmann::json::parse(report_text(record));
+  EXPECT_TRUE(json["residual"]["true_relative"].is_null());
+  EXPECT_TRUE(json["residual"]["history"].back().is_null());
+}
+
+TEST(Report, csv_gives_all_digits) {
+  SolveReport report;
+  report.history = {1, 0.1, 1.0 / 3, std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EQ(residuals_csv(report), "iteration,relative_residual\n0,1\n1,0.1\n2,0.3333333333333333\n3,nan\n");
+}
+
+TEST(Summary, names_the_status_first) {
+  for (const Reason reason : {Reason::converged, Reason::max_iterations, Reason::interrupted})
+    EXPECT_EQ(summary(record_of(reason)).find(name(reason)), 0u);
+  EXPECT_EQ(summary(judged(Verdict::fail)).find("converged, but NOT VERIFIED,"), 0u);
+}
+
+TEST(Summary, has_a_line_for_each_thing_and_none_is_long) {
+  SolveRecord record = judged(Verdict::pass);
+  record.known_error = 1e-7;
+  record.notes = {"something to know"};
+  const std::string text = summary(record);
+  for (const char* label : {"residual", "backward error", "error", "verification", "PASS", "time", "ran on", "note",
+                            "out/some/: report.json"})
+    EXPECT_TRUE(contains(text, label)) << label << "\n" << text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    EXPECT_LE(end - begin, 112u) << text.substr(begin, end - begin);
+    begin = end + 1;
+  }
+}
+
+TEST(Advice, explains_every_failure_and_proposes_something) {
+  for (int i = 2; i <= static_cast<int>(Reason::interrupted); ++i) {
+    const Advice help = advice(record_of(static_cast<Reason>(i)));
+    EXPECT_FALSE(help.why.empty()) << i;
+    EXPECT_FALSE(help.remedy.empty()) << i;
+  }
+  EXPECT_TRUE(advice(record_of(Reason::converged)).why.empty());
+}
+
+TEST(Advice, foretells_the_iterations_that_the_pace_needs) {
+  // 0.5^k <= 1e-14 from k = 46.5; a tenth is added
+  EXPECT_TRUE(contains(advice(record_of(Reason::max_iterations)).remedy, "to about 52"))
+      << advice(record_of(Reason::max_iterations)).remedy;
+}
+
+TEST(Advice, tells_rounding_from_stagnation) {
+  SolveRecord record = record_of(Reason::stagnated);
+  EXPECT_TRUE(contains(advice(record).why, "has not fallen"));
+  record.result.recurrence_relative = 1e-15;
+  EXPECT_TRUE(contains(advice(record).why, "rounding"));
+  record.precision = Precision::float32;
+  EXPECT_TRUE(contains(advice(record).remedy, "precision float64"));
+}
+
+TEST(Advice, says_that_a_matrix_with_empty_rows_is_singular) {
+  SolveRecord record = record_of(Reason::stagnated);
+  record.matrix.empty_rows = 2;
+  EXPECT_TRUE(contains(advice(record).why, "singular: 2 rows"));
+}
+
+TEST(Output, folder_that_cannot_be_written_is_refused_before_anything_runs) {
+  const test::Scratch scratch;
+  const std::string file = scratch.write("file", "");
+  try {
+    const OutputFolder folder(file + "/below");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_TRUE(contains(error.what(), file + "/below: the output folder cannot be made")) << error.what();
+    EXPECT_TRUE(contains(error.what(), "--out")) << error.what();
+  }
+}
+
+TEST(Output, trying_the_folder_leaves_nothing_behind) {
+  const test::Scratch scratch;
+  const OutputFolder folder(scratch / "a/b");
+  EXPECT_TRUE(test::names_in(scratch / "a/b").empty());
+}
+
+TEST(Output, writes_what_the_case_asks_for_and_takes_away_what_an_earlier_run_left) {
+  const test::Scratch scratch;
+  const OutputFolder folder(scratch / "out");
+  SolveRecord first = record_of(Reason::converged);
+  first.files.clear();
+  folder.write(first, "solution.mtx", "x");
+  folder.write(first, "mine.txt", "not krill's");
+  folder.write_history(first);
+  folder.write_report(first);
+
+  SolveRecord second = record_of(Reason::converged);
+  second.files.clear();
+  second.settings.output = {false, true, false};
+  folder.write_history(second);
+  folder.remove_leftovers(second);
+  folder.write_report(second);
+  EXPECT_EQ(test::names_in(folder.path()), (std::vector<std::string>{"mine.txt", "report.json", "residuals.csv"}));
+  EXPECT_EQ(test::json_file(folder.path() + "/report.json")["files"],
+            (std::vector<std::string>{"residuals.csv", "report.json"}));
+}
+
+// XML of the kind that gnuplot writes, as far as a regular expression can tell: every tag is closed in its turn, and
+// text holds no bare & or <.
+void expect_well_formed(const std::string& xml) {
+  std::vector<std::string> open;
+  std::size_t at = 0;
+  const std::regex tag(R"(^<(/?)([A-Za-z:_][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(/?)>)");
+  const std::regex entity("^&(amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);");
+  while (at < xml.size()) {
+    std::smatch match;
+    const std::string rest = xml.substr(at, 4000);
+    if (rest.starts_with("<?") || rest.starts_with("<!--") || rest.starts_with("<!D")) {
+      at = xml.find('>', at) + 1;
+    } else if (rest[0] == '<') {
+      ASSERT_TRUE(std::regex_search(rest, match, tag)) << rest.substr(0, 100);
+      at += static_cast<std::size_t>(match.length());
+      if (match[1].length()) {
+        ASSERT_FALSE(open.empty());
+        ASSERT_EQ(open.back(), match[2]);
+        open.pop_back();
+      } else if (!match[4].length()) {
+        open.push_back(match[2]);
+      }
+    } else {
+      ASSERT_TRUE(rest[0] != '&' || std::regex_search(rest, entity)) << rest.substr(0, 50);
+      at = std::min(xml.find_first_of("<&", at + 1), xml.size());
+    }
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+bool has_gnuplot() { return std::system("gnuplot --version > /dev/null 2>&1") == 0; }
+
+TEST(Plot, is_well_formed_whatever_the_title) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const std::vector<double> history{1, 0.1, 0, std::numeric_limits<double>::quiet_NaN(), 1e-9};
+  for (const char* title :
+       {"plain", "it's <a> & \"b\"", "`touch /nowhere/at/all` $x _a^b {c} \\n @x", "\xff\x01 \xc3\xa9", ""}) {
+    const Drawing drawing = draw(convergence_script({title, "||b - A x|| / ||b||", history, 1e-8, 1e-9}));
+    EXPECT_EQ(drawing.failure, "");
+    expect_well_formed(drawing.svg);
+  }
+}
+
+TEST(Plot, takes_histories_of_any_length_and_kind) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  std::vector<double> history;
+  for (int i = 0; i < 100'000; ++i) history.push_back(std::pow(0.9999, i));
+  const Drawing drawing = draw(convergence_script({"long", "y", history, 1e-8, 1e-9}));
+  EXPECT_EQ(drawing.failure, "");
+  EXPECT_LT(drawing.svg.size(), 200'000u);
+  for (const std::vector<double>& bad : {std::vector<double>{}, {0.0}, {1.0}, {1e-300, 1e300}}) {
+    const Drawing one = draw(convergence_script({"bad", "y", bad, 0, 0}));
+    EXPECT_EQ(one.failure, "");
+    expect_well_formed(one.svg);
+  }
+}
+
+TEST(Plot, failure_of_gnuplot_is_a_note_and_no_hang) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  EXPECT_TRUE(contains(draw("plot nonsense(\n").failure, "gnuplot ended with 1"));
+  EXPECT_TRUE(contains(draw("pause 60\n", 0.2).failure, "took more than 0.2 s"));
+  EXPECT_TRUE(draw("pause 60\n", 0.2).svg.empty());
+}
+
+TEST(Plot, want_of_gnuplot_is_a_note) {
+  const std::string path = std::getenv("PATH") ? std::getenv("PATH") : "";
+  setenv("PATH", "/nowhere", 1);
+  EXPECT_TRUE(contains(draw("plot 1\n").failure, "gnuplot is not installed"));
+  setenv("PATH", path.c_str(), 1);
+}
+
+std::deque<Sight> sights() {
+  std::deque<Sight> all;
+  for (int i = 0; i <= 10; ++i) all.push_back({10 * i, std::pow(0.1, i * 0.1), 1e-8, 0.5 * i});
+  return all;
+}
+
+TEST(Progress, knows_rate_and_time_left) {
+  const Pace p = pace(sights());  // 0.1^0.01 an iteration, 20 iterations a second, 1e-1 reached, 7 decades to go
+  EXPECT_NEAR(p.rate, std::pow(0.1, 0.01), 1e-12);
+  EXPECT_NEAR(p.iterations_second, 20, 1e-9);
+  EXPECT_NEAR(p.seconds_left, 700 / 20.0, 1e-6);
+}
+
+TEST(Progress, promises_nothing_while_the_residual_grows_or_is_unknown) {
+  EXPECT_EQ(pace({}).rate, 0);
+  EXPECT_EQ(pace({{1, 0.5, 1e-8, 0.1}}).rate, 0);
+  EXPECT_LT(pace({{0, 1, 1e-8, 0}, {10, 2, 1e-8, 1}}).seconds_left, 0);
+  EXPECT_LT(pace({{0, 1, 1e-8, 0}, {10, std::nan(""), 1e-8, 1}}).seconds_left, 0);
+  EXPECT_EQ(pace({{10, 1, 1e-8, 1}, {10, 1, 1e-8, 1}}).rate, 0);
+}
+
+TEST(Progress, fits_every_width) {
+  const Sight now = sights().back();
+  const std::string whole = progress_text("bicgstab", now, pace(sights()), 200);
+  EXPECT_EQ(whole, "bicgstab: iteration 100, residual 1.00e-01 (target 1e-08), rate 0.9772, 35 s left");
+  for (int width = 0; width < 100; ++width)
+    EXPECT_LE(progress_text("bicgstab", now, pace(sights()), width).size(), static_cast<std::size_t>(width));
+}
+
+TEST(Progress, writes_a_line_every_five_seconds_to_a_pipe_and_nothing_when_silent) {
+  const test::Scratch scratch;
+  for (const auto style : {ProgressLine::Style::lines, ProgressLine::Style::silent}) {
+    std::FILE* out = std::fopen((scratch / "log").c_str(), "w");
+    {
+      ProgressLine line(out, style, "pcg");
+      for (int i = 0; i < 1200; ++i) line.show({i, 0.5, 1e-8, 0.01 * i});
+    }
+    std::fclose(out);
+    const std::string log = test::contents(scratch / "log");
+    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), style == ProgressLine::Style::lines ? 2 : 0) << log;
+    EXPECT_FALSE(contains(log, "\r"));
+  }
+}
+
+TEST(Progress, draws_the_live_line_anew_and_clears_it) {
+  const test::Scratch scratch;
+  std::FILE* out = std::fopen((scratch / "log").c_str(), "w");
+  {
+    ProgressLine line(out, ProgressLine::Style::live, "pcg");
+    for (int i = 0; i < 1000; ++i) line.show({i, 0.5, 1e-8, 0.001 * i});
+  }
+  std::fclose(out);
+  const std::string log = test::contents(scratch / "log");
+  EXPECT_LE(std::count(log.begin(), log.end(), '\r'), 11);
+  EXPECT_GE(std::count(log.begin(), log.end(), '\r'), 9);
+  EXPECT_TRUE(log.ends_with("\r\x1b[K"));
+  EXPECT_EQ(log.find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace krill::apps

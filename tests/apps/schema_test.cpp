@@ -1,0 +1,258 @@
+// Schema, reference and explanations: all made of the same descriptions as the parser.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "krill/apps/case/effective.hpp"
+#include "krill/apps/case/json_schema.hpp"
+#include "krill/apps/case/reference.hpp"
+#include "krill/apps/case/yaml_tree.hpp"
+#include "tests/apps/cases.hpp"
+
+namespace krill::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool has_type(const Json& value, const std::string& type) {
+  if (type == "object") return value.is_object();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "number") return value.is_number();
+  if (type == "integer") return value.is_number() && value.get<double>() == static_cast<double>(value.get<long long>());
+  throw std::logic_error("the schema uses a type that this test does not know: " + type);
+}
+
+bool accepts(const Json& schema, const Json& value);
+
+bool accepts_properties(const Json& schema, const Json& value) {
+  for (const auto& name : schema.value("required", Json::array()))
+    if (!value.contains(name.get<std::string>())) return false;
+  const Json properties = schema.value("properties", Json::object());
+  for (const auto& [name, inner] : value.items()) {
+    if (properties.contains(name) ? !accepts(properties[name], inner) : !schema.value("additionalProperties", true))
+      return false;
+  }
+  return true;
+}
+
+/// What draft 2020-12 says of the words that our schema uses.
+bool accepts(const Json& schema, const Json& value) {
+  if (schema.contains("type") && !has_type(value, schema["type"])) return false;
+  if (schema.contains("const") && schema["const"] != value) return false;
+  if (schema.contains("enum") && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+    return false;
+  if (value.is_object() && !accepts_properties(schema, value)) return false;
+  if (value.is_string() && value.get<std::string>().size() < schema.value("minLength", 0U)) return false;
+  if (value.is_number()) {
+    const double number = value;
+    if (schema.contains("minimum") && number < schema["minimum"]) return false;
+    if (schema.contains("maximum") && number > schema["maximum"]) return false;
+    if (schema.contains("exclusiveMinimum") && number <= schema["exclusiveMinimum"]) return false;
+    if (schema.contains("exclusiveMaximum") && number >= schema["exclusiveMaximum"]) return false;
+  }
+  for (const auto& part : schema.value("allOf", Json::array()))
+    if (!accepts(part, value)) return false;
+  if (schema.contains("oneOf")) {
+    const auto& parts = schema["oneOf"];
+    if (std::count_if(parts.begin(), parts.end(), [&](const Json& part) { return accepts(part, value); }) != 1)
+      return false;
+  }
+  return !schema.contains("if") || !accepts(schema["if"], value) || accepts(schema["then"], value);
+}
+
+/// YAML as an editor hands it to its schema checker.
+Json plain_json(const YamlNode& node) {
+  Json json;
+  switch (node.kind) {
+    case YamlNode::Kind::null:
+      return json;
+    case YamlNode::Kind::sequence:
+      json = Json::array();
+      for (const auto& item : node.items) json.push_back(plain_json(item));
+      return json;
+    case YamlNode::Kind::map:
+      json = Json::object();
+      for (const auto& [key, value] : node.entries) json[key.text] = plain_json(value);
+      return json;
+    case YamlNode::Kind::scalar:
+      break;
+  }
+  if (!node.quoted) json = Json::parse(node.text, nullptr, false);
+  return node.quoted || json.is_discarded() ? Json(node.text) : json;
+}
+
+bool schema_accepts(const std::string& yaml) {
+  static const Json schema = case_schema();
+  std::vector<Diagnostic> found;
+  return accepts(schema, plain_json(read_yaml(yaml, "case.yaml", found)));
+}
+
+TEST(Schema, accepts_the_effective_case_of_every_type) {
+  const Json schema = case_schema();
+  for (const auto& text : test::all_cases()) {
+    EXPECT_TRUE(schema_accepts(text)) << text;
+    EXPECT_TRUE(accepts(schema, effective_json(parse_case(text, "case.yaml")))) << text;
+  }
+}
+
+TEST(Schema, and_parser_agree) {
+  const std::string matrix = "matrix: {generate: poisson1d}\n", solver = "solver: {type: pcg}\n";
+  const auto with = [&](const std::string& line) { return matrix + solver + line + "\n"; };
+  const auto with_solver = [&](const std::string& keys) { return matrix + "solver: {" + keys + "}\n"; };
+  for (const std::string& text : {with("threads: 4"),
+                                  with("threads: 4.0"),
+                                  with("threads: -1"),
+                                  with("threads: 4097"),
+                                  with("threads: 2.5"),
+                                  with("threads: \"4\""),
+                                  with("backend: host"),
+                                  with("backend: Host"),
+                                  with("precision: auto"),
+                                  with("name: a"),
+                                  with("name: 12"),
+                                  with("name: true"),
+                                  with("name: ''"),
+                                  with("nam: a"),
+                                  with("rhs: {type: ones}"),
+                                  with("rhs: {}"),
+                                  with("rhs: {type: ones, seed: 3}"),
+                                  with("rhs: {type: random, seed: 3}"),
+                                  with("rhs: {type: random, seed: -3}"),
+                                  with("rhs: ones"),
+                                  with("initial_guess: {type: file}"),
+                                  with("initial_guess: {type: file, path: a}"),
+                                  with("output: {plot: false}"),
+                                  with("output: {plot: 0}"),
+                                  with("output: {}"),
+                                  with("output: {plt: true}"),
+                                  with("verify: {reference: eigen, tolerance: 0.5}"),
+                                  with("verify: {reference: eigen, tolerance: -0.5}"),
+                                  with("preconditioner: {type: jacobi}"),
+                                  with("preconditioner: {type: jacoby}"),
+                                  with("preconditioner: {}"),
+                                  with_solver("type: gmres, restart: 5"),
+                                  with_solver("type: pcg, restart: 5"),
+                                  with_solver("type: gmres, restart: 0"),
+                                  with_solver("restart: 5"),
+                                  with_solver("type: gmres, stop: {divergence: 1}"),
+                                  with_solver("type: gmres, stop: {divergence: 1.5}"),
+                                  with_solver("type: gmres, stop: {relative: [1]}"),
+                                  matrix,
+                                  solver,
+                                  "matrix: {file: a.mtx}\n" + solver,
+                                  "matrix: {file: a.mtx, nx: 3}\n" + solver,
+                                  "matrix: {nx: 3}\n" + solver,
+                                  "matrix: {file: a.mtx, generate: poisson1d}\n" + solver,
+                                  "matrix: {generate: poisson2d, stencil: 9}\n" + solver,
+                                  "matrix: {generate: poisson2d, stencil: '9'}\n" + solver,
+                                  "matrix: {generate: poisson2d, nz: 9}\n" + solver,
+                                  "matrix: {generate: elasticity3d, poisson_ratio: 0.5}\n" + solver,
+                                  "matrix: {generate: elasticity3d, poisson_ratio: 0.49}\n" + solver,
+                                  std::string("- 1\n"),
+                                  std::string("a\n")})
+    EXPECT_EQ(schema_accepts(text), test::errors_of(text).empty()) << text << test::errors_of(text);
+}
+
+/// Compares every default below `schema` with the value of the same name in `effective`.
+void expect_defaults(const Json& schema, const Json& effective, const std::string& path, int& compared) {
+  const Json properties = schema.value("properties", Json::object());
+  for (const auto& [name, property] : properties.items()) {
+    if (!effective.contains(name)) continue;
+    const Json& value = effective[name];
+    if (value.is_object()) {
+      expect_defaults(property, value, path + name + ".", compared);
+    } else if (property.contains("default")) {
+      EXPECT_EQ(property["default"], value) << path << name;
+      ++compared;
+    }
+  }
+  for (const auto& part : schema.value("allOf", Json::array()))
+    if (part.contains("if") && accepts(part["if"], effective)) expect_defaults(part["then"], effective, path, compared);
+}
+
+TEST(Schema, defaults_are_those_of_the_structs) {
+  const Json schema = case_schema();
+  int compared = 0;
+  for (const auto& text : test::all_cases())
+    expect_defaults(schema, effective_json(parse_case(text, "case.yaml")), "", compared);
+  EXPECT_GT(compared, 300);
+}
+
+TEST(Schema, defaults_of_sections_are_what_a_case_without_them_has) {
+  const Json schema = case_schema(), effective = effective_json(parse_case(test::case_with("", ""), "case.yaml"));
+  for (const std::string name : {"rhs", "initial_guess", "preconditioner"})
+    EXPECT_EQ(schema["properties"][name]["default"]["type"], effective[name]["type"]) << name;
+}
+
+TEST(Schema, says_what_every_key_means) {
+  const auto check = [](const auto& self, const Json& schema) -> void {
+    const Json properties = schema.value("properties", Json::object());
+    for (const auto& [name, property] : properties.items()) {
+      EXPECT_FALSE(property.value("description", "").empty()) << name;
+      self(self, property);
+    }
+    for (const auto& part : schema.value("allOf", Json::array()))
+      if (part.contains("then")) self(self, part["then"]);
+  };
+  Json schema = case_schema();
+  EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  for (const std::string name : {"matrix", "rhs", "initial_guess", "solver", "preconditioner"})
+    schema["properties"][name].erase("properties");  // the bare tag: each branch describes its own
+  check(check, schema);
+}
+
+TEST(Reference, of_the_docs_is_up_to_date) {
+  std::ifstream in("docs/cases.md");
+  ASSERT_TRUE(in) << "tests run in the root of the project";
+  std::ostringstream text;
+  text << in.rdbuf();
+  EXPECT_EQ(text.str(), case_reference()) << "krill schema --markdown > docs/cases.md";
+}
+
+TEST(Reference, its_examples_are_cases) {
+  std::istringstream text(case_reference());
+  int examples = 0;
+  for (std::string line, example; std::getline(text, line);) {
+    if (line != "```yaml") continue;
+    for (example.clear(); std::getline(text, line) && line != "```";) example += line + "\n";
+    EXPECT_EQ(test::errors_of(example), "");
+    ++examples;
+  }
+  EXPECT_GE(examples, 2);
+}
+
+TEST(Explain, a_key_says_type_default_range_and_users) {
+  EXPECT_EQ(explain("relative"),
+            "solver.stop.relative\n"
+            "  converged when ||b - A x|| <= relative * baseline\n"
+            "  a number of at least 0; default 1.0e-08\n"
+            "  with type pcg, type gmres or type bicgstab\n");
+  EXPECT_EQ(explain("stop.relative"), explain("relative"));
+}
+TEST(Explain, a_type_lists_its_keys) {
+  EXPECT_EQ(explain("gmres").find("solver: {type: gmres}\n"), 0U);
+  EXPECT_NE(explain("gmres").find("restart"), std::string::npos);
+}
+TEST(Explain, every_key_and_type_has_a_text_within_80_columns) {
+  for (const Key& key : case_keys()) {
+    std::vector<std::string> words{key.name};
+    for (const auto& type : types_of(key)) words.push_back(type);
+    for (const auto& word : words) {
+      std::istringstream text(explain(word));
+      for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 80U) << line;
+    }
+  }
+}
+TEST(Explain, proposes_what_was_meant) {
+  try {
+    explain("relativ");
+    FAIL();
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "a case has nothing that is called 'relativ'; did you mean 'relative'?");
+  }
+}
+
+}  // namespace
+}  // namespace krill::apps

@@ -1,0 +1,186 @@
+// `krill solve` as a process: what it prints, its exit codes, and signals.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <thread>
+
+#include "krill/apps/interruption.hpp"
+#include "tests/apps/solve_support.hpp"
+
+namespace krill::apps {
+namespace {
+
+using test::contains;
+using test::Scratch;
+using namespace std::chrono_literals;
+
+class SolveProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* program = std::getenv("KRILL_PROGRAM");
+    if (!program) GTEST_SKIP() << "KRILL_PROGRAM names no program";
+    program_ = program;
+  }
+
+  struct Ended {
+    int code = -1;  ///< 128 + signal where a signal ended it
+    std::string out, err;
+  };
+
+  pid_t start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {program_, "solve"});
+    const pid_t child = fork();
+    if (child != 0) return child;
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    const int out = open((scratch_ / "stdout").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    const int err = open((scratch_ / "stderr").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    execv(program_.c_str(), argv.data());
+    _exit(127);
+  }
+
+  /// Waits for a minute at most.
+  Ended end_of(pid_t child) {
+    int status = 0;
+    for (int i = 0; waitpid(child, &status, WNOHANG) == 0; ++i) {
+      if (i == 6000) {
+        ADD_FAILURE() << "hangs";
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        break;
+      }
+      std::this_thread::sleep_for(10ms);
+    }
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), test::contents(scratch_ / "stdout"),
+            test::contents(scratch_ / "stderr")};
+  }
+
+  Ended run(const std::vector<std::string>& arguments) { return end_of(start(arguments)); }
+
+  /// Waits until the program has said that.
+  void await(const std::string& word) {
+    for (int i = 0; i < 3000; ++i) {
+      if (std::filesystem::exists(scratch_ / "stdout") && contains(test::contents(scratch_ / "stdout"), word)) return;
+      std::this_thread::sleep_for(10ms);
+    }
+    ADD_FAILURE() << "never said " << word;
+  }
+
+  std::string small_case() {
+    return scratch_.write("small.yaml", "matrix: {generate: poisson2d, nx: 10}\nsolver: {type: pcg}\n");
+  }
+  /// Runs for hours.
+  std::string endless_case() {
+    return scratch_.write("endless.yaml",
+                          "matrix: {generate: poisson2d, nx: 700}\n"
+                          "rhs: {type: random}\n"
+                          "solver: {type: pcg, max_iterations: 100000000, stop: {relative: 0, stagnation: 0}}\n"
+                          "verify: {reference: eigen}\n");
+  }
+  std::string out() const { return scratch_ / "out"; }
+
+  Scratch scratch_;
+  std::string program_;
+};
+
+TEST_F(SolveProgram, prints_a_summary_with_the_status_first) {
+  const Ended end = run({small_case(), "--out", out()});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_TRUE(contains(end.out, "\n\nconverged after ")) << end.out;
+  EXPECT_TRUE(contains(end.out, out() + "/: ")) << end.out;
+  EXPECT_FALSE(contains(end.out, "\r") || contains(end.out, "\x1b"));
+  EXPECT_EQ(end.err, "");
+}
+
+TEST_F(SolveProgram, quiet_prints_nothing) {
+  const Ended end = run({small_case(), "--out", out(), "--quiet"});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.out + end.err, "");
+}
+
+TEST_F(SolveProgram, json_prints_the_report_and_nothing_else) {
+  const Ended end = run({small_case(), "--out", out(), "--json"});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.out, test::contents(out() + "/report.json"));
+  EXPECT_EQ(nlohmann::json::parse(end.out)["status"], "converged");
+}
+
+TEST_F(SolveProgram, exit_codes_tell_failures_apart) {
+  EXPECT_EQ(run({small_case(), "--out", out(), "--set", "solver.max_iterations=1"}).code, 1);
+  const Ended bad = run({small_case(), "--out", out(), "--set", "solver.tpye=pcg"});
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_TRUE(bad.err.starts_with("krill: ")) << bad.err;
+  EXPECT_EQ(run({scratch_ / "nowhere.yaml", "--out", out()}).code, 2);
+  EXPECT_EQ(run({small_case(), "--out", small_case() + "/below"}).code, 2);
+}
+
+TEST_F(SolveProgram, interrupt_ends_the_solve_with_a_report_and_the_iterate) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t child = start({endless_case(), "--out", out(), "--backend", "host"});
+    await("preconditioner");
+    std::this_thread::sleep_for(200ms);
+    kill(child, signal);
+    const Ended end = end_of(child);
+    EXPECT_EQ(end.code, 1) << end.err;
+    EXPECT_TRUE(contains(end.out, "\ninterrupted after ")) << end.out;
+    const auto report = test::json_file(out() + "/report.json");
+    EXPECT_EQ(report["status"], "interrupted");
+    EXPECT_GT(report["iterations"].get<int>(), 0);
+    EXPECT_LT(report["residual"]["true_relative"].get<double>(), 1);
+    EXPECT_EQ(report["verification"]["verdict"], "no verdict");
+    EXPECT_TRUE(std::filesystem::exists(out() + "/solution.mtx"));
+  }
+}
+
+TEST_F(SolveProgram, interrupt_before_the_solve_ends_at_once_and_writes_nothing) {
+  const std::string path = scratch_.write(
+      "slow.yaml", "matrix: {generate: random_dominant, rows: 2000000, row_entries: 12}\nsolver: {type: gmres}\n");
+  const pid_t child = start({path, "--out", out(), "--backend", "host"});
+  await("matrix");  // said before the matrix is made, which takes a second
+  kill(child, SIGINT);
+  const Ended end = end_of(child);
+  EXPECT_EQ(end.code, 1);
+  EXPECT_TRUE(contains(end.err, "nothing was written")) << end.err;
+  EXPECT_TRUE(test::names_in(out()).empty());
+}
+
+TEST(Interruption, first_signal_is_kept_and_the_second_one_ends) {
+  EXPECT_EXIT(
+      {
+        Interruption interruption("unused");
+        interruption.is_awaited();
+        if (interruption.requested()) _exit(7);
+        raise(SIGINT);
+        if (!interruption.requested()) _exit(8);
+        raise(SIGTERM);
+        _exit(9);
+      },
+      ::testing::ExitedWithCode(1), "interrupted again");
+}
+
+TEST(Interruption, signal_at_the_wrong_time_ends_with_the_last_words) {
+  EXPECT_EXIT(
+      {
+        Interruption interruption("first words\n");
+        interruption.ends_at_once("last words\n");
+        raise(SIGINT);
+      },
+      ::testing::ExitedWithCode(1), "last words");
+}
+
+TEST(Interruption, gives_the_signals_back) {
+  EXPECT_EXIT(
+      {
+        { const Interruption interruption("unused"); }
+        raise(SIGTERM);
+      },
+      ::testing::KilledBySignal(SIGTERM), "");
+}
+
+}  // namespace
+}  // namespace krill::apps

@@ -1,0 +1,336 @@
+#include "krill/apps/solve.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "krill/apps/linear_system.hpp"
+#include "tests/apps/solve_support.hpp"
+#include "tests/support/backends.hpp"
+
+namespace krill::apps {
+namespace {
+
+using test::contains;
+using test::Scratch;
+using Json = nlohmann::json;
+
+/// Cases in a folder of their own, solved quietly there.
+class Solve : public ::testing::Test {
+ protected:
+  int run(const std::string& text, const std::vector<std::string>& overrides = {},
+          const std::string& backend = "host") {
+    const std::string path = scratch_.write("case.yaml", text);
+    return run_solve({path, overrides, backend, out(), true, false});
+  }
+  std::string out() const { return scratch_ / "out"; }
+  Json report() const { return test::json_file(out() + "/report.json"); }
+  std::vector<double> solution() const { return read_vector<double>(out() + "/solution.mtx").values; }
+
+  /// The message that a case is refused with; nothing may have been written then.
+  std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    try {
+      run(text, overrides);
+    } catch (const Error& error) {
+      EXPECT_TRUE(!std::filesystem::exists(out()) || test::names_in(out()).empty());
+      return error.what();
+    }
+    ADD_FAILURE() << "not refused:\n" << text;
+    return {};
+  }
+
+  /// The case of a matrix in Matrix Market format.
+  std::string case_of(const std::string& matrix, const std::string& solver = "pcg") {
+    scratch_.write("A.mtx", matrix);
+    return "matrix: {file: A.mtx}\nsolver: {type: " + solver + "}\n";
+  }
+
+  Scratch scratch_;
+};
+
+const std::string poisson =
+    "name: small\n"
+    "matrix: {generate: poisson2d, nx: 15}\n"
+    "solver: {type: pcg, stop: {relative: 1.0e-8}}\n"
+    "preconditioner: {type: jacobi}\n"
+    "verify: {reference: eigen}\n";
+
+// 4 -1 0; -1 4 -1; 0 -1 4
+const std::string small_spd =
+    "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 4\n2 1 -1\n2 2 4\n3 2 -1\n3 3 4\n";
+
+class SolveTypes : public Solve,
+                   public ::testing::WithParamInterface<std::tuple<std::string, std::string, krill::test::Backend>> {};
+
+TEST_P(SolveTypes, converges_is_verified_and_reports_the_truth) {
+  const auto& [precision, solver, backend] = GetParam();
+  if (backend == krill::test::Backend::cuda && device::count() == 0) GTEST_SKIP() << device::absence();
+  const bool single = precision == "float32" || precision == "complex64";
+  const double target = single ? 1e-4 : 1e-9;
+  const int code = run(poisson,
+                       {"precision=" + precision, "solver.type=" + solver,
+                        fmt::format("solver.stop.relative={}", target), "rhs={type: manufactured}"},
+                       krill::test::name(backend));
+  const Json r = report();
+  EXPECT_EQ(code, 0) << r.dump(1);
+  EXPECT_EQ(r["status"], "converged");
+  EXPECT_EQ(r["backend"], krill::test::name(backend));
+  EXPECT_EQ(r["precision"], precision);
+  EXPECT_EQ(r["solver"], solver);
+  EXPECT_EQ(r["verification"]["verdict"], "PASS");
+  const Json& residual = r["residual"];
+  EXPECT_LE(residual["true_relative"].get<double>(), target);
+  EXPECT_NEAR(residual["target_relative"].get<double>(), target, 1e-6 * target);
+  EXPECT_EQ(residual["history"].size(), r["iterations"].get<std::size_t>() + 1);
+  EXPECT_EQ(residual["history"].front(), 1.0);
+  EXPECT_LE(r["backward_error"].get<double>(), target);
+  EXPECT_LE(r["known_error"].get<double>(), 250 * target);  // condition (1 + c) / (1 - c), c = cos(pi / 16), is 103
+  EXPECT_GT(r["memory_bytes"].get<std::size_t>(), 225u * 5 * (single ? 8 : 12));
+}
+INSTANTIATE_TEST_SUITE_P(, SolveTypes,
+                         ::testing::Combine(::testing::Values("float32", "float64", "complex64", "complex128"),
+                                            ::testing::Values("pcg", "gmres", "bicgstab"),
+                                            ::testing::Values(krill::test::Backend::host, krill::test::Backend::cuda)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_" + std::get<1>(info.param) + "_" +
+                                  krill::test::name(std::get<2>(info.param));
+                         });
+
+TEST_F(Solve, writes_files_that_agree_with_each_other) {
+  ASSERT_EQ(run(poisson, {"rhs={type: ones}"}), 0);
+  const Json r = report();
+  std::vector<std::string> files = r["files"];
+  std::sort(files.begin(), files.end());
+  EXPECT_EQ(test::names_in(out()), files);
+
+  const std::vector<double> x = solution();
+  double squares = 0;  // ||1 - A x||^2 of the 5-point matrix, by hand
+  for (int j = 0; j < 15; ++j)
+    for (int i = 0; i < 15; ++i) {
+      const auto u = [&](int a, int b) {
+        return a < 0 || b < 0 || a > 14 || b > 14 ? 0.0 : x[static_cast<std::size_t>(15 * b + a)];
+      };
+      squares += std::pow(1 - (4 * u(i, j) - u(i - 1, j) - u(i + 1, j) - u(i, j - 1) - u(i, j + 1)), 2);
+    }
+  EXPECT_NEAR(std::sqrt(squares) / 15, r["residual"]["true_relative"].get<double>(), 1e-12);
+
+  const std::string csv = test::contents(out() + "/residuals.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), r["iterations"].get<int>() + 2);
+  EXPECT_EQ(r["case"]["name"], "small");
+  EXPECT_EQ(r["case"]["backend"], "host");
+  EXPECT_EQ(r["case"]["solver"]["max_iterations"], 2000);
+  EXPECT_EQ(r["matrix"]["rows"], 225);
+  EXPECT_EQ(r["matrix"]["symmetric"], true);
+  const double parts = r["timings_ms"]["read"].get<double>() + r["timings_ms"]["convert"].get<double>() +
+                       r["timings_ms"]["preconditioner_setup"].get<double>() + r["timings_ms"]["solve"].get<double>();
+  EXPECT_LE(parts, r["timings_ms"]["total"].get<double>());
+}
+
+TEST_F(Solve, reports_what_was_done_to_the_entries_of_a_file) {
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n1 1 3\n2 2 4\n3 3 4\n1 3 0\n";
+  ASSERT_EQ(run(case_of(text, "gmres")), 0);
+  const Json matrix = report()["matrix"];
+  EXPECT_EQ(matrix["canonicalization"]["duplicates_summed"], 1);
+  EXPECT_EQ(matrix["canonicalization"]["explicit_zeros_kept"], 1);
+  EXPECT_EQ(matrix["file"]["field"], "real");
+  EXPECT_TRUE(matrix["file"]["checksum"].get<std::string>().starts_with("xxh64:"));
+}
+
+TEST_F(Solve, writes_only_what_the_case_asks_for) {
+  ASSERT_EQ(run(poisson), 0);
+  ASSERT_EQ(run(poisson, {"output={solution: false, history: false, plot: false}"}), 0);
+  EXPECT_EQ(test::names_in(out()), std::vector<std::string>{"report.json"});
+  EXPECT_GT(report()["residual"]["history"].size(), 2u);
+}
+
+TEST_F(Solve, takes_a_complex_file_as_complex) {
+  const std::string text = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 4 0\n2 1 0 1\n2 2 4 0\n";
+  ASSERT_EQ(run(case_of(text) + "verify: {reference: eigen}\n"), 0);
+  EXPECT_EQ(report()["precision"], "complex128");
+  EXPECT_EQ(report()["matrix"]["hermitian"], true);
+  EXPECT_TRUE(contains(refusal(case_of(text), {"precision=float64"}), "complex128"));
+}
+
+TEST_F(Solve, runs_on_coordinates) {
+  ASSERT_EQ(run(poisson, {"format=coo"}), 0);
+  EXPECT_EQ(report()["format"], "coo");
+}
+
+TEST_F(Solve, zero_right_hand_side_has_the_zero_solution) {
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\n0\n0\n");
+  ASSERT_EQ(run(case_of(small_spd) + "rhs: {type: file, path: b.mtx}\nverify: {reference: eigen}\n"), 0);
+  EXPECT_EQ(report()["iterations"], 0);
+  EXPECT_EQ(solution(), (std::vector<double>{0, 0, 0}));
+}
+
+TEST_F(Solve, right_hand_side_and_guess_come_from_files) {
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n2\n4\n10\n");
+  scratch_.write("x.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
+  const std::string text = case_of(small_spd) + "rhs: {type: file, path: b.mtx}\n";
+  ASSERT_EQ(run(text), 0);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(solution()[i], static_cast<double>(i + 1), 1e-7);
+  ASSERT_EQ(run(text + "initial_guess: {type: file, path: x.mtx}\n"), 0);
+  EXPECT_EQ(report()["iterations"], 0);
+  EXPECT_EQ(solution(), (std::vector<double>{1, 2, 3}));
+}
+
+TEST_F(Solve, right_hand_side_comes_along_in_an_archive) {
+  scratch_.write("S.mtx", small_spd);
+  scratch_.write("S_b.mtx", "%%MatrixMarket matrix array real general\n3 1\n2\n4\n10\n");
+  const std::string pack = "cd '" + (scratch_ / "") + "' && mkdir S && mv S.mtx S_b.mtx S && tar czf S.tar.gz S";
+  if (std::system(pack.c_str()) != 0) GTEST_SKIP() << "no tar program";
+  const std::string text = "matrix: {file: S.tar.gz}\nsolver: {type: pcg}\nrhs: {type: file}\n";
+  ASSERT_EQ(run(text + "verify: {reference: eigen}\n"), 0);
+  EXPECT_NEAR(solution()[2], 3, 1e-7);
+  EXPECT_TRUE(contains(refusal(case_of(small_spd) + "rhs: {type: file}\n"), "carries no right-hand side"));
+}
+
+TEST_F(Solve, random_numbers_are_the_same_everywhere) {
+  const auto b = random_vector<double>(200'000, 1, RandomPurpose::rhs);
+  EXPECT_EQ(b, random_vector<double>(200'000, 1, RandomPurpose::rhs));
+  EXPECT_NE(b, random_vector<double>(200'000, 2, RandomPurpose::rhs));
+  EXPECT_NE(b, random_vector<double>(200'000, 1, RandomPurpose::initial_guess));
+  double mean = 0, most = 0;
+  for (const double value : b) mean += value / 200'000, most = std::max(most, std::abs(value));
+  EXPECT_LT(std::abs(mean), 5 / std::sqrt(3 * 200'000.0));  // five standard deviations
+  EXPECT_LE(most, 1);
+  EXPECT_EQ(static_cast<float>(b[7]), random_vector<float>(8, 1, RandomPurpose::rhs)[7]);
+}
+
+TEST_F(Solve, failure_is_reported_with_the_better_of_iterate_and_guess) {
+  EXPECT_EQ(run(poisson, {"solver.max_iterations=3"}), 1);
+  const Json r = report();
+  EXPECT_EQ(r["status"], "max_iterations");
+  EXPECT_EQ(r["exit_code"], 1);
+  EXPECT_EQ(r["iterations"], 3);
+  EXPECT_EQ(r["verification"]["verdict"], "no verdict");
+  EXPECT_TRUE(contains(r["remedy"], "max_iterations"));
+  EXPECT_EQ(solution().size(), 225u);
+}
+
+TEST_F(Solve, time_limit_ends_with_a_report) {
+  EXPECT_EQ(run("matrix: {generate: poisson2d, nx: 400}\n"
+                "solver: {type: pcg, max_iterations: 1000000, stop: {relative: 0, time_limit: 0.05, stagnation: 0}}\n"),
+            1);
+  EXPECT_EQ(report()["status"], "time_limit");
+}
+
+TEST_F(Solve, failed_verification_is_exit_code_1) {
+  EXPECT_EQ(run(poisson, {"verify.tolerance=1e-14"}), 1);
+  const Json r = report();
+  EXPECT_EQ(r["status"], "converged");
+  EXPECT_EQ(r["verification"]["verdict"], "FAIL");
+  EXPECT_TRUE(contains(r["verification"]["reason"], "the limit 1e-14"));
+}
+
+TEST_F(Solve, verification_without_verdict_is_exit_code_1) {
+  // Singular, but with a solution: x = (1, 1, 0) serves.
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n4\n4\n0\n");
+  const std::string singular = "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 4\n2 2 4\n";
+  EXPECT_EQ(run(case_of(singular, "gmres") + "rhs: {type: file, path: b.mtx}\nverify: {reference: eigen}\n"), 1);
+  const Json r = report();
+  EXPECT_EQ(r["status"], "converged");
+  EXPECT_EQ(r["verification"]["verdict"], "no verdict");
+  EXPECT_TRUE(contains(r["verification"]["reason"], "singular"));
+}
+
+TEST_F(Solve, refuses_a_matrix_that_is_not_square) {
+  const std::string text = case_of("%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+  EXPECT_TRUE(contains(refusal(text), "A.mtx: the matrix has 2 rows and 3 columns; a solve needs a square one"));
+}
+
+TEST_F(Solve, refuses_a_matrix_without_entries) {
+  const std::string text = case_of("%%MatrixMarket matrix coordinate real general\n3 3 0\n", "gmres");
+  EXPECT_TRUE(contains(refusal(text), "3 x 3 without any entry"));
+}
+
+TEST_F(Solve, refuses_entries_that_are_not_finite) {
+  const std::string text =
+      case_of("%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 nan\n2 2 inf\n", "gmres");
+  EXPECT_TRUE(contains(refusal(text), "a(1, 0) = nan (rows and columns count from 0), and 1 more are not finite"));
+  const std::string large = case_of("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e200\n", "gmres");
+  EXPECT_TRUE(contains(refusal(large, {"precision=float32"}), "beyond 3.4e38"));
+  EXPECT_EQ(run(large), 0);
+}
+
+TEST_F(Solve, refuses_pcg_on_a_nonsymmetric_matrix_unless_told_otherwise) {
+  const std::string text =
+      case_of("%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 2\n2 2 4\n");
+  const std::string message = refusal(text);
+  EXPECT_TRUE(
+      contains(message, "a(0, 1) = 1, a(1, 0) = 2 (rows and columns count from 0): the matrix is not symmetric"))
+      << message;
+  EXPECT_TRUE(contains(message, "gmres")) << message;
+  EXPECT_TRUE(contains(message, "assume: spd")) << message;
+  EXPECT_LE(run(text, {"assume=spd"}), 1);
+  EXPECT_EQ(run(text, {"solver.type=gmres"}), 0);
+}
+
+TEST_F(Solve, pcg_bears_asymmetry_of_the_size_of_rounding) {
+  const std::string text =
+      case_of("%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 4\n1 2 1\n2 1 1.00000000000001\n2 2 4\n");
+  EXPECT_EQ(run(text), 0);
+}
+
+TEST_F(Solve, refuses_pcg_on_a_complex_matrix_that_is_not_hermitian) {
+  const std::string symmetric =
+      "%%MatrixMarket matrix coordinate complex symmetric\n2 2 3\n1 1 4 0\n2 1 0 1\n2 2 4 0\n";
+  EXPECT_TRUE(contains(refusal(case_of(symmetric)), "a(0, 1) = 0+1i, a(1, 0) = 0+1i"));
+  const std::string diagonal = "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 4 1\n";
+  EXPECT_TRUE(contains(refusal(case_of(diagonal)), "a(0, 0) = 4+1i is not real"));
+}
+
+TEST_F(Solve, refuses_pcg_on_a_matrix_that_is_plainly_not_positive_definite) {
+  const std::string negative = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 4\n2 2 -3\n";
+  EXPECT_TRUE(contains(refusal(case_of(negative)), "a(1, 1) = -3"));
+  const std::string missing = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 1\n";
+  EXPECT_TRUE(contains(refusal(case_of(missing)), "a(1, 1) = 0"));
+  const std::string minor = "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n2 2 1\n";
+  EXPECT_TRUE(contains(refusal(case_of(minor)), "not positive definite"));
+  EXPECT_EQ(run(case_of(negative), {"assume=spd", "solver.type=gmres"}), 0);
+}
+
+TEST_F(Solve, refuses_a_preconditioner_that_the_matrix_does_not_allow) {
+  const std::string text =
+      case_of("%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 1 2\n", "gmres") +
+      "preconditioner: {type: jacobi}\n";
+  EXPECT_TRUE(contains(refusal(text), "row"));
+}
+
+TEST_F(Solve, refuses_vectors_that_do_not_fit) {
+  const std::string text = case_of(small_spd) + "rhs: {type: file, path: b.mtx}\n";
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n0\n0\n0\n1\n");
+  EXPECT_TRUE(contains(refusal(text), "b.mtx has 4 entries, the matrix has 3 rows"));
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 2\n0\n0\n0\n1\n1\n1\n");
+  EXPECT_TRUE(contains(refusal(text), "3 rows and 2 columns; one column is expected"));
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\ninf\n0\n");
+  EXPECT_TRUE(contains(refusal(text), "b.mtx: entry 1 (counted from 0) is inf"));
+  const std::string guess = case_of(small_spd) + "initial_guess: {type: file, path: b.mtx}\n";
+  EXPECT_TRUE(contains(refusal(guess), "initial_guess.path"));
+}
+
+TEST_F(Solve, refuses_cuda_without_a_device_before_it_reads) {
+  if (device::count() > 0) GTEST_SKIP() << "there is a device";
+  const std::string path =
+      scratch_.write("case.yaml", "matrix: {generate: poisson3d, nx: 1200}\nsolver: {type: pcg}\n");
+  EXPECT_THROW(run_solve({path, {}, "cuda", out(), true, false}), NoDevice);
+  EXPECT_FALSE(std::filesystem::exists(out()));
+}
+
+TEST_F(Solve, tries_the_output_folder_before_it_reads) {
+  const std::string file = scratch_.write("file", "");
+  const std::string path =
+      scratch_.write("case.yaml", "matrix: {generate: poisson3d, nx: 1200}\nsolver: {type: pcg}\n");
+  try {
+    run_solve({path, {}, "host", file + "/out", true, false});
+    FAIL() << "no error";
+  } catch (const OutOfMemory&) {
+    FAIL() << "the matrix came first";
+  } catch (const Error& error) {
+    EXPECT_TRUE(contains(error.what(), "output folder cannot be made")) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace krill::apps

@@ -1,0 +1,147 @@
+#include "krill/sparse/io/input_file.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "krill/sparse/core/error.hpp"
+#include "krill/sparse/io/checksum.hpp"
+#include "krill/sparse/io/host_memory.hpp"
+#include "tests/io/files.hpp"
+
+namespace krill::test {
+namespace {
+
+constexpr Packing packings[] = {Packing::none, Packing::gzip, Packing::bzip2,
+                                Packing::xz,   Packing::lzma, Packing::zstd};
+
+std::string long_text(std::size_t lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) text += std::to_string(i % 1000 * 2654435761u) + "\n";
+  return text;
+}
+
+std::string text_of(const std::filesystem::path& path) { return std::string(read_input(path).matrix.view()); }
+std::string fault(const std::filesystem::path& path) {
+  return thrown<Error>([&] { read_input(path); });
+}
+
+TEST(InputFile, unpacks_by_content_whatever_the_name) {
+  const Folder folder;
+  const std::string text = long_text(50'000);
+  for (const Packing packing : packings) {
+    pack(folder.path("matrix.mtx"), packing, text);
+    EXPECT_EQ(text_of(folder.path("matrix.mtx")), text) << static_cast<int>(packing);
+  }
+}
+
+TEST(InputFile, reads_large_plain_files_whole) {
+  const Folder folder;
+  const std::string text = long_text(2'000'000);  // several of the pieces that threads read
+  EXPECT_EQ(text_of(folder.write("large", text)), text);
+}
+
+TEST(InputFile, takes_matrix_and_rhs_out_of_a_collection_archive) {
+  const Folder folder;
+  for (const Packing packing : packings) {
+    const auto path = folder.path("A.tar.gz");
+    pack_tar(path, packing,
+             {{"A/", ""}, {"A/A_b.mtx", "rhs"}, {"A/A_coord.mtx", "no"}, {"A/A.mtx", "matrix"}, {"A/B_b.mtx", "no"}});
+    const InputBundle files = read_input(path);
+    EXPECT_EQ(files.matrix.view(), "matrix");
+    EXPECT_EQ(files.matrix.name, path.string() + "(A/A.mtx)");
+    ASSERT_EQ(files.rhs.size(), 1u);
+    EXPECT_EQ(files.rhs[0].view(), "rhs");
+  }
+}
+
+TEST(InputFile, takes_the_only_matrix_of_another_archive) {
+  const Folder folder;
+  pack_tar(folder.path("t"), Packing::gzip, {{"README", "no"}, {"west.rua", "matrix"}});
+  EXPECT_EQ(text_of(folder.path("t")), "matrix");
+}
+
+TEST(InputFile, names_the_choice_in_an_ambiguous_archive) {
+  const Folder folder;
+  pack_tar(folder.path("t"), Packing::none, {{"a.mtx", "1"}, {"b.rb", "2"}});
+  EXPECT_EQ(fault(folder.path("t")), folder.path("t").string() +
+                                         ": the archive holds 2 matrices and none is named as its folder: a.mtx, b.rb\n"
+                                         "  unpack it and give the name of one of them");
+}
+
+TEST(InputFile, ends_at_the_limit) {
+  const Folder folder;
+  const std::string text = long_text(100'000);
+  for (const Packing packing : packings) {
+    pack(folder.path("m"), packing, text);
+    const InputFile head = read_input(folder.path("m"), 1000).matrix;
+    EXPECT_FALSE(head.complete);
+    EXPECT_GE(head.view().size(), 1000u);
+    EXPECT_LT(head.view().size(), text.size());
+    EXPECT_TRUE(text.starts_with(head.view()));
+  }
+  EXPECT_TRUE(read_input(folder.write("short", "a\n"), 1000).matrix.complete);
+}
+
+TEST(InputFile, says_why_a_file_cannot_be_read) {
+  const Folder folder;
+  EXPECT_EQ(fault(folder.path("none")), folder.path("none").string() +
+                                            ": the file cannot be read: No such file or directory\n"
+                                            "  check the name and the folder");
+  EXPECT_NE(fault(folder.path("")).find("this is a folder, not a file"), std::string::npos);
+  EXPECT_NE(fault("/dev/null").find("a device or a pipe"), std::string::npos);
+  if (geteuid() != 0) {
+    const auto path = folder.write("secret", "text");
+    std::filesystem::permissions(path, std::filesystem::perms::none);
+    EXPECT_NE(fault(path).find("Permission denied"), std::string::npos) << fault(path);
+  }
+}
+
+TEST(InputFile, refuses_empty_files_and_archives) {
+  const Folder folder;
+  EXPECT_NE(fault(folder.write("empty", "")).find("there is no matrix in this file"), std::string::npos);
+  for (const Packing packing : packings) {
+    pack(folder.path("packed"), packing, "");
+    EXPECT_NE(fault(folder.path("packed")).find("there is no matrix"), std::string::npos) << static_cast<int>(packing);
+    pack_tar(folder.path("tar"), packing, {{"README", "text"}});
+    EXPECT_NE(fault(folder.path("tar")).find("there is no matrix"), std::string::npos) << static_cast<int>(packing);
+  }
+}
+
+TEST(InputFile, refuses_damaged_archives_and_never_crashes) {
+  const Folder folder;
+  const std::string text = long_text(20'000);
+  for (const Packing packing : packings) {
+    if (packing == Packing::none) continue;
+    pack(folder.path("m"), packing, text);
+    const std::string packed = read_text(folder.path("m"));
+    EXPECT_NE(fault(folder.write("cut", packed.substr(0, packed.size() / 2))), "") << static_cast<int>(packing);
+    for (std::size_t at = 0; at < packed.size(); at += packed.size() / 50) {
+      std::string damaged = packed;
+      damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+      thrown<Error>([&] { read_input(folder.write("damaged", damaged)); });
+    }
+  }
+}
+
+TEST(Checksum, is_xxh64) {  // the values of the reference program, xxh64sum
+  EXPECT_EQ(xxh64(""), 0xef46db3751d8e999);
+  EXPECT_EQ(xxh64("a"), 0xd24ec4f1a98c6e5b);
+  EXPECT_EQ(xxh64("abc"), 0x44bc2cf5ad770999);
+  EXPECT_EQ(xxh64("Nobody inspects the spammish repetition"), 0xfbcea83c8a378bf1);
+  EXPECT_EQ(checksum("abc"), "xxh64:44bc2cf5ad770999");
+}
+
+TEST(HostMemory, refuses_what_does_not_fit) {
+  EXPECT_GT(available_memory(), 1u << 20);
+  require_memory("little", 1000);
+  try {
+    require_memory("a matrix", std::size_t{1} << 60);
+    FAIL();
+  } catch (const OutOfMemory& e) {
+    EXPECT_EQ(e.asked, std::size_t{1} << 60);
+    EXPECT_NE(std::string(e.what()).find("a matrix needs"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace krill::test
