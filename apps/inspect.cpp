@@ -50,8 +50,8 @@ std::string diagonal_text(const MatrixProperties& m) {
   std::string result;
   const auto add = [&](const std::string& part) { result += (result.empty() ? "" : ", ") + part; };
   if (m.missing_diagonal)
-    add(fmt::format("{} entries missing (first in row {})", m.missing_diagonal, *m.first_missing_diagonal));
-  if (m.zero_diagonal) add(fmt::format("{} entries are 0 (first in row {})", m.zero_diagonal, *m.first_zero_diagonal));
+    add(fmt::format("missing: {} (first in row {})", m.missing_diagonal, *m.first_missing_diagonal));
+  if (m.zero_diagonal) add(fmt::format("stored as 0: {} (first in row {})", m.zero_diagonal, *m.first_zero_diagonal));
   if (m.positive_diagonal) add("complete, positive");
   if (result.empty()) add("complete");
   if (!m.positive_diagonal && !m.missing_diagonal && !m.zero_diagonal && m.first_not_positive_diagonal)
@@ -64,11 +64,11 @@ std::string diagonal_text(const MatrixProperties& m) {
 std::string reading_text(const Inspection& i) {
   std::string result;
   const auto add = [&](std::int64_t count, std::string_view what) {
-    if (count > 0) result += fmt::format("{}{} {}", result.empty() ? "" : ", ", count, what);
+    if (count > 0) result += fmt::format("{}{}: {}", result.empty() ? "" : ", ", what, count);
   };
   const CanonicalReport& c = i.canonical;
   add(c.duplicates, "duplicates summed");
-  add(c.mirrored, "entries stored with their mirror image, taken once");
+  add(c.mirrored, "stored with their mirror image, taken once");
   add(c.explicit_zeros, "explicit zeros kept");
   add(i.kind.dense ? c.expanded_entries - c.nnz - c.duplicates : 0, "zeros of the dense array dropped");
   return result;
@@ -98,7 +98,7 @@ std::string table(const Inspection& i) {
           places > 0 ? fmt::format(", {:.3g} % of all places", 100 * static_cast<double>(m.nnz) / places) : ""));
   row("reading", reading_text(i));
   row("rows", fmt::format("{} to {} entries, {:.3g} on average", m.shortest_row, m.longest_row, m.mean_row));
-  if (m.empty_rows || m.empty_cols) row("empty", fmt::format("{} rows, {} columns", m.empty_rows, m.empty_cols));
+  if (m.empty_rows || m.empty_cols) row("empty", fmt::format("rows: {}, columns: {}", m.empty_rows, m.empty_cols));
   row("bandwidth", fmt::format("{} below the diagonal, {} above", m.lower_bandwidth, m.upper_bandwidth));
   row("symmetry", symmetry_text(m));
   row("diagonal", diagonal_text(m));
@@ -108,8 +108,8 @@ std::string table(const Inspection& i) {
   row("norms", fmt::format("Frobenius {:.6g}, infinity {:.6g}", m.frobenius_norm, m.infinity_norm));
   if (m.non_finite)
     row("not finite",
-        fmt::format("{} entries, first a({}, {}) = {}; no solver takes them", m.non_finite, m.first_non_finite->row,
-                    m.first_non_finite->col, value_text(m.first_non_finite->value)));
+        fmt::format("{} of the entries, first a({}, {}) = {}; no solver takes them", m.non_finite,
+                    m.first_non_finite->row, m.first_non_finite->col, value_text(m.first_non_finite->value)));
   row("came along", i.rhs_name);
   row("to try", suggestion(m));
   return result + "\nRows and columns count from 0.\n";

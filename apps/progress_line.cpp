@@ -43,13 +43,13 @@ Pace pace(const std::deque<Sight>& sights) {
 }
 
 std::string progress_text(const std::string& solver, const Sight& now, const Pace& pace, int width) {
-  std::string text = fmt::format("{}: iteration {}", solver, now.iteration);
+  std::string text = fmt::format("{} iteration {}", solver, now.iteration);
   const auto append = [&](std::string part) {
     if (text.size() + part.size() <= static_cast<std::size_t>(std::max(width, 0))) text += part;
   };
   append(fmt::format(", residual {:.2e}", now.relative));
-  append(fmt::format(" (target {:.0e})", now.target_relative));
-  if (pace.rate > 0) append(fmt::format(", rate {:.4f}", pace.rate));
+  append(fmt::format(" -> {:.0e}", now.target_relative));
+  if (pace.rate > 0) append(fmt::format(", rate {:.3f}", pace.rate));
   if (pace.seconds_left >= 0) append(fmt::format(", {} left", duration(pace.seconds_left)));
   return text.substr(0, static_cast<std::size_t>(std::max(width, 0)));
 }

@@ -16,7 +16,7 @@ struct Pace {
 };
 Pace pace(const std::deque<Sight>& sights);
 
-/// "pcg: iteration 120, residual 3.1e-05 (target 1e-08), rate 0.94, 12 s left", as much of it as fits `width` columns.
+/// "pcg iteration 120, residual 3.11e-05 -> 1e-08, rate 0.943, 12 s left", as much of it as fits `width` columns.
 std::string progress_text(const std::string& solver, const Sight& now, const Pace& pace, int width);
 
 /// Shows a solve on `out`: one line that is drawn anew ten times a second on a terminal, a line every five seconds

@@ -137,10 +137,10 @@ class Run {
       verify(system);
     }
     write_report(folder);
-    if (json_)
-      print(report_text(record_));
-    else
-      voice_.say("\n" + summary(record_));
+    if (json_) print(report_text(record_));
+    if (!json_) voice_.say("\n" + summary(record_));
+    if (voice_.silent && exit_code(record_) != 0)
+      std::fputs(fmt::format("krill: {}: {}\n", name(record_.result.reason), advice(record_).why).c_str(), stderr);
     return exit_code(record_);
   }
 
@@ -213,6 +213,7 @@ class Run {
       v.why_not = interruption_.requested() ? "not run: interrupted" : "not run: the solve did not converge";
       return;
     }
+    voice_.say("  verifying by Eigen\n");
     interruption_.ends_at_once(while_verifying);
     v.judgement = second_opinion(record_, system.b.host(), system.x.host());
     v.state = Verification::State::finished;

@@ -56,9 +56,9 @@ std::unique_ptr<Preconditioner<T>> make(Context& ctx, const JacobiOptions&, cons
   for (T& value : d.edit()) {
     if (value == T(0) || !std::isfinite(std::abs(value)))
       throw InvalidArgument(fmt::format(
-          "preconditioner jacobi: the diagonal entry of row {} is {}; every one must be finite and not 0: use "
-          "preconditioner none, or reorder the rows",
-          row + 1, value == T(0) ? "0 or missing" : "not finite"));
+          "preconditioner jacobi: a({0}, {0}) is {1} (rows and columns count from 0); every diagonal entry must be "
+          "finite and not 0: use preconditioner none, or reorder the rows",
+          row, value == T(0) ? "0 or missing" : "not finite"));
     value = T(1) / value;
     ++row;
   }

@@ -128,19 +128,19 @@ verify: {reference: eigen}
 ```
 )";
 
+/// "an integer of at least 1; default 50"
+std::string value_text(const Key& key) {
+  const std::string fallback = default_text(key);
+  return fmt::format("{}; {}", expectation(key),
+                     key.required       ? "required"
+                     : fallback.empty() ? "may be left out"
+                                        : "default " + fallback);
+}
+
 std::string describe_entry(const Entry& entry) {
   const Key& key = *entry.key;
-  const std::string fallback = default_text(key);
-  std::string text = entry.path + "\n";
-  text += "  " + wrapped(key.doc, 2) + "\n";
-  text += "  " +
-          wrapped(fmt::format("{}; {}", expectation(key),
-                              key.required       ? "required"
-                              : fallback.empty() ? "may be left out"
-                                                 : "default " + fallback),
-                  2) +
-          "\n";
-  if (!entry.users.empty()) text += "  " + wrapped("with " + enumerate(entry.users), 2) + "\n";
+  std::string text = fmt::format("{}\n  {}\n  {}\n", entry.path, wrapped(key.doc, 2), wrapped(value_text(key), 2));
+  if (!entry.users.empty()) text += fmt::format("  {}\n", wrapped("with " + enumerate(entry.users), 2));
   if (!key.alternatives.empty()) text += "\n" + list_types(key);
   return text;
 }
@@ -148,13 +148,8 @@ std::string describe_entry(const Entry& entry) {
 std::string describe_alternative(const Key& variant, const Alternative& one) {
   std::string text = fmt::format("{}: {{{}: {}}}\n  {}\n", variant.name, variant.tag, one.type, wrapped(one.doc, 2));
   for (const Key& key : one.keys) {
-    if (!key.keys.empty()) {
-      text += fmt::format("  {:<16} {}\n", key.name,
-                          wrapped(fmt::format("{}: {}", key.doc, enumerate(names_of(key.keys), ", ")), 19));
-      continue;
-    }
-    text += fmt::format("  {:<16} {}\n", key.name,
-                        wrapped(fmt::format("{}; {}; default {}", key.doc, expectation(key), default_text(key)), 19));
+    const std::string more = key.keys.empty() ? value_text(key) : enumerate(names_of(key.keys), ", ");
+    text += fmt::format("  {:<16} {}\n", key.name, wrapped(fmt::format("{}; {}", key.doc, more), 19));
   }
   return text;
 }

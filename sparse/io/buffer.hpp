@@ -14,7 +14,7 @@ namespace krill {
 /// for large pages: page faults took a third of the time of reading a matrix.
 template <class T>
 struct UninitializedAllocator {
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name
   static constexpr std::size_t large_page = std::size_t{1} << 21;
 
   UninitializedAllocator() = default;

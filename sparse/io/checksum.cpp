@@ -4,7 +4,6 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
 
 namespace krill {
 namespace {
@@ -16,8 +15,8 @@ constexpr std::uint64_t prime1 = 0x9E3779B185EBCA87, prime2 = 0xC2B2AE3D27D4EB4F
 template <class Word>
 Word take(std::string_view& bytes) {
   static_assert(std::endian::native == std::endian::little);
-  Word word;
-  std::memcpy(&word, bytes.data(), sizeof word);
+  Word word = 0;
+  bytes.copy(reinterpret_cast<char*>(&word), sizeof word);
   bytes.remove_prefix(sizeof word);
   return word;
 }

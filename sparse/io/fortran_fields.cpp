@@ -117,7 +117,8 @@ R FortranReader::next_real() {
 
 void FortranReader::fail(std::string_view at, const std::string& what, std::string_view expected,
                          std::string_view remedy) const {
-  raise(file_, {at.data(), fmt::format("{}\n  {}\n  {}", what, expected, remedy)});
+  const char* place = file_.text.data() + (at.data() - file_.text.data());
+  raise(file_, {place, fmt::format("{}\n  {}\n  {}", what, expected, remedy)});
 }
 
 void FortranReader::fail_number(std::string_view problem, std::string_view expected, std::string_view remedy) const {

@@ -170,7 +170,7 @@ struct Archived {
 
 /// One pass over the file. `is_matrix` decides on the members of an archive; what is no archive is the matrix.
 template <class Predicate>
-Archived search(const fs::path& path, std::size_t limit, Predicate is_matrix) {
+Archived search(const fs::path& path, std::size_t limit, const Predicate& is_matrix) {
   Archived result;
   std::vector<std::pair<std::string, InputFile>> sides;  // right-hand sides by the name of their matrix
   std::string matrix_stem;

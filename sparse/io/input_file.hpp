@@ -35,8 +35,8 @@ struct InputBundle {
 /// and NAME_b.mtx the right-hand side. The contents decide, not the name. Ends after `limit` bytes of text, without the
 /// right-hand side, where a limit is given.
 ///
-/// A plain file is read in parallel. Raises Error for a file that is missing, empty, a folder, unreadable or damaged, and OutOfMemory where the text
-/// would not fit; nothing is allocated on the word of a header.
+/// A plain file is read in parallel. Raises Error for a file that is missing, empty, a folder, unreadable or damaged,
+/// and OutOfMemory where the text would not fit; nothing is allocated on the word of a header.
 InputBundle read_input(const std::filesystem::path&, std::size_t limit = 0);
 
 }  // namespace krill

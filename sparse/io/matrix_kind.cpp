@@ -5,8 +5,8 @@
 namespace krill {
 namespace {
 
-template <class Enum, std::size_t n>
-std::string_view word(const std::array<std::string_view, n>& words, Enum value) {
+template <class Enum, std::size_t Size>
+std::string_view word(const std::array<std::string_view, Size>& words, Enum value) {
   return words.at(static_cast<std::size_t>(value));
 }
 

@@ -206,7 +206,9 @@ class PieceParser {
   bool end_line() {
     p_ = skip_blanks(p_, end_);
     if (p_ == end_) return true;
-    return *p_++ == '\n' || fail(Problem::junk, p_ - 1, "");
+    if (*p_ != '\n') return fail(Problem::junk, p_, "");
+    ++p_;
+    return true;
   }
 
   const MatrixKind kind_;
@@ -263,11 +265,11 @@ void check_count(const InputFile& file, const MatrixMarketHead& head, const std:
   const std::string expected =
       fmt::format("expected {}, as the size line {}:{} says", declared, file.name, head.size_line);
   if (found < declared)
-    raise(file,
-          {file.text.data() + file.text.size(),
-           fmt::format("the file ends after {} of its entries\n  {}\n  check that the file is whole, or correct the size "
-                       "line",
-                       found, expected)});
+    raise(file, {file.text.data() + file.text.size(),
+                 fmt::format(
+                     "the file ends after {} of its entries\n  {}\n  check that the file is whole, or correct the size "
+                     "line",
+                     found, expected)});
   raise(file,
         {find_entry(pieces, declared), fmt::format("there are {} entries, this line holds the first one too many\n"
                                                    "  {}\n  remove what is too much, or correct the size line",

@@ -44,7 +44,8 @@ const char* parse_any_real(const char* p, const char* end, R& value) {
   const std::string_view token = token_at(p, end);
   if (token.starts_with("+-")) return nullptr;
   std::string number(token.starts_with('+') ? token.substr(1) : token);
-  std::replace_if(number.begin(), number.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
+  std::replace_if(
+      number.begin(), number.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
   const char* number_end = number.data() + number.size();
   const auto [last, status] = std::from_chars(number.data(), number_end, value);
   if (last != number_end || status == std::errc::invalid_argument) return nullptr;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "krill/sparse/core/error.hpp"
@@ -18,9 +19,11 @@
 namespace krill {
 namespace {
 
+bool ends_lines_with_cr(const InputFile& file) { return file.view().find('\n') == std::string_view::npos; }
+
 /// Where a text has no LF at all, its lines end with CR: the readers see LF. Places in the text stay what they are.
 void unify_line_ends(InputFile& file) {
-  if (file.view().find('\n') == std::string_view::npos) std::replace(file.text.begin(), file.text.end(), '\r', '\n');
+  if (ends_lines_with_cr(file)) std::replace(file.text.begin(), file.text.end(), '\r', '\n');
 }
 
 /// Raises ParseError for a text that is none of the known formats, with what it seems to be.
@@ -93,8 +96,9 @@ template <class T>
 MatrixInput<T> read_matrix(const std::filesystem::path& path) {
   InputBundle files = read_input(path);
   MatrixInput<T> input;
-  input.checksum = checksum(files.matrix.view());
   input.bytes = std::ssize(files.matrix.text);
+  std::future<std::string> sum = std::async(std::launch::async, checksum, files.matrix.view());  // beside the parsing
+  if (ends_lines_with_cr(files.matrix)) sum.wait();  // what it reads is about to change
   unify_line_ends(files.matrix);
   input.kind = kind_of(files.matrix);
   if (input.kind.format == FileFormat::matrix_market)
@@ -106,6 +110,7 @@ MatrixInput<T> read_matrix(const std::filesystem::path& path) {
     input.rhs = parse_columns<T>(files.rhs[0]);
     input.rhs_name = files.rhs[0].name;
   }
+  input.checksum = sum.get();
   return input;
 }
 

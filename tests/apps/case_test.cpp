@@ -190,6 +190,14 @@ TEST_F(CaseFile, is_read_from_disk) {
   EXPECT_EQ(load_case(path).name, "flow");
   std::filesystem::remove(path);
 }
+TEST_F(CaseFile, that_comes_with_the_project_is_right) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("configs")) {
+    EXPECT_EQ(error_of(entry.path().string()), "");
+    ++files;
+  }
+  EXPECT_GT(files, 0);
+}
 TEST_F(CaseFile, that_is_missing_is_named) {
   EXPECT_EQ(error_of("no/such.yaml"), "no/such.yaml: cannot be read: No such file or directory");
 }

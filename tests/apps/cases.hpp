@@ -30,13 +30,11 @@ inline std::string errors_of(const std::string& text, const std::vector<std::str
 
 /// The smallest case in which the section `variant` is of the given type.
 inline std::string case_with(const std::string& variant, const std::string& type) {
-  const auto section = [&](const std::string& name, const std::string& tag, const std::string& usual) {
-    std::string chosen = name == variant ? type : usual;
-    if (chosen.empty()) return std::string();
-    if (chosen == "file" && name != "rhs") chosen += name == "matrix" ? "" : ", path: x.mtx";
-    if (chosen == "file" && name == "rhs") chosen += ", path: b.mtx";
-    if (name == "matrix" && type == "file" && name == variant) return std::string("matrix: {file: a.mtx}\n");
-    return name + ": {" + tag + ": " + chosen + "}\n";
+  const auto section = [&](const std::string& name, const std::string& tag, const std::string& usual) -> std::string {
+    const std::string chosen = name == variant ? type : usual;
+    if (chosen.empty()) return {};
+    if (name == "matrix" && chosen == "file") return "matrix: {file: a.mtx}\n";
+    return name + ": {" + tag + ": " + chosen + (chosen == "file" ? ", path: x.mtx}\n" : "}\n");
   };
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +
          section("initial_guess", "type", "") + section("solver", "type", "pcg") +

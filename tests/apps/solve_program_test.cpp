@@ -31,6 +31,7 @@ class SolveProgram : public ::testing::Test {
 
   pid_t start(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {program_, "solve"});
+    std::filesystem::remove(scratch_ / "stdout");  // what an earlier one said
     const pid_t child = fork();
     if (child != 0) return child;
     std::vector<char*> argv;
@@ -97,10 +98,13 @@ TEST_F(SolveProgram, prints_a_summary_with_the_status_first) {
   EXPECT_EQ(end.err, "");
 }
 
-TEST_F(SolveProgram, quiet_prints_nothing) {
+TEST_F(SolveProgram, quiet_prints_nothing_but_failure) {
   const Ended end = run({small_case(), "--out", out(), "--quiet"});
   EXPECT_EQ(end.code, 0);
   EXPECT_EQ(end.out + end.err, "");
+  const Ended failed = run({small_case(), "--out", out(), "--quiet", "--set", "solver.max_iterations=1"});
+  EXPECT_EQ(failed.out, "");
+  EXPECT_TRUE(failed.err.starts_with("krill: max_iterations: after 1 iterations the residual is ")) << failed.err;
 }
 
 TEST_F(SolveProgram, json_prints_the_report_and_nothing_else) {

@@ -30,6 +30,7 @@ class Solve : public ::testing::Test {
 
   /// The message that a case is refused with; nothing may have been written then.
   std::string refusal(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    std::filesystem::remove_all(out());
     try {
       run(text, overrides);
     } catch (const Error& error) {
@@ -249,7 +250,7 @@ TEST_F(Solve, refuses_entries_that_are_not_finite) {
   const std::string text =
       case_of("%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 nan\n2 2 inf\n", "gmres");
   EXPECT_TRUE(contains(refusal(text), "a(1, 0) = nan (rows and columns count from 0), and 1 more are not finite"));
-  const std::string large = case_of("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e200\n", "gmres");
+  const std::string large = case_of("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e100\n", "gmres");
   EXPECT_TRUE(contains(refusal(large, {"precision=float32"}), "beyond 3.4e38"));
   EXPECT_EQ(run(large), 0);
 }
@@ -288,7 +289,7 @@ TEST_F(Solve, refuses_pcg_on_a_matrix_that_is_plainly_not_positive_definite) {
   EXPECT_TRUE(contains(refusal(case_of(missing)), "a(1, 1) = 0"));
   const std::string minor = "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n2 2 1\n";
   EXPECT_TRUE(contains(refusal(case_of(minor)), "not positive definite"));
-  EXPECT_EQ(run(case_of(negative), {"assume=spd", "solver.type=gmres"}), 0);
+  EXPECT_EQ(run(case_of(negative), {"solver.type=gmres"}), 0);
 }
 
 TEST_F(Solve, refuses_a_preconditioner_that_the_matrix_does_not_allow) {

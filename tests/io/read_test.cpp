@@ -58,9 +58,10 @@ TEST(Read, finds_the_rhs_of_a_collection_archive) {
            {{"A/A.mtx", two_by_two}, {"A/A_b.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n"}});
   const auto input = read_matrix<float>(folder.path("A.tar.gz"));
   ASSERT_TRUE(input.rhs);
-  EXPECT_EQ(input.rhs->rows, 2);
-  EXPECT_EQ(input.rhs->cols, 2);
-  EXPECT_EQ(input.rhs->values, (std::vector<float>{1, 2, 3, 4}));
+  const Columns<float> rhs = input.rhs.value_or(Columns<float>{});
+  EXPECT_EQ(rhs.rows, 2);
+  EXPECT_EQ(rhs.cols, 2);
+  EXPECT_EQ(rhs.values, (std::vector<float>{1, 2, 3, 4}));
   EXPECT_NE(input.rhs_name.find("A_b.mtx"), std::string::npos);
 }
 

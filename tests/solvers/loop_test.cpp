@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "krill/sparse/convert/convert.hpp"
 #include "tests/solvers/systems.hpp"
 
 namespace krill::test {
@@ -66,6 +67,26 @@ TEST_P(Loop, a_captured_plan_follows_changed_inputs) {
       const std::vector<double> got(x.host().begin(), x.host().end());
       EXPECT_EQ(report.reason, Reason::converged) << name(options);
       EXPECT_LE(relative_residual(reference(csr), to_reference(got), to_reference(b)), 1.01e-9) << name(options);
+    }
+  }
+}
+
+TEST_P(Loop, every_format_serves_a_captured_loop) {
+  Context ctx = context();
+  const Csr<double> csr = random_hpd<double>(87, 2000, 7);
+  const auto b = random_vector<double>(88, 2000);
+  const Solved<double> expected = solve(ctx, csr, b, SolverOptions(PcgOptions{}));
+  std::vector<AnyMatrix<double>> formats;
+  formats.emplace_back(to_coo(ctx, csr));
+  formats.emplace_back(to_csr<double, std::int64_t>(ctx, to_coo(ctx, csr)));
+  for (const AnyMatrix<double>& A : formats) {
+    const MatrixOperator<double> op(A);
+    const auto M = make_preconditioner(ctx, PreconditionerOptions(NoPreconditioner{}), A);
+    const auto solver = make_solver<double>(SolverOptions(PcgOptions{}), op, *M);
+    for (int round = 0; round < 3; ++round) {
+      Array<double> x(std::vector<double>(2000, 0.0));
+      EXPECT_EQ(solver->solve(ctx, Array<double>(b), x).iterations, expected.report.iterations);
+      EXPECT_TRUE(std::ranges::equal(x.host(), expected.x));
     }
   }
 }

@@ -129,6 +129,32 @@ TEST_P(Vector, sums_are_the_same_bits_every_time) {
   });
 }
 
+TEST_P(Vector, nothing_is_written_where_the_skip_is_raised) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Array<T> x(random_vector<T>(13, 5000));
+    const auto y0 = random_vector<T>(14, 5000);
+    Array<T> y(y0);
+    Array<wide_t<T>> sum{wide_t<T>(7)};
+    Array<double> most{7.0}, norm{7.0};
+    Array<Reason> reason{Reason::interrupted};
+    ctx.dispatch([&](const auto& where) {
+      y.update(where), sum.update(where), most.update(where), norm.update(where);  // on the device, as in a loop
+      const Context::SkipScope scope(ctx, reason.read(where));
+      fill(ctx, T(1), y);
+      axpby(ctx, T(1), x, T(1), y);
+      multiply(ctx, x, x, y);
+      dot(ctx, x, x, sum);
+      norm2(ctx, x, norm);
+      max_abs(ctx, x, most);
+    });
+    EXPECT_TRUE(std::ranges::equal(y.host(), y0));
+    EXPECT_EQ(sum.host()[0], wide_t<T>(7));
+    EXPECT_EQ(norm.host()[0], 7.0);
+    EXPECT_EQ(most.host()[0], 7.0);
+  });
+}
+
 TEST_P(Vector, sizes_that_differ_are_refused) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
