@@ -1,9 +1,9 @@
 #include "krill/apps/interruption.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstring>
 
 namespace krill::apps {

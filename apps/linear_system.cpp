@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "krill/apps/matrix_text.hpp"
 #include "krill/apps/refusal.hpp"
 #include "krill/apps/stopwatch.hpp"

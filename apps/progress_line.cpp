@@ -44,7 +44,7 @@ Pace pace(const std::deque<Sight>& sights) {
 
 std::string progress_text(const std::string& solver, const Sight& now, const Pace& pace, int width) {
   std::string text = fmt::format("{} iteration {}", solver, now.iteration);
-  const auto append = [&](std::string part) {
+  const auto append = [&](const std::string& part) {
     if (text.size() + part.size() <= static_cast<std::size_t>(std::max(width, 0))) text += part;
   };
   append(fmt::format(", residual {:.2e}", now.relative));

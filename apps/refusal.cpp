@@ -91,8 +91,8 @@ void require_suitable(const std::string& matrix, const Case& settings, const Any
                     matrix, i, i, value_text(value), counting, way_out));
   }
   if (m.definiteness == Definiteness::not_positive_definite)
-    throw InvalidArgument(
-        fmt::format("{}: {}; pcg needs a positive definite matrix; {}", matrix, m.definiteness_reason, way_out));
+    throw InvalidArgument(fmt::format("{}: {} ({}); pcg needs a positive definite matrix; {}", matrix,
+                                      m.definiteness_reason, counting, way_out));
 }
 
 #define INSTANTIATE(T) \

@@ -201,7 +201,7 @@ class Run {
       write_vector(std::filesystem::path(folder.path()) / "solution.mtx", system.x.host(), 1,
                    fmt::format("solution of {} by krill {}: {}, relative residual {:.3e}", record_.settings.name,
                                version, name(record_.result.reason), record_.result.true_relative));
-      record_.files.push_back("solution.mtx");
+      record_.files.emplace_back("solution.mtx");
     }
     folder.remove_leftovers(record_);
   }

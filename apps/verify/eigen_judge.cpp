@@ -1,12 +1,14 @@
-// The only file of the program that includes Eigen.
+// The only file of the program that computes with Eigen.
 #include <fmt/format.h>
 
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseLU>
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "krill/apps/verify/judge.hpp"
@@ -77,9 +79,9 @@ class Court {
  public:
   explicit Court(const Claim<T>& claim)
       : claim_(claim),
-        A_(whole(claim.matrix)),
-        b_(Eigen::Map<const Vector<T>>(claim.b.data(), A_.rows())),
-        x_(Eigen::Map<const Vector<T>>(claim.x.data(), A_.rows())) {}
+        matrix_(whole(claim.matrix)),
+        b_(Eigen::Map<const Vector<T>>(claim.b.data(), matrix_.rows())),
+        x_(Eigen::Map<const Vector<T>>(claim.x.data(), matrix_.rows())) {}
 
   Judgement hold() {
     weigh_claim();
@@ -95,15 +97,12 @@ class Court {
 
  private:
   void weigh_claim() {
-    Eigen::VectorXd magnitude = b_.cwiseAbs();
-    std::vector<int> row_length(static_cast<std::size_t>(A_.rows()));
-    for (Eigen::Index col = 0; col < A_.cols(); ++col)
-      for (typename Matrix<T>::InnerIterator entry(A_, col); entry; ++entry) {
-        magnitude[entry.row()] += std::abs(entry.value()) * std::abs(x_[col]);
-        ++row_length[static_cast<std::size_t>(entry.row())];
-      }
+    const Eigen::VectorXd magnitude = b_.cwiseAbs() + matrix_.cwiseAbs() * x_.cwiseAbs();
+    std::vector<int> row_length(static_cast<std::size_t>(matrix_.rows()));
+    const std::span rows(matrix_.innerIndexPtr(), static_cast<std::size_t>(matrix_.nonZeros()));
+    for (const int row : rows) ++row_length[static_cast<std::size_t>(row)];
     const int longest = row_length.empty() ? 0 : *std::max_element(row_length.begin(), row_length.end());
-    j_.residual = (b_ - A_ * x_).norm() / claim_.baseline;
+    j_.residual = (b_ - matrix_ * x_).norm() / claim_.baseline;
     j_.tolerance = (claim_.residual_norm + (longest + 4) * claim_.epsilon * magnitude.norm()) / claim_.baseline;
     // Eigen's own solution is in double, so rounding takes less of it.
     reference_tolerance_ =
@@ -112,18 +111,18 @@ class Court {
   }
 
   bool is_hermitian() const {
-    const Matrix<T> adjoint = A_.adjoint();
-    return (A_ - adjoint).norm() <= 1e-12 * A_.norm();
+    const Matrix<T> adjoint = matrix_.adjoint();
+    return (matrix_ - adjoint).norm() <= 1e-12 * matrix_.norm();
   }
 
   bool find_reference() {
     const bool hermitian = is_hermitian();
     Ldlt<T> symbolic;
     if (hermitian) {
-      symbolic.analyzePattern(A_);
+      symbolic.analyzePattern(matrix_);
     } else {
-      const Matrix<T> transposed = A_.transpose();
-      symbolic.analyzePattern(Matrix<T>(A_ + transposed));
+      const Matrix<T> transposed = matrix_.transpose();
+      symbolic.analyzePattern(Matrix<T>(matrix_ + transposed));
     }
     const auto cost = symbolic.cost();
     const auto affordable = [&](double factor) {
@@ -139,7 +138,7 @@ class Court {
 
   bool by_ldlt(Ldlt<T>& solver) {
     j_.method = "SimplicialLDLT";
-    solver.factorize(A_);
+    solver.factorize(matrix_);
     if (solver.info() != Eigen::Success) return obstacle_ = "SimplicialLDLT met a zero pivot", false;
     const auto solve = [&](const Vector<T>& v) { return Vector<T>(solver.solve(v)); };
     if (!refine(solve)) return false;
@@ -150,7 +149,7 @@ class Court {
   bool by_lu() {
     j_.method = "SparseLU";
     Eigen::SparseLU<Matrix<T>> solver;
-    solver.compute(A_);
+    solver.compute(matrix_);
     if (solver.info() != Eigen::Success) return obstacle_ = "SparseLU found the matrix to be singular", false;
     const auto solve = [&](const Vector<T>& v) { return Vector<T>(solver.solve(v)); };
     if (!refine(solve)) return false;
@@ -163,8 +162,8 @@ class Court {
   bool refine(Solve&& solve) {
     reference_ = solve(b_);
     for (int step = 0; step < 2; ++step) {
-      const Vector<T> better = reference_ + solve(b_ - A_ * reference_);
-      if ((b_ - A_ * better).norm() < (b_ - A_ * reference_).norm()) reference_ = better;
+      const Vector<T> better = reference_ + solve(b_ - matrix_ * reference_);
+      if ((b_ - matrix_ * better).norm() < (b_ - matrix_ * reference_).norm()) reference_ = better;
     }
     return accept_reference();
   }
@@ -172,14 +171,14 @@ class Court {
   template <class Solver>
   bool by_krylov(const char* name) {
     j_.method = fmt::format("{} with the diagonal as preconditioner", name);
-    const double iteration_seconds = (2.0 * static_cast<double>(A_.nonZeros()) * (sizeof(T) + sizeof(int)) +
-                                      15.0 * static_cast<double>(A_.rows()) * sizeof(T)) /
+    const double iteration_seconds = (2.0 * static_cast<double>(matrix_.nonZeros()) * (sizeof(T) + sizeof(int)) +
+                                      15.0 * static_cast<double>(matrix_.rows()) * sizeof(T)) /
                                      bytes_per_second;
     Solver solver;
     solver.setMaxIterations(static_cast<Eigen::Index>(std::min(krylov_seconds / iteration_seconds, 100'000.0)) + 1);
     const double rhs = b_.norm();
     solver.setTolerance(rhs > 0 ? std::max(0.1 * claim_.residual_norm / rhs, 1e-15) : 1e-15);
-    solver.compute(A_);
+    solver.compute(matrix_);
     reference_ = solver.solve(b_);
     if (!accept_reference())
       return obstacle_ = fmt::format("the matrix is too large to be factorized, and {}", obstacle_), false;
@@ -187,7 +186,7 @@ class Court {
   }
 
   bool accept_reference() {
-    j_.reference_residual = (b_ - A_ * reference_).norm() / claim_.baseline;
+    j_.reference_residual = (b_ - matrix_ * reference_).norm() / claim_.baseline;
     // The reference is as good as its own size lets it be in double, and as good as was asked of x.
     if (j_.reference_residual <= reference_tolerance_) return true;
     obstacle_ = fmt::format("{} reached a residual of {:.3g} only, {:.3g} are needed", j_.method, j_.reference_residual,
@@ -199,12 +198,12 @@ class Court {
   template <class Solve, class SolveAdjoint>
   void estimate_condition(Solve&& solve, SolveAdjoint&& solve_adjoint) {
     inverse_norm_ = norm_of(solve, solve_adjoint);
-    j_.condition = inverse_norm_ * norm_of([&](const Vector<T>& v) { return Vector<T>(A_ * v); },
-                                           [&](const Vector<T>& v) { return Vector<T>(A_.adjoint() * v); });
+    j_.condition = inverse_norm_ * norm_of([&](const Vector<T>& v) { return Vector<T>(matrix_ * v); },
+                                           [&](const Vector<T>& v) { return Vector<T>(matrix_.adjoint() * v); });
   }
   template <class Apply, class ApplyAdjoint>
   double norm_of(Apply&& apply, ApplyAdjoint&& apply_adjoint) const {
-    Vector<T> v(A_.rows());
+    Vector<T> v(matrix_.rows());
     std::uint64_t state = 1;
     for (Eigen::Index i = 0; i < v.size(); ++i) {
       state = state * 6364136223846793005u + 1442695040888963407u;
@@ -223,7 +222,7 @@ class Court {
 
   void compare() {
     const Vector<T> difference = x_ - reference_;
-    j_.difference = (A_ * difference).norm() / claim_.baseline;
+    j_.difference = (matrix_ * difference).norm() / claim_.baseline;
     j_.difference_tolerance = j_.tolerance + j_.reference_residual;
     const double size = reference_.norm();
     j_.error = size > 0 ? difference.norm() / size : difference.norm();
@@ -242,7 +241,7 @@ class Court {
   }
 
   const Claim<T>& claim_;
-  Matrix<T> A_;
+  Matrix<T> matrix_;
   Vector<T> b_, x_, reference_;
   Judgement j_;
   double reference_tolerance_ = 0, inverse_norm_ = 0;

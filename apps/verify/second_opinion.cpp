@@ -60,10 +60,11 @@ Evidence<W> gather(const SolveRecord& record) {
   if (const auto* random = std::get_if<RandomRhs>(&settings.rhs))
     evidence.b = random_vector<W>(evidence.matrix.rows, random->seed, RandomPurpose::rhs);
   if (const auto* file = std::get_if<FileRhs>(&settings.rhs)) {
-    Columns<W> columns = file->path.empty() ? std::move(carried.value()) : read_vector<W>(file->path);
-    require_vector("rhs", columns, evidence.matrix.rows);
-    columns.values.resize(n);
-    evidence.b = std::move(columns.values);
+    if (!file->path.empty()) carried = read_vector<W>(file->path);
+    if (!carried) throw Error("the right-hand side that came with the matrix is gone");
+    require_vector("rhs", *carried, evidence.matrix.rows);
+    carried->values.resize(n);
+    evidence.b = std::move(carried->values);
   }
   return evidence;
 }

@@ -231,6 +231,7 @@ TEST(Plot, is_well_formed_whatever_the_title) {
 TEST(Plot, takes_histories_of_any_length_and_kind) {
   if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
   std::vector<double> history;
+  history.reserve(100'000);
   for (int i = 0; i < 100'000; ++i) history.push_back(std::pow(0.9999, i));
   const Drawing drawing = draw(convergence_script({"long", "y", history, 1e-8, 1e-9}));
   EXPECT_EQ(drawing.failure, "");

@@ -1,9 +1,9 @@
 // `krill solve` as a process: what it prints, its exit codes, and signals.
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "krill/apps/interruption.hpp"
@@ -35,6 +35,7 @@ class SolveProgram : public ::testing::Test {
     const pid_t child = fork();
     if (child != 0) return child;
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     const int out = open((scratch_ / "stdout").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);

@@ -109,9 +109,7 @@ TEST_F(Solve, writes_files_that_agree_with_each_other) {
   double squares = 0;  // ||1 - A x||^2 of the 5-point matrix, by hand
   for (int j = 0; j < 15; ++j)
     for (int i = 0; i < 15; ++i) {
-      const auto u = [&](int a, int b) {
-        return a < 0 || b < 0 || a > 14 || b > 14 ? 0.0 : x[static_cast<std::size_t>(15 * b + a)];
-      };
+      const auto u = [&](int a, int b) { return a < 0 || b < 0 || a > 14 || b > 14 ? 0.0 : x.begin()[15 * b + a]; };
       squares += std::pow(1 - (4 * u(i, j) - u(i - 1, j) - u(i + 1, j) - u(i, j - 1) - u(i, j + 1)), 2);
     }
   EXPECT_NEAR(std::sqrt(squares) / 15, r["residual"]["true_relative"].get<double>(), 1e-12);

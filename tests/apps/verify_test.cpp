@@ -54,8 +54,8 @@ std::vector<T> product(const Triplets<T>& A, const std::vector<T>& x) {
 
 template <class T>
 std::vector<T> wave(std::int32_t size) {
-  std::vector<T> x;
-  for (std::int32_t i = 0; i < size; ++i) x.push_back(T(std::sin(0.1 * i) + 1.5));
+  std::vector<T> x(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = T(std::sin(0.1 * static_cast<double>(i)) + 1.5);
   return x;
 }
 
