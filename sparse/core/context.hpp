@@ -26,8 +26,8 @@ struct Host {
   Skip skip;
   Arena* arena = nullptr;
 
-  /// Threads worth waking for `work` elements: below ~32k a parallel region costs more than it saves.
-  int threads_for(std::int64_t work) const { return work < 32'768 ? 1 : threads; }
+  /// Threads worth waking for `work` elements: they wait passively, and to wake one costs some 50 us.
+  int threads_for(std::int64_t work) const { return work < 131'072 ? 1 : threads; }
   const Cuda* cuda() const { return nullptr; }
 };
 

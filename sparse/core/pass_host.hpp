@@ -63,13 +63,16 @@ template <class Pass>
 void run_pass(const Host& host, std::int64_t n, Pass pass) {
   using Sum = typename Pass::Sum;
   if (host.skip.now() || !pass.begin()) return;
+  // Every block works with a copy of its own, which no store to a vector can change: its members stay in registers.
   if constexpr (std::is_same_v<Sum, NoSum>)
-    for_blocks(host, n, detail::sum_block, n, [pass](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) pass.entry(i);
+    for_blocks(host, n, detail::sum_block, n, [&](std::int64_t begin, std::int64_t end) {
+      const Pass mine = pass;
+      for (std::int64_t i = begin; i < end; ++i) mine.entry(i);
     });
   else
-    pass.finish(sum_over_blocks<Sum>(host, n, n, [pass](std::int64_t begin, std::int64_t end) {
-      return detail::lane_sum<Sum>(begin, end, [&](std::int64_t i) { return pass.entry(i); });
+    pass.finish(sum_over_blocks<Sum>(host, n, n, [&](std::int64_t begin, std::int64_t end) {
+      const Pass mine = pass;
+      return detail::lane_sum<Sum>(begin, end, [mine](std::int64_t i) { return mine.entry(i); });
     }));
 }
 

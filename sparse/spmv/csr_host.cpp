@@ -24,12 +24,12 @@ std::int64_t first_row(const Offset* row_offsets, std::int64_t rows, std::int64_
   return low;
 }
 
-template <class T, class Offset>
-T row_sum(const CsrView<const T, Offset>& a, const T* x, std::int64_t i) {
-  const auto base = static_cast<std::int32_t>(a.base);
+/// The sum of entries [k, end) of a row, places counted from zero.
+template <class T>
+T row_sum(const T* values, const std::int32_t* col_indices, std::int32_t base, const T* x, std::int64_t k,
+          std::int64_t end) {
   T sum{};
-  for (Offset k = a.row_offsets[i] - base, end = a.row_offsets[i + 1] - base; k < end; ++k)
-    sum += a.values[k] * x[a.col_indices[k] - base];
+  for (; k < end; ++k) sum += values[k] * x[col_indices[k] - base];
   return sum;
 }
 
@@ -45,11 +45,20 @@ void csr_spmv(const Host& host, const CsrProduct<T, Offset>& p) {
   Frame frame(host);
   Sum* parts = frame.take<Sum>(static_cast<std::size_t>(tiles));
   for_blocks(host, tiles, 1, work, [&](std::int64_t t, std::int64_t) {
+    CsrProduct<T, Offset> now = p;  // a copy that no store to y can change: it stays in registers
+    now.alpha = {p.alpha()}, now.beta = {p.beta()};
     Sum part;
-    const std::int64_t end = t + 1 == tiles ? p.a.rows : first_row(p.a.row_offsets, p.a.rows, t + 1);
-    for (std::int64_t i = first_row(p.a.row_offsets, p.a.rows, t); i < end; ++i) {
-      const Sum mine = p.store(i, row_sum(p.a, p.x, i));
-      if (p.dots.wanted()) part += mine;
+    const CsrView<const T, Offset> a = p.a;
+    const auto base = static_cast<std::int32_t>(a.base);
+    const bool dots = now.dots.wanted();
+    const std::int64_t first = first_row(a.row_offsets, a.rows, t),
+                       past = t + 1 == tiles ? a.rows : first_row(a.row_offsets, a.rows, t + 1);
+    std::int64_t begin = first < past ? a.row_offsets[first] - base : 0;
+    for (std::int64_t i = first; i < past; ++i) {
+      const std::int64_t end = a.row_offsets[i + 1] - base;
+      const Sum mine = now.store(i, row_sum(a.values, a.col_indices, base, now.x, begin, end));
+      if (dots) part += mine;
+      begin = end;
     }
     parts[t] = part;
   });
