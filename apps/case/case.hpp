@@ -145,8 +145,9 @@ template <class Fields>
 void describe(Fields& fields, VerifyOptions& o) {
   fields.choice("reference", o.reference, reference_names,
                 "eigen: the same system is solved by Eigen and the solutions are compared");
-  fields.value("tolerance", o.tolerance, at_least_zero,
-               "greatest ||x - reference|| / ||reference|| that passes; 0: no limit on the error, the residuals decide");
+  fields.value(
+      "tolerance", o.tolerance, at_least_zero,
+      "greatest ||x - reference|| / ||reference|| that passes; 0: no limit on the error, the residuals decide");
 }
 
 /// Which files a solve writes beside report.json.

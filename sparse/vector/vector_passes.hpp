@@ -10,7 +10,7 @@ namespace krill {
 /// The square root by Newton's iteration from above; correctly rounded to within one unit, and the same on both
 /// backends. For the one scalar at the end of a sum, where std::sqrt is not constexpr.
 constexpr double square_root(double a) {
-  if (!(a > 0) || a - a != 0) return a;  // 0, NaN and infinity are their own answer here
+  if (!(a > 0) || a - a != 0) return a;                           // 0, NaN and infinity are their own answer here
   if (a < 0x1p-1000) return square_root(a * 0x1p200) * 0x1p-100;  // the exponent of a subnormal says nothing
   // half the exponent: within a factor of sqrt(2) of the root
   double root = std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) >> 1) + (std::uint64_t{1023} << 51));
