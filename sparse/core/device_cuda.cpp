@@ -126,8 +126,8 @@ void forbid_in_capture(const Cuda& where, const char* what) {
   check(cudaStreamIsCapturing(where.stream, &status));
   if (status != cudaStreamCaptureStatusNone)
     throw InvalidArgument(
-        fmt::format("{} is not possible while a CUDA graph is captured: run the operation once before "
-                    "it is captured",
+        fmt::format("{}: an allocation, a transfer or a wait for another stream is not possible while a CUDA graph is "
+                    "captured; run the operation once before it is captured",
                     what));
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/vector/vector.hpp"
 #include "tests/solvers/systems.hpp"
 
 namespace krill::test {
@@ -88,6 +89,31 @@ TEST_P(Loop, every_format_serves_a_captured_loop) {
       EXPECT_EQ(solver->solve(ctx, Array<double>(b), x).iterations, expected.report.iterations);
       EXPECT_TRUE(std::ranges::equal(x.host(), expected.x));
     }
+  }
+}
+
+TEST_P(Loop, an_array_that_a_capture_would_allocate_or_upload_is_named) {
+  Context ctx = context();
+  if (!ctx.on_cuda()) GTEST_SKIP() << "the host captures nothing";
+  for (const bool upload : {false, true}) {
+    Array<Progress> progress(std::vector<Progress>(1));
+    Array<double> seen(std::vector<double>(10, 1.0)), other(10), late(10, "late array"),
+        later(std::vector<double>(10, 1.0), "later array");
+    LoopGraph graph;
+    int calls = 0;
+    try {
+      iterate(ctx, graph, progress, [&] {
+        if (++calls == 1) return copy(ctx, seen, other);  // run directly; the second call is captured
+        copy(ctx, upload ? later : seen, upload ? other : late);
+      });
+      FAIL();
+    } catch (const InvalidArgument& e) {
+      EXPECT_EQ(std::string(e.what()).find(upload ? "later array: " : "late array: "), 0u) << e.what();
+      EXPECT_NE(std::string(e.what()).find("while a CUDA graph is captured"), std::string::npos) << e.what();
+    }
+    Array<double> sum(1);
+    norm2(ctx, seen, sum);  // the stream is usable again
+    EXPECT_GT(sum.host()[0], 3.0);
   }
 }
 
