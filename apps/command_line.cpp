@@ -100,6 +100,62 @@ void add_inspect(CLI::App& program, Action& action) {
       "  krill inspect thermal.mtx.gz --json | jq .definiteness");
 }
 
+void add_bench(CLI::App& program, Action& action) {
+  auto [app, command] = add_command<BenchCommand>(
+      program, action, "bench", "Time kernels against the memory's ceiling and against a rival", run_bench);
+  app->add_option("KERNEL", command->kernels, "spmv, convert, csr2csc; default: all")->type_name("");
+  app->add_option("--matrix", command->matrices,
+                  "A file, a generator with its options, or a matrix of a suite; may be given again")
+      ->type_name("FILE|NAME KEY=VALUE");
+  app->add_option("--suite", command->suite, "Seven matrices; default: targets on CUDA, small on the host")
+      ->type_name("targets|small")
+      ->check(CLI::IsMember({"targets", "small"}).description(""));
+  app->add_option("--format", command->formats, "Storage forms to measure; default: all")->type_name("csr,coo,...");
+  app->add_option("--precision", command->precisions, "float32, float64, complex64, complex128; default: as the matrix")
+      ->type_name("NAME,...");
+  app->add_option("--backend", command->backend, "Where to run")
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  app->add_option("--threads", command->threads, "Host threads; default: as many as OpenMP gives")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096).description(""));
+  app->add_option("--device", command->device, "CUDA device, counted from 0")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber.description(""));
+  app->add_option("--compare", command->compare, "The rival: cusparse on CUDA, eigen on the host")
+      ->type_name("cusparse|eigen|none")
+      ->check(CLI::IsMember({"cusparse", "eigen", "none"}).description(""));
+  app->add_option("--repeat-blocks", command->repeat_blocks,
+                  "How often a file's matrix stands on the diagonal; auto: to 512 MB on CUDA, 64 MB on the host")
+      ->type_name("auto|N");
+  app->add_flag("--warm", command->warm, "Let data stay in the cache between calls");
+  app->add_option("--out", command->out, "Write the result as JSON, too")->type_name("FILE");
+  auto* diff = app->add_option("--diff", command->diff, "Say what became slower or faster; measures nothing")
+                   ->type_name("BEFORE.json AFTER.json")
+                   ->expected(2);
+  app->add_option("--tolerance", command->tolerance, "Relative change that --diff lets pass; default: 0.05")
+      ->type_name("X")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->needs(diff);
+  app->add_option("--markdown", command->markdown, "Print a result as Markdown; measures nothing")
+      ->type_name("FILE.json")
+      ->excludes(diff);
+  app->footer(
+      "Prints, and writes with --out: the time of one call (median and spread of the rounds), bytes that have to move, "
+      "GB/s, the share of the best bandwidth that this machine reached in the same run, the rival's best time, and "
+      "ratio = rival / krill. Data come from memory, not from the cache, unless --warm says otherwise.\n\n"
+      "Examples:\n"
+      "  krill bench\n"
+      "  krill bench spmv csr2csc --compare cusparse --out h200.json\n"
+      "  krill bench spmv --backend host --compare eigen --threads 2\n"
+      "  krill bench spmv --matrix thermal.mtx.gz --matrix poisson3d nx=200 --format csr,coo\n"
+      "  krill bench spmv --matrix p3d256 --precision float32,float64 --warm\n"
+      "  krill bench --diff before.json after.json --tolerance 0.1\n"
+      "  krill bench --markdown h200.json\n\n"
+      "Exit codes: 0 measured; 1 no measurement succeeded, or --diff found something slower; 2 bad usage or input; "
+      "3 no device or memory.");
+}
+
 void add_descriptions(CLI::App& program, Action& action) {
   auto [schema, schema_command] =
       add_command<SchemaCommand>(program, action, "schema", "Print the JSON Schema of cases, for editors", run_schema);
@@ -181,6 +237,7 @@ int parse_and_run(int argc, const char* const* argv) {
   add_generate(program, action);
   add_convert(program, action);
   add_inspect(program, action);
+  add_bench(program, action);
   add_descriptions(program, action);
   try {
     program.parse(argc, argv);

@@ -36,6 +36,26 @@ struct InspectCommand {
 };
 int run_inspect(const InspectCommand&);
 
+/// `krill bench`.
+struct BenchCommand {
+  std::vector<std::string> kernels;   ///< none: all
+  std::vector<std::string> matrices;  ///< the words after --matrix: names, each followed by its settings
+  std::string suite;                  ///< targets | small
+  std::string formats;                ///< "csr,coo"; empty: all
+  std::string precisions;             ///< "float32,float64"; empty: as the matrix
+  std::string backend = "auto";       ///< auto | host | cuda
+  std::string compare = "none";       ///< none | cusparse | eigen
+  std::string repeat_blocks = "auto";
+  std::string out;  ///< where the JSON goes; empty: nowhere
+  int threads = 0;  ///< of the host; 0: as many as OpenMP gives
+  int device = 0;
+  bool warm = false;              ///< data may stay in the cache
+  std::vector<std::string> diff;  ///< two results to compare, and nothing is measured
+  double tolerance = 0.05;        ///< relative change of a time that does not count
+  std::string markdown;           ///< a result to print, and nothing is measured
+};
+int run_bench(const BenchCommand&);
+
 /// `krill schema`.
 struct SchemaCommand {
   bool markdown = false;

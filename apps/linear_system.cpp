@@ -48,14 +48,6 @@ Source<T> from_formula(const GeneratorOptions& options, const std::string& name,
 }
 
 template <class T>
-AnyMatrix<T> in_format(Context& ctx, Format format, AnyMatrix<T> A) {
-  if (format != Format::coo) return A;
-  return std::visit(Overloaded{[&](const Coo<T>&) { return std::move(A); },
-                               [&](const auto& a) { return AnyMatrix<T>(to_coo(ctx, a)); }},
-                    A);
-}
-
-template <class T>
 Array<T> first_column(Columns<T> columns, const char* name) {
   columns.values.resize(static_cast<std::size_t>(columns.rows));
   return Array<T>(std::move(columns.values), name);
@@ -167,7 +159,8 @@ LinearSystem<T> load_system(Context& ctx, const Case& settings, Timings& timings
   const MatrixProperties properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
   require_solvable(source.origin.name, properties);
   require_suitable(source.origin.name, settings, source.A, properties);
-  LinearSystem<T> system{in_format(ctx, settings.format, std::move(source.A)), properties, source.origin};
+  LinearSystem<T> system{to_format(ctx, std::move(source.A), settings.format, settings.layout), properties,
+                         source.origin};
   timings.convert += watch.lap();
   make_rhs(ctx, settings.rhs, source, system);
   system.x = make_guess<T>(settings.initial_guess, rows(system.A));

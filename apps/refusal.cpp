@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "krill/apps/matrix_text.hpp"
+#include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill::apps {
@@ -77,7 +78,7 @@ void require_suitable(const std::string& matrix, const Case& settings, const Any
   const double tolerance = std::sqrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()));
   if (m.hermitian_error > tolerance) {
     const EntryPair e =
-        std::visit([&](const auto& a) { return first_asymmetry(a, tolerance * m.greatest_magnitude); }, A);
+        visit_entries(A, [&](const auto& a) { return first_asymmetry(a, tolerance * m.greatest_magnitude); });
     const std::string what =
         e.row == e.col ? fmt::format("a({0}, {0}) = {1} is not real", e.row, value_text(e.value)) : entry_text(e);
     throw InvalidArgument(fmt::format("{}: {} ({}): the matrix is not {}, and pcg needs a {} positive definite one; {}",
@@ -85,7 +86,7 @@ void require_suitable(const std::string& matrix, const Case& settings, const Any
   }
   if (m.first_not_positive_diagonal) {
     const std::int32_t i = *m.first_not_positive_diagonal;
-    const auto value = std::visit([&](const auto& a) { return entry_at(a, i, i); }, A);
+    const auto value = visit_entries(A, [&](const auto& a) { return entry_at(a, i, i); });
     throw InvalidArgument(
         fmt::format("{}: a({}, {}) = {} ({}): the diagonal of a positive definite matrix is > 0, and pcg needs one; {}",
                     matrix, i, i, value_text(value), counting, way_out));

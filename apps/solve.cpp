@@ -85,7 +85,7 @@ double relative_error(std::span<const T> x, std::span<const T> known) {
 
 template <class T>
 std::size_t bytes_on_backend(const LinearSystem<T>& system, const Solver<T>& solver, const Context& ctx) {
-  const std::size_t matrix = std::visit([](const auto& a) { return a.bytes(); }, system.A);
+  const std::size_t matrix = bytes(system.A);
   return matrix + solver.bytes() + ctx.workspace_bytes() +
          sizeof(T) * static_cast<std::size_t>(system.b.size() + system.x.size());
 }
@@ -149,7 +149,7 @@ class Run {
     record_.matrix = system.properties;
     record_.origin = system.origin;
     record_.notes = system.notes;
-    record_.format = std::holds_alternative<Coo<T>>(system.A) ? Format::coo : Format::csr;
+    record_.format = record_.settings.format == Format::automatic ? Format::csr : record_.settings.format;
     const MatrixProperties& m = record_.matrix;
     voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
                            m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "krill/solvers/options.hpp"
+#include "krill/sparse/convert/to_format.hpp"
 #include "krill/sparse/core/error.hpp"
 #include "krill/sparse/io/generate.hpp"
 
@@ -125,9 +126,20 @@ enum class Precision { automatic, float32, float64, complex64, complex128 };
 inline constexpr std::array<std::string_view, 5> precision_names{"auto", "float32", "float64", "complex64",
                                                                  "complex128"};
 
-/// The format that the products of the solve use.
-enum class Format { automatic, csr, coo };
-inline constexpr std::array<std::string_view, 3> format_names{"auto", "csr", "coo"};
+template <class Fields>
+void describe(Fields& fields, FormatLayout& o) {
+  fields.value("block_rows", o.block_rows, Range{0, 1024},
+               "rows of a block (bsr, bsrx, gebsr, gebsc: up to 64; blocked_ell); 0: 2 to 8, what takes least memory");
+  fields.value("block_cols", o.block_cols, Range{0, 64}, "columns of a block (gebsr, gebsc); 0: as block_rows");
+  fields.value("block_columns", o.block_columns, any_value,
+               "true: the insides of blocks lie by columns (bsr, bsrx, gebsr, gebsc)");
+  fields.value("slice_rows", o.slice_rows, Range{1, 1048576}, "rows of a slice (sell, hll)");
+  fields.value("sort_window", o.sort_window, at_least_zero,
+               "rows that are sorted by length among each other (sell, hll); 0: rows keep their order");
+  fields.value("hack_rows", o.hack_rows, Range{1, 1048576}, "rows that have diagonals of their own (hdia)");
+  fields.value("ell_width", o.ell_width, Range{-1, 2147483647},
+               "entries of a row in the ell part (hyb); -1: the mean row length, rounded up");
+}
 
 /// What the user vouches for where the program would otherwise refuse.
 enum class Assume { nothing, spd };
@@ -173,6 +185,7 @@ struct Case {
   int device = 0;
   Precision precision = Precision::automatic;
   Format format = Format::automatic;
+  FormatLayout layout;
   Assume assume = Assume::nothing;
   SolverOptions solver;
   PreconditionerOptions preconditioner;
@@ -190,7 +203,9 @@ void describe(Fields& fields, Case& o) {
   fields.value("device", o.device, at_least_zero, "CUDA device, counted from 0; not with backend host");
   fields.choice("precision", o.precision, precision_names,
                 "scalar type; auto: float64, or complex128 for a complex matrix; complex64 is two float32");
-  fields.choice("format", o.format, format_names, "matrix format of the products");
+  fields.choice("format", o.format, format_names,
+                "matrix format of the products; auto: what moves the fewest bytes and pays for its conversion");
+  fields.section("layout", o.layout, "sizes that some formats want to know");
   fields.choice("assume", o.assume, assume_names,
                 "spd: pcg takes the matrix as Hermitian positive definite although its entries do not show it");
   fields.variant("solver", "type", o.solver, Need::required, "the iterative method");

@@ -301,6 +301,19 @@ Json check_section(const YamlNode& section, const std::vector<Key>& keys, std::v
   return Checker(found).section(section, keys, "");
 }
 
+/// Which formats a key of `layout` is for.
+static bool layout_key_serves(std::string_view key, Format format) {
+  const auto any_of = [&](std::initializer_list<Format> formats) {
+    return std::find(formats.begin(), formats.end(), format) != formats.end();
+  };
+  if (key == "block_rows")
+    return any_of({Format::bsr, Format::bsrx, Format::gebsr, Format::gebsc, Format::blocked_ell});
+  if (key == "block_cols") return any_of({Format::gebsr, Format::gebsc});
+  if (key == "block_columns") return any_of({Format::bsr, Format::bsrx, Format::gebsr, Format::gebsc});
+  if (key == "slice_rows" || key == "sort_window") return any_of({Format::sell, Format::hll});
+  return key == "hack_rows" ? format == Format::hdia : format == Format::hyb;
+}
+
 void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>& found) {
   const auto refuse = [&](std::initializer_list<std::string_view> path, std::string message) {
     const YamlNode* node = &root;
@@ -318,6 +331,17 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
                                  in_quotes(c.name)));
   if (c.backend == Backend::host && c.device != 0)
     refuse({"device"}, "device is not used by backend host; leave it out or change backend");
+  for (const std::string_view key :
+       {"block_rows", "block_cols", "block_columns", "slice_rows", "sort_window", "hack_rows", "ell_width"}) {
+    const YamlNode* layout = root.find("layout");
+    if (layout && layout->find(key) && !layout_key_serves(key, c.format))
+      refuse({"layout", key}, fmt::format("layout.{} is not used by format {}; leave it out or change format", key,
+                                          format_names[static_cast<std::size_t>(c.format)]));
+  }
+  if (c.layout.block_rows > largest_block_dim && c.format != Format::blocked_ell)
+    refuse({"layout", "block_rows"},
+           fmt::format("layout.block_rows is {}, expected 0 to {} for format {}", c.layout.block_rows,
+                       largest_block_dim, format_names[static_cast<std::size_t>(c.format)]));
   if (c.assume == Assume::spd && !std::holds_alternative<PcgOptions>(c.solver))
     refuse({"assume"}, "assume: spd is used by solver pcg only; leave it out or change solver.type");
   if (c.verify.reference == Reference::none && c.verify.tolerance != 0)

@@ -5,6 +5,7 @@
 
 #include "krill/apps/linear_system.hpp"
 #include "krill/apps/stopwatch.hpp"
+#include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill::apps {
@@ -53,7 +54,7 @@ Evidence<W> gather(const SolveRecord& record) {
     carried = std::move(input.rhs);
   } else {
     const AnyMatrix<W> A = generate<W>(std::get<GeneratorOptions>(settings.matrix));
-    evidence.matrix = std::visit([](const auto& a) { return triplets_of(a); }, A);
+    evidence.matrix = visit_entries(A, [](const auto& a) { return triplets_of(a); });
   }
   const auto n = static_cast<std::size_t>(evidence.matrix.rows);
   if (std::holds_alternative<OnesRhs>(settings.rhs)) evidence.b.assign(n, W(1));

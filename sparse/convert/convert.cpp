@@ -5,18 +5,41 @@
 #include <algorithm>
 #include <limits>
 
-#include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/convert/format_passes.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill {
 
 template <class T>
-static Array<T> copy_of(Context& ctx, const Array<T>& from) {
+Array<T> copy_of(Context& ctx, const Array<T>& from) {
   Array<T> to(from.size(), from.name());
   ctx.dispatch([&](const auto& where) {
     copy_bytes(where, to.write(where), from.read(where), static_cast<std::size_t>(from.size()) * sizeof(T));
   });
   return to;
+}
+
+template <class Offset>
+void require_offsets_fit(std::int64_t nnz) {
+  if (nnz > std::numeric_limits<Offset>::max())
+    throw InvalidArgument(fmt::format("csr: {} entries do not fit 32-bit row offsets (at most {}); use 64-bit offsets",
+                                      nnz, std::numeric_limits<Offset>::max()));
+}
+
+template <class To, class T, class Offset>
+Csr<T, To> with_offsets(Context& ctx, Csr<T, Offset> A) {
+  if constexpr (std::is_same_v<To, Offset>) {
+    return A;
+  } else {
+    require_offsets_fit<To>(A.nnz());
+    Array<To> offsets(A.row_offsets().size(), "csr row_offsets");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, offsets.size(), ConvertOffsets<Offset, To>{A.row_offsets().read(where), offsets.write(where)});
+    });
+    const std::int32_t cols = A.cols();
+    auto [columns, values] = std::move(A).release();
+    return {cols, std::move(offsets), std::move(columns), std::move(values)};
+  }
 }
 
 template <class T, class Offset>
@@ -26,13 +49,6 @@ Coo<T> to_coo(Context& ctx, const Csr<T, Offset>& A) {
     expand_offsets(where, A.rows(), A.nnz(), A.row_offsets().read(where), row_indices.write(where));
   });
   return {A.rows(), A.cols(), std::move(row_indices), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())};
-}
-
-template <class Offset>
-static void require_offsets_fit(std::int64_t nnz) {
-  if (nnz > std::numeric_limits<Offset>::max())
-    throw InvalidArgument(fmt::format("csr: {} entries do not fit 32-bit row offsets (at most {}); use 64-bit offsets",
-                                      nnz, std::numeric_limits<Offset>::max()));
 }
 
 template <class T, class Offset>
@@ -100,23 +116,55 @@ Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, Mirror mirro
   return {triangle.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
-template <class Where, class T, class Offset>
-static void write_diagonal(const Where& where, const Csr<T, Offset>& A, Array<T>& d) {
-  run_pass(where, d.size(), CsrDiagonal<kernel_t<T>, Offset>{A.view(where), d.write(where)});
+template <class T>
+static void write_diagonal(Context& ctx, const Coo<T>& A, Array<T>& d) {
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, d.size(), FillZero<kernel_t<T>>{d.write(where)});
+    run_pass(where, A.nnz(), CooDiagonal<kernel_t<T>>{A.view(where), d.update(where)});
+  });
 }
 
-template <class Where, class T>
-static void write_diagonal(const Where& where, const Coo<T>& A, Array<T>& d) {
-  run_pass(where, d.size(), FillZero<kernel_t<T>>{d.write(where)});
-  run_pass(where, A.nnz(), CooDiagonal<kernel_t<T>>{A.view(where), d.update(where)});
+template <class T, class Offset>
+static void write_diagonal(Context& ctx, const Csr<T, Offset>& A, Array<T>& d) {
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, d.size(), CsrDiagonal<kernel_t<T>, Offset>{A.view(where), d.write(where)});
+  });
+}
+
+/// By way of CSR.
+template <class Matrix, class T>
+static void write_diagonal(Context& ctx, const Matrix& A, Array<T>& d) {
+  write_diagonal(ctx, to_csr<T, std::int64_t>(ctx, A), d);
 }
 
 template <class T>
 Array<T> diagonal(Context& ctx, const AnyMatrix<T>& A) {
   Array<T> d(std::min(rows(A), cols(A)), "diagonal");
-  ctx.dispatch([&](const auto& where) { std::visit([&](const auto& a) { write_diagonal(where, a, d); }, A); });
+  std::visit([&](const auto& a) { write_diagonal(ctx, a, d); }, A);
   return d;
 }
+
+template <class T, class Matrix>
+static AnyMatrix<T> narrowest_csr(Context& ctx, const Matrix& A) {
+  if (A.nnz() <= std::numeric_limits<std::int32_t>::max()) return to_csr<T, std::int32_t>(ctx, A);
+  return to_csr<T, std::int64_t>(ctx, A);
+}
+
+template <class T>
+AnyMatrix<T> to_csr(Context& ctx, const AnyMatrix<T>& A) {
+  return std::visit(
+      [&]<class Matrix>(const Matrix& a) -> AnyMatrix<T> {
+        if constexpr (std::is_same_v<Matrix, Csr<T, std::int32_t>> || std::is_same_v<Matrix, Csr<T, std::int64_t>>)
+          return a.clone();
+        else
+          return narrowest_csr<T>(ctx, a);
+      },
+      A);
+}
+
+template Array<std::int32_t> copy_of(Context&, const Array<std::int32_t>&);
+template void require_offsets_fit<std::int32_t>(std::int64_t);
+template void require_offsets_fit<std::int64_t>(std::int64_t);
 
 #define INSTANTIATE(T, Offset)                                                            \
   template Coo<T> to_coo(Context&, const Csr<T, Offset>&);                                \
@@ -126,7 +174,14 @@ Array<T> diagonal(Context& ctx, const AnyMatrix<T>& A) {
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE
 
-#define INSTANTIATE(T) template Array<T> diagonal(Context&, const AnyMatrix<T>&);
+#define INSTANTIATE(T)                                                                      \
+  template Array<T> copy_of(Context&, const Array<T>&);                                     \
+  template Array<T> diagonal(Context&, const AnyMatrix<T>&);                                \
+  template AnyMatrix<T> to_csr(Context&, const AnyMatrix<T>&);                              \
+  template Csr<T, std::int32_t> with_offsets<std::int32_t>(Context&, Csr<T, std::int32_t>); \
+  template Csr<T, std::int32_t> with_offsets<std::int32_t>(Context&, Csr<T, std::int64_t>); \
+  template Csr<T, std::int64_t> with_offsets<std::int64_t>(Context&, Csr<T, std::int32_t>); \
+  template Csr<T, std::int64_t> with_offsets<std::int64_t>(Context&, Csr<T, std::int64_t>);
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -1,8 +1,20 @@
 // From format to format: CSR <-> COO, transposition, symmetric expansion, the diagonal.
 #pragma once
-#include "krill/sparse/formats/any_matrix.hpp"
+#include "krill/sparse/convert/formats.hpp"
 
 namespace krill {
+
+/// The same contents, on the context's side.
+template <class T>
+Array<T> copy_of(Context&, const Array<T>&);
+
+/// Raises InvalidArgument where nnz does not fit Offset.
+template <class Offset>
+void require_offsets_fit(std::int64_t nnz);
+
+/// The same matrix with row offsets of the other type. Raises InvalidArgument where nnz does not fit Offset.
+template <class To, class T, class Offset>
+Csr<T, To> with_offsets(Context&, Csr<T, Offset> A);
 
 /// The same matrix in coordinates. O(nnz); the column indices and values are copied.
 template <class T, class Offset>
@@ -30,6 +42,26 @@ Csr<T, Offset> expand(Context&, const Csr<T, Offset>& triangle, Mirror);
 /// d_i = a_ii, zero where no entry is stored; min(rows, cols) entries.
 template <class T>
 Array<T> diagonal(Context&, const AnyMatrix<T>& A);
+
+/// A in CSR: itself where it is CSR already. Offsets are 32-bit where they can be.
+template <class T>
+AnyMatrix<T> to_csr(Context&, const AnyMatrix<T>& A);
+
+/// f(a) for A where it is in CSR or COO, else for A in CSR on the host: for what looks at every entry once.
+template <class T, class F>
+decltype(auto) visit_entries(const AnyMatrix<T>& A, F&& f) {
+  return std::visit(
+      [&]<class Matrix>(const Matrix& a) -> decltype(auto) {
+        if constexpr (std::is_same_v<Matrix, Csr<T, std::int32_t>> || std::is_same_v<Matrix, Csr<T, std::int64_t>> ||
+                      std::is_same_v<Matrix, Coo<T>>) {
+          return f(a);
+        } else {
+          Context host = Context::host();
+          return f(to_csr<T, std::int64_t>(host, a));
+        }
+      },
+      A);
+}
 
 // The kernels behind the doors, on views: pointers on the tag's side, zero-based where no view says otherwise.
 

@@ -47,7 +47,7 @@ struct GatherTransposed {
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
     out_col_indices[k] = row_indices[order[k]];
-    out_values[k] = conj_if(conjugate, values[order[k]]);
+    if (values) out_values[k] = conj_if(conjugate, values[order[k]]);
     return {};
   }
 };
@@ -80,7 +80,7 @@ void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool con
   expand_offsets(cuda, a.rows, a.nnz, offsets, row_indices);
   run_pass(cuda, a.nnz, ColumnKeys<Offset>{a.col_indices, static_cast<int>(a.base), keys, order});
   std::size_t bytes = 0;
-  const int bits = bits_of(a.cols);
+  const int bits = bits_of(a.cols + std::int64_t(1));  // entries of column `cols` belong to none and go to the end
   check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_keys, order, sorted_order, a.nnz, 0, bits,
                                         cuda.stream));
   check(cub::DeviceRadixSort::SortPairs(frame.take<char>(bytes), bytes, keys, sorted_keys, order, sorted_order, a.nnz,
@@ -117,6 +117,7 @@ template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::
 template void expand_offsets(const Cuda&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
 template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
 template void scan_counts(const Cuda&, std::int64_t, const std::int64_t*, std::int64_t*);
+template void csr_transpose(const Cuda&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*);
 
 #define INSTANTIATE(T, Offset)                                                              \
   template void csr_transpose(const Cuda&, const CsrView<const kernel_t<T>, Offset>&, bool, \

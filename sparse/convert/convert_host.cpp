@@ -46,7 +46,7 @@ void csr_transpose(const Host& host, const CsrView<const T, Offset>& a, bool con
     for_entries(part, [&](std::int64_t i, Offset k, std::size_t col) {
       const Offset to = mine[col]++;
       out.col_indices[to] = static_cast<std::int32_t>(i);
-      out.values[to] = conj_if(conjugate, a.values[k]);
+      if (a.values) out.values[to] = conj_if(conjugate, a.values[k]);
       if (permutation) permutation[to] = k;
     });
   }
@@ -55,7 +55,11 @@ void csr_transpose(const Host& host, const CsrView<const T, Offset>& a, bool con
 template <class Offset>
 void expand_offsets(const Host& host, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
                     std::int32_t* row_indices) {
-  run_pass(host, nnz, RowOfEntry<Offset>{row_offsets, rows, row_indices});
+  if (host.skip.now()) return;
+  for_blocks(host, rows, detail::sum_block, nnz + rows, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      std::fill(row_indices + row_offsets[i], row_indices + row_offsets[i + 1], static_cast<std::int32_t>(i));
+  });
 }
 
 template <class Offset>
@@ -76,6 +80,7 @@ template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::
 template void expand_offsets(const Host&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
 template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
 template void scan_counts(const Host&, std::int64_t, const std::int64_t*, std::int64_t*);
+template void csr_transpose(const Host&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*);
 
 #define INSTANTIATE(T, Offset)                                                              \
   template void csr_transpose(const Host&, const CsrView<const kernel_t<T>, Offset>&, bool, \

@@ -4,6 +4,7 @@
 
 #include "krill/sparse/core/pass.hpp"
 #include "krill/sparse/formats/coo.hpp"
+#include "krill/sparse/formats/csr.hpp"
 
 namespace krill {
 

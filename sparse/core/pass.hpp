@@ -21,6 +21,16 @@ struct NoSum {
   constexpr NoSum& operator+=(NoSum) { return *this; }
 };
 
+/// Stores a word into which other threads may be storing the same at the same time.
+template <class Word>
+constexpr void store_relaxed(Word& at, Word value) {
+#ifdef __CUDA_ARCH__
+  at = value;
+#else
+  __atomic_store_n(&at, value, __ATOMIC_RELAXED);
+#endif
+}
+
 /// Runs begin(), entry(i) for every i in [0, n), and finish(sum of what entry returned). Repeatable bitwise.
 template <class Pass>
 void run_pass(const Host&, std::int64_t n, Pass);

@@ -24,6 +24,18 @@ __device__ T shuffle_down(T value, int offset) {
   return value;
 }
 
+/// What another multiprocessor wrote before its ticket: volatile words, so that L1 does not answer.
+template <class T>
+__device__ T load_through(const T* from) {
+  T value;
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  const volatile unsigned* at = reinterpret_cast<const volatile unsigned*>(from);
+#pragma unroll
+  for (unsigned w = 0; w < sizeof(T) / sizeof(unsigned); ++w) words[w] = at[w];
+  memcpy(&value, words, sizeof value);
+  return value;
+}
+
 /// Adds `mine` over the block; the result is valid in thread 0. Shuffles inside a warp, then one value a warp.
 template <class T>
 __device__ T block_sum(T mine) {
@@ -63,16 +75,7 @@ __device__ void grid_sum(T mine, GridScratch<T> scratch, Use&& use) {
   if (!last) return;
   __threadfence();
   T sum{};
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += sum_threads) {
-    // volatile words: the partials were written by other multiprocessors, so L1 must not answer
-    T part;
-    unsigned words[sizeof(T) / sizeof(unsigned)];
-    const volatile unsigned* from = reinterpret_cast<const volatile unsigned*>(scratch.partials + i);
-#pragma unroll
-    for (unsigned w = 0; w < sizeof(T) / sizeof(unsigned); ++w) words[w] = from[w];
-    memcpy(&part, words, sizeof part);
-    sum += part;
-  }
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += sum_threads) sum += load_through(scratch.partials + i);
   const T total = block_sum(sum);
   if (threadIdx.x == 0) {
     *scratch.ticket = 0;

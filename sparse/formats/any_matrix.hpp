@@ -2,14 +2,22 @@
 #pragma once
 #include <variant>
 
+#include "krill/sparse/formats/blocked_ell.hpp"
+#include "krill/sparse/formats/bsr.hpp"
 #include "krill/sparse/formats/coo.hpp"
+#include "krill/sparse/formats/csc.hpp"
 #include "krill/sparse/formats/csr.hpp"
+#include "krill/sparse/formats/dia.hpp"
+#include "krill/sparse/formats/hyb.hpp"
+#include "krill/sparse/formats/sell.hpp"
 
 namespace krill {
 
-/// One of the formats, with the scalar type fixed: doors and operators visit it.
+/// One of the formats, with the scalar type fixed: doors and operators visit it. Bsr holds GEBSR, too, Sell HLL, and
+/// Dia HDIA.
 template <class T>
-using AnyMatrix = std::variant<Csr<T, std::int32_t>, Csr<T, std::int64_t>, Coo<T>>;
+using AnyMatrix = std::variant<Csr<T, std::int32_t>, Csr<T, std::int64_t>, Coo<T>, CooAos<T>, Csc<T>, Bsr<T>, Bsrx<T>,
+                               Gebsc<T>, Ell<T>, Sell<T>, Hyb<T>, Dia<T>, BlockedEll<T>>;
 
 template <class T>
 std::int32_t rows(const AnyMatrix<T>& A) {
@@ -19,9 +27,15 @@ template <class T>
 std::int32_t cols(const AnyMatrix<T>& A) {
   return std::visit([](const auto& a) { return a.cols(); }, A);
 }
+/// Stored entries; each format says what it counts.
 template <class T>
 std::int64_t nnz(const AnyMatrix<T>& A) {
   return std::visit([](const auto& a) { return a.nnz(); }, A);
+}
+/// Bytes of the format's arrays, once.
+template <class T>
+std::size_t bytes(const AnyMatrix<T>& A) {
+  return std::visit([](const auto& a) { return a.bytes(); }, A);
 }
 
 }  // namespace krill

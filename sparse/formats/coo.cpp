@@ -12,14 +12,14 @@ namespace {
 template <class T>
 std::string fault_of_entry(const CooView<const T>& a, std::int64_t k) {
   const auto base = static_cast<int>(a.base);
-  const std::int32_t row = a.row_indices[k], col = a.col_indices[k];
-  if (row < base || row - base >= a.rows)
-    return fmt::format("coo: row_indices[{}] = {} lies outside {} to {}", k, row, base, a.rows - 1 + base);
-  if (col < base || col - base >= a.cols)
-    return fmt::format("coo: col_indices[{}] = {} lies outside {} to {}", k, col, base, a.cols - 1 + base);
-  if (k == 0 || a.row_indices[k - 1] < row || (a.row_indices[k - 1] == row && a.col_indices[k - 1] < col)) return {};
+  const std::int32_t row = a.row(k), col = a.col(k);
+  if (row < 0 || row >= a.rows)
+    return fmt::format("coo: row_indices[{}] = {} lies outside {} to {}", k, row + base, base, a.rows - 1 + base);
+  if (col < 0 || col >= a.cols)
+    return fmt::format("coo: col_indices[{}] = {} lies outside {} to {}", k, col + base, base, a.cols - 1 + base);
+  if (k == 0 || a.row(k - 1) < row || (a.row(k - 1) == row && a.col(k - 1) < col)) return {};
   return fmt::format("coo: entry {} at ({}, {}) follows ({}, {}); entries are sorted by row, then strictly by column",
-                     k, row, col, a.row_indices[k - 1], a.col_indices[k - 1]);
+                     k, row + base, col + base, a.row(k - 1) + base, a.col(k - 1) + base);
 }
 
 }  // namespace
@@ -36,9 +36,16 @@ void validate(const Coo<T>& A) {
   validate(ctx.host_tag(), A.view(ctx.host_tag()));
 }
 
+template <class T>
+void validate(const CooAos<T>& A) {
+  const Context ctx = Context::host();
+  validate(ctx.host_tag(), A.view(ctx.host_tag()));
+}
+
 #define INSTANTIATE(T)                                                    \
   template void validate(const Host&, const CooView<const kernel_t<T>>&); \
-  template void validate(const Coo<T>&);
+  template void validate(const Coo<T>&);                                  \
+  template void validate(const CooAos<T>&);
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

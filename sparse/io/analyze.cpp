@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/pass_host.hpp"
 
@@ -323,7 +324,7 @@ MatrixProperties analyze_view(const Host& host, CooView<const K> A) {
 
 template <class T>
 MatrixProperties analyze(const Host& host, const AnyMatrix<T>& A) {
-  return std::visit([&](const auto& a) { return analyze_view(host, a.view(Host{})); }, A);
+  return visit_entries(A, [&](const auto& a) { return analyze_view(host, a.view(Host{})); });
 }
 
 #define LINE(T) template MatrixProperties analyze(const Host&, const AnyMatrix<T>&);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/error.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/io/atomic_file.hpp"
@@ -200,19 +201,17 @@ std::int64_t check_and_count(const Entries& a, Symmetry symmetry) {
 template <class T>
 void write_matrix_market(const std::filesystem::path& path, const AnyMatrix<T>& A, Symmetry symmetry,
                          const std::string& comment) {
-  std::visit(
-      [&](const auto& matrix) {
-        const auto a = entries_of(matrix);
-        const std::int64_t written = check_and_count(a, symmetry);
-        write_file(path,
-                   head("coordinate", field_of<T>, symmetry, comment, fmt::format("{} {} {}", a.rows, a.cols, written)),
-                   a.nnz, [&](std::int64_t begin, std::int64_t end, std::string& text) {
-                     a.for_each(begin, end, [&](std::int32_t row, std::int32_t col, T value) {
-                       if (is_written(symmetry, row, col)) append_entry(text, row, col, value);
-                     });
-                   });
-      },
-      A);
+  visit_entries(A, [&](const auto& matrix) {
+    const auto a = entries_of(matrix);
+    const std::int64_t written = check_and_count(a, symmetry);
+    write_file(path,
+               head("coordinate", field_of<T>, symmetry, comment, fmt::format("{} {} {}", a.rows, a.cols, written)),
+               a.nnz, [&](std::int64_t begin, std::int64_t end, std::string& text) {
+                 a.for_each(begin, end, [&](std::int32_t row, std::int32_t col, T value) {
+                   if (is_written(symmetry, row, col)) append_entry(text, row, col, value);
+                 });
+               });
+  });
 }
 
 template <class T>

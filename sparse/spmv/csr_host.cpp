@@ -1,8 +1,7 @@
 #include <algorithm>
 
 #include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/spmv/spmv.hpp"
+#include "krill/sparse/spmv/row_tiles.hpp"
 
 namespace krill {
 namespace {
@@ -35,39 +34,30 @@ T row_sum(const T* values, const std::int32_t* col_indices, std::int32_t base, c
 
 }  // namespace
 
-// Pieces of equal work, found by bisection, so that a few long rows do not hold up one thread; their parts of the dots
-// are added in order, so the result does not depend on the number of threads.
+// Pieces of equal work, found by bisection, so that a few long rows do not hold up one thread.
 template <class T, class Offset>
-void csr_spmv(const Host& host, const CsrProduct<T, Offset>& p) {
-  if (host.skip.now()) return;
-  using Sum = typename DotsView<T>::Sum;
+void run_product(const Host& host, const Product<CsrView<const T, Offset>>& p) {
   const std::int64_t work = p.a.nnz + p.a.rows, tiles = work / tile + 1;
-  Frame frame(host);
-  Sum* parts = frame.take<Sum>(static_cast<std::size_t>(tiles));
-  for_blocks(host, tiles, 1, work, [&](std::int64_t t, std::int64_t) {
-    CsrProduct<T, Offset> now = p;  // a copy that no store to y can change: it stays in registers
-    now.alpha = {p.alpha()}, now.beta = {p.beta()};
-    Sum part;
-    const CsrView<const T, Offset> a = p.a;
+  const auto run = [&](const Product<CsrView<const T, Offset>>& now, std::int64_t t, std::int64_t) {
+    typename DotsView<T>::Sum part;
+    const CsrView<const T, Offset>& a = now.a;
     const auto base = static_cast<std::int32_t>(a.base);
-    const bool dots = now.dots.wanted();
     const std::int64_t first = first_row(a.row_offsets, a.rows, t),
                        past = t + 1 == tiles ? a.rows : first_row(a.row_offsets, a.rows, t + 1);
     std::int64_t begin = first < past ? a.row_offsets[first] - base : 0;
     for (std::int64_t i = first; i < past; ++i) {
       const std::int64_t end = a.row_offsets[i + 1] - base;
-      const Sum mine = now.store(i, row_sum(a.values, a.col_indices, base, now.x, begin, end));
-      if (dots) part += mine;
+      const auto mine = now.store(i, row_sum(a.values, a.col_indices, base, now.x, begin, end));
+      if (now.dots.wanted()) part += mine;
       begin = end;
     }
-    parts[t] = part;
-  });
-  Sum total;
-  for (std::int64_t t = 0; t < tiles; ++t) total += parts[t];
-  p.dots.finish(total);
+    return part;
+  };
+  for_row_tiles(host, p, tiles, 1, work, run);
 }
 
-#define INSTANTIATE(T, Offset) template void csr_spmv(const Host&, const CsrProduct<kernel_t<T>, Offset>&);
+#define INSTANTIATE(T, Offset) \
+  template void run_product(const Host&, const Product<CsrView<const kernel_t<T>, Offset>>&);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -1,86 +1,152 @@
 #include "krill/sparse/spmv/spmv.hpp"
 
 #include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/format_passes.hpp"
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/spmv/call.hpp"
 
 namespace krill {
 namespace {
 
-template <class Matrix, class T>
-void require_shapes(Op op, const Matrix& A, const Array<T>& x, const Array<T>& y, const Dots<T>& dots) {
-  require_size("spmv: x", x.size(), A.cols(op));
-  require_size("spmv: y", y.size(), A.rows(op));
-  require_disjoint("spmv: x and y", x, y);
-  const auto require_dot = [&](const Array<T>* with, const Array<wide_t<T>>* result) {
-    require((with == nullptr) == (result == nullptr),
-            "spmv: a dot product needs both a partner and room for the result");
-    if (!with) return;
-    require_size("spmv: the partner of a dot product", with->size(), y.size());
-    require_size("spmv: the result of a dot product", result->size(), 1);
-  };
-  require_dot(dots.with_first, dots.first);
-  require_dot(dots.with_second, dots.second);
+template <class View>
+std::int32_t columns_of(const View& a) {
+  return a.cols;
+}
+template <class T>
+std::int32_t columns_of(const HybView<T>& a) {
+  return a.ell.cols;
 }
 
-/// Partners are read before y is handed out for writing; a partner that is y itself is known by its address.
-template <class T, class Where>
-DotsView<kernel_t<T>> view(const Dots<T>& dots, const Where& where, const Array<T>& y) {
-  const auto partner = [&](const Array<T>* with) { return with && with != &y ? with->read(where) : nullptr; };
-  return {partner(dots.with_first), dots.first ? dots.first->write(where) : nullptr, partner(dots.with_second),
-          dots.second ? dots.second->write(where) : nullptr};
+/// A matrix in CSR in the frame's memory.
+template <class T, class Offset>
+CsrView<T, Offset> take_csr(Frame& frame, std::int32_t rows, std::int32_t cols, std::int64_t nnz) {
+  return {rows,
+          cols,
+          nnz,
+          frame.take<Offset>(static_cast<std::size_t>(rows) + 1),
+          frame.take<std::int32_t>(static_cast<std::size_t>(nnz)),
+          frame.take<T>(static_cast<std::size_t>(nnz))};
 }
 
-/// The part of a product that does not depend on the format. `a` is on the tag's side and already op(A).
-template <class T, class Offset, class Where>
-void multiply(const Where& where, const CsrView<const kernel_t<T>, Offset>& a, const Scalar<T>& alpha,
-              const Array<T>& x, const Scalar<T>& beta, Array<T>& y, const Dots<T>& dots) {
-  CsrProduct<kernel_t<T>, Offset> product{alpha.read(where), a,       x.read(where),
-                                          beta.read(where),  nullptr, view(dots, where, y)};
-  product.y = y.output(where, beta);
-  if (dots.with_first == &y) product.dots.with_first = product.y;
-  if (dots.with_second == &y) product.dots.with_second = product.y;
-  csr_spmv(where, product);
+// Any format in CSR: arrays of its own where they serve, the frame's memory for the rest.
+template <class Where, class T, class Offset>
+CsrView<const T, Offset> csr_of(const Where&, Frame&, const CsrView<const T, Offset>& a, std::int64_t) {
+  return a;
 }
 
-/// op(a) in the frame's memory; a itself where op is none.
-template <class T, class Offset, class Where>
-CsrView<const T, Offset> with_op(const Where& where, Frame& frame, Op op, const CsrView<const T, Offset>& a) {
-  if (op == Op::none) return a;
-  const auto nnz = static_cast<std::size_t>(a.nnz);
-  const CsrView<T, Offset> out{a.cols,
-                               a.rows,
-                               a.nnz,
-                               frame.take<Offset>(static_cast<std::size_t>(a.cols) + 1),
-                               frame.take<std::int32_t>(nnz),
-                               frame.take<T>(nnz)};
+template <class Where, class T>
+CsrView<const T, std::int64_t> csr_of(const Where& where, Frame& frame, const CooView<const T>& a, std::int64_t nnz) {
+  auto* row_offsets = frame.take<std::int64_t>(static_cast<std::size_t>(a.rows) + 1);
+  const std::int32_t *rows = a.row_indices, *cols = a.col_indices;
+  if (a.stride == 2) {
+    auto* split = frame.take<std::int32_t>(2 * static_cast<std::size_t>(nnz));
+    run_pass(where, nnz, SplitPairs{a.row_indices, split, split + nnz});
+    rows = split, cols = split + nnz;
+  }
+  compress_rows(where, a.rows, nnz, rows, row_offsets);
+  return {a.rows, a.cols, nnz, row_offsets, cols, a.values};
+}
+
+/// `places` is at least the number of entries: the rest of the arrays belongs to no row, its columns are those of no
+/// column, so that a transposition leaves it behind, too.
+template <class Where, class View>
+CsrView<const typename View::Value, std::int64_t> csr_of(const Where& where, Frame& frame, const View& a,
+                                                         std::int64_t places) {
+  const std::int32_t rows = a.stored_rows();
+  const auto out = take_csr<typename View::Value, std::int64_t>(frame, rows, columns_of(a), places);
+  Frame counting(where);
+  auto* counts = counting.take<std::int64_t>(static_cast<std::size_t>(rows));
+  run_pass(where, rows, CountEntries<View, std::int64_t>{a, counts});
+  scan_counts(where, rows, counts, out.row_offsets);
+  run_pass(where, rows, FillCsr<View, std::int64_t>{a, out});
+  run_pass(where, places, FillTail{out.row_offsets, rows, out.cols, out.col_indices});
+  return out.as_const();
+}
+
+template <class Where, class T>
+CsrView<const T, std::int64_t> csr_of(const Where& where, Frame& frame, const BsrView<const T>& a,
+                                      std::int64_t places) {
+  return csr_of(where, frame, Nonzeros<BsrView<const T>>{a, a.cols}, places);
+}
+template <class Where, class T>
+CsrView<const T, std::int64_t> csr_of(const Where& where, Frame& frame, const BlockedEllView<const T>& a,
+                                      std::int64_t places) {
+  return csr_of(where, frame, Nonzeros<BlockedEllView<const T>>{a, a.cols}, places);
+}
+
+/// The transpose or adjoint of a in the frame's memory. The frame may hold more than the entries that there are.
+template <class Where, class T, class Offset>
+CsrView<const T, Offset> transposed_in(const Where& where, Frame& frame, Op op, const CsrView<const T, Offset>& a) {
+  const auto out = take_csr<T, Offset>(frame, a.cols, a.rows, a.nnz);
   csr_transpose(where, a, op == Op::adjoint, out, static_cast<Offset*>(nullptr));
   return out.as_const();
 }
 
-}  // namespace
-
-template <class T, class Offset>
-void spmv(Context& ctx, Op op, const std::type_identity_t<Scalar<T>>& alpha, const Csr<T, Offset>& A, const Array<T>& x,
-          const std::type_identity_t<Scalar<T>>& beta, Array<T>& y, const std::type_identity_t<Dots<T>>& dots) {
-  require_shapes(op, A, x, y, dots);
-  ctx.dispatch([&](const auto& where) {
-    Frame frame(where);
-    multiply<T, Offset>(where, with_op(where, frame, op, A.view(where)), alpha, x, beta, y, dots);
-  });
+/// The conjugate of a in the frame's memory.
+template <class Where, class T, class Offset>
+CsrView<const T, Offset> conjugate_in(const Where& where, Frame& frame, CsrView<const T, Offset> a) {
+  if constexpr (is_complex<T>) {
+    T* values = frame.take<T>(static_cast<std::size_t>(a.nnz));
+    run_pass(where, a.nnz, Conjugate<T>{a.values, values});
+    a.values = values;
+  }
+  return a;
 }
 
-template <class T>
-void spmv(Context& ctx, Op op, const std::type_identity_t<Scalar<T>>& alpha, const Coo<T>& A, const Array<T>& x,
-          const std::type_identity_t<Scalar<T>>& beta, Array<T>& y, const std::type_identity_t<Dots<T>>& dots) {
-  require_shapes(op, A, x, y, dots);
-  ctx.dispatch([&](const auto& where) {
-    Frame frame(where);
-    auto* row_offsets = frame.take<std::int64_t>(static_cast<std::size_t>(A.rows()) + 1);
-    const CooView<const kernel_t<T>> a = A.view(where);
-    compress_rows(where, a.rows, a.nnz, a.row_indices, row_offsets);
-    const CsrView<const kernel_t<T>, std::int64_t> csr{a.rows, a.cols, a.nnz, row_offsets, a.col_indices, a.values};
-    multiply<T, std::int64_t>(where, with_op(where, frame, op, csr), alpha, x, beta, y, dots);
-  });
+// y = op(A) x for each kind of format.
+template <class Where, class T, class View>
+void multiply_rows(const Where& where, Op op, const View& a, std::int64_t nnz, const SpmvCall<T>& call) {
+  Frame frame(where);
+  if constexpr (requires { run_product(where, call.product(where, a)); }) {
+    if (op == Op::none) return run_product(where, call.product(where, a));
+  }
+  const auto csr = csr_of(where, frame, a, nnz);
+  if (op == Op::none) return run_product(where, call.product(where, csr));
+  run_product(where, call.product(where, transposed_in(where, frame, op, csr)));
+}
+
+template <class Where, class T, class View>
+void multiply_columns(const Where& where, Op op, const View& transposed, std::int64_t nnz, const SpmvCall<T>& call) {
+  Frame frame(where);
+  if (op == Op::transpose) return multiply_rows(where, Op::none, transposed, nnz, call);
+  const auto csr = csr_of(where, frame, transposed, nnz);
+  if (op == Op::none)
+    run_product(where, call.product(where, transposed_in(where, frame, Op::transpose, csr)));
+  else
+    run_product(where, call.product(where, conjugate_in(where, frame, csr)));
+}
+
+/// The ELL part, then the other part added.
+template <class Where, class K, class T>
+void multiply_hyb(const Where& where, const HybView<const K>& a, const SpmvCall<T>& call) {
+  Frame frame(where);
+  auto first = call.product(where, a.ell);
+  if (a.coo.nnz == 0) return run_product(where, first);
+  const auto rest = csr_of(where, frame, a.coo, a.coo.nnz);
+  const Product<CsrView<const K, std::int64_t>> second{first.alpha, rest, first.x, {K(1)}, first.y, first.dots};
+  first.dots = {};
+  run_product(where, first);
+  run_product(where, second);
+}
+
+template <class Where, class T, class Matrix>
+void multiply(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& call) {
+  if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>)
+    return multiply_columns(where, op, A.transposed().view(where), A.nnz(), call);
+  else if constexpr (std::is_same_v<Matrix, Hyb<T>>)
+    if (op == Op::none) return multiply_hyb(where, A.view(where), call);
+  if constexpr (!std::is_same_v<Matrix, Csc<T>> && !std::is_same_v<Matrix, Gebsc<T>>)
+    multiply_rows(where, op, A.view(where), A.nnz(), call);
+}
+
+}  // namespace
+
+template <class Matrix>
+void spmv(Context& ctx, Op op, const Scalar<value_t<Matrix>>& alpha, const Matrix& A, const Array<value_t<Matrix>>& x,
+          const Scalar<value_t<Matrix>>& beta, Array<value_t<Matrix>>& y, const Dots<value_t<Matrix>>& dots) {
+  const SpmvCall<value_t<Matrix>> call{alpha, x, beta, y, dots};
+  call.check(A.rows(op), A.cols(op));
+  ctx.dispatch([&](const auto& where) { multiply(where, op, A, call); });
 }
 
 template <class T>
@@ -89,18 +155,74 @@ void spmv(Context& ctx, Op op, const std::type_identity_t<Scalar<T>>& alpha, con
   std::visit([&](const auto& a) { spmv(ctx, op, alpha, a, x, beta, y, dots); }, A);
 }
 
-#define INSTANTIATE(T, Offset)                                                                                 \
-  template void spmv(Context&, Op, const Scalar<T>&, const Csr<T, Offset>&, const Array<T>&, const Scalar<T>&, \
-                     Array<T>&, const Dots<T>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class Matrix>
+void residual(Context& ctx, const Matrix& A, const Array<value_t<Matrix>>& x, const Array<value_t<Matrix>>& b,
+              Array<value_t<Matrix>>& r, const Dots<value_t<Matrix>>& dots) {
+  const Scalar<value_t<Matrix>> minus_one(-1), one(1);
+  const SpmvCall<value_t<Matrix>> call{minus_one, x, one, r, dots, &b};
+  call.check(A.rows(), A.cols());
+  ctx.dispatch([&](const auto& where) { multiply(where, Op::none, A, call); });
+}
 
-#define INSTANTIATE(T)                                                                                            \
-  template void spmv(Context&, Op, const Scalar<T>&, const Coo<T>&, const Array<T>&, const Scalar<T>&, Array<T>&, \
-                     const Dots<T>&);                                                                             \
-  template void spmv(Context&, Op, const Scalar<T>&, const AnyMatrix<T>&, const Array<T>&, const Scalar<T>&,      \
-                     Array<T>&, const Dots<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
+template <class T>
+void residual(Context& ctx, const AnyMatrix<T>& A, const Array<T>& x, const Array<T>& b, Array<T>& r,
+              const std::type_identity_t<Dots<T>>& dots) {
+  std::visit([&](const auto& a) { residual(ctx, a, x, b, r, dots); }, A);
+}
+
+template <class T>
+void spmv_masked(Context& ctx, const std::type_identity_t<Scalar<T>>& alpha, const Bsrx<T>& A,
+                 const Array<std::int32_t>& mask, const Array<T>& x, const std::type_identity_t<Scalar<T>>& beta,
+                 Array<T>& y) {
+  const Dots<T> no_dots;
+  const SpmvCall<T> call{alpha, x, beta, y, no_dots};
+  call.check(A.rows(), A.cols());
+  require_size("spmv_masked: mask, at most, which", std::max<std::int64_t>(mask.size(), A.block_rows()),
+               A.block_rows());
+  if (mask.size() == 0) return;
+  ctx.dispatch([&](const auto& where) {
+    // rows outside of the mask keep their y, whatever beta is
+    kernel_t<T>* kept = y.update(where);
+    auto product = call.product(where, A.view(where));
+    product.y = kept;
+    product.mask = mask.read(where), product.mask_size = static_cast<std::int32_t>(mask.size());
+    run_product(where, product);
+  });
+}
+
+#define INSTANTIATE(Matrix)                                                                                      \
+  template void spmv(Context&, Op, const Scalar<value_t<Matrix>>&, const Matrix&, const Array<value_t<Matrix>>&, \
+                     const Scalar<value_t<Matrix>>&, Array<value_t<Matrix>>&, const Dots<value_t<Matrix>>&);     \
+  template void residual(Context&, const Matrix&, const Array<value_t<Matrix>>&, const Array<value_t<Matrix>>&,  \
+                         Array<value_t<Matrix>>&, const Dots<value_t<Matrix>>&);
+#define INSTANTIATE_SCALAR(T)                                                                                         \
+  INSTANTIATE(Csr<T>)                                                                                                 \
+  INSTANTIATE(Coo<T>)                                                                                                 \
+  INSTANTIATE(CooAos<T>)                                                                                              \
+  INSTANTIATE(Csc<T>)                                                                                                 \
+  INSTANTIATE(Bsr<T>)                                                                                                 \
+  INSTANTIATE(Bsrx<T>)                                                                                                \
+  INSTANTIATE(Gebsc<T>)                                                                                               \
+  INSTANTIATE(Ell<T>)                                                                                                 \
+  INSTANTIATE(Sell<T>)                                                                                                \
+  INSTANTIATE(Hyb<T>)                                                                                                 \
+  INSTANTIATE(Dia<T>)                                                                                                 \
+  INSTANTIATE(BlockedEll<T>)                                                                                          \
+  template void spmv(Context&, Op, const Scalar<T>&, const AnyMatrix<T>&, const Array<T>&, const Scalar<T>&,          \
+                     Array<T>&, const Dots<T>&);                                                                      \
+  template void residual(Context&, const AnyMatrix<T>&, const Array<T>&, const Array<T>&, Array<T>&, const Dots<T>&); \
+  template void spmv_masked(Context&, const Scalar<T>&, const Bsrx<T>&, const Array<std::int32_t>&, const Array<T>&,  \
+                            const Scalar<T>&, Array<T>&);
+KRILL_FOR_SCALARS(INSTANTIATE_SCALAR)
+#undef INSTANTIATE_SCALAR
+using LongCsrFloat = Csr<float, std::int64_t>;
+using LongCsrDouble = Csr<double, std::int64_t>;
+using LongCsrComplexFloat = Csr<std::complex<float>, std::int64_t>;
+using LongCsrComplexDouble = Csr<std::complex<double>, std::int64_t>;
+INSTANTIATE(LongCsrFloat)
+INSTANTIATE(LongCsrDouble)
+INSTANTIATE(LongCsrComplexFloat)
+INSTANTIATE(LongCsrComplexDouble)
 #undef INSTANTIATE
 
 }  // namespace krill

@@ -1,6 +1,7 @@
 #include "krill/sparse/spmv/spmv.hpp"
 
 #include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/spmv/product.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -152,13 +153,15 @@ TEST_P(Spmv, one_based_views_are_honoured) {
     Array<T> y(A.rows());
     ctx.dispatch([&](const auto& where) {
       using K = kernel_t<T>;
-      csr_spmv<K, std::int32_t>(where, {{K(1)},
-                                        {A.rows(), A.cols(), A.nnz(), one_offsets.read(where), one_columns.read(where),
-                                         A.values().read(where), IndexBase::one},
-                                        ax.read(where),
-                                        {K(0)},
-                                        y.write(where),
-                                        {}});
+      const krill::Product<CsrView<const K>> one_based{
+          {K(1)},
+          {A.rows(), A.cols(), A.nnz(), one_offsets.read(where), one_columns.read(where), A.values().read(where),
+           IndexBase::one},
+          ax.read(where),
+          {K(0)},
+          y.write(where),
+          {}};
+      run_product(where, one_based);
     });
     expect_within(y,
                   product(Op::none, 1.0, reference(A), to_reference(x), 0.0,

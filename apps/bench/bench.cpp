@@ -1,0 +1,220 @@
+// `krill bench`.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <ctime>
+#include <fstream>
+
+#include "krill/apps/bench/ceilings.hpp"
+#include "krill/apps/bench/difference.hpp"
+#include "krill/apps/bench/job.hpp"
+#include "krill/apps/bench/request.hpp"
+#include "krill/apps/bench/result_text.hpp"
+#include "krill/apps/case/suggest.hpp"
+#include "krill/apps/commands.hpp"
+#include "krill/config.hpp"
+#include "krill/sparse/io/atomic_file.hpp"
+
+namespace krill::apps {
+namespace bench {
+namespace {
+
+/// A kernel under the name that the command line uses.
+template <class T>
+struct Kernel {
+  const char* name;
+  void (*run)(const Subject<T>&);
+};
+template <class T>
+constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>}, {"convert", bench_convert<T>}, {"csr2csc", bench_csr2csc<T>}};
+
+std::string processor() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return "host";
+}
+
+Context make_context(const BenchCommand& command) {
+  const bool cuda = command.backend == "cuda" || (command.backend == "auto" && device::count() > 0);
+  if (!cuda && command.device > 0)
+    throw InvalidArgument(
+        fmt::format("--device {}: this run is on the host; use --backend cuda, or leave it out", command.device));
+  if (cuda && command.threads > 0)
+    throw InvalidArgument(
+        fmt::format("--threads {}: this run is on CUDA; use --backend host, or leave it out", command.threads));
+  return cuda ? Context::cuda({command.device}) : Context::host(command.threads);
+}
+
+/// One run: ceilings, then every kernel on every matrix in every precision.
+class Measurement {
+ public:
+  explicit Measurement(const BenchCommand& command)
+      : command_(command),
+        ctx_(make_context(command)),
+        request_(parse_request(command, ctx_.on_cuda())),
+        table_(case_width(), variant_width) {
+    require_rival(ctx_, command.compare);
+    if (!command.out.empty()) AtomicFile(command.out);  // fails now where it could not be written in the end
+    result_.commit = git_commit();
+    result_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    if (ctx_.on_cuda()) {
+      const DeviceInfo info = device::info(command.device);
+      result_.device = info.name, result_.driver = info.driver;
+    } else {
+      result_.device = fmt::format("{}, {} thread{}", processor(), ctx_.threads(), ctx_.threads() == 1 ? "" : "s");
+    }
+  }
+
+  int run() {
+    print(fmt::format("krill {} ({}) on {}\n", version, result_.commit, result_.device));
+    result_.ceilings = measure_ceilings(ctx_);
+    print(fmt::format("{}\n\n{}", ceilings_text(result_.ceilings), table_.head()));
+    for (const BenchMatrix& matrix : request_.matrices)
+      for (const Precision precision : request_.precisions) {
+        measure(matrix, precision);
+        write();
+      }
+    if (result_.rows.empty())
+      throw InvalidArgument(fmt::format("nothing was measured: no benchmark of {} has a variant of --format {}",
+                                        enumerate(request_.kernels), command_.formats));
+    const std::string means = means_text(result_.rows);
+    if (!means.empty()) print("\n" + means);
+    return std::any_of(result_.rows.begin(), result_.rows.end(), [](const Row& row) { return row.ms; }) ? 0 : 1;
+  }
+
+ private:
+  static constexpr std::size_t variant_width = 10;
+  static constexpr std::size_t repetition_width = 8;  // " x 12345"
+
+  std::size_t case_width() const {
+    std::size_t width = 0;
+    for (const BenchMatrix& matrix : request_.matrices)
+      width = std::max(width,
+                       matrix.name.size() + (std::holds_alternative<MatrixFile>(matrix.source) ? repetition_width : 0));
+    return width;
+  }
+
+  void measure(const BenchMatrix& matrix, Precision precision) {
+    if (precision == Precision::automatic)
+      precision = needs_complex(matrix) ? Precision::complex128 : Precision::float64;
+    switch (precision) {
+      case Precision::float32:
+        return measure_as<float>(matrix, precision);
+      case Precision::complex64:
+        return measure_as<std::complex<float>>(matrix, precision);
+      case Precision::complex128:
+        return measure_as<std::complex<double>>(matrix, precision);
+      case Precision::automatic:
+      case Precision::float64:
+        break;
+    }
+    measure_as<double>(matrix, Precision::float64);
+  }
+
+  template <class T>
+  void measure_as(const BenchMatrix& matrix, Precision precision) {
+    const std::string name(precision_names[static_cast<std::size_t>(precision)]);
+    try {
+      MadeMatrix<T> made = make_matrix<T>(matrix, request_.repeat);
+      const auto rival = make_rival<T>(ctx_, command_.compare);
+      const Subject<T> subject{ctx_,
+                               made.name,
+                               name,
+                               std::make_shared<const AnyMatrix<T>>(std::move(made.A)),
+                               rival.get(),
+                               largest(result_.ceilings),
+                               command_.warm,
+                               request_.formats,
+                               [this](const Row& row) { report(row); }};
+      for (const Kernel<T>& kernel : kernels<T>)
+        if (wanted(kernel.name)) kernel.run(subject);
+    } catch (const Error& error) {
+      report_failure(matrix, name, error.what());
+    } catch (const std::bad_alloc&) {
+      report_failure(matrix, name, "out of memory on the host");
+    }
+  }
+
+  bool wanted(const char* kernel) const {
+    return std::find(request_.kernels.begin(), request_.kernels.end(), kernel) != request_.kernels.end();
+  }
+
+  /// A matrix that could not be made, or work that its kernel could not begin.
+  void report_failure(const BenchMatrix& matrix, const std::string& precision, const std::string& error) {
+    for (const std::string& kernel : request_.kernels) {
+      if (has_row(kernel, matrix.name, precision)) continue;
+      Row row;
+      row.kernel = kernel, row.matrix = matrix.name, row.precision = precision, row.error = error;
+      report(row);
+    }
+  }
+  bool has_row(const std::string& kernel, const std::string& matrix, const std::string& precision) const {
+    return std::any_of(result_.rows.begin(), result_.rows.end(), [&](const Row& row) {
+      return row.kernel == kernel && row.matrix.starts_with(matrix) && row.precision == precision;
+    });
+  }
+
+  void report(const Row& row) {
+    result_.rows.push_back(row);
+    print(table_.line(row));
+  }
+
+  /// After every matrix, so that a run that is cut short leaves what it has measured.
+  void write() const {
+    if (!command_.out.empty()) atomic_write(command_.out, to_json(result_).dump(2) + "\n");
+  }
+
+  const BenchCommand& command_;
+  Context ctx_;
+  Request request_;
+  RowTable table_;
+  Result result_;
+};
+
+/// --diff and --markdown only read what was measured before.
+void require_no_measurement(const char* option, const BenchCommand& c) {
+  if (!c.kernels.empty() || !c.matrices.empty() || !c.suite.empty() || !c.formats.empty() || !c.precisions.empty() ||
+      !c.out.empty() || c.warm || c.compare != "none")
+    throw InvalidArgument(
+        fmt::format("{} measures nothing; leave out kernels, matrices and the other options of a measurement", option));
+}
+
+int print_difference(const BenchCommand& command) {
+  require_no_measurement("--diff", command);
+  const auto before = read_results(command.diff.front()), after = read_results(command.diff.back());
+  const auto introduce = [](const std::string& file, const std::vector<Result>& results) {
+    for (const Result& r : results) print(fmt::format("{}: {}, {}, {}\n", file, r.device, r.commit, r.date));
+  };
+  introduce(command.diff.front(), before);
+  introduce(command.diff.back(), after);
+  if (before.front().device != after.front().device) print("These are different devices.\n");
+  const auto changes = compare(before, after, command.tolerance);
+  print("\n" + difference_text(changes, command.tolerance));
+  return got_worse(changes) ? 1 : 0;
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (const auto& kernel : kernels<double>) names.emplace_back(kernel.name);
+  return names;
+}
+
+}  // namespace bench
+
+int run_bench(const BenchCommand& command) {
+  if (!command.diff.empty()) return bench::print_difference(command);
+  if (!command.markdown.empty()) {
+    bench::require_no_measurement("--markdown", command);
+    print(bench::markdown(bench::read_results(command.markdown)));
+    return 0;
+  }
+  return bench::Measurement(command).run();
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,77 @@
+// The C interface between the program and libkrill_bench_cusparse.so, which alone is linked to cuSPARSE and is opened
+// by `krill bench --compare cusparse`. Pointers are device pointers of the caller's; work goes into the caller's
+// stream.
+//
+// A kernel is a name, so another one (spsv, ilu0, spmm) needs no new function here: a line in the module's table, and a
+// member of KrillRivalTask where it has an operand that no other kernel has.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+struct CUstream_st;
+
+extern "C" {
+
+/// Raised when a struct below changes; a module with another number is refused.
+inline constexpr int krill_rival_interface = 1;
+inline constexpr const char* krill_rival_entry = "krill_rival_module";
+
+enum KrillRivalScalar : std::int32_t {
+  krill_rival_float32,
+  krill_rival_float64,
+  krill_rival_complex64,
+  krill_rival_complex128
+};
+
+enum KrillRivalLayout : std::int32_t {
+  krill_rival_none,  ///< no matrix
+  krill_rival_csr,   ///< offsets of rows, col_indices
+  krill_rival_csc,   ///< offsets of columns, row_indices
+  krill_rival_coo,   ///< row_indices, col_indices
+  krill_rival_sell,  ///< offsets of slices, col_indices with -1 as padding, slice_rows
+  krill_rival_bsr,   ///< offsets of block rows, col_indices of blocks, block_dim
+  krill_rival_dense  ///< values alone, row by row
+};
+
+/// A matrix, zero-based. Where it is a result, it is written to, and its sizes are known in advance.
+struct KrillRivalMatrix {
+  KrillRivalLayout layout = krill_rival_none;
+  std::int32_t offset_bytes = 4;         ///< 4 or 8
+  std::int32_t block_dim = 0;            ///< of bsr
+  std::int32_t blocks_column_major = 0;  ///< of bsr: how the entries of a block lie
+  std::int32_t slice_rows = 0;           ///< of sell
+  std::int64_t rows = 0, cols = 0, nnz = 0;
+  std::int64_t stored = 0;  ///< values with padding: of sell and bsr
+  const void* offsets = nullptr;
+  const std::int32_t *row_indices = nullptr, *col_indices = nullptr;
+  const void* values = nullptr;
+};
+
+struct KrillRivalTask {
+  const char* kernel = nullptr;     ///< spmv, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense, dense2csr
+  const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
+  KrillRivalScalar scalar = krill_rival_float64;
+  KrillRivalMatrix a{};
+  KrillRivalMatrix result{};  ///< of conversions
+  const void* x = nullptr;    ///< of spmv: y = A x
+  void* y = nullptr;
+};
+
+/// Functions that can fail return 0, or another number with the reason in `message`.
+struct KrillRivalModule {
+  int interface;     ///< krill_rival_interface
+  const char* name;  ///< "cuSPARSE 12.6.3"
+  /// Algorithms for a kernel on a layout, separated by blanks; "" where there are none.
+  const char* (*algorithms)(const char* kernel, KrillRivalLayout);
+  /// A handle for one device and stream.
+  int (*open)(int device, CUstream_st* stream, void** session, char* message, std::size_t size);
+  void (*close)(void* session);
+  /// Descriptors, workspace and analysis: everything that is done once a matrix. The session has to outlive the run.
+  int (*prepare)(void* session, const KrillRivalTask*, void** run, char* message, std::size_t size);
+  int (*run)(void* run, char* message, std::size_t size);
+  void (*destroy)(void* run);
+};
+
+/// The one symbol of the module.
+const KrillRivalModule* krill_rival_module();
+}

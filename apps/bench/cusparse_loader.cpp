@@ -1,0 +1,187 @@
+// cuSPARSE as the rival on CUDA: opens the module and hands it views of Krill's arrays.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <sstream>
+
+#include "krill/apps/bench/cusparse_interface.hpp"
+#include "krill/apps/bench/rival.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+constexpr const char* module_name = "libkrill_bench_cusparse.so";
+
+/// Beside the program, in lib/ beside it (tools/bundle), or in ../lib (installed).
+std::vector<std::filesystem::path> module_places() {
+  std::error_code unknown;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  return {folder / module_name, folder / "lib" / module_name, (folder / ".." / "lib" / module_name).lexically_normal()};
+}
+
+[[noreturn]] void refuse(const std::string& reason, std::string_view remedy) {
+  throw InvalidArgument(fmt::format("--compare cusparse: {}\n  {}", reason, remedy));
+}
+
+const KrillRivalModule& open_module() {
+  std::string looked;
+  for (const auto& place : module_places()) {
+    looked += (looked.empty() ? "" : ", ") + place.parent_path().string();
+    if (!std::filesystem::exists(place)) continue;
+    void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      refuse(
+          fmt::format("{} cannot be opened: {}", place.string(), dlerror()),
+          "cuSPARSE comes with the CUDA Toolkit; where it lies in a folder of its own, name that in LD_LIBRARY_PATH");
+    const auto entry = reinterpret_cast<decltype(&krill_rival_module)>(dlsym(library, krill_rival_entry));
+    const KrillRivalModule* module = entry ? entry() : nullptr;
+    if (!module || module->interface != krill_rival_interface)
+      refuse(fmt::format("{} belongs to another version of krill", place.string()),
+             "build both together: cmake --build BUILD --target krill krill_bench_cusparse");
+    return *module;
+  }
+  refuse(fmt::format("{} is missing; looked in {}", module_name, looked),
+         "build it where the CUDA Toolkit has cuSPARSE (cmake -D KRILL_BENCH_CUSPARSE=ON), and put it beside the "
+         "program; or leave out --compare");
+}
+
+const KrillRivalModule& module() {
+  static const KrillRivalModule& opened = open_module();
+  return opened;
+}
+
+void check_rival(int failed, const std::array<char, 512>& message) {
+  if (failed) throw Error(message.data());
+}
+
+template <class T>
+constexpr KrillRivalScalar scalar() {
+  if constexpr (is_complex<T>)
+    return sizeof(T) == 8 ? krill_rival_complex64 : krill_rival_complex128;
+  else
+    return sizeof(T) == 4 ? krill_rival_float32 : krill_rival_float64;
+}
+
+// What the module gets of a format: a layout and an overload for each that cuSPARSE has.
+template <class Matrix>
+inline constexpr KrillRivalLayout layout_of = krill_rival_none;
+template <class T, class Offset>
+inline constexpr KrillRivalLayout layout_of<Csr<T, Offset>> = krill_rival_csr;
+template <class T>
+inline constexpr KrillRivalLayout layout_of<Coo<T>> = krill_rival_coo;
+
+template <class Matrix, class Where>
+KrillRivalMatrix rival_view(const Matrix&, const Where&) {
+  return {};
+}
+template <class T, class Offset, class Where>
+KrillRivalMatrix rival_view(const Csr<T, Offset>& A, const Where& where) {
+  const auto a = A.view(where);
+  return {.layout = krill_rival_csr,
+          .offset_bytes = sizeof(Offset),
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = a.nnz,
+          .offsets = a.row_offsets,
+          .col_indices = a.col_indices,
+          .values = a.values};
+}
+template <class T, class Where>
+KrillRivalMatrix rival_view(const Coo<T>& A, const Where& where) {
+  const auto a = A.view(where);
+  return {.layout = krill_rival_coo,
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = a.nnz,
+          .row_indices = a.row_indices,
+          .col_indices = a.col_indices,
+          .values = a.values};
+}
+
+/// The result of a conversion from `a`, in the task's arrays.
+template <class T, class Where>
+KrillRivalMatrix rival_result(const Task<T>& task, const KrillRivalMatrix& a, const Where& where) {
+  KrillRivalMatrix out{.rows = a.rows, .cols = a.cols, .nnz = a.nnz};
+  if (task.offsets) out.offsets = task.offsets->write(where);
+  if (task.indices) out.row_indices = task.indices->write(where);
+  if (task.values) out.values = task.values->write(where);
+  if (task.kernel == "csr2csc") out.layout = krill_rival_csc;
+  if (task.kernel == "csr2coo") out.layout = krill_rival_coo;
+  if (task.kernel == "coo2csr") out.layout = krill_rival_csr;
+  return out;
+}
+
+class ModuleRun final : public Run {
+ public:
+  ModuleRun(void* session, const KrillRivalTask& task) {
+    check_rival(module().prepare(session, &task, &run_, message_.data(), message_.size()), message_);
+  }
+  ~ModuleRun() override { module().destroy(run_); }
+  ModuleRun(const ModuleRun&) = delete;
+  ModuleRun& operator=(const ModuleRun&) = delete;
+  void operator()() override { check_rival(module().run(run_, message_.data(), message_.size()), message_); }
+
+ private:
+  void* run_ = nullptr;
+  std::array<char, 512> message_{};
+};
+
+template <class T>
+class CusparseRival final : public Rival<T> {
+ public:
+  explicit CusparseRival(Context& ctx) {
+    ctx.dispatch([&](const auto& where) {
+      if (const Cuda* cuda = where.cuda()) {
+        std::array<char, 512> message{};
+        check_rival(module().open(cuda->device, cuda->stream, &session_, message.data(), message.size()), message);
+      }
+    });
+  }
+  ~CusparseRival() override { module().close(session_); }
+  CusparseRival(const CusparseRival&) = delete;
+  CusparseRival& operator=(const CusparseRival&) = delete;
+
+  std::string name() const override { return module().name; }
+
+  std::vector<std::string> algorithms(const Task<T>& task) const override {
+    if (!task.A) return {};
+    const auto layout = std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
+    std::istringstream words(module().algorithms(std::string(task.kernel).c_str(), layout));
+    std::vector<std::string> names;
+    for (std::string word; words >> word;) names.push_back(word);
+    return names;
+  }
+
+  std::unique_ptr<Run> prepare(Context& ctx, const std::string& algorithm, const Task<T>& task) const override {
+    const std::string kernel(task.kernel);
+    KrillRivalTask given{.kernel = kernel.c_str(), .algorithm = algorithm.c_str(), .scalar = scalar<T>()};
+    ctx.dispatch([&](const auto& where) {
+      given.a = std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
+      given.result = rival_result(task, given.a, where);
+      if (task.x) given.x = task.x->read(where);
+      if (task.y) given.y = task.y->write(where);
+    });
+    return std::make_unique<ModuleRun>(session_, given);
+  }
+
+ private:
+  void* session_ = nullptr;
+};
+
+}  // namespace
+
+void require_cusparse_module() { module(); }
+
+template <class T>
+std::unique_ptr<Rival<T>> make_cusparse_rival(Context& ctx) {
+  return std::make_unique<CusparseRival<T>>(ctx);
+}
+
+#define INSTANTIATE(T) template std::unique_ptr<Rival<T>> make_cusparse_rival(Context&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps::bench

@@ -1,0 +1,112 @@
+#include "krill/apps/bench/difference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace krill::apps::bench {
+namespace {
+
+using Verdict = Change::Verdict;
+
+auto key(const Row& row) { return std::tie(row.kernel, row.matrix, row.precision, row.variant, row.cache); }
+
+std::vector<Row> all_rows(const std::vector<Result>& results) {
+  std::vector<Row> rows;
+  for (const Result& result : results) rows.insert(rows.end(), result.rows.begin(), result.rows.end());
+  return rows;
+}
+
+/// A row without a time does not know of its cache.
+bool belong_together(const Row& a, const Row& b) {
+  if (a.ms && b.ms) return key(a) == key(b);
+  return std::tie(a.kernel, a.matrix, a.precision, a.variant) == std::tie(b.kernel, b.matrix, b.precision, b.variant);
+}
+
+Verdict judge(const Row& before, const Row& after, double tolerance) {
+  if (before.ms && after.ms) {
+    if (*after.ms > (1 + tolerance) * *before.ms) return Verdict::slower;
+    return *before.ms > (1 + tolerance) * *after.ms ? Verdict::faster : Verdict::same;
+  }
+  if (before.ms) return Verdict::fails;
+  return after.ms ? Verdict::added : Verdict::same;
+}
+
+std::string line(const Change& change) {
+  const Row& row = change.verdict == Verdict::added ? change.after : change.before;
+  std::string text =
+      fmt::format("  {:<8} {:<16} {:<10} {:<14} {:<5}", row.kernel, row.matrix, row.precision, row.variant, row.cache);
+  switch (change.verdict) {
+    case Verdict::slower:
+    case Verdict::faster:
+      if (change.before.ms && change.after.ms)
+        text += fmt::format("  {:.4g} -> {:.4g} ms, {:.2f} times as long", *change.before.ms, *change.after.ms,
+                            *change.after.ms / *change.before.ms);
+      break;
+    case Verdict::fails:
+      text += "  " + change.after.error;
+      break;
+    case Verdict::gone:
+    case Verdict::added:
+      if (row.ms) text += fmt::format("  {:.4g} ms", *row.ms);
+      break;
+    case Verdict::same:
+      break;
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+struct Heading {
+  Verdict verdict;
+  const char* text;
+};
+constexpr std::array<Heading, 5> headings{{{Verdict::fails, "fails now"},
+                                           {Verdict::slower, "slower"},
+                                           {Verdict::faster, "faster"},
+                                           {Verdict::gone, "in the first file only"},
+                                           {Verdict::added, "in the second file only"}}};
+
+}  // namespace
+
+std::vector<Change> compare(const std::vector<Result>& before, const std::vector<Result>& after, double tolerance) {
+  std::vector<Row> later = all_rows(after);
+  std::vector<Change> changes;
+  for (const Row& row : all_rows(before)) {
+    const auto found = std::find_if(later.begin(), later.end(), [&](const Row& r) { return belong_together(row, r); });
+    if (found == later.end()) {
+      changes.push_back({Verdict::gone, row, {}});
+      continue;
+    }
+    changes.push_back({judge(row, *found, tolerance), row, *found});
+    later.erase(found);
+  }
+  for (const Row& row : later) changes.push_back({Verdict::added, {}, row});
+  return changes;
+}
+
+bool got_worse(const std::vector<Change>& changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+    return change.verdict == Verdict::slower || change.verdict == Verdict::fails;
+  });
+}
+
+std::string difference_text(const std::vector<Change>& changes, double tolerance) {
+  const auto count = [&](Verdict verdict) {
+    return std::count_if(changes.begin(), changes.end(), [&](const Change& c) { return c.verdict == verdict; });
+  };
+  std::string text;
+  for (const auto& [verdict, heading] : headings) {
+    if (count(verdict) == 0) continue;
+    text += fmt::format("{}\n", heading);
+    for (const Change& change : changes)
+      if (change.verdict == verdict) text += line(change);
+  }
+  const auto compared = std::ssize(changes) - count(Verdict::gone) - count(Verdict::added);
+  return text + fmt::format("{} rows compared: {} slower, {} fail now, {} faster, {} within {:g} %\n", compared,
+                            count(Verdict::slower), count(Verdict::fails), count(Verdict::faster), count(Verdict::same),
+                            100 * tolerance);
+}
+
+}  // namespace krill::apps::bench

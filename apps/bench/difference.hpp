@@ -1,0 +1,26 @@
+// What changed between two results.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "krill/apps/bench/result.hpp"
+
+namespace krill::apps::bench {
+
+struct Change {
+  enum class Verdict { slower, fails, faster, same, gone, added };
+  Verdict verdict;
+  Row before, after;  ///< of `gone` and `added` one only
+};
+
+/// Row by row, which belong together by kernel, case, precision, variant and cache. Slower: more than 1 + tolerance
+/// times as long; faster: the other way round. Fails: had a time, and has an error now.
+std::vector<Change> compare(const std::vector<Result>& before, const std::vector<Result>& after, double tolerance);
+
+/// Whether any row became slower or fails.
+bool got_worse(const std::vector<Change>&);
+
+/// The changes, the bad ones first, and a summary.
+std::string difference_text(const std::vector<Change>&, double tolerance);
+
+}  // namespace krill::apps::bench

@@ -1,0 +1,85 @@
+// Eigen as the rival on the host: the only file of the benchmark that computes with it.
+#include <fmt/format.h>
+
+#include <Eigen/Sparse>
+
+#include "krill/apps/bench/rival.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+template <class T>
+using RowMajor = Eigen::SparseMatrix<T, Eigen::RowMajor, std::int32_t>;
+template <class T>
+using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+
+/// Krill's own arrays, as Eigen sees them.
+template <class T>
+Eigen::Map<const RowMajor<T>> mapped(const Csr<T>& A) {
+  return {A.rows(),
+          A.cols(),
+          A.nnz(),
+          A.row_offsets().host().data(),
+          A.col_indices().host().data(),
+          A.values().host().data()};
+}
+
+template <class T>
+class Product final : public Run {
+ public:
+  Product(const Csr<T>& A, const Task<T>& task)
+      : matrix_(mapped(A)), x_(task.x->host().data(), task.x->size()), y_(task.y->edit().data(), task.y->size()) {}
+  void operator()() override { y_.noalias() = matrix_ * x_; }
+
+ private:
+  Eigen::Map<const RowMajor<T>> matrix_;
+  Eigen::Map<const Vector<T>> x_;
+  Eigen::Map<Vector<T>> y_;
+};
+
+/// Assignment to the other storage order, into memory of Eigen's own.
+template <class T>
+class Transposition final : public Run {
+ public:
+  explicit Transposition(const Csr<T>& A) : matrix_(mapped(A)) {}
+  void operator()() override { by_columns_ = matrix_; }
+
+ private:
+  Eigen::Map<const RowMajor<T>> matrix_;
+  Eigen::SparseMatrix<T, Eigen::ColMajor, std::int32_t> by_columns_;
+};
+
+template <class T>
+class EigenRival final : public Rival<T> {
+ public:
+  explicit EigenRival(int threads) { Eigen::setNbThreads(threads); }
+
+  std::string name() const override {
+    return fmt::format("Eigen {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
+  }
+  std::vector<std::string> algorithms(const Task<T>& task) const override {
+    if (!task.A || !std::holds_alternative<Csr<T>>(*task.A)) return {};
+    if (task.kernel == "spmv") return {"row-major product"};
+    if (task.kernel == "csr2csc") return {"assignment to column-major"};
+    return {};
+  }
+  std::unique_ptr<Run> prepare(Context&, const std::string&, const Task<T>& task) const override {
+    const auto& A = std::get<Csr<T>>(*task.A);
+    if (task.kernel == "spmv") return std::make_unique<Product<T>>(A, task);
+    return std::make_unique<Transposition<T>>(A);
+  }
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Rival<T>> make_eigen_rival(int threads) {
+  return std::make_unique<EigenRival<T>>(threads);
+}
+
+#define INSTANTIATE(T) template std::unique_ptr<Rival<T>> make_eigen_rival(int);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps::bench

@@ -1,0 +1,121 @@
+#include "krill/apps/bench/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "krill/apps/bench/bench_matrix.hpp"
+#include "krill/apps/bench/timing.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+/// Runs f; the text of what it raises, empty where it does not.
+template <class F>
+std::string failure(F&& f) {
+  try {
+    f();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "out of memory on the host";
+  }
+}
+
+template <class T>
+std::vector<Job<T>> make_jobs(const Subject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
+  std::vector<Job<T>> jobs;
+  jobs.push_back(make(0));
+  const Rotation round = rotation(jobs[0].bytes, cold_bytes(s.ctx), s.warm);
+  for (std::size_t copy = 1; copy < round.copies; ++copy) jobs.push_back(make(copy));
+  row.cache = round.cold ? "cold" : "warm";
+  return jobs;
+}
+
+template <class T>
+void require_result(const Job<T>& job) {
+  const std::string fault = job.fault ? job.fault() : std::string();
+  if (!fault.empty()) throw Error(fault);
+}
+
+template <class T>
+void time_ours(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
+  const Timing timing = measure(s.ctx, jobs.size(), [&](std::size_t i) { jobs[i].run(); });
+  require_result(jobs[0]);
+  row.ms = timing.ms;
+  row.spread = timing.spread;
+  row.bytes = jobs[0].bytes;
+  row.gbps = jobs[0].bytes / timing.ms * 1e-6;
+  if (s.ceiling > 0) row.ceiling_share = *row.gbps / s.ceiling;
+}
+
+template <class T>
+double rival_ms(const Subject<T>& s, const std::string& algorithm, const std::vector<Job<T>>& jobs) {
+  std::vector<std::unique_ptr<Run>> runs;
+  runs.reserve(jobs.size());
+  for (const Job<T>& job : jobs) runs.push_back(s.rival->prepare(s.ctx, algorithm, job.task));
+  const double ms = measure(s.ctx, runs.size(), [&](std::size_t i) { (*runs[i])(); }).ms;
+  require_result(jobs[0]);
+  return ms;
+}
+
+template <class T>
+void compete(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
+  for (const std::string& algorithm : s.rival->algorithms(jobs[0].task)) {
+    row.rival = s.rival->name();
+    const std::string problem = failure([&] {
+      const double ms = rival_ms(s, algorithm, jobs);
+      if (row.rival_ms && ms >= *row.rival_ms) return;
+      row.rival_ms = ms, row.rival_variant = algorithm;
+    });
+    if (!problem.empty())
+      row.rival_error += fmt::format("{}{}: {}", row.rival_error.empty() ? "" : "; ", algorithm, problem);
+  }
+  if (row.rival_ms && row.ms) row.ratio = *row.rival_ms / *row.ms;
+}
+
+}  // namespace
+
+template <class T>
+bool Subject<T>::wants(std::string_view format) const {
+  return formats.empty() || std::find(formats.begin(), formats.end(), format) != formats.end();
+}
+
+template <class T>
+Row Subject<T>::row(std::string_view kernel, std::string_view variant) const {
+  Row row;
+  row.kernel = kernel;
+  row.matrix = name;
+  row.rows = krill::rows(*A);
+  row.nnz = krill::nnz(*A);
+  row.precision = precision;
+  row.variant = variant;
+  return row;
+}
+
+template <class T>
+std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>& s, std::size_t copy) {
+  if (copy == 0) return s.A;
+  return std::make_shared<const AnyMatrix<T>>(with_csr(*s.A, [](const auto& a) { return AnyMatrix<T>(a.clone()); }));
+}
+
+template <class T>
+void measure_job(const Subject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
+  row.error = failure([&] {
+    const std::vector<Job<T>> jobs = make_jobs(s, row, make);
+    time_ours(s, row, jobs);
+    if (s.rival) compete(s, row, jobs);
+  });
+}
+
+#define INSTANTIATE(T)                                                                      \
+  template struct Subject<T>;                                                               \
+  template std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>&, std::size_t); \
+  template void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t)>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps::bench

@@ -1,0 +1,61 @@
+// What every kernel's benchmark is made of: jobs that are timed, checked, and set against a rival.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "krill/apps/bench/result.hpp"
+#include "krill/apps/bench/rival.hpp"
+
+namespace krill::apps::bench {
+
+/// The matrix under test and all that a kernel's benchmark has to know. A is in CSR form.
+template <class T>
+struct Subject {
+  Context& ctx;
+  std::string name;       ///< of the matrix
+  std::string precision;  ///< name of T
+  std::shared_ptr<const AnyMatrix<T>> A;
+  const Rival<T>* rival;                    ///< null: none
+  double ceiling;                           ///< GB/s
+  bool warm;                                ///< data may stay in the cache
+  const std::vector<std::string>& formats;  ///< what --format names; empty: all
+  std::function<void(const Row&)> report;
+
+  bool wants(std::string_view format) const;
+  /// A row that is still empty but for its names.
+  Row row(std::string_view kernel, std::string_view variant) const;
+};
+
+/// One copy of the work. Copies do the same with arrays of their own.
+template <class T>
+struct Job {
+  std::function<void()> run;
+  double bytes = 0;                    ///< that it moves, and goes round over
+  Task<T> task;                        ///< the same work for the rival
+  std::shared_ptr<const void> keeps;   ///< what run and task refer to
+  std::function<std::string()> fault;  ///< what is wrong with the result that stands there now; may be empty
+};
+
+/// The matrix itself as copy 0, else a copy with arrays of its own.
+template <class T>
+std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>&, std::size_t copy);
+
+/// Times as many copies of a job as the cache asks for, then the algorithms of the rival on the same arrays, and fills
+/// in the row. Where make(copy) or the work raises Error, the row gets its text; where the rival does, rival_error.
+template <class T>
+void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t copy)>& make);
+
+// The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp.
+template <class T>
+void bench_spmv(const Subject<T>&);
+template <class T>
+void bench_convert(const Subject<T>&);
+template <class T>
+void bench_csr2csc(const Subject<T>&);
+
+/// The formats that --format may name: the storage forms that spmv is measured for.
+std::vector<std::string> spmv_formats();
+
+}  // namespace krill::apps::bench

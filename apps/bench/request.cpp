@@ -1,0 +1,111 @@
+#include "krill/apps/bench/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "krill/apps/bench/job.hpp"
+#include "krill/apps/case/suggest.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+bool is_in(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The word, which has to be one of those.
+void require_known(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
+  if (!is_in(known, word))
+    throw InvalidArgument(
+        fmt::format("{} '{}'{}\n  expected {}", what, word, did_you_mean(word, known), one_of(known)));
+}
+
+/// "csr,coo" as {"csr", "coo"}.
+std::vector<std::string> split(const std::string& option, const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end == begin) throw InvalidArgument(fmt::format("{} {}: a name is missing between commas", option, list));
+    words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+/// key=value, as opposed to the name of a file or of a matrix.
+bool is_setting(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  return equals != std::string::npos && equals > 0 &&
+         std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+/// The words after --matrix: each that is no setting begins another matrix, and one that names a kernel is that, for it
+/// may follow the settings.
+void parse_matrices(const std::vector<std::string>& words, Request& request) {
+  const auto kernels = kernel_names();
+  for (std::size_t i = 0; i < words.size();) {
+    const std::string& name = words[i++];
+    if (is_in(kernels, name)) {
+      request.kernels.push_back(name);
+      continue;
+    }
+    std::vector<std::string> settings;
+    while (i < words.size() && is_setting(words[i])) settings.push_back(words[i++]);
+    request.matrices.push_back(named_matrix(name, settings));
+  }
+}
+
+std::vector<std::string> precision_words() {
+  return {precision_names.begin() + 1, precision_names.end()};  // without auto: that is to leave the option out
+}
+
+std::vector<Precision> parse_precisions(const std::string& list) {
+  if (list.empty()) return {Precision::automatic};
+  std::vector<Precision> precisions;
+  const auto known = precision_words();
+  for (const auto& word : split("--precision", list)) {
+    require_known("--precision: there is no precision", word, known);
+    precisions.push_back(static_cast<Precision>(std::find(known.begin(), known.end(), word) - known.begin() + 1));
+  }
+  return precisions;
+}
+
+RepeatBlocks parse_repeat(const std::string& text, bool on_cuda) {
+  RepeatBlocks repeat{0, on_cuda ? 512e6 : 64e6};
+  if (text == "auto") return repeat;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, repeat.times);
+  if (problem != std::errc() || stop != end || repeat.times < 1 ||
+      repeat.times > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument(fmt::format("--repeat-blocks is '{}', expected auto or an integer of at least 1", text));
+  return repeat;
+}
+
+}  // namespace
+
+Request parse_request(const BenchCommand& command, bool on_cuda) {
+  Request request;
+  for (const auto& kernel : command.kernels) {
+    require_known("there is no benchmark for a kernel", kernel, kernel_names());
+    request.kernels.push_back(kernel);
+  }
+  parse_matrices(command.matrices, request);
+  if (!command.suite.empty() || request.matrices.empty())
+    for (BenchMatrix& matrix : suite(!command.suite.empty() ? command.suite : on_cuda ? "targets" : "small"))
+      request.matrices.push_back(std::move(matrix));
+  if (request.kernels.empty()) request.kernels = kernel_names();
+  if (!command.formats.empty()) {
+    request.formats = split("--format", command.formats);
+    for (const auto& format : request.formats)
+      require_known("--format: there is no benchmark for a format", format, spmv_formats());
+  }
+  request.precisions = parse_precisions(command.precisions);
+  request.repeat = parse_repeat(command.repeat_blocks, on_cuda);
+  return request;
+}
+
+}  // namespace krill::apps::bench

@@ -1,0 +1,26 @@
+// What the words of `krill bench` ask for.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "krill/apps/bench/bench_matrix.hpp"
+#include "krill/apps/commands.hpp"
+
+namespace krill::apps::bench {
+
+struct Request {
+  std::vector<std::string> kernels;
+  std::vector<BenchMatrix> matrices;
+  std::vector<std::string> formats;   ///< empty: all
+  std::vector<Precision> precisions;  ///< Precision::automatic: double, complex where the matrix is
+  RepeatBlocks repeat;
+};
+
+/// Everything checked before anything is measured. `on_cuda` decides about defaults. Raises InvalidArgument that names
+/// the word and what is allowed there.
+Request parse_request(const BenchCommand&, bool on_cuda);
+
+/// The kernels there are.
+std::vector<std::string> kernel_names();
+
+}  // namespace krill::apps::bench

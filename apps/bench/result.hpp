@@ -1,0 +1,88 @@
+// What `krill bench` measured, and its JSON form. The schema is stable: docs/results/*.json and --diff live from it.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace krill::apps::bench {
+
+/// One measurement. Empty strings and optionals stand as null in the file.
+struct Row {
+  std::string kernel;                     ///< "spmv"
+  std::string matrix;                     ///< "p3d256"; "case" in the file
+  std::optional<std::int64_t> rows, nnz;  ///< of the matrix, whatever a format stores of it
+  std::string precision;                  ///< "float64"
+  std::string variant;                    ///< "csr"
+  std::string cache;                      ///< "cold": the data come from memory; "warm": they may stay in the cache
+  std::optional<double> ms;               ///< of one call: the median over the rounds
+  std::optional<double> spread;           ///< (slowest round - fastest) / median
+  std::optional<double> bytes;            ///< that have to move, by byte_model.hpp
+  std::optional<double> gbps;             ///< bytes / ms
+  std::optional<double> ceiling_share;    ///< gbps / the largest ceiling
+  std::string rival, rival_variant;       ///< "cuSPARSE 12.6.3"; its quickest algorithm
+  std::optional<double> rival_ms, ratio;  ///< ratio = rival_ms / ms
+  std::optional<double> setup_ms;         ///< conversion or analysis, once a matrix
+  std::optional<double> break_even;       ///< products until csr in place has cost more; null: never
+  std::string rival_error;                ///< why an algorithm of the rival has no time
+  std::string error;                      ///< why there is no time
+};
+
+/// f(name in the file, member) for every field, in the order of the file.
+template <class AnyRow, class F>
+void for_each_field(AnyRow& row, F&& f) {
+  f("kernel", row.kernel);
+  f("case", row.matrix);
+  f("rows", row.rows);
+  f("nnz", row.nnz);
+  f("precision", row.precision);
+  f("variant", row.variant);
+  f("cache", row.cache);
+  f("ms", row.ms);
+  f("spread", row.spread);
+  f("bytes", row.bytes);
+  f("gbps", row.gbps);
+  f("ceiling_share", row.ceiling_share);
+  f("rival", row.rival);
+  f("rival_variant", row.rival_variant);
+  f("rival_ms", row.rival_ms);
+  f("ratio", row.ratio);
+  f("setup_ms", row.setup_ms);
+  f("break_even", row.break_even);
+  f("rival_error", row.rival_error);
+  f("error", row.error);
+}
+
+/// What the memory gives, in GB/s.
+struct Ceilings {
+  std::optional<double> copy;   ///< y = x
+  std::optional<double> triad;  ///< two reads, one write
+  std::optional<double> read;   ///< a sum
+};
+double largest(const Ceilings&);  ///< 0 where none was measured
+
+/// One run of the benchmark.
+struct Result {
+  std::string commit, date, device, driver;
+  Ceilings ceilings;
+  std::vector<Row> rows;
+};
+
+nlohmann::ordered_json to_json(const Result&);
+
+/// The runs of a file, at least one: as an object, or as a list. A field that is not there counts as null, and one that
+/// is not known is ignored, so that files of other versions compare. Raises Error that names the file and what is wrong
+/// in it.
+std::vector<Result> read_results(const std::filesystem::path&);
+
+/// The geometric mean of `ratio` over the rows of a kernel that have one.
+struct GeometricMean {
+  std::string kernel;
+  double ratio = 1;
+  int rows = 0;
+};
+std::vector<GeometricMean> geometric_means(const std::vector<Row>&);
+
+}  // namespace krill::apps::bench

@@ -1,0 +1,58 @@
+// Another library that does the same work on the same arrays, in the same run.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krill/sparse/formats/any_matrix.hpp"
+
+namespace krill::apps::bench {
+
+/// One call of a kernel, as both Krill and the rival are to make it. What a kernel does not use is null. All of it has
+/// to outlive the rival's Run.
+template <class T>
+struct Task {
+  std::string_view kernel;          ///< "spmv" (y = A x), "csr2csc", "csr2coo", "coo2csr"
+  const AnyMatrix<T>* A = nullptr;  ///< null: no rival knows anything of the kind
+  const Array<T>* x = nullptr;
+  Array<T>* y = nullptr;
+  Array<std::int32_t>* offsets = nullptr;  ///< of the result, where that is a matrix
+  Array<std::int32_t>* indices = nullptr;
+  Array<T>* values = nullptr;
+};
+
+/// A task with all that its algorithm prepares in advance.
+class Run {
+ public:
+  virtual ~Run() = default;
+  virtual void operator()() = 0;  ///< asynchronous on CUDA; raises Error
+};
+
+template <class T>
+class Rival {
+ public:
+  virtual ~Rival() = default;
+  virtual std::string name() const = 0;
+  /// Those that do the task's kernel on the task's format; none where the rival has no such thing.
+  virtual std::vector<std::string> algorithms(const Task<T>&) const = 0;
+  virtual std::unique_ptr<Run> prepare(Context&, const std::string& algorithm, const Task<T>&) const = 0;
+};
+
+inline constexpr std::array<std::string_view, 3> compare_names{"none", "cusparse", "eigen"};
+
+/// Raises InvalidArgument where the rival does not run on the context's backend, or is not there.
+void require_rival(const Context&, std::string_view compare);
+
+/// The rival that `compare` names, ready for the context; null for "none". Raises as require_rival().
+template <class T>
+std::unique_ptr<Rival<T>> make_rival(Context&, std::string_view compare);
+
+// The rivals, each with a library of its own behind it: eigen_rival.cpp and cusparse_rival.cpp.
+template <class T>
+std::unique_ptr<Rival<T>> make_eigen_rival(int threads);
+template <class T>
+std::unique_ptr<Rival<T>> make_cusparse_rival(Context&);
+void require_cusparse_module();
+
+}  // namespace krill::apps::bench

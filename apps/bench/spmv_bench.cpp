@@ -1,0 +1,184 @@
+// y = A x in every storage form.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "krill/apps/bench/bench_matrix.hpp"
+#include "krill/apps/bench/byte_model.hpp"
+#include "krill/apps/bench/job.hpp"
+#include "krill/apps/bench/timing.hpp"
+#include "krill/apps/linear_system.hpp"
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/spmv/spmv.hpp"
+#include "krill/sparse/vector/vector.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+/// A matrix, or a plan made of one, that is ready to be multiplied with.
+template <class T>
+struct Product {
+  std::shared_ptr<const AnyMatrix<T>> matrix;  ///< null where the product has no matrix of a known format
+  std::function<void(Context&, const Array<T>& x, Array<T>& y)> apply;
+  double bytes;  ///< of the matrix, in the form in which it is read
+};
+
+template <class T>
+Product<T> stored(std::shared_ptr<const AnyMatrix<T>> A) {
+  const double bytes = matrix_bytes(*A);
+  const auto apply = [A](Context& ctx, const Array<T>& x, Array<T>& y) { spmv(ctx, Op::none, 1.0, *A, x, 0.0, y); };
+  return {std::move(A), apply, bytes};
+}
+
+/// A way to hold the matrix, under the name that rows and --format use.
+template <class T>
+struct Variant {
+  std::string_view name;
+  bool in_place;  ///< the matrix is there already: no setup
+  Product<T> (*make)(const Subject<T>&, std::size_t copy);
+};
+
+/// The form that Convert makes of the matrix in CSR.
+template <class T, auto Convert>
+Product<T> converted(const Subject<T>& s, std::size_t) {
+  return with_csr(
+      *s.A, [&](const auto& csr) { return stored<T>(std::make_shared<const AnyMatrix<T>>(Convert(s.ctx, csr))); });
+}
+
+/// The first one is what the others have to beat.
+template <class T>
+const std::vector<Variant<T>>& variants() {
+  static const std::vector<Variant<T>> all{
+      {"csr", true, [](const Subject<T>& s, std::size_t copy) { return stored<T>(source_copy(s, copy)); }},
+      {"coo", false, converted<T, [](Context& ctx, const auto& csr) { return to_coo(ctx, csr); }>},
+  };
+  return all;
+}
+
+template <class T>
+class SpmvBench {
+ public:
+  explicit SpmvBench(const Subject<T>& subject)
+      : s_(subject), reference_(rows(*s_.A), "reference"), difference_(rows(*s_.A), "difference") {}
+
+  void run() {
+    for (const Variant<T>& variant : variants<T>()) {
+      const bool baseline = &variant == &variants<T>().front();
+      if (!baseline && !s_.wants(variant.name)) continue;
+      Row row = measured(variant);
+      if (baseline)
+        baseline_ = row;
+      else
+        relate(row);
+      if (s_.wants(variant.name)) s_.report(row);
+    }
+  }
+
+ private:
+  Row measured(const Variant<T>& variant) {
+    Row row = s_.row("spmv", variant.name);
+    measure_job<T>(
+        s_, row, [&](std::size_t copy) { return job(copy == 0 ? timed(variant, row) : variant.make(s_, copy), copy); });
+    if (!row.error.empty()) row.setup_ms.reset();
+    return row;
+  }
+
+  /// The quicker of two times: the first one finds caches, workspace and the device's memory unprepared.
+  Product<T> timed(const Variant<T>& variant, Row& row) {
+    Product<T> product;
+    const auto build = [&] {
+      product = {};
+      return once_ms(s_.ctx, [&] { product = variant.make(s_, 0); });
+    };
+    const double first = build();
+    row.setup_ms = variant.in_place ? 0.0 : std::min(first, build());
+    return product;
+  }
+
+  Job<T> job(Product<T> made, std::size_t copy) {
+    const auto product = std::make_shared<const Product<T>>(std::move(made));
+    const Array<T>& x = vector_of(x_, copy, cols(*s_.A), "x");
+    Array<T>& y = vector_of(y_, copy, rows(*s_.A), "y");
+    Job<T> job;
+    job.run = [this, product, &x, &y] { product->apply(s_.ctx, x, y); };
+    job.bytes = spmv_bytes<T>(product->bytes, y.size(), x.size(), false);
+    job.task = {.kernel = "spmv", .A = product->matrix.get(), .x = &x, .y = &y};
+    job.keeps = product;
+    job.fault = [this, &y] { return fault(y); };
+    return job;
+  }
+
+  /// Copies of a vector are made as they are asked for, and serve all variants.
+  static Array<T>& vector_of(std::deque<Array<T>>& copies, std::size_t copy, std::int64_t size, const char* name) {
+    while (copies.size() <= copy)
+      copies.emplace_back(copies.empty() ? random_vector<T>(size, 1, RandomPurpose::rhs)
+                                         : std::vector<T>(copies[0].host().begin(), copies[0].host().end()),
+                          name);
+    return copies[copy];
+  }
+
+  /// The first result, which is csr's, is the reference for all others. Whoever comes next finds NaN in y, so that it
+  /// cannot pass with what stood there.
+  std::string fault(Array<T>& y) {
+    std::string found;
+    if (has_reference_)
+      found = difference_from_reference(y);
+    else
+      copy(s_.ctx, y, reference_);
+    has_reference_ = true;
+    fill(s_.ctx, std::numeric_limits<real_t<T>>::quiet_NaN(), y);
+    return found;
+  }
+  /// A wrong kernel is off by far more than sqrt(eps) of the norm, a right one by far less.
+  std::string difference_from_reference(const Array<T>& y) {
+    copy(s_.ctx, y, difference_);
+    axpby(s_.ctx, -1.0, reference_, 1.0, difference_);
+    const double size = norm(reference_), off = norm(difference_);
+    const double tolerance = std::sqrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()));
+    if (!std::isfinite(size) || off <= tolerance * size) return {};
+    return fmt::format("wrong result: it differs from the first variant's by {:.2g} of its norm", off / size);
+  }
+  double norm(const Array<T>& v) {
+    Array<double> result(1);
+    norm2(s_.ctx, v, result);
+    return result.host()[0];
+  }
+
+  /// What csr in place, the baseline, says about another variant. Where the rival has no such format, its best for csr
+  /// is what it would be used with.
+  void relate(Row& row) const {
+    if (!row.ms || !baseline_.ms) return;
+    if (*row.ms < *baseline_.ms) row.break_even = std::ceil(row.setup_ms.value_or(0) / (*baseline_.ms - *row.ms));
+    if (row.rival_ms || !row.rival_error.empty() || !baseline_.rival_ms) return;
+    row.rival = baseline_.rival, row.rival_variant = baseline_.rival_variant, row.rival_ms = baseline_.rival_ms;
+    row.ratio = *row.rival_ms / *row.ms;
+  }
+
+  const Subject<T>& s_;
+  std::deque<Array<T>> x_, y_;
+  Array<T> reference_, difference_;
+  bool has_reference_ = false;
+  Row baseline_;
+};
+
+}  // namespace
+
+template <class T>
+void bench_spmv(const Subject<T>& s) {
+  SpmvBench<T>(s).run();
+}
+
+std::vector<std::string> spmv_formats() {
+  std::vector<std::string> names;
+  for (const auto& variant : variants<double>()) names.emplace_back(variant.name);
+  return names;
+}
+
+#define INSTANTIATE(T) template void bench_spmv(const Subject<T>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps::bench

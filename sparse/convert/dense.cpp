@@ -1,0 +1,71 @@
+#include "krill/sparse/convert/dense.hpp"
+
+#include <fmt/format.h>
+
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+
+namespace krill {
+
+template <class T, class Offset>
+void to_dense(Context& ctx, const Csr<T, Offset>& A, Dense<T>& D) {
+  require_size("to_dense: rows of the dense matrix", D.rows(), A.rows());
+  require_size("to_dense: columns of the dense matrix", D.cols(), A.cols());
+  ctx.dispatch([&](const auto& where) { csr_to_dense<kernel_t<T>, Offset>(where, A.view(where), D.write(where)); });
+}
+
+template <class T, class Offset>
+Dense<T> to_dense(Context& ctx, const Csr<T, Offset>& A, Order order, std::int64_t leading_dimension) {
+  Dense<T> D(A.rows(), A.cols(), order, leading_dimension);
+  to_dense(ctx, A, D);
+  return D;
+}
+
+template <class T, class Offset>
+Csr<T, Offset> to_csr(Context& ctx, const Dense<T>& D) {
+  const std::int64_t rows = D.rows();
+  Array<Offset> counts(rows, "row counts"), row_offsets(rows + 1, "csr row_offsets");
+  Array<std::int64_t> total(1, "total count");
+  ctx.dispatch([&](const auto& where) {
+    count_nonzeros<kernel_t<T>>(where, D.view(where), counts.write(where), total.write(where));
+  });
+  const std::int64_t nnz = total.host()[0];
+  if (nnz > std::numeric_limits<Offset>::max())
+    throw InvalidArgument(
+        fmt::format("to_csr: {} nonzero entries do not fit 32-bit row offsets; use 64-bit offsets", nnz));
+  Array<std::int32_t> col_indices(nnz, "csr col_indices");
+  Array<T> values(nnz, "csr values");
+  ctx.dispatch([&](const auto& where) {
+    scan_counts(where, rows, counts.read(where), row_offsets.write(where));
+    dense_to_csr<kernel_t<T>, Offset>(
+        where, D.view(where),
+        {D.rows(), D.cols(), nnz, row_offsets.update(where), col_indices.write(where), values.write(where)});
+  });
+  return {D.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class T>
+void count_nonzeros(Context& ctx, const Dense<T>& D, Direction direction, Array<std::int32_t>& counts,
+                    Array<std::int64_t>& total) {
+  const bool by_rows = direction == Direction::rows;
+  require_size("count_nonzeros: counts", counts.size(), by_rows ? D.rows() : D.cols());
+  require_size("count_nonzeros: total", total.size(), 1);
+  ctx.dispatch([&](const auto& where) {
+    const DenseView<const kernel_t<T>> d = D.view(where);
+    count_nonzeros(where, by_rows ? d : d.transposed(), counts.write(where), total.write(where));
+  });
+}
+
+#define INSTANTIATE(T, Offset)                                                      \
+  template Dense<T> to_dense(Context&, const Csr<T, Offset>&, Order, std::int64_t); \
+  template void to_dense(Context&, const Csr<T, Offset>&, Dense<T>&);               \
+  template Csr<T, Offset> to_csr(Context&, const Dense<T>&);
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+#define INSTANTIATE(T) \
+  template void count_nonzeros(Context&, const Dense<T>&, Direction, Array<std::int32_t>&, Array<std::int64_t>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

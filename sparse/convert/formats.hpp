@@ -1,0 +1,108 @@
+// From CSR to every other format, and back; values only; arrays of other conventions taken over.
+#pragma once
+#include "krill/sparse/formats/any_matrix.hpp"
+
+namespace krill {
+
+/// How many times the bytes of CSR a conversion may take (and 1 MiB more, for the small ones). Beyond that it raises
+/// InvalidArgument before anything large is allocated: "ell would need 512 GiB, ...: use hyb or sell".
+struct GrowthLimit {
+  double most = 16;
+};
+
+// Patterns are found on the matrix's side with O(nnz) work, with one wait for the sizes; see each for more. Results are
+// zero-based and the same in every run and on both backends. A is canonical: columns ascend strictly in each row.
+
+/// The same with the row and column of an entry side by side.
+template <class T>
+CooAos<T> to_coo_aos(Context&, const Coo<T>& A);
+template <class T>
+Coo<T> to_coo(Context&, const CooAos<T>& A);
+
+/// By columns: a transposition (CNV-CSR2CSC).
+template <class T, class Offset>
+Csc<T> to_csc(Context&, const Csr<T, Offset>& A);
+
+/// As many places in each row as the longest one has.
+template <class T, class Offset>
+Ell<T> to_ell(Context&, const Csr<T, Offset>& A, GrowthLimit = {});
+
+/// The order of rows in SELL. With a window, rows are sorted by length inside each group of `window` of them, stably:
+/// SELL-C-sigma. HLL is slice_rows = hack size with or without that; permuted SELL is one window of all rows,
+/// ascending.
+struct SellLayout {
+  std::int32_t slice_rows = 32;
+  std::int32_t window = 0;  ///< 0: rows keep their order
+  bool ascending = false;
+};
+template <class T, class Offset>
+Sell<T> to_sell(Context&, const Csr<T, Offset>& A, SellLayout = {}, GrowthLimit = {});
+
+/// How wide the ELL part of HYB is: the mean row length, rounded up (HIP-HYB-PARTITION: AUTO), the length of the
+/// longest row (MAX, so that nothing is left for COO), or `width` (USER, 0 to the longest).
+enum class HybPartition { automatic, maximum, user };
+template <class T, class Offset>
+Hyb<T> to_hyb(Context&, const Csr<T, Offset>& A, HybPartition = HybPartition::automatic, std::int64_t width = 0,
+              GrowthLimit = {});
+
+/// DIA, or HDIA with groups of hack_rows rows. O(nnz + hack rows x diagonals).
+template <class T, class Offset>
+Dia<T> to_dia(Context&, const Csr<T, Offset>& A, std::int32_t hack_rows = 0, GrowthLimit = {});
+
+/// Blocks: every one that a stored entry falls into (CNV-CSR2BSR, CNV-CSR2GEBSR). O(blocks row_dim log row length).
+template <class T, class Offset>
+Bsr<T> to_bsr(Context&, const Csr<T, Offset>& A, Blocking, GrowthLimit = {});
+
+/// How many blocks that makes.
+template <class T, class Offset>
+std::int64_t stored_blocks(Context&, const Csr<T, Offset>& A, Blocking);
+
+/// As many blocks in each block row as the fullest one has.
+template <class T, class Offset>
+BlockedEll<T> to_blocked_ell(Context&, const Csr<T, Offset>& A, std::int32_t block_dim, GrowthLimit = {});
+
+/// The same blocks, with an end of its own for each block row.
+template <class T>
+Bsrx<T> to_bsrx(Context&, const Bsr<T>& A);
+
+/// The same blocks by columns (CNV-GEBSR2GEBSC); the insides of blocks stay as they are.
+template <class T>
+Gebsc<T> to_gebsc(Context&, const Bsr<T>& A);
+
+/// Back to CSR. Padding goes; zeros inside blocks stay (CNV-BSR2CSR), zeros on diagonals do not. Columns ascend.
+/// Raises InvalidArgument where the entries do not fit Offset.
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const CooAos<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Csc<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Bsr<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Bsrx<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Gebsc<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Ell<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Sell<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Hyb<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const Dia<T>&);
+template <class T, class Offset = std::int32_t>
+Csr<T, Offset> to_csr(Context&, const BlockedEll<T>&);
+
+/// New values for a matrix that was converted from `from`, whose pattern has not changed. O(nnz), for CSC and GEBSC
+/// with a search in each column; asynchronous, allocates nothing. Raises ShapeMismatch where sizes differ.
+template <class T, class Offset>
+void update_values(Context&, const Csr<T, Offset>& from, AnyMatrix<T>& to);
+
+/// ELL and SELL arrays of another convention made Krill's own, in place on the tag's side: columns counted from zero,
+/// padding -1 with value 0. `row_lengths` of the stored rows may be null: then trailing places with value 0 that look
+/// as `padding` says are padding (minus_one: those with a column below the base, whatever their value). O(places).
+template <class T>
+void adopt_padding(const Host&, const SellView<T>& arrays, Padding padding, const std::int32_t* row_lengths);
+template <class T>
+void adopt_padding(const Cuda&, const SellView<T>& arrays, Padding padding, const std::int32_t* row_lengths);
+
+}  // namespace krill

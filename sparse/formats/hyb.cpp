@@ -1,0 +1,32 @@
+#include "krill/sparse/formats/hyb.hpp"
+
+#include <fmt/format.h>
+
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/formats/first_fault.hpp"
+
+namespace krill {
+
+template <class T>
+void validate(const Hyb<T>& A) {
+  validate(A.ell());
+  validate(A.coo());
+  const Context ctx = Context::host();
+  const auto a = A.view(ctx.host_tag());
+  const auto has_room = [&](std::int64_t k) {
+    const std::int32_t row = a.coo.row(k);
+    std::int64_t length = 0;
+    a.ell.for_entries(row, [&](std::int32_t, const auto&) { ++length; });
+    return length < a.ell.width;
+  };
+  const std::int64_t k = first_fault(ctx.host_tag(), a.coo.nnz, has_room);
+  if (k < a.coo.nnz)
+    throw InvalidArgument(
+        fmt::format("hyb: row {} has entry {} of the coo part and free places in the ell part", a.coo.row(k), k));
+}
+
+#define INSTANTIATE(T) template void validate(const Hyb<T>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

@@ -1,0 +1,58 @@
+// What the doors of products share: checks, and the pointers that kernels get.
+#pragma once
+#include "krill/sparse/spmv/product.hpp"
+#include "krill/sparse/spmv/spmv.hpp"
+
+namespace krill {
+
+/// The operands of y = alpha op(A) x + beta z, but for A.
+template <class T>
+struct SpmvCall {
+  const Scalar<T>& alpha;
+  const Array<T>& x;
+  const Scalar<T>& beta;
+  Array<T>& y;
+  const Dots<T>& dots;
+  const Array<T>* z = nullptr;  ///< null: y
+
+  /// Raises ShapeMismatch and InvalidArgument unless the operands suit op(A).
+  void check(std::int64_t rows, std::int64_t cols) const {
+    require_size("spmv: x", x.size(), cols);
+    require_size("spmv: y", y.size(), rows);
+    require_disjoint("spmv: x and y", x, y);
+    if (z) {
+      require_size("residual: b", z->size(), rows);
+      require_disjoint("residual: b and r", *z, y);
+    }
+    check_dot(dots.with_first, dots.first);
+    check_dot(dots.with_second, dots.second);
+  }
+
+  /// Partners are read before y is handed out for writing; one that is y itself is known by its address.
+  template <class Where, class View>
+  Product<View> product(const Where& where, const View& a) const {
+    Product<View> p{alpha.read(where), a, x.read(where), beta.read(where), nullptr, dots_view(where)};
+    if (z) p.z = z->read(where);
+    p.y = z ? y.write(where) : y.output(where, beta);
+    if (dots.with_first == &y) p.dots.with_first = p.y;
+    if (dots.with_second == &y) p.dots.with_second = p.y;
+    return p;
+  }
+
+ private:
+  void check_dot(const Array<T>* with, const Array<wide_t<T>>* result) const {
+    require((with == nullptr) == (result == nullptr),
+            "spmv: a dot product needs both a partner and room for the result");
+    if (!with) return;
+    require_size("spmv: the partner of a dot product", with->size(), y.size());
+    require_size("spmv: the result of a dot product", result->size(), 1);
+  }
+  template <class Where>
+  DotsView<kernel_t<T>> dots_view(const Where& where) const {
+    const auto partner = [&](const Array<T>* with) { return with && with != &y ? with->read(where) : nullptr; };
+    return {partner(dots.with_first), dots.first ? dots.first->write(where) : nullptr, partner(dots.with_second),
+            dots.second ? dots.second->write(where) : nullptr};
+  }
+};
+
+}  // namespace krill

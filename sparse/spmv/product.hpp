@@ -1,0 +1,86 @@
+// A product as kernels get it: pointers on the tag's side, any format's view, any index base.
+#pragma once
+#include "krill/sparse/formats/any_matrix.hpp"
+
+namespace krill {
+
+/// What the kernels get of Dots: pointers on the tag's side; results that are null are not wanted.
+template <class T>
+struct DotsView {
+  const T* with_first = nullptr;
+  wide_t<T>* first = nullptr;
+  const T* with_second = nullptr;
+  wide_t<T>* second = nullptr;
+
+  constexpr bool wanted() const { return first || second; }
+
+  /// What rows add up to.
+  struct Sum {
+    wide_t<T> first{}, second{};
+    constexpr Sum& operator+=(const Sum& other) { return first += other.first, second += other.second, *this; }
+  };
+  /// The part of row i, whose y is known already.
+  constexpr Sum row(std::int64_t i, const T* y, T y_i) const {
+    Sum part;
+    if (first) part.first = conj(wide(with_first == y ? y_i : with_first[i])) * wide(y_i);
+    if (second) part.second = conj(wide(with_second == y ? y_i : with_second[i])) * wide(y_i);
+    return part;
+  }
+  constexpr void finish(const Sum& sum) const {
+    if (first) *first = sum.first;
+    if (second) *second = sum.second;
+  }
+};
+
+/// y = alpha A x + beta z, where z is y itself unless it is given, and the dots of the new y.
+template <class View>
+struct Product {
+  using T = typename View::Value;
+
+  ScalarView<T> alpha;
+  View a;
+  const T* x;
+  ScalarView<T> beta;
+  T* y;
+  DotsView<T> dots;
+  const T* z = nullptr;
+  const std::int32_t* mask =
+      nullptr;  ///< for blocks: only these block rows (counted from the matrix's base) are touched
+  std::int32_t mask_size = 0;
+
+  constexpr std::int32_t block_row(std::int64_t b) const {
+    return mask ? mask[b] - static_cast<std::int32_t>(a.base) : static_cast<std::int32_t>(b);
+  }
+  /// Books the sum of row i; what the row adds to the dots.
+  constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum) const {
+    T result = alpha() * sum;
+    if (const T factor = beta(); !(factor == T(0))) result += factor * (z ? z[i] : y[i]);
+    y[i] = result;
+    return dots.row(i, y, result);
+  }
+};
+
+// The kernels behind the doors, for callers who own their memory, too. Rows of padding, zeros in blocks and diagonals
+// that leave the matrix take no part. All are repeatable bitwise.
+template <class T, class Offset>
+void run_product(const Host&, const Product<CsrView<const T, Offset>>&);
+template <class T, class Offset>
+void run_product(const Cuda&, const Product<CsrView<const T, Offset>>&);
+template <class T>
+void run_product(const Host&, const Product<SellView<const T>>&);
+template <class T>
+void run_product(const Cuda&, const Product<SellView<const T>>&);
+template <class T>
+void run_product(const Host&, const Product<DiaView<const T>>&);
+template <class T>
+void run_product(const Cuda&, const Product<DiaView<const T>>&);
+template <class T>
+void run_product(const Host&, const Product<BlockedEllView<const T>>&);
+template <class T>
+void run_product(const Cuda&, const Product<BlockedEllView<const T>>&);
+template <class T>
+void run_product(const Host&, const Product<BsrView<const T>>&);
+template <class T>
+void run_product(const Cuda&, const Product<BsrView<const T>>&);
+
+}  // namespace krill

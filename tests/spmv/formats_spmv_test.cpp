@@ -1,0 +1,193 @@
+// Products of every format.
+#include "krill/sparse/convert/to_format.hpp"
+#include "krill/sparse/spmv/product.hpp"
+#include "krill/sparse/spmv/spmv.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/formats.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/replay.hpp"
+
+namespace krill::test {
+namespace {
+
+using FormatSpmv = OnBackendAndScalar;
+
+template <class T>
+void expect_within(const Array<T>& y, const Product& expected) {
+  ASSERT_EQ(static_cast<std::size_t>(y.size()), expected.y.size());
+  for (std::size_t i = 0; i < expected.y.size(); ++i)
+    ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "entry " << i;
+}
+
+TEST_P(FormatSpmv, every_format_follows_the_formula_for_every_shape_and_op) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes()) {
+      const Csr<T> A = random_csr<T>(61, shape);
+      const Reference ref = reference(A);
+      const T alpha = random_vector<T>(62, 1)[0], factor = random_vector<T>(63, 1)[0];
+      for (const NamedFormat& named : all_formats()) {
+        const auto F = converted<T>(ctx, A, named);
+        if (!F) continue;
+        for (const Op op : {Op::none, Op::transpose, Op::adjoint}) {
+          const auto x = random_vector<T>(64, A.cols(op)), y0 = random_vector<T>(65, A.rows(op));
+          for (const T beta : {T(0), factor}) {
+            SCOPED_TRACE(shape.name + std::string(", ") + named.name + (op == Op::none ? "" : ", transposed"));
+            Array<T> y(y0);
+            spmv(ctx, op, alpha, *F, Array<T>(x), beta, y);
+            expect_within(y, product(op, Z(alpha), ref, to_reference(x), Z(beta), to_reference(y0), epsilon<T>()));
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST_P(FormatSpmv, nan_reaches_only_rows_that_have_its_column_and_never_through_y) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(66, nasty_shapes()[6]);
+    const Reference ref = reference(A);
+    const T nan(std::numeric_limits<real_t<T>>::quiet_NaN());
+    auto x = random_vector<T>(67, A.cols());
+    for (const std::size_t poisoned : {std::size_t{0}, std::size_t{17}, x.size() - 1}) x[poisoned] = nan;
+    std::vector<bool> hit(static_cast<std::size_t>(A.rows()));
+    for (std::size_t k = 0; k < ref.col.size(); ++k)
+      if (x[static_cast<std::size_t>(ref.col[k])] != x[static_cast<std::size_t>(ref.col[k])])
+        hit[static_cast<std::size_t>(ref.row[k])] = true;
+    for (const NamedFormat& named : all_formats()) {
+      const auto F = converted<T>(ctx, A, named);
+      if (!F) continue;
+      Array<T> y(std::vector<T>(hit.size(), nan));
+      spmv(ctx, Op::none, T(1), *F, Array<T>(x), T(0), y);
+      for (std::size_t i = 0; i < hit.size(); ++i)
+        ASSERT_EQ(std::isnan(std::abs(Z(y.host()[i]))), hit[i]) << named.name << ", row " << i;
+    }
+  });
+}
+
+TEST_P(FormatSpmv, dots_and_residual_come_in_the_same_pass) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t n = 3000;
+    const Csr<T> A = random_dominant<T>(68, n, 6);
+    const Reference ref = reference(A);
+    const auto x = random_vector<T>(69, n), b = random_vector<T>(70, n);
+    const Array<T> ax(x), ab(b);
+    for (const NamedFormat& named : all_formats()) {
+      const auto F = converted<T>(ctx, A, named);
+      if (!F) continue;
+      SCOPED_TRACE(named.name);
+      Array<T> r(n);
+      Array<wide_t<T>> xr(1), rr(1);
+      residual(ctx, *F, ax, ab, r, {&ax, &xr, &r, &rr});
+      expect_within(r, product(Op::none, -1.0, ref, to_reference(x), 1.0, to_reference(b), epsilon<T>()));
+      Z expected_xr = 0, expected_rr = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        expected_xr += std::conj(Z(x[i])) * Z(r.host()[i]);
+        expected_rr += std::conj(Z(r.host()[i])) * Z(r.host()[i]);
+      }
+      EXPECT_LE(std::abs(Z(xr.host()[0]) - expected_xr), 1e-12 * n);
+      EXPECT_LE(std::abs(Z(rr.host()[0]) - expected_rr), 1e-12 * std::abs(expected_rr));
+    }
+  });
+}
+
+TEST_P(FormatSpmv, repeats_its_bits_is_captured_and_honors_the_skip) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(71, {"", 2000, 2000, [](std::int32_t row, std::mt19937_64& e) {
+                                          return row == 700 ? 1500 : static_cast<std::int32_t>(e() % 9);
+                                        }});
+    const Array<T> x(random_vector<T>(72, A.cols()));
+    for (const NamedFormat& named : all_formats()) {
+      const auto F = converted<T>(ctx, A, named);
+      if (!F) continue;
+      SCOPED_TRACE(named.name);
+      for (const Op op : {Op::none, Op::transpose}) {
+        Array<T> y(A.rows(op)), again(A.rows(op));
+        spmv(ctx, op, T(1), *F, x, T(0), y);
+        replay(ctx, [&] { spmv(ctx, op, T(1), *F, x, T(0), again); });
+        ASSERT_TRUE(std::ranges::equal(y.host(), again.host()));
+        run_skipped(ctx, [&] { spmv(ctx, op, T(5), *F, x, T(1), again); });
+        ASSERT_TRUE(std::ranges::equal(y.host(), again.host()));
+      }
+    }
+  });
+}
+
+TEST_P(FormatSpmv, a_mask_leaves_other_block_rows_alone) {  // TV-BSRXMV, zero-based here
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto numbers = [](std::initializer_list<int> list) {
+      std::vector<T> values;
+      for (const int x : list) values.push_back(T(static_cast<real_t<T>>(x)));
+      return values;
+    };
+    // what the first block row says is not looked at
+    const Bsrx<T> A(4, 6, {2, 2, BlockOrder::column_major}, Array<std::int32_t>{-99, 3}, Array<std::int32_t>{-99, 4},
+                    Array<std::int32_t>{0, 1, 0, 1, 2},
+                    Array<T>(numbers({1, 0, 4, 2, 0, 3, 0, 0, 5, 0, 0, 0, 0, 9, 7, 0, 8, 6, 0, 0})));
+    const Array<T> x(numbers({1, 2, 3, 4, 5, 6}));
+    Array<T> y(numbers({10, 20, 30, 40}));
+    spmv_masked(ctx, T(2), A, Array<std::int32_t>{1}, x, T(3), y);
+    EXPECT_TRUE(std::ranges::equal(y.host(), numbers({10, 20, 146, 174})));
+    spmv_masked(ctx, T(2), A, Array<std::int32_t>(0), x, T(0), y);
+    EXPECT_TRUE(std::ranges::equal(y.host(), numbers({10, 20, 146, 174})));
+    spmv_masked(ctx, T(1), A, Array<std::int32_t>{1}, x, T(0), y);
+    EXPECT_TRUE(std::ranges::equal(y.host(), numbers({10, 20, 28, 27})));
+  });
+}
+
+TEST_P(FormatSpmv, one_based_views_of_every_format_are_honored) {
+  with_scalar([&]<class T>(T) {
+    using K = kernel_t<T>;
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(73, nasty_shapes()[6]);
+    const Sell<T> S = to_sell(ctx, A, SellLayout{32});
+    const Bsr<T> B = to_bsr(ctx, A, {3, 2});
+    const BlockedEll<T> E = to_blocked_ell(ctx, A, 4);
+    const auto one_more = [](const auto& array) {
+      std::vector<std::int32_t> shifted(array.host().begin(), array.host().end());
+      for (auto& i : shifted) i += i >= 0;
+      return Array<std::int32_t>(std::move(shifted));
+    };
+    const Array<std::int32_t> sell_columns = one_more(S.col_indices()), bsr_columns = one_more(B.col_indices()),
+                              bsr_offsets = one_more(B.row_offsets()), ell_columns = one_more(E.col_indices());
+    const auto x = random_vector<T>(74, A.cols());
+    const Array<T> ax(x);
+    const Product expected = product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
+                                     std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>());
+    const auto check = [&](auto&& view_on) {
+      Array<T> y(A.rows());
+      ctx.dispatch([&](const auto& where) {
+        auto view = view_on(where);
+        view.base = IndexBase::one;
+        run_product(where, krill::Product<decltype(view)>{{K(1)}, view, ax.read(where), {K(0)}, y.write(where), {}});
+      });
+      expect_within(y, expected);
+    };
+    check([&](const auto& where) {
+      auto view = S.view(where);
+      view.col_indices = sell_columns.read(where);
+      return view;
+    });
+    check([&](const auto& where) {
+      auto view = B.view(where);
+      view.col_indices = bsr_columns.read(where);
+      view.row_begins = bsr_offsets.read(where), view.row_ends = view.row_begins + 1;
+      return view;
+    });
+    check([&](const auto& where) {
+      auto view = E.view(where);
+      view.col_indices = ell_columns.read(where);
+      return view;
+    });
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(FormatSpmv);
+
+}  // namespace
+}  // namespace krill::test

@@ -1,0 +1,356 @@
+#include "krill/sparse/spmv/mixed.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "krill/sparse/convert/convert.hpp"
+#include "tests/support/assertions.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/replay.hpp"
+
+namespace krill::test {
+namespace {
+
+constexpr const char* row_names[] = {"float16",         "complex_float16",     "float16_to_float32",
+                                     "bfloat16",        "bfloat16_to_float32", "int8_to_int32",
+                                     "int8_to_float32", "float32_by_float64",  "complex64_by_complex128"};
+constexpr int row_count = std::tuple_size_v<MixedTable>;
+static_assert(std::size(row_names) == row_count);
+
+/// A test on each backend with each row of the table.
+class Mixed : public ::testing::TestWithParam<std::tuple<Backend, int>> {
+ protected:
+  void SetUp() override {
+    if (std::get<0>(GetParam()) == Backend::cuda && device::count() == 0) GTEST_SKIP() << device::absence();
+  }
+  Context context() const { return make_context(std::get<0>(GetParam())); }
+
+  /// use(Types{}) with the row that the parameter names.
+  template <class F, std::size_t... row>
+  static void with_row(int wanted, F&& use, std::index_sequence<row...>) {
+    ((static_cast<int>(row) == wanted ? use(mixed_row<row>{}) : void()), ...);
+  }
+  template <class F>
+  void with_types(F&& use) const {
+    with_row(std::get<1>(GetParam()), use, std::make_index_sequence<row_count>());
+  }
+};
+
+/// What the judge sees of a number.
+template <class T>
+Z judged(T a) {
+  if constexpr (is_complex<T>)
+    return Z(double(std::real(a)), double(std::imag(a)));
+  else
+    return Z(double(a));
+}
+Z judged(Complex<Half> a) { return Z(double(a.re), double(a.im)); }
+
+template <class T>
+std::vector<Z> judged(const std::vector<T>& v) {
+  std::vector<Z> z;
+  for (const T& a : v) z.push_back(judged(a));
+  return z;
+}
+
+/// Numbers of any of the types: integers over their whole range where that is small, others in (-1, 1).
+template <class T>
+T random_number(std::mt19937_64& engine) {
+  if constexpr (std::is_same_v<T, std::int8_t>)
+    return static_cast<T>(static_cast<int>(engine() % 256) - 128);
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return static_cast<T>(static_cast<int>(engine() % 9) - 4);
+  else if constexpr (std::is_same_v<T, Complex<Half>>)
+    return {random_number<Half>(engine), random_number<Half>(engine)};
+  else if constexpr (sizeof(T) == 2)
+    return T(random_scalar<float>(engine));
+  else
+    return random_scalar<T>(engine);
+}
+template <class T>
+std::vector<T> random_numbers(std::uint64_t seed, std::int64_t n) {
+  std::mt19937_64 engine(seed);
+  std::vector<T> v;
+  for (std::int64_t i = 0; i < n; ++i) v.push_back(random_number<T>(engine));
+  return v;
+}
+
+/// NaN where there is one; integers have none.
+template <class T>
+T not_a_number() {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  if constexpr (std::is_integral_v<T>)
+    return std::numeric_limits<T>::max();
+  else if constexpr (is_complex<T>)
+    return {real_t<T>(nan), real_t<T>(nan)};
+  else
+    return T(nan);
+}
+
+/// Twice the unit roundoff, and the least number; integers round nothing.
+template <class T>
+struct Rounding {
+  static constexpr double epsilon = std::numeric_limits<T>::epsilon(), least = std::numeric_limits<T>::denorm_min();
+};
+template <class R>
+struct Rounding<std::complex<R>> : Rounding<R> {};
+template <class R>
+struct Rounding<Complex<R>> : Rounding<R> {};
+template <>
+struct Rounding<Half> {
+  static constexpr double epsilon = 0x1p-10, least = 0x1p-24;
+};
+template <>
+struct Rounding<BFloat16> {
+  static constexpr double epsilon = 0x1p-7, least = 0x1p-133;
+};
+template <>
+struct Rounding<std::int32_t> {
+  static constexpr double epsilon = 0, least = 0;
+};
+
+/// Storage is exact: what may be lost is what the type of computation loses in each sum, and one rounding at the end,
+/// of two parts where the result is complex.
+template <class Types>
+void expect_within(const Array<typename Types::Result>& y, const Product& expected, const std::string& what) {
+  using Final = Rounding<typename Types::Result>;
+  ASSERT_EQ(static_cast<std::size_t>(y.size()), expected.y.size()) << what;
+  for (std::size_t i = 0; i < expected.y.size(); ++i) {
+    const double bound =
+        expected.bound[i] + Final::epsilon * (std::abs(expected.y[i]) + expected.bound[i]) + Final::least;
+    ASSERT_LE(std::abs(judged(y.host()[i]) - expected.y[i]), bound) << what << ", entry " << i;
+  }
+}
+
+/// A matrix in the judge's type and in every form that the product takes.
+template <class T>
+struct Forms {
+  Csr<T> csr;
+  Csr<T, std::int64_t> long_csr;
+  Coo<T> coo;
+  CooAos<T> coo_aos;
+  Reference reference;
+};
+
+template <class T>
+Forms<T> random_forms(Context& ctx, std::uint64_t seed, const Shape& shape) {
+  const Csr<float> pattern = random_csr<float>(seed, shape);
+  const Csr<float, std::int64_t> longer = with_offsets<std::int64_t>(ctx, pattern.clone());
+  const std::vector<T> values = random_numbers<T>(seed + 1, pattern.nnz());
+  Reference reference = krill::test::reference(pattern);
+  reference.value = judged(values);
+  std::vector<std::int32_t> pairs;
+  for (std::size_t k = 0; k < values.size(); ++k) pairs.push_back(reference.row[k]), pairs.push_back(reference.col[k]);
+  return {{shape.cols, pattern.row_offsets().clone(), pattern.col_indices().clone(), Array(values)},
+          {shape.cols, longer.row_offsets().clone(), longer.col_indices().clone(), Array(values)},
+          {shape.rows, shape.cols, Array(reference.row), Array(reference.col), Array(values)},
+          {shape.rows, shape.cols, Array(pairs), Array(values)},
+          std::move(reference)};
+}
+
+template <class Index>
+Array<Index> one_based(const Array<Index>& indices) {
+  std::vector<Index> v = contents(indices);
+  for (Index& index : v) ++index;
+  return Array(std::move(v));
+}
+
+/// One-based views of every form, through the overloads below the door.
+template <class Types>
+void expect_views_within(Context& ctx, Op op, typename Types::Compute alpha, const Forms<typename Types::Storage>& A,
+                         const Array<typename Types::Vector>& x, const Product& expected, const std::string& what) {
+  using T = kernel_t<typename Types::Storage>;
+  Array<typename Types::Result> y(std::ssize(expected.y));
+  const auto offsets = one_based(A.csr.row_offsets());
+  const auto long_offsets = one_based(A.long_csr.row_offsets());
+  const auto rows = one_based(A.coo.row_indices()), cols = one_based(A.coo.col_indices()),
+             pairs = one_based(A.coo_aos.indices());
+  const std::int32_t m = A.csr.rows(), n = A.csr.cols();
+  ctx.dispatch([&](const auto& where) {
+    const auto run = [&]<class View>(const View& view) {
+      const Scalar<typename Types::Compute> factor(alpha);
+      run_product(where, op, MixedProduct<Types, View>{factor.read(where), view, x.read(where), {}, y.write(where)});
+      expect_within<Types>(y, expected, what);
+    };
+    const T* values = A.csr.values().read(where);
+    const std::int64_t nnz = A.csr.nnz();
+    run(CsrView<const T>{m, n, nnz, offsets.read(where), cols.read(where), values, IndexBase::one});
+    run(CsrView<const T, std::int64_t>{m, n, nnz, long_offsets.read(where), cols.read(where), values, IndexBase::one});
+    run(CooView<const T>{m, n, nnz, rows.read(where), cols.read(where), values, IndexBase::one});
+    const std::int32_t* both = pairs.read(where);
+    run(CooView<const T>{m, n, nnz, both, both + 1, values, IndexBase::one, 2});
+  });
+}
+
+TEST_P(Mixed, follows_its_formula_for_every_shape_op_format_and_base) {
+  with_types([&]<class Types>(Types) {
+    using Result = typename Types::Result;
+    using Compute = typename Types::Compute;
+    constexpr double epsilon = Rounding<Compute>::epsilon;
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes()) {
+      const auto A = random_forms<typename Types::Storage>(ctx, 61, shape);
+      for (const Op op : {Op::none, Op::transpose, Op::adjoint}) {
+        const auto x = random_numbers<typename Types::Vector>(63, A.csr.cols(op));
+        const auto y0 = random_numbers<Result>(64, A.csr.rows(op));
+        const Array<typename Types::Vector> ax(x);
+        const auto factors = random_numbers<Compute>(65, 2);
+        const auto expect = [&](Compute beta, const std::vector<Result>& before, const Product& expected) {
+          const auto run = [&](const auto& matrix) {
+            Array<Result> y(before);
+            spmv_mixed(ctx, op, factors[0], matrix, ax, beta, y);
+            expect_within<Types>(y, expected, shape.name);
+          };
+          run(A.csr), run(A.long_csr), run(A.coo), run(A.coo_aos);
+        };
+        const auto judge = [&](Compute beta) {
+          return product(op, judged(factors[0]), A.reference, judged(x), judged(beta), judged(y0), epsilon);
+        };
+        expect(factors[1], y0, judge(factors[1]));
+        const Product without = judge(Compute(0));
+        expect(Compute(0), std::vector<Result>(y0.size(), not_a_number<Result>()), without);
+        expect_views_within<Types>(ctx, op, factors[0], A, ax, without, shape.name);
+      }
+    }
+  });
+}
+
+TEST_P(Mixed, scalars_may_lie_in_arrays) {
+  with_types([&]<class Types>(Types) {
+    using Result = typename Types::Result;
+    using Compute = typename Types::Compute;
+    Context ctx = context();
+    const auto A = random_forms<typename Types::Storage>(ctx, 71, nasty_shapes()[7]);
+    const Array<typename Types::Vector> x(random_numbers<typename Types::Vector>(72, A.csr.cols()));
+    const Array<Compute> two{Compute(2)}, zero{Compute(0)};
+    Array<Result> y(A.csr.rows()),
+        z(std::vector<Result>(static_cast<std::size_t>(A.csr.rows()), not_a_number<Result>()));
+    spmv_mixed(ctx, Op::none, Compute(2), A.csr, x, Compute(0), y);
+    spmv_mixed(ctx, Op::none, two, A.csr, x, zero, z);
+    EXPECT_EQ(judged(contents(y)), judged(contents(z)));
+  });
+}
+
+TEST_P(Mixed, gives_the_same_bits_every_time) {
+  with_types([&]<class Types>(Types) {
+    using Result = typename Types::Result;
+    using Compute = typename Types::Compute;
+    Context ctx = context(), one = Context::host(1);
+    const auto A = random_forms<typename Types::Storage>(ctx, 73, nasty_shapes().back());
+    for (const Op op : {Op::none, Op::adjoint}) {
+      const Array<typename Types::Vector> x(random_numbers<typename Types::Vector>(74, A.csr.cols(op)));
+      Array<Result> y(A.csr.rows(op)), again(A.csr.rows(op));
+      spmv_mixed(ctx, op, Compute(1), A.csr, x, Compute(0), y);
+      for (int i = 0; i < 3; ++i) {
+        spmv_mixed(ctx.on_cuda() ? ctx : one, op, Compute(1), A.csr, x, Compute(0), again);
+        ASSERT_EQ(judged(contents(y)), judged(contents(again)));
+      }
+    }
+  });
+}
+
+TEST_P(Mixed, stands_in_a_loop_and_heeds_its_skip) {
+  with_types([&]<class Types>(Types) {
+    using Result = typename Types::Result;
+    using Compute = typename Types::Compute;
+    Context ctx = context();
+    const auto A = random_forms<typename Types::Storage>(ctx, 75, nasty_shapes()[6]);
+    for (const Op op : {Op::none, Op::adjoint}) {
+      const Array<typename Types::Vector> x(random_numbers<typename Types::Vector>(76, A.csr.cols(op)));
+      Array<Result> y(A.csr.rows(op)), once(A.csr.rows(op));
+      const auto run = [&](const auto& matrix) {
+        spmv_mixed(ctx, op, Compute(1), matrix, x, Compute(0), once);
+        replay(ctx, [&] { spmv_mixed(ctx, op, Compute(1), matrix, x, Compute(0), y); });
+        EXPECT_EQ(judged(contents(y)), judged(contents(once)));
+        run_skipped(ctx, [&] { spmv_mixed(ctx, op, Compute(2), matrix, x, Compute(1), y); });
+        EXPECT_EQ(judged(contents(y)), judged(contents(once)));
+      };
+      run(A.csr), run(A.long_csr), run(A.coo), run(A.coo_aos);
+    }
+  });
+}
+
+TEST_P(Mixed, refuses_wrong_shapes_and_aliases_by_name) {
+  with_types([&]<class Types>(Types) {
+    using Result = typename Types::Result;
+    using Compute = typename Types::Compute;
+    Context ctx = context();
+    const auto A = random_forms<typename Types::Storage>(ctx, 77, nasty_shapes()[6]);  // 1000 x 900
+    const Array<typename Types::Vector> x(900);
+    Array<Result> y(1000), small(900);
+    EXPECT_EQ(complaint<ShapeMismatch>([&] { spmv_mixed(ctx, Op::adjoint, Compute(1), A.csr, x, Compute(0), y); }),
+              "spmv_mixed: x has 900 entries, 1000 are needed");
+    EXPECT_EQ(complaint<ShapeMismatch>([&] { spmv_mixed(ctx, Op::none, Compute(1), A.coo, x, Compute(0), small); }),
+              "spmv_mixed: y has 900 entries, 1000 are needed");
+    if constexpr (std::is_same_v<typename Types::Vector, Result>) {
+      const auto square = random_forms<typename Types::Storage>(ctx, 78, nasty_shapes().back());
+      Array<Result> both(square.csr.rows());
+      EXPECT_EQ(complaint<InvalidArgument>(
+                    [&] { spmv_mixed(ctx, Op::none, Compute(1), square.csr, both, Compute(0), both); }),
+                "spmv_mixed: x and y must not be the same array");
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , Mixed, ::testing::Combine(::testing::Values(Backend::host, Backend::cuda), ::testing::Range(0, row_count)),
+    [](const auto& info) { return name(std::get<0>(info.param)) + "_" + row_names[std::get<1>(info.param)]; });
+
+using MixedBytes = OnBackend;
+
+/// One row with entries in columns 0, 1, ...
+Csr<std::int8_t> one_row(std::vector<std::int8_t> values) {
+  const auto n = static_cast<std::int32_t>(values.size());
+  std::vector<std::int32_t> columns;
+  for (std::int32_t j = 0; j < n; ++j) columns.push_back(j);
+  return {n, Array<std::int32_t>{0, n}, Array(std::move(columns)), Array(std::move(values))};
+}
+
+/// TV-SPMV-I8.
+TEST_P(MixedBytes, add_up_beyond_the_range_of_a_byte) {
+  Context ctx = context();
+  const auto A = one_row({127, 127, -128});
+  const Array x(std::vector<std::int8_t>{127, 127, 1});
+  Array<std::int32_t> y(1);
+  spmv_mixed(ctx, Op::none, 1, A, x, 0, y);
+  EXPECT_EQ(y.host()[0], 32'130);
+  Array<float> z(1);
+  spmv_mixed(ctx, Op::none, 1, A, x, 0, z);
+  EXPECT_EQ(z.host()[0], 32'130.0f);
+}
+
+TEST_P(MixedBytes, wrap_around_where_32_bits_do_not_hold_the_sum) {
+  Context ctx = context();
+  constexpr std::size_t n = 140'000;
+  const std::vector<std::int8_t> least(n, -128);
+  const auto A = one_row(least);
+  const Array x(least);
+  Array<std::int32_t> y(std::vector<std::int32_t>{std::numeric_limits<std::int32_t>::max()});
+  const std::int64_t sum = std::int64_t{n} * 16'384;
+  spmv_mixed(ctx, Op::none, 1, A, x, 0, y);
+  EXPECT_EQ(y.host()[0], static_cast<std::int32_t>(sum));
+  spmv_mixed(ctx, Op::none, std::numeric_limits<std::int32_t>::min(), A, x, -1, y);
+  EXPECT_EQ(y.host()[0], static_cast<std::int32_t>(-sum));  // the product with 2^31 is a multiple of 2^32
+  Array<float> z(1);
+  spmv_mixed(ctx, Op::none, 1, A, x, 0, z);
+  EXPECT_NEAR(z.host()[0], double(sum), double(n) * std::numeric_limits<float>::epsilon() * double(sum));
+}
+
+TEST_P(MixedBytes, of_halves_round_once_and_overflow_to_infinity) {
+  Context ctx = context();
+  const Csr<Half> A(3, Array<std::int32_t>{0, 3, 5}, Array<std::int32_t>{0, 1, 2, 0, 1},
+                    Array(std::vector{Half(2048), Half(1), Half(1), Half(65504), Half(32)}));
+  const Array x(std::vector{Half(1), Half(1), Half(1)});
+  Array<Half> y(2);
+  spmv_mixed(ctx, Op::none, 1, A, x, 0, y);
+  EXPECT_EQ(y.host()[0], 2050.0f);  // 2048 + 1 + 1; in halves 2048 + 1 is 2048
+  EXPECT_EQ(y.host()[1], std::numeric_limits<float>::infinity());
+}
+
+KRILL_ON_BACKENDS(MixedBytes);
+
+}  // namespace
+}  // namespace krill::test
