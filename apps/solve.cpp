@@ -149,7 +149,6 @@ class Run {
     record_.matrix = system.properties;
     record_.origin = system.origin;
     record_.notes = system.notes;
-    record_.format = record_.settings.format == Format::automatic ? Format::csr : record_.settings.format;
     const MatrixProperties& m = record_.matrix;
     voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
                            m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
@@ -165,7 +164,12 @@ class Run {
     ctx.synchronize();
     record_.timings.preconditioner_setup = watch.lap();
 
-    const MatrixOperator<T> A(system.A);
+    const MatrixOperator<T> A(
+        system.A, record_.settings.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
+    const SpmvPlan<T>& products = A.prepare(ctx);
+    ctx.synchronize();
+    record_.products = products.report();
+    record_.timings.convert += watch.lap();
     const auto solver = make_solver(record_.settings.solver, A, *preconditioner);
     voice_.say(fmt::format("  {} with preconditioner {} on {}\n", solver_name(record_), preconditioner_name(record_),
                            record_.device ? record_.device->name : fmt::format("the host, {} threads", ctx.threads())));
@@ -180,7 +184,7 @@ class Run {
     }
     ctx.synchronize();
     record_.timings.solve = watch.lap();
-    record_.memory_bytes = bytes_on_backend(system, *solver, ctx);
+    record_.memory_bytes = bytes_on_backend(system, *solver, ctx) + products.bytes();
     measure(system);
   }
 

@@ -1,9 +1,10 @@
 // The matrix and the preconditioner as a solver sees them.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "krill/solvers/options.hpp"
-#include "krill/sparse/spmv/spmv.hpp"
+#include "krill/sparse/spmv/plan.hpp"
 
 namespace krill {
 
@@ -17,16 +18,22 @@ class Operator {
   virtual void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const = 0;
 };
 
-/// The operator of a stored matrix, which must outlive it. Raises ShapeMismatch where the matrix is not square.
+/// The operator of a stored matrix, which must outlive it. Products go through an SpmvPlan that the first one makes, or
+/// prepare() before. Raises ShapeMismatch where the matrix is not square.
 template <class T>
 class MatrixOperator final : public Operator<T> {
  public:
-  explicit MatrixOperator(const AnyMatrix<T>& A);
+  explicit MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method = SpmvMethod::in_place);
   std::int64_t size() const override { return rows(A_); }
   void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const override;
+  /// The plan of that context.
+  const SpmvPlan<T>& prepare(Context&) const;
 
  private:
   const AnyMatrix<T>& A_;
+  SpmvMethod method_;
+  mutable std::optional<SpmvPlan<T>> plan_;
+  mutable std::uint64_t context_ = 0;
 };
 
 /// What a preconditioner hands back: z = M r and the real r'z. The identity hands back r and r'r themselves, so it

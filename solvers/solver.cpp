@@ -24,13 +24,19 @@ std::unique_ptr<Solver<T>> make(const BicgstabOptions& o, const Operator<T>& A, 
 }  // namespace
 
 template <class T>
-MatrixOperator<T>::MatrixOperator(const AnyMatrix<T>& A) : A_(A) {
+MatrixOperator<T>::MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method) : A_(A), method_(method) {
   require_size("operator: columns of the square matrix", cols(A), rows(A));
 }
 
 template <class T>
+const SpmvPlan<T>& MatrixOperator<T>::prepare(Context& ctx) const {
+  if (!plan_ || context_ != ctx.id()) plan_.emplace(ctx, A_, Op::none, method_), context_ = ctx.id();
+  return *plan_;
+}
+
+template <class T>
 void MatrixOperator<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
-  spmv(ctx, Op::none, 1.0, A_, x, 0.0, y, dots);
+  prepare(ctx).apply(ctx, 1.0, x, 0.0, y, dots);
 }
 
 template <class T>

@@ -2,7 +2,7 @@
 #include "krill/apps/bench/bench_matrix.hpp"
 #include "krill/apps/bench/byte_model.hpp"
 #include "krill/apps/bench/job.hpp"
-#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/to_format.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
@@ -71,6 +71,15 @@ Job<T> coo_to_csr(const Subject<T>& s, const Csr<T, Offset>& csr, std::size_t) {
   return {run, row_index_bytes<Offset>(A.rows(), A.nnz()), arrays->task("coo2csr"), arrays, {}};
 }
 
+/// The whole conversion, the result's memory included.
+template <class T, Format format, class Matrix>
+Job<T> csr_to(const Subject<T>& s, const Matrix&, std::size_t copy) {
+  const auto source = source_copy(s, copy);
+  const Matrix& A = std::get<Matrix>(*source);
+  const double bytes = matrix_bytes(*source) + matrix_bytes(convert_format(s.ctx, A, format));
+  return {[&ctx = s.ctx, &A] { convert_format(ctx, A, format); }, bytes, {.kernel = "convert"}, source, {}};
+}
+
 /// A conversion under the name that rows use, with the format that --format has to name.
 template <class T>
 struct Conversion {
@@ -88,6 +97,14 @@ const std::vector<Conversion<T>>& conversions() {
   static const std::vector<Conversion<T>> all{
       {"csr to coo", "coo", from_csr<T, [](const auto&... all) { return csr_to_coo(all...); }>},
       {"coo to csr", "coo", from_csr<T, [](const auto&... all) { return coo_to_csr(all...); }>},
+      {"csr to bsr", "bsr", from_csr<T, [](const auto&... all) { return csr_to<T, Format::bsr>(all...); }>},
+      {"csr to ell", "ell", from_csr<T, [](const auto&... all) { return csr_to<T, Format::ell>(all...); }>},
+      {"csr to sell", "sell", from_csr<T, [](const auto&... all) { return csr_to<T, Format::sell>(all...); }>},
+      {"csr to hyb", "hyb", from_csr<T, [](const auto&... all) { return csr_to<T, Format::hyb>(all...); }>},
+      {"csr to dia", "dia", from_csr<T, [](const auto&... all) { return csr_to<T, Format::dia>(all...); }>},
+      {"csr to hdia", "hdia", from_csr<T, [](const auto&... all) { return csr_to<T, Format::hdia>(all...); }>},
+      {"csr to blocked_ell", "blocked_ell",
+       from_csr<T, [](const auto&... all) { return csr_to<T, Format::blocked_ell>(all...); }>},
   };
   return all;
 }

@@ -72,6 +72,12 @@ template <class T, class Offset>
 inline constexpr KrillRivalLayout layout_of<Csr<T, Offset>> = krill_rival_csr;
 template <class T>
 inline constexpr KrillRivalLayout layout_of<Coo<T>> = krill_rival_coo;
+template <class T>
+inline constexpr KrillRivalLayout layout_of<Csc<T>> = krill_rival_csc;
+template <class T>
+inline constexpr KrillRivalLayout layout_of<Sell<T>> = krill_rival_sell;
+template <class T>
+inline constexpr KrillRivalLayout layout_of<Bsr<T>> = krill_rival_bsr;
 
 template <class Matrix, class Where>
 KrillRivalMatrix rival_view(const Matrix&, const Where&) {
@@ -97,6 +103,46 @@ KrillRivalMatrix rival_view(const Coo<T>& A, const Where& where) {
           .cols = a.cols,
           .nnz = a.nnz,
           .row_indices = a.row_indices,
+          .col_indices = a.col_indices,
+          .values = a.values};
+}
+
+template <class T, class Where>
+KrillRivalMatrix rival_view(const Csc<T>& A, const Where& where) {
+  const auto a = A.transposed().view(where);
+  return {.layout = krill_rival_csc,
+          .rows = A.rows(),
+          .cols = A.cols(),
+          .nnz = a.nnz,
+          .offsets = a.row_offsets,
+          .row_indices = a.col_indices,
+          .values = a.values};
+}
+template <class T, class Where>
+KrillRivalMatrix rival_view(const Sell<T>& A, const Where& where) {
+  const auto a = A.view(where);
+  return {.layout = krill_rival_sell,
+          .offset_bytes = sizeof(std::int64_t),
+          .slice_rows = a.slice_rows,
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = A.nnz(),
+          .stored = A.values().size(),
+          .offsets = a.slice_offsets,
+          .col_indices = a.col_indices,
+          .values = a.values};
+}
+template <class T, class Where>
+KrillRivalMatrix rival_view(const Bsr<T>& A, const Where& where) {
+  const auto a = A.view(where);
+  return {.layout = krill_rival_bsr,
+          .block_dim = a.blocks.row_dim,
+          .blocks_column_major = a.blocks.order == BlockOrder::column_major,
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = A.nnz(),
+          .stored = A.nnz(),
+          .offsets = a.row_begins,
           .col_indices = a.col_indices,
           .values = a.values};
 }
@@ -148,6 +194,9 @@ class CusparseRival final : public Rival<T> {
 
   std::vector<std::string> algorithms(const Task<T>& task) const override {
     if (!task.A) return {};
+    // cuSPARSE multiplies whole blocks: x and y would have to be padded
+    if (const auto* bsr = std::get_if<Bsr<T>>(task.A))
+      if (bsr->rows() % bsr->blocks().row_dim || bsr->cols() % bsr->blocks().col_dim) return {};
     const auto layout = std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
     std::istringstream words(module().algorithms(std::string(task.kernel).c_str(), layout));
     std::vector<std::string> names;

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "krill/apps/bench/cusparse_interface.hpp"
 
@@ -99,7 +100,10 @@ T* output(const T* pointer) {
 class SparseDescriptor {
  public:
   SparseDescriptor(const KrillRivalMatrix& m, KrillRivalScalar scalar) { create(m, data_type(scalar)); }
-  ~SparseDescriptor() { cusparseDestroySpMat(matrix_); }
+  ~SparseDescriptor() {
+    cusparseDestroySpMat(matrix_);
+    cudaFree(short_offsets_);
+  }
   SparseDescriptor(const SparseDescriptor&) = delete;
   SparseDescriptor& operator=(const SparseDescriptor&) = delete;
   operator cusparseSpMatDescr_t() const { return matrix_; }
@@ -123,8 +127,8 @@ class SparseDescriptor {
         return check(cusparseCreateCoo(&matrix_, m.rows, m.cols, m.nnz, rows, cols, values, narrow, zero_based, type),
                      "cusparseCreateCoo");
       case krill_rival_sell:
-        return check(cusparseCreateSlicedEll(&matrix_, m.rows, m.cols, m.nnz, m.stored, m.slice_rows, offsets, cols,
-                                             values, offset_type(m), narrow, zero_based, type),
+        return check(cusparseCreateSlicedEll(&matrix_, m.rows, m.cols, m.nnz, m.stored, m.slice_rows, short_offsets(m),
+                                             cols, values, narrow, narrow, zero_based, type),
                      "cusparseCreateSlicedEll");
       case krill_rival_bsr:
         return check(cusparseCreateBsr(&matrix_, blocks(m.rows, m), blocks(m.cols, m),
@@ -138,11 +142,24 @@ class SparseDescriptor {
     }
     throw std::runtime_error("cuSPARSE has no sparse matrix of this layout");
   }
+  /// cuSPARSE takes slice offsets and columns of one width only.
+  void* short_offsets(const KrillRivalMatrix& m) {
+    const auto count = static_cast<std::size_t>((m.rows + m.slice_rows - 1) / m.slice_rows + 1);
+    std::vector<std::int64_t> wide(count);
+    check(cudaMemcpy(wide.data(), m.offsets, count * sizeof(std::int64_t), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    if (wide.back() > std::numeric_limits<int>::max())
+      throw std::runtime_error("too large for cusparseCreateSlicedEll");
+    const std::vector<int> narrow(wide.begin(), wide.end());
+    check(cudaMalloc(&short_offsets_, count * sizeof(int)), "cudaMalloc");
+    check(cudaMemcpy(short_offsets_, narrow.data(), count * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+    return short_offsets_;
+  }
   static std::int64_t blocks(std::int64_t size, const KrillRivalMatrix& m) {
     return (size + m.block_dim - 1) / m.block_dim;
   }
 
   cusparseSpMatDescr_t matrix_ = nullptr;
+  void* short_offsets_ = nullptr;
 };
 
 class DenseDescriptor {

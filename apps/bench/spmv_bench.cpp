@@ -10,9 +10,9 @@
 #include "krill/apps/bench/job.hpp"
 #include "krill/apps/bench/timing.hpp"
 #include "krill/apps/linear_system.hpp"
-#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/to_format.hpp"
 #include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/spmv.hpp"
+#include "krill/sparse/spmv/plan.hpp"
 #include "krill/sparse/vector/vector.hpp"
 
 namespace krill::apps::bench {
@@ -26,34 +26,48 @@ struct Product {
   double bytes;  ///< of the matrix, in the form in which it is read
 };
 
+/// A plan of the matrix, which keeps both.
 template <class T>
-Product<T> stored(std::shared_ptr<const AnyMatrix<T>> A) {
-  const double bytes = matrix_bytes(*A);
-  const auto apply = [A](Context& ctx, const Array<T>& x, Array<T>& y) { spmv(ctx, Op::none, 1.0, *A, x, 0.0, y); };
-  return {std::move(A), apply, bytes};
+Product<T> planned(Context& ctx, std::shared_ptr<const AnyMatrix<T>> A, SpmvMethod method = SpmvMethod::in_place) {
+  const auto plan = std::make_shared<const SpmvPlan<T>>(ctx, *A, Op::none, method);
+  const auto apply = [A, plan](Context& on, const Array<T>& x, Array<T>& y) { plan->apply(on, 1.0, x, 0.0, y); };
+  const bool chosen = method == SpmvMethod::automatic;
+  const double bytes = chosen ? static_cast<double>(plan->report().bytes) : matrix_bytes(*A);
+  return {chosen ? nullptr : A, apply, bytes};
 }
 
 /// A way to hold the matrix, under the name that rows and --format use.
 template <class T>
 struct Variant {
   std::string_view name;
-  bool in_place;  ///< the matrix is there already: no setup
   Product<T> (*make)(const Subject<T>&, std::size_t copy);
 };
 
-/// The form that Convert makes of the matrix in CSR.
-template <class T, auto Convert>
+/// The matrix in a format.
+template <class T, Format format>
 Product<T> converted(const Subject<T>& s, std::size_t) {
-  return with_csr(
-      *s.A, [&](const auto& csr) { return stored<T>(std::make_shared<const AnyMatrix<T>>(Convert(s.ctx, csr))); });
+  return with_csr(*s.A, [&](const auto& csr) {
+    return planned<T>(s.ctx, std::make_shared<const AnyMatrix<T>>(convert_format(s.ctx, csr, format, {})));
+  });
 }
 
 /// The first one is what the others have to beat.
 template <class T>
 const std::vector<Variant<T>>& variants() {
   static const std::vector<Variant<T>> all{
-      {"csr", true, [](const Subject<T>& s, std::size_t copy) { return stored<T>(source_copy(s, copy)); }},
-      {"coo", false, converted<T, [](Context& ctx, const auto& csr) { return to_coo(ctx, csr); }>},
+      {"csr", [](const Subject<T>& s, std::size_t copy) { return planned<T>(s.ctx, source_copy(s, copy)); }},
+      {"auto", [](const Subject<T>& s,
+                  std::size_t copy) { return planned<T>(s.ctx, source_copy(s, copy), SpmvMethod::automatic); }},
+      {"coo", converted<T, Format::coo>},
+      {"coo_aos", converted<T, Format::coo_aos>},
+      {"csc", converted<T, Format::csc>},
+      {"bsr", converted<T, Format::bsr>},
+      {"ell", converted<T, Format::ell>},
+      {"sell", converted<T, Format::sell>},
+      {"hyb", converted<T, Format::hyb>},
+      {"dia", converted<T, Format::dia>},
+      {"hdia", converted<T, Format::hdia>},
+      {"blocked_ell", converted<T, Format::blocked_ell>},
   };
   return all;
 }
@@ -94,7 +108,7 @@ class SpmvBench {
       return once_ms(s_.ctx, [&] { product = variant.make(s_, 0); });
     };
     const double first = build();
-    row.setup_ms = variant.in_place ? 0.0 : std::min(first, build());
+    row.setup_ms = std::min(first, build());
     return product;
   }
 

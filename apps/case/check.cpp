@@ -301,17 +301,27 @@ Json check_section(const YamlNode& section, const std::vector<Key>& keys, std::v
   return Checker(found).section(section, keys, "");
 }
 
-/// Which formats a key of `layout` is for.
-static bool layout_key_serves(std::string_view key, Format format) {
-  const auto any_of = [&](std::initializer_list<Format> formats) {
-    return std::find(formats.begin(), formats.end(), format) != formats.end();
+/// The keys of `layout` that the format of a case has no use for, and that say something else than the default.
+static std::vector<std::string_view> idle_layout_keys(const Case& c) {
+  const FormatLayout &l = c.layout, usual;
+  const auto one_of = [&](std::initializer_list<Format> formats) {
+    return std::find(formats.begin(), formats.end(), c.format) != formats.end();
   };
-  if (key == "block_rows")
-    return any_of({Format::bsr, Format::bsrx, Format::gebsr, Format::gebsc, Format::blocked_ell});
-  if (key == "block_cols") return any_of({Format::gebsr, Format::gebsc});
-  if (key == "block_columns") return any_of({Format::bsr, Format::bsrx, Format::gebsr, Format::gebsc});
-  if (key == "slice_rows" || key == "sort_window") return any_of({Format::sell, Format::hll});
-  return key == "hack_rows" ? format == Format::hdia : format == Format::hyb;
+  const bool rectangles = one_of({Format::gebsr, Format::gebsc});
+  const bool blocks = rectangles || one_of({Format::bsr, Format::bsrx});
+  const bool slices = one_of({Format::sell, Format::hll});
+  std::vector<std::string_view> idle;
+  const auto book = [&](std::string_view key, bool changed, bool used) {
+    if (changed && !used) idle.push_back(key);
+  };
+  book("block_rows", l.block_rows != usual.block_rows, blocks || c.format == Format::blocked_ell);
+  book("block_cols", l.block_cols != usual.block_cols, rectangles);
+  book("block_columns", l.block_columns != usual.block_columns, blocks);
+  book("slice_rows", l.slice_rows != usual.slice_rows, slices);
+  book("sort_window", l.sort_window != usual.sort_window, slices);
+  book("hack_rows", l.hack_rows != usual.hack_rows, c.format == Format::hdia);
+  book("ell_width", l.ell_width != usual.ell_width, c.format == Format::hyb);
+  return idle;
 }
 
 void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>& found) {
@@ -331,13 +341,9 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
                                  in_quotes(c.name)));
   if (c.backend == Backend::host && c.device != 0)
     refuse({"device"}, "device is not used by backend host; leave it out or change backend");
-  for (const std::string_view key :
-       {"block_rows", "block_cols", "block_columns", "slice_rows", "sort_window", "hack_rows", "ell_width"}) {
-    const YamlNode* layout = root.find("layout");
-    if (layout && layout->find(key) && !layout_key_serves(key, c.format))
-      refuse({"layout", key}, fmt::format("layout.{} is not used by format {}; leave it out or change format", key,
-                                          format_names[static_cast<std::size_t>(c.format)]));
-  }
+  for (const std::string_view key : idle_layout_keys(c))
+    refuse({"layout", key}, fmt::format("layout.{} is not used by format {}; leave it out or change format", key,
+                                        format_names[static_cast<std::size_t>(c.format)]));
   if (c.layout.block_rows > largest_block_dim && c.format != Format::blocked_ell)
     refuse({"layout", "block_rows"},
            fmt::format("layout.block_rows is {}, expected 0 to {} for format {}", c.layout.block_rows,

@@ -23,6 +23,11 @@ int exit_code(const SolveRecord& record) {
   return v.state == Verification::State::not_asked || v.judgement.verdict == Verdict::pass ? 0 : 1;
 }
 
+std::string_view format_used(const SolveRecord& record) {
+  if (record.settings.format == Format::automatic) return record.products.method;
+  return format_names[static_cast<std::size_t>(record.settings.format)];
+}
+
 std::string_view solver_name(const SolveRecord& record) {
   return std::visit([](const auto& o) { return o.type; }, record.settings.solver);
 }

@@ -42,7 +42,7 @@ struct SolveRecord {
   Case settings;
   std::string started_at;  ///< ISO 8601, UTC
   Precision precision = Precision::float64;
-  Format format = Format::csr;
+  SpmvReport products;  ///< how A x was computed
   MatrixOrigin origin;
   MatrixProperties matrix;
 
@@ -63,6 +63,9 @@ struct SolveRecord {
   std::string folder;              ///< of the output files
   std::vector<std::string> files;  ///< their names
 };
+
+/// The format of the products: as the case names it, and where that is auto, what was chosen.
+std::string_view format_used(const SolveRecord&);
 
 /// 0: converged, and verified where asked; else 1.
 int exit_code(const SolveRecord&);

@@ -101,6 +101,14 @@ Json versions_json() {
           {"cuda", with_cuda ? Json(cuda_compiler) : Json()}};
 }
 
+Json products_json(const SpmvReport& products) {
+  const auto known = [](double value) { return value > 0 ? Json(value) : Json(); };
+  return {{"method", products.method},      {"why", products.why},
+          {"matrix_bytes", products.bytes}, {"csr_bytes", products.csr_bytes},
+          {"ms", known(products.ms)},       {"csr_ms", known(products.csr_ms)},
+          {"setup_ms", products.setup_ms},  {"break_even", known(products.break_even)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json report_json(const SolveRecord& record) {
@@ -124,7 +132,8 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["device"] = device_json(record);
   json["threads"] = record.threads;
   json["precision"] = choice(precision_names, record.precision);
-  json["format"] = choice(format_names, record.format);
+  json["format"] = format_used(record);
+  json["products"] = products_json(record.products);
   json["memory_bytes"] = record.memory_bytes;
   json["peak_host_memory_bytes"] = record.peak_host_bytes;
   json["notes"] = record.notes;

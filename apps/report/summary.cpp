@@ -63,8 +63,8 @@ std::string where_text(const SolveRecord& record) {
       record.device ? record.device->name
                     : fmt::format("host, {} {}", record.threads, record.threads == 1 ? "thread" : "threads");
   return fmt::format("{}, {}, {}, {} for the solve", backend,
-                     precision_names[static_cast<std::size_t>(record.precision)],
-                     format_names[static_cast<std::size_t>(record.format)], human_bytes(record.memory_bytes));
+                     precision_names[static_cast<std::size_t>(record.precision)], format_used(record),
+                     human_bytes(record.memory_bytes));
 }
 
 }  // namespace
@@ -82,6 +82,7 @@ std::string summary(const SolveRecord& record) {
   row(block, "", evidence_text(record.verification.judgement));
   row(block, "time", time_text(record.timings));
   row(block, "ran on", where_text(record));
+  if (record.settings.format == Format::automatic) row(block, "products", record.products.why);
   for (const std::string& note : record.notes) row(block, "note", note);
   row(block, "files", fmt::format("{}/: {}", record.folder, fmt::join(record.files, ", ")));
   return block;

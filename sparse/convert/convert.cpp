@@ -20,6 +20,15 @@ Array<T> copy_of(Context& ctx, const Array<T>& from) {
 }
 
 template <class Offset>
+std::int64_t last_offset(Context& ctx, const Array<Offset>& offsets) {
+  Array<Offset> last(1, "last offset");
+  ctx.dispatch([&](const auto& where) {
+    copy_bytes(where, last.write(where), offsets.read(where) + offsets.size() - 1, sizeof(Offset));
+  });
+  return static_cast<std::int64_t>(last.host()[0]);
+}
+
+template <class Offset>
 void require_offsets_fit(std::int64_t nnz) {
   if (nnz > std::numeric_limits<Offset>::max())
     throw InvalidArgument(fmt::format("csr: {} entries do not fit 32-bit row offsets (at most {}); use 64-bit offsets",
@@ -103,7 +112,7 @@ Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, Mirror mirro
              CountExpanded<kernel_t<T>, Offset>{triangle.view(where), other.view(where), counts.write(where)});
     scan_counts(where, rows, counts.read(where), row_offsets.write(where));
   });
-  const auto nnz = static_cast<std::int64_t>(row_offsets.host()[static_cast<std::size_t>(rows)]);
+  const std::int64_t nnz = last_offset(ctx, row_offsets);
   Array<std::int32_t> col_indices(nnz, "csr col_indices");
   Array<T> values(nnz, "csr values");
   ctx.dispatch([&](const auto& where) {
@@ -163,6 +172,8 @@ AnyMatrix<T> to_csr(Context& ctx, const AnyMatrix<T>& A) {
 }
 
 template Array<std::int32_t> copy_of(Context&, const Array<std::int32_t>&);
+template std::int64_t last_offset(Context&, const Array<std::int32_t>&);
+template std::int64_t last_offset(Context&, const Array<std::int64_t>&);
 template void require_offsets_fit<std::int32_t>(std::int64_t);
 template void require_offsets_fit<std::int64_t>(std::int64_t);
 

@@ -8,6 +8,10 @@ namespace krill {
 template <class T>
 Array<T> copy_of(Context&, const Array<T>&);
 
+/// The last of some offsets: the number of all that they count. Waits.
+template <class Offset>
+std::int64_t last_offset(Context&, const Array<Offset>& offsets);
+
 /// Raises InvalidArgument where nnz does not fit Offset.
 template <class Offset>
 void require_offsets_fit(std::int64_t nnz);

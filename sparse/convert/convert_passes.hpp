@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 
+#include "krill/sparse/convert/row_of_entry.hpp"
 #include "krill/sparse/core/pass.hpp"
 #include "krill/sparse/formats/coo.hpp"
 #include "krill/sparse/formats/csr.hpp"
@@ -138,12 +139,7 @@ struct RowOfEntry {
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
-    std::int32_t low = 0, high = rows;  // row_offsets[low] <= k < row_offsets[high]
-    while (high - low > 1) {
-      const std::int32_t middle = low + (high - low) / 2;
-      (row_offsets[middle] <= k ? low : high) = middle;
-    }
-    row_indices[k] = low;
+    row_indices[k] = row_of_entry(row_offsets, rows, k);
     return {};
   }
 };

@@ -48,11 +48,6 @@ Array<Offset> scanned(Context& ctx, std::int64_t n, const char* name, Count&& co
   return offsets;
 }
 
-template <class Offset>
-std::int64_t total(const Array<Offset>& offsets) {
-  return static_cast<std::int64_t>(offsets.host().back());
-}
-
 template <class T>
 double place_bytes(double places) {
   return places * static_cast<double>(sizeof(T) + sizeof(std::int32_t));
@@ -142,7 +137,7 @@ Sell<T> to_sell(Context& ctx, const Csr<T, Offset>& A, SellLayout layout, Growth
              SlicePlaces<Offset>{A.row_offsets().read(where), A.rows(), layout.slice_rows, permutation, places});
   };
   Array<std::int64_t> slice_offsets = scanned<std::int64_t>(ctx, slices, "sell slice_offsets", count);
-  const std::int64_t places = total(slice_offsets);
+  const std::int64_t places = last_offset(ctx, slice_offsets);
   if (place_bytes<T>(static_cast<double>(places)) > limit.most * static_cast<double>(A.bytes()))
     require_growth("sell", A, place_bytes<T>(static_cast<double>(places)), limit, row_profile(A, longest_row(ctx, A)),
                    "sell with a window, or hyb");
@@ -172,7 +167,7 @@ Hyb<T> to_hyb(Context& ctx, const Csr<T, Offset>& A, HybPartition partition, std
       scanned<std::int64_t>(ctx, A.rows(), "starts of the coo part", [&](const auto& where, std::int64_t* counts) {
         run_pass(where, A.rows(), CountBeyond<Offset>{A.row_offsets().read(where), width, counts});
       });
-  const std::int64_t beyond = total(starts);
+  const std::int64_t beyond = last_offset(ctx, starts);
   Array<std::int32_t> row_indices(beyond, "hyb row_indices"), col_indices(beyond, "hyb col_indices");
   Array<T> values(beyond, "hyb values");
   ctx.dispatch([&](const auto& where) {
@@ -184,17 +179,29 @@ Hyb<T> to_hyb(Context& ctx, const Csr<T, Offset>& A, HybPartition partition, std
   return {make_ell(ctx, A, width, A.nnz() - beyond), std::move(coo)};
 }
 
+namespace {
+
+/// Which diagonals have entries, and how many have before each: flags[rows + cols - 1] and positions, one longer.
+struct Diagonals {
+  Array<std::int32_t> flags, positions;
+};
+
 template <class T, class Offset>
-static Dia<T> to_plain_dia(Context& ctx, const Csr<T, Offset>& A, GrowthLimit limit) {
+Diagonals find_diagonals(Context& ctx, const Csr<T, Offset>& A) {
   const std::int64_t most = std::max<std::int64_t>(std::int64_t{A.rows()} + A.cols() - 1, 0);
-  Array<std::int32_t> flags(most, "diagonal flags");
-  Array<std::int32_t> positions(most + 1, "diagonal positions");
+  Diagonals found{Array<std::int32_t>(most, "diagonal flags"), Array<std::int32_t>(most + 1, "diagonal positions")};
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, most, FillZero<std::int32_t>{flags.write(where)});
-    run_pass(where, A.rows(), FlagDiagonals<NoValue, Offset>{pattern(where, A), flags.update(where)});
-    scan_counts(where, most, flags.read(where), positions.write(where));
+    run_pass(where, most, FillZero<std::int32_t>{found.flags.write(where)});
+    run_pass(where, A.rows(), FlagDiagonals<NoValue, Offset>{pattern(where, A), found.flags.update(where)});
+    scan_counts(where, most, found.flags.read(where), found.positions.write(where));
   });
-  const std::int64_t diagonals = total(positions);
+  return found;
+}
+
+template <class T, class Offset>
+Dia<T> to_plain_dia(Context& ctx, const Csr<T, Offset>& A, GrowthLimit limit) {
+  const auto [flags, positions] = find_diagonals(ctx, A);
+  const std::int64_t most = flags.size(), diagonals = last_offset(ctx, positions);
   require_growth("dia", A, static_cast<double>(diagonals) * A.rows() * static_cast<double>(sizeof(T)), limit,
                  fmt::format("entries lie on {} diagonals", diagonals), "hdia or sell");
   Array<std::int32_t> offsets(diagonals, "dia offsets");
@@ -208,6 +215,13 @@ static Dia<T> to_plain_dia(Context& ctx, const Csr<T, Offset>& A, GrowthLimit li
   return {A.rows(), A.cols(), A.nnz(), std::move(offsets), std::move(values)};
 }
 
+}  // namespace
+
+template <class T, class Offset>
+std::int64_t stored_diagonals(Context& ctx, const Csr<T, Offset>& A) {
+  return last_offset(ctx, find_diagonals(ctx, A).positions);
+}
+
 template <class T, class Offset>
 Dia<T> to_dia(Context& ctx, const Csr<T, Offset>& A, std::int32_t hack_rows, GrowthLimit limit) {
   require_range("hdia: hack_rows", hack_rows, 0, 1 << 20);
@@ -217,7 +231,7 @@ Dia<T> to_dia(Context& ctx, const Csr<T, Offset>& A, std::int32_t hack_rows, Gro
     run_pass(where, hacks, CountHackDiagonals<NoValue, Offset>{pattern(where, A), hack_rows, counts});
   };
   Array<std::int64_t> hack_offsets = scanned<std::int64_t>(ctx, hacks, "hdia hack_offsets", count);
-  const std::int64_t diagonals = total(hack_offsets);
+  const std::int64_t diagonals = last_offset(ctx, hack_offsets);
   require_growth("hdia", A, static_cast<double>(diagonals) * hack_rows * static_cast<double>(sizeof(T)), limit,
                  fmt::format("{} rows meet {:.3g} diagonals in the mean", hack_rows,
                              static_cast<double>(diagonals) / static_cast<double>(std::max<std::int64_t>(hacks, 1))),
@@ -255,14 +269,14 @@ Array<std::int64_t> count_blocks(Context& ctx, const Csr<T, Offset>& A, const Bl
 
 template <class T, class Offset>
 std::int64_t stored_blocks(Context& ctx, const Csr<T, Offset>& A, Blocking blocks) {
-  return total(count_blocks(ctx, A, blocks));
+  return last_offset(ctx, count_blocks(ctx, A, blocks));
 }
 
 template <class T, class Offset>
 Bsr<T> to_bsr(Context& ctx, const Csr<T, Offset>& A, Blocking blocks, GrowthLimit limit) {
   require_block("bsr", blocks, largest_block_dim);
   const Array<std::int64_t> counts = count_blocks(ctx, A, blocks);
-  const std::int64_t stored = total(counts), block_rows = counts.size() - 1;
+  const std::int64_t stored = last_offset(ctx, counts), block_rows = counts.size() - 1;
   require_growth("bsr", A, static_cast<double>(stored) * static_cast<double>(blocks.size() * sizeof(T)), limit,
                  fmt::format("{} blocks of {} x {} hold {} entries", stored, blocks.row_dim, blocks.col_dim, A.nnz()),
                  "smaller blocks");
@@ -352,7 +366,7 @@ Csr<T, Offset> rows_to_csr(Context& ctx, const Matrix& A) {
     run_pass(where, a.stored_rows(), CountEntries<std::remove_const_t<decltype(a)>, std::int64_t>{a, counts});
   };
   Array<std::int64_t> wide = scanned<std::int64_t>(ctx, A.rows(), "csr row_offsets", count);
-  const std::int64_t nnz = total(wide);
+  const std::int64_t nnz = last_offset(ctx, wide);
   require_offsets_fit<Offset>(nnz);
   Array<Offset> row_offsets(A.rows() + std::int64_t{1}, "csr row_offsets");
   Array<std::int32_t> col_indices(nnz, "csr col_indices");
@@ -508,7 +522,8 @@ void update_values(Context& ctx, const Csr<T, Offset>& from, AnyMatrix<T>& to) {
   template Hyb<T> to_hyb(Context&, const Csr<T, Offset>&, HybPartition, std::int64_t, GrowthLimit);  \
   template Dia<T> to_dia(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit);                \
   template Bsr<T> to_bsr(Context&, const Csr<T, Offset>&, Blocking, GrowthLimit);                    \
-  template std::int64_t stored_blocks(Context&, const Csr<T, Offset>&, Blocking); \
+  template std::int64_t stored_diagonals(Context&, const Csr<T, Offset>&);                           \
+  template std::int64_t stored_blocks(Context&, const Csr<T, Offset>&, Blocking);                    \
   template BlockedEll<T> to_blocked_ell(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit); \
   template Csr<T, Offset> to_csr(Context&, const CooAos<T>&);                                        \
   template Csr<T, Offset> to_csr(Context&, const Csc<T>&);                                           \

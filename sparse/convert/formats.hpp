@@ -49,6 +49,10 @@ Hyb<T> to_hyb(Context&, const Csr<T, Offset>& A, HybPartition = HybPartition::au
 template <class T, class Offset>
 Dia<T> to_dia(Context&, const Csr<T, Offset>& A, std::int32_t hack_rows = 0, GrowthLimit = {});
 
+/// How many diagonals DIA would have.
+template <class T, class Offset>
+std::int64_t stored_diagonals(Context&, const Csr<T, Offset>& A);
+
 /// Blocks: every one that a stored entry falls into (CNV-CSR2BSR, CNV-CSR2GEBSR). O(blocks row_dim log row length).
 template <class T, class Offset>
 Bsr<T> to_bsr(Context&, const Csr<T, Offset>& A, Blocking, GrowthLimit = {});

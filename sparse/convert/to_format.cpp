@@ -14,8 +14,10 @@ Blocking blocking(Context& ctx, const Csr<T, Offset>& A, const FormatLayout& lay
   return {rows, layout.block_cols ? layout.block_cols : rows, order};
 }
 
+}  // namespace
+
 template <class T, class Offset>
-AnyMatrix<T> convert(Context& ctx, const Csr<T, Offset>& A, Format format, const FormatLayout& layout) {
+AnyMatrix<T> convert_format(Context& ctx, const Csr<T, Offset>& A, Format format, const FormatLayout& layout) {
   switch (format) {
     case Format::coo:
       return to_coo(ctx, A);
@@ -51,11 +53,9 @@ AnyMatrix<T> convert(Context& ctx, const Csr<T, Offset>& A, Format format, const
 }
 
 template <class T>
-bool is_csr(const AnyMatrix<T>& A) {
+static bool is_csr(const AnyMatrix<T>& A) {
   return std::holds_alternative<Csr<T, std::int32_t>>(A) || std::holds_alternative<Csr<T, std::int64_t>>(A);
 }
-
-}  // namespace
 
 template <class T>
 AnyMatrix<T> to_format(Context& ctx, AnyMatrix<T> A, Format format, const FormatLayout& layout) {
@@ -64,7 +64,7 @@ AnyMatrix<T> to_format(Context& ctx, AnyMatrix<T> A, Format format, const Format
   return std::visit(
       [&]<class Matrix>(const Matrix& a) -> AnyMatrix<T> {
         if constexpr (std::is_same_v<Matrix, Csr<T, std::int32_t>> || std::is_same_v<Matrix, Csr<T, std::int64_t>>)
-          return convert(ctx, a, format, layout);
+          return convert_format(ctx, a, format, layout);
         else
           throw InvalidArgument("to_format: to_csr gave no csr");
       },
@@ -88,7 +88,9 @@ std::int32_t best_block_dim(Context& ctx, const Csr<T, Offset>& A) {
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 
-#define INSTANTIATE(T, Offset) template std::int32_t best_block_dim(Context&, const Csr<T, Offset>&);
+#define INSTANTIATE(T, Offset)                                           \
+  template std::int32_t best_block_dim(Context&, const Csr<T, Offset>&); \
+  template AnyMatrix<T> convert_format(Context&, const Csr<T, Offset>&, Format, const FormatLayout&);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE
 

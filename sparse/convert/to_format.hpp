@@ -47,6 +47,10 @@ struct FormatLayout {
 template <class T>
 AnyMatrix<T> to_format(Context&, AnyMatrix<T> A, Format, const FormatLayout& = {});
 
+/// The same of a matrix that stays as it is.
+template <class T, class Offset>
+AnyMatrix<T> convert_format(Context&, const Csr<T, Offset>& A, Format, const FormatLayout& = {});
+
 /// The b in 2 to 8 for which BSR with blocks of b x b takes the least memory. Seven counts of blocks.
 template <class T, class Offset>
 std::int32_t best_block_dim(Context&, const Csr<T, Offset>& A);

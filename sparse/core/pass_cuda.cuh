@@ -36,6 +36,25 @@ __device__ T load_through(const T* from) {
   return value;
 }
 
+/// Adds over `lanes` (a power of two) neighboring lanes of a warp; valid in the first of them.
+template <class T>
+__device__ T lanes_sum(T sum, int lanes) {
+  for (int offset = lanes / 2; offset > 0; offset /= 2) sum += shuffle_down(sum, offset);
+  return sum;
+}
+
+/// The value of lane `source`.
+template <class T>
+__device__ T shuffle_from(T value, int source) {
+  static_assert(sizeof(T) % sizeof(unsigned) == 0);
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  memcpy(words, &value, sizeof value);
+#pragma unroll
+  for (unsigned& word : words) word = __shfl_sync(~0u, word, source);
+  memcpy(&value, words, sizeof value);
+  return value;
+}
+
 /// Adds `mine` over the block; the result is valid in thread 0. Shuffles inside a warp, then one value a warp.
 template <class T>
 __device__ T block_sum(T mine) {
@@ -88,6 +107,19 @@ inline int grid_blocks(const Cuda& cuda, std::int64_t n, int per_block = sum_thr
   const std::int64_t wanted = (n + per_block - 1) / per_block,
                      most = cuda.multiprocessors * sum_blocks_per_multiprocessor;
   return static_cast<int>(wanted < 1 ? 1 : wanted < most ? wanted : most);
+}
+
+/// Blocks of `kernel` that the device holds at a time: a grid that strides needs no more, and more would leave the last
+/// wave half empty.
+template <auto kernel>
+int resident_blocks(const Cuda& cuda, std::size_t shared = 0) {
+  static const int blocks = [shared] {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+    int most = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, kernel, sum_threads, shared));
+    return most;
+  }();
+  return cuda.multiprocessors * blocks;
 }
 
 /// Partials for a grid of `blocks`, in the frame's memory: the next kernel of the stream may use the same.

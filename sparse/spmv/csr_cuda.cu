@@ -12,45 +12,88 @@ constexpr int threads = sum_threads;
 constexpr int row_block = csr_row_block;
 static_assert(row_block == threads);
 
-/// Entries that a stage holds: what 256 rows of 7 have, and a multiple of 4, so that pieces begin at 16 bytes. Measured
-/// on an H200 with doubles: 5 blocks of two stages a multiprocessor are faster than 8 of one, or 3 of three.
-template <class T>
-constexpr int stage_entries = sizeof(T) > 8 ? 1024 : 1824;
-constexpr int stages = 2;
-template <class T>
-constexpr int blocks_wanted = sizeof(T) > 8 ? 4 : 5;  ///< on a multiprocessor: the compiler's limit on registers
-constexpr int long_segment = 64;      // from here on a warp adds up the entries that a row has in a stage
-constexpr int short_segment = 32;     // up to here a thread may gather its row's entries on its own
-constexpr int most_threads_idle = 2;  // ... where no more than one in this many threads has a row
+/// Matrices whose rows are shorter than this in the mean are for the kernel with copies in the background.
+constexpr int short_mean = 10;
 
-/// A piece of work: entries begin .. end, `step` of them at a time; step is 0 where there is no work left.
+/// Piece i. Where every row block is one, the list says nothing new and is not read.
+__device__ CsrItem item_of(const CsrParts& parts, std::int32_t rows, std::int32_t count, std::int32_t i) {
+  if (parts.items && count != (rows - 1) / row_block + 1) return parts.items[i];
+  return {i, 0, 1, 0};
+}
+__device__ std::int32_t count_of(const CsrParts& parts, std::int32_t rows) {
+  return parts.items ? static_cast<std::int32_t>(*parts.count) : (rows - 1) / row_block + 1;
+}
+
+/// Entries of a piece; those of a part but the last are a multiple of 4.
 template <class Offset>
-struct Piece {
-  CsrItem item;
-  int step;
+struct Range {
   Offset begin, end;
 };
-
-/// Shared memory of a block.
 template <class T, class Offset>
-struct alignas(128) Memory {
+__device__ Range<Offset> range_of(const CsrView<const T, Offset>& a, const CsrParts& parts, const CsrItem& item) {
+  const Offset base = static_cast<Offset>(a.base);
+  const std::int64_t first = std::int64_t{item.row_block} * row_block, past = first + row_block;
+  Range<Offset> range{a.row_offsets[first] - base, a.row_offsets[past < a.rows ? past : a.rows] - base};
+  if (item.parts == 1) return range;
+  const Offset from = range.begin / 4 * 4 + Offset(item.part) * parts.entries;
+  range.begin = max(range.begin, from);
+  if (range.end - from > parts.entries) range.end = from + parts.entries;
+  return range;
+}
+
+/// Leaves the sums of a part, and adds those of all parts where this block came last; in the order of the parts.
+template <class T>
+__device__ bool gather_parts(const CsrParts& parts, const CsrItem& item, T& sum) {
+  T* sums = static_cast<T*>(parts.sums) + (std::int64_t{item.slot} - item.part) * row_block;
+  sums[std::int64_t{item.part} * row_block + threadIdx.x] = sum;
+  __threadfence();
+  __syncthreads();
+  const bool mine = threadIdx.x == 0 && atomicAdd(&parts.arrived[item.row_block], 1u) + 1 == unsigned(item.parts);
+  if (!__syncthreads_or(mine)) return false;
+  __threadfence();
+  if (threadIdx.x == 0) parts.arrived[item.row_block] = 0;
+  sum = T{};
+  for (int part = 0; part < item.parts; ++part)
+    sum += load_through(sums + std::int64_t{part} * row_block + threadIdx.x);
+  return true;
+}
+
+// ---- Short rows: copies in the background.
+
+constexpr int stages = 2;
+constexpr int in_flight = 4;      // reads of x in flight a thread
+constexpr int long_segment = 32;  // from here on a warp goes along what a row has in a stage
+
+/// Entries that a stage holds: a little more than 256 rows of 7 have. Measured on an H200 with doubles: 5 blocks of two
+/// stages a multiprocessor are faster than 8 of one, or 3 of three.
+template <class T>
+constexpr int stage_entries = sizeof(T) > 8 ? 1024 : 1804;
+template <class T>
+constexpr int short_blocks = sizeof(T) > 8 ? 4 : 5;  ///< on a multiprocessor
+
+/// What a stage is filled with: `count` entries from `begin` on, a multiple of 4, of piece `item`; no item, no work.
+template <class Offset>
+struct Step {
+  CsrItem item;
+  Offset begin;
+  std::int32_t count;
+  bool last;  ///< of its piece
+};
+
+template <class T, class Offset>
+struct alignas(128) ShortMemory {
   T values[stages][stage_entries<T>];
   std::int32_t columns[stages][stage_entries<T>];
-  T segment_sums[stage_entries<T> / long_segment];
-  std::int32_t segment_begins[stage_entries<T> / long_segment], segment_ends[stage_entries<T> / long_segment];
-  std::int32_t segments;
-  Piece<Offset> pieces[3];     // this one, the next one, and the last one, which late threads may still look at
   std::uint64_t full[stages];  // barriers of the copies
+  Step<Offset> steps[3];       // this one, the next one, and the last one, which late threads may still look at
+  // what the thread that starts copies keeps: the piece, where it ends, and how long its steps are
+  CsrItem item;
+  Offset at, end;
+  std::int32_t next_piece, step;
 };
 
 __device__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
-}
-
-/// One thread announces `bytes` to come.
-__device__ void expect(std::uint64_t& barrier, std::uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
-               : "memory");
 }
 /// Starts a copy into shared memory; addresses and size are multiples of 16.
 __device__ void copy_async(void* to, const void* from, std::uint32_t bytes, std::uint64_t& barrier) {
@@ -68,216 +111,243 @@ __device__ void wait(std::uint64_t& barrier, std::uint32_t parity) {
                  : "memory");
 }
 
-/// The sum of values[begin .. end) over the lanes of a warp, valid in lane 0.
+/// How many of `count` entries a copy brings: it takes 16 bytes at a time, aligned, and shall not reach beyond the
+/// arrays.
+template <class T, class Offset>
+__device__ int bulk_of(const CsrView<const T, Offset>& a, Offset begin, int count) {
+  const auto addresses = reinterpret_cast<std::uintptr_t>(a.values) | reinterpret_cast<std::uintptr_t>(a.col_indices);
+  if (addresses % 16 != 0) return 0;
+  const int rounded = (count + 3) / 4 * 4;
+  return rounded <= a.nnz - static_cast<std::int64_t>(begin) ? rounded : count / 4 * 4;
+}
+
+/// Finds the next step and starts the copy of its entries. One thread.
+template <class T, class Offset>
+__device__ void start_step(const CsrView<const T, Offset>& a, const CsrParts& parts, ShortMemory<T, Offset>& m,
+                           int slot, int stage) {
+  if (m.at >= m.end) {
+    const std::int32_t pieces = count_of(parts, a.rows);
+    m.item = {-1, 0, 1, 0};
+    if (m.next_piece < pieces) {
+      m.item = item_of(parts, a.rows, pieces, m.next_piece);
+      const Range<Offset> range = range_of(a, parts, m.item);
+      m.at = range.begin / 4 * 4, m.end = range.end;
+      // equal steps: whole stages and a small rest would waste the last one
+      const Offset entries = m.end - m.at, steps = (entries + (stage_entries<T> - 1)) / stage_entries<T>;
+      m.step = steps > 1 ? static_cast<std::int32_t>(((entries + steps - 1) / steps + 3) / 4 * 4) : stage_entries<T>;
+      m.next_piece += static_cast<std::int32_t>(gridDim.x);
+    }
+  }
+  const auto count = static_cast<int>(min(max(m.end - m.at, Offset(0)), Offset(m.step)));
+  m.steps[slot] = {m.item, m.at, count, m.end - m.at <= m.step};
+  const int bulk = bulk_of(a, m.at, count);
+  const std::uint32_t value_bytes = bulk * sizeof(T), column_bytes = bulk * sizeof(std::int32_t);
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&m.full[stage])),
+               "r"(value_bytes + column_bytes)
+               : "memory");
+  if (bulk) {
+    copy_async(m.values[stage], a.values + m.at, value_bytes, m.full[stage]);
+    copy_async(m.columns[stage], a.col_indices + m.at, column_bytes, m.full[stage]);
+  }
+  m.at += count;
+}
+
+/// The sum of entries from .. to of a stage, a thread on its own.
 template <class T>
-__device__ T warp_segment_sum(const T* values, int begin, int end) {
+__device__ T sum_alone(const T* values, const std::int32_t* columns, std::int32_t base, const T* x, int from, int to) {
   T sum{};
-  for (int k = begin + static_cast<int>(threadIdx.x % 32); k < end; k += 32) sum += values[k];
+  for (int k = from; k < to; k += in_flight) {
+    T read[in_flight];
 #pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) sum += shuffle_down(sum, offset);
+    for (int u = 0; u < in_flight; ++u)
+      if (k + u < to) read[u] = x[columns[k + u] - base];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (k + u < to) sum += values[k + u] * read[u];
+  }
   return sum;
 }
 
-template <class T, class Offset>
-class Block {
- public:
-  __device__ Block(const Product<CsrView<const T, Offset>>& p, const CsrParts& parts, Memory<T, Offset>& memory)
-      : p_(p), parts_(parts), memory_(memory) {
-    if (threadIdx.x == 0) {
-      for (std::uint64_t& barrier : memory.full)
-        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&barrier)));
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-      start_piece(memory.pieces[0], blockIdx.x);
-    }
-    __syncthreads();
-  }
-
-  __device__ typename DotsView<T>::Sum run() {
-    typename DotsView<T>::Sum dots;
-    std::int64_t next = blockIdx.x;
-    for (int n = 0;; n = (n + 1) % 3) {
-      const Piece<Offset>& now = memory_.pieces[n];
-      Piece<Offset>& later = memory_.pieces[(n + 1) % 3];
-      next += gridDim.x;
-      if (now.step == 0) return dots;
-      const std::int64_t row = std::int64_t{now.item.row_block} * row_block + threadIdx.x;
-      const Offset base = static_cast<Offset>(p_.a.base);
-      const Offset row_begin = row < p_.a.rows ? p_.a.row_offsets[row] - base : 0;
-      const Offset row_end = row < p_.a.rows ? p_.a.row_offsets[row + 1] - base : 0;
-      T sum{};
-      Offset at = now.begin;
-      do {
-        const bool last = now.end - at <= now.step;
-        if (threadIdx.x == 0) {
-          if (last)
-            start_piece(later, next);
-          else
-            start(now, at + now.step);
-        }
-        if (at < now.end) add(last ? static_cast<int>(now.end - at) : now.step, at, row_begin, row_end, sum);
-        // The stage may be filled again: by copies, which shall not be overtaken by what was stored there before.
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        __syncthreads();
-        if (last) break;
-        at += now.step;
-      } while (true);
-      if (now.item.parts > 1 && !gather_parts(now.item, sum)) continue;
-      if (row < p_.a.rows) {
-        const auto mine = p_.store(row, sum);
-        if (p_.dots.wanted()) dots += mine;
-      }
-    }
-  }
-
- private:
-  /// Finds piece i and begins to bring its first entries. One thread.
-  __device__ void start_piece(Piece<Offset>& piece, std::int64_t i) {
-    const std::int64_t rows = p_.a.rows, count = parts_.items ? *parts_.count : (rows + row_block - 1) / row_block;
-    piece.step = 0;
-    if (i >= count) return;
-    const Offset base = static_cast<Offset>(p_.a.base);
-    piece.item = parts_.items ? parts_.items[i] : CsrItem{static_cast<std::int32_t>(i), 0, 1, 0};
-    const std::int64_t first = std::int64_t{piece.item.row_block} * row_block;
-    Offset begin = (p_.a.row_offsets[first] - base) / 4 * 4;
-    Offset end = p_.a.row_offsets[min(first + row_block, rows)] - base;
-    if (piece.item.parts > 1) {
-      begin += Offset(piece.item.part) * csr_part_entries;
-      if (end - begin > csr_part_entries) end = begin + csr_part_entries;
-    }
-    // equal steps, each a multiple of 4: whole stages and a small rest would waste the last one
-    const auto entries = static_cast<std::int64_t>(end - begin);
-    const auto steps = (entries + stage_entries<T> - 1) / stage_entries<T>;
-    piece.begin = begin, piece.end = end;
-    piece.step = steps > 0 ? static_cast<int>(((entries + steps - 1) / steps + 3) / 4 * 4) : 4;
-    if (begin < end) start(piece, begin);
-  }
-
-  /// Begins to fill the next stage with the entries from `at` on, a multiple of 4. One thread.
-  __device__ void start(const Piece<Offset>& piece, Offset at) {
-    const int stage = started_++ % stages;
-    const int bulk = bulk_entries(at, static_cast<int>(min(piece.end - at, Offset(piece.step))));
-    expect(memory_.full[stage], bulk * (sizeof(T) + sizeof(std::int32_t)));
-    if (bulk == 0) return;
-    copy_async(memory_.values[stage], p_.a.values + at, bulk * sizeof(T), memory_.full[stage]);
-    copy_async(memory_.columns[stage], p_.a.col_indices + at, bulk * sizeof(std::int32_t), memory_.full[stage]);
-  }
-
-  /// How many of `filled` entries a copy in the background brings: that takes 16 bytes at a time, aligned, and shall
-  /// not reach beyond the arrays.
-  __device__ int bulk_entries(Offset at, int filled) const {
-    const auto addresses =
-        reinterpret_cast<std::uintptr_t>(p_.a.values) | reinterpret_cast<std::uintptr_t>(p_.a.col_indices);
-    if (addresses % 16 != 0) return 0;
-    const int rounded = (filled + 3) / 4 * 4;
-    return rounded <= p_.a.nnz - static_cast<std::int64_t>(at) ? rounded : filled / 4 * 4;
-  }
-
-  /// Adds to `sum` what this thread's row has among the `filled` entries from `at` on.
-  __device__ void add(int filled, Offset at, Offset row_begin, Offset row_end, T& sum) {
-    const int stage = taken_ % stages;
-    const auto base = static_cast<std::int32_t>(p_.a.base);
-    T* values = memory_.values[stage];
-    std::int32_t* columns = memory_.columns[stage];
-    for (int k = bulk_entries(at, filled) + static_cast<int>(threadIdx.x); k < filled; k += threads)
-      values[k] = p_.a.values[at + k], columns[k] = p_.a.col_indices[at + k];
-    const int from = row_begin > at ? static_cast<int>(min(row_begin - at, Offset(filled))) : 0;
-    const int to = row_end > at ? static_cast<int>(min(row_end - at, Offset(filled))) : 0;
-    if (threadIdx.x == 0) memory_.segments = 0;
-    const bool each_its_row =
-        __syncthreads_count(to > from) * most_threads_idle >= threads && !__syncthreads_or(to - from > short_segment);
-    wait(memory_.full[stage], taken_ / stages % 2);
-    ++taken_;
-    if (each_its_row) {
+/// The same by a whole warp, for each of its lanes in turn whose segment is long; what the lane's row has.
+template <class T>
+__device__ T sum_long(const T* values, const std::int32_t* columns, std::int32_t base, const T* x, int from, int to) {
+  T mine{};
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (unsigned waiting = __ballot_sync(~0u, to - from > long_segment); waiting; waiting &= waiting - 1) {
+    const int owner = __ffs(static_cast<int>(waiting)) - 1;
+    const int begin = __shfl_sync(~0u, from, owner), end = __shfl_sync(~0u, to, owner);
+    T sum{};
 #pragma unroll 4
-      for (int k = from; k < to; ++k) sum += values[k] * p_.x[columns[k] - base];
-      return;
-    }
-#pragma unroll 4
-    for (int k = threadIdx.x; k < filled; k += threads) values[k] = values[k] * p_.x[columns[k] - base];
-    __syncthreads();
-    const bool is_long = to - from >= long_segment;
-    if (!is_long)
-      for (int k = from; k < to; ++k) sum += values[k];
-    if (__syncthreads_or(is_long)) add_long_segments(values, is_long, from, to, sum);
+    for (int k = begin + lane; k < end; k += 32) sum += values[k] * x[columns[k] - base];
+    sum = shuffle_from(lanes_sum(sum, 32), 0);
+    if (lane == owner) mine = sum;
   }
+  return mine;
+}
 
-  __device__ void add_long_segments(const T* products, bool is_long, int from, int to, T& sum) {
-    const int segment = is_long ? atomicAdd(&memory_.segments, 1) : 0;
-    if (is_long) memory_.segment_begins[segment] = from, memory_.segment_ends[segment] = to;
-    __syncthreads();
-    for (int s = threadIdx.x / 32; s < memory_.segments; s += threads / 32) {
-      const T total = warp_segment_sum(products, memory_.segment_begins[s], memory_.segment_ends[s]);
-      if (threadIdx.x % 32 == 0) memory_.segment_sums[s] = total;
-    }
-    __syncthreads();
-    if (is_long) sum += memory_.segment_sums[segment];
-  }
-
-  /// Leaves the sums of a part, and adds those of all parts where this block came last; in the order of the parts.
-  __device__ bool gather_parts(const CsrItem& item, T& sum) {
-    T* sums = static_cast<T*>(parts_.sums) + (std::int64_t{item.slot} - item.part) * row_block;
-    sums[std::int64_t{item.part} * row_block + threadIdx.x] = sum;
-    __threadfence();
-    const bool mine = threadIdx.x == 0 && atomicAdd(&parts_.arrived[item.row_block], 1u) + 1 == unsigned(item.parts);
-    if (!__syncthreads_or(mine)) return false;
-    __threadfence();
-    if (threadIdx.x == 0) parts_.arrived[item.row_block] = 0;
-    sum = T{};
-#pragma unroll 4
-    for (int part = 0; part < item.parts; ++part)
-      sum += load_through(sums + std::int64_t{part} * row_block + threadIdx.x);
-    return true;
-  }
-
-  const Product<CsrView<const T, Offset>>& p_;
-  const CsrParts& parts_;
-  Memory<T, Offset>& memory_;
-  unsigned started_ = 0, taken_ = 0;  // stages that were filled, and used
-};
-
-// Threads: a block takes 256 rows at a time, or a part of their entries where those are many. Copies in the background
-//   bring the entries into shared memory, a stage ahead; where rows are short each thread then gathers for its own row,
-//   otherwise all threads multiply entry by entry and thread t, or a warp, adds up what row t has.
+// Threads: a block takes 256 rows at a time, or a part of their entries where those are many; thread t adds up row t,
+// but
+//   where a row is long a warp goes along it. Copies in the background bring the entries into shared memory, a stage
+//   ahead, so that threads read x in the order of rows: neighbors read neighboring entries.
 // Bytes: every entry, offset and y once, x as often as the caches miss.
-// Races: a stage is filled again only after the barrier at the end of a step; a copy's bytes are read after its own
-// barrier, what
-//   plain loads brought after at least one barrier of the block. Nobody waits for another block: the parts of a row
-//   block are added by whichever of them ends last (fence, then ticket), always in the same order.
+// Races: a stage is filled again only after the barrier that ends a step; a copy's bytes are read after its own
+// barrier,
+//   what plain loads brought after a barrier of the block. Nobody waits for another block: parts of a row block are
+//   added by whichever of them ends last (fence, then ticket), always in the same order.
 template <class T, class Offset>
-__global__ void __launch_bounds__(threads, blocks_wanted<T>)
-    csr_kernel(Product<CsrView<const T, Offset>> p, CsrParts parts, Skip skip,
-               GridScratch<typename DotsView<T>::Sum> scratch) {
+__global__ void __launch_bounds__(threads, short_blocks<T>)
+    csr_short_kernel(Product<CsrView<const T, Offset>> p, CsrParts parts, Skip skip,
+                     GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
   extern __shared__ __align__(128) unsigned char memory[];
-  Block<T, Offset> block(p, parts, *reinterpret_cast<Memory<T, Offset>*>(memory));
-  const typename DotsView<T>::Sum dots = block.run();
+  auto& m = *reinterpret_cast<ShortMemory<T, Offset>*>(memory);
+  if (threadIdx.x == 0) {
+    for (std::uint64_t& barrier : m.full)
+      asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&barrier)));
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    m.at = m.end = 0, m.step = 0, m.next_piece = static_cast<std::int32_t>(blockIdx.x);
+    start_step(p.a, parts, m, 0, 0);
+  }
+  __syncthreads();
+  typename DotsView<T>::Sum dots;
+  T sum{};
+  for (unsigned taken = 0, slot = 0;; ++taken, slot = slot == 2 ? 0 : slot + 1) {
+    const Step<Offset>& now = m.steps[slot];
+    if (now.item.row_block < 0) break;
+    const unsigned stage = taken % stages;
+    if (threadIdx.x == 0) start_step(p.a, parts, m, slot == 2 ? 0 : slot + 1, (taken + 1) % stages);
+    const Offset base = static_cast<Offset>(p.a.base);
+    const std::int64_t row = std::int64_t{now.item.row_block} * row_block + threadIdx.x;
+    int from = 0, to = 0;
+    if (row < p.a.rows) {
+      from = static_cast<int>(min(max(p.a.row_offsets[row] - base - now.begin, Offset(0)), Offset(now.count)));
+      to = static_cast<int>(min(max(p.a.row_offsets[row + 1] - base - now.begin, Offset(0)), Offset(now.count)));
+    }
+    if (const int bulk = bulk_of(p.a, now.begin, now.count); bulk < now.count) {  // uniform: all meet in the barrier
+      for (int k = bulk + static_cast<int>(threadIdx.x); k < now.count; k += threads) {
+        m.values[stage][k] = p.a.values[now.begin + k];
+        m.columns[stage][k] = p.a.col_indices[now.begin + k];
+      }
+      __syncthreads();
+    }
+    wait(m.full[stage], taken / stages % 2);
+    const T* values = m.values[stage];
+    const std::int32_t* columns = m.columns[stage];
+    const auto first_column = static_cast<std::int32_t>(p.a.base);
+    const bool is_long = to - from > long_segment;
+    if (!is_long) sum += sum_alone(values, columns, first_column, p.x, from, to);
+    if (__any_sync(~0u, is_long)) sum += sum_long(values, columns, first_column, p.x, from, to);
+    if (now.last) {
+      if ((now.item.parts == 1 || gather_parts(parts, now.item, sum)) && row < p.a.rows) {
+        const auto mine = p.store(row, sum);
+        if (p.dots.wanted()) dots += mine;
+      }
+      sum = T{};
+    }
+    __syncthreads();
+  }
   if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
 }
 
-/// Blocks that a multiprocessor holds at a time: a grid of just those leaves no last wave half empty.
+// ---- Longer rows: products in the order of entries.
+
+constexpr int tile = 8 * threads;  // products of a tile: 8 in flight a thread
+constexpr int tile_segment = 64;   // from here on a warp adds up what a row has in a tile
+constexpr int most_segments = tile / tile_segment;
+
+template <class T>
+struct TileMemory {
+  T products[tile];
+  T sums[most_segments];
+  int begins[most_segments], ends[most_segments], segments;
+};
+
+/// Where some rows have long segments in a tile: a warp each adds those up; what this thread's row has.
+template <class T>
+__device__ T sum_segments(TileMemory<T>& m, bool is_long, int from, int to) {
+  const int segment = is_long ? atomicAdd(&m.segments, 1) : 0;
+  if (is_long) m.begins[segment] = from, m.ends[segment] = to;
+  __syncthreads();
+  for (int s = threadIdx.x / 32; s < m.segments; s += threads / 32) {
+    T sum{};
+    for (int k = m.begins[s] + static_cast<int>(threadIdx.x % 32); k < m.ends[s]; k += 32) sum += m.products[k];
+    sum = lanes_sum(sum, 32);
+    if (threadIdx.x % 32 == 0) m.sums[s] = sum;
+  }
+  __syncthreads();
+  return is_long ? m.sums[segment] : T{};
+}
+
+// Threads: a block takes 256 rows at a time, or a part of their entries. All its threads multiply the entries in order
+//   (coalesced) into shared memory, a tile at a time; then thread t adds up what row t has in the tile, or a warp does.
+// Bytes: every entry, offset and y once, x as often as the caches miss. Streaming loads of the entries cost 12 % at
+// 7-point
+//   256^3 on an H200.
+// Races: a tile is written before the first barrier of a round and read before the next round's; parts as above. The
+//   list of long segments has room for all that fit a tile, and its order does not matter: each is another row's.
 template <class T, class Offset>
-int resident_blocks() {
-  static const int blocks = [] {
-    check(cudaFuncSetAttribute(csr_kernel<T, Offset>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               sizeof(Memory<T, Offset>)));
-    int most = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, csr_kernel<T, Offset>, threads,
-                                                        sizeof(Memory<T, Offset>)));
-    return most;
-  }();
-  return blocks;
+__global__ void __launch_bounds__(threads, sizeof(T) > 8 ? 5 : 8)
+    csr_long_kernel(Product<CsrView<const T, Offset>> p, CsrParts parts, Skip skip,
+                    GridScratch<typename DotsView<T>::Sum> scratch) {
+  if (skip.now()) return;
+  extern __shared__ __align__(128) unsigned char memory[];
+  auto& m = *reinterpret_cast<TileMemory<T>*>(memory);
+  const CsrView<const T, Offset>& a = p.a;
+  const auto base = static_cast<std::int32_t>(a.base);
+  typename DotsView<T>::Sum dots;
+  const std::int32_t pieces = count_of(parts, a.rows);
+  for (auto i = static_cast<std::int32_t>(blockIdx.x); i < pieces; i += static_cast<std::int32_t>(gridDim.x)) {
+    const CsrItem item = item_of(parts, a.rows, pieces, i);
+    const Range<Offset> range = range_of(a, parts, item);
+    const std::int64_t row = std::int64_t{item.row_block} * row_block + threadIdx.x;
+    const Offset row_begin = row < a.rows ? a.row_offsets[row] - base : range.end;
+    const Offset row_end = row < a.rows ? a.row_offsets[row + 1] - base : range.end;
+    T sum{};
+    for (Offset start = range.begin; start < range.end;) {
+      const int filled = range.end - start < tile ? static_cast<int>(range.end - start) : tile;
+      if (threadIdx.x == 0) m.segments = 0;
+#pragma unroll
+      for (int u = 0; u < tile / threads; ++u) {
+        const int k = u * threads + static_cast<int>(threadIdx.x);
+        if (k < filled) m.products[k] = a.values[start + k] * p.x[a.col_indices[start + k] - base];
+      }
+      __syncthreads();
+      const int from = row_begin > start ? static_cast<int>(min(row_begin - start, Offset(filled))) : 0;
+      const int to = row_end > start ? static_cast<int>(min(row_end - start, Offset(filled))) : 0;
+      const bool is_long = to - from >= tile_segment;
+      if (!is_long)
+        for (int k = from; k < to; ++k) sum += m.products[k];
+      if (__syncthreads_or(is_long)) sum += sum_segments(m, is_long, from, to);
+      if (range.end - start <= tile) break;
+      start += tile;
+    }
+    if (item.parts > 1 && !gather_parts(parts, item, sum)) continue;
+    if (row < a.rows) {
+      const auto mine = p.store(row, sum);
+      if (p.dots.wanted()) dots += mine;
+    }
+  }
+  if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
+}
+
+template <auto kernel, class T, class Offset>
+void launch(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p, const CsrParts& parts, std::size_t shared) {
+  const int resident = resident_blocks<kernel>(cuda, shared);
+  const int blocks = parts.items ? resident : std::min(grid_blocks(cuda, p.a.rows), resident);
+  Frame frame(cuda);
+  const auto scratch = grid_scratch<typename DotsView<T>::Sum>(cuda, frame, blocks);
+  kernel<<<blocks, threads, shared, cuda.stream>>>(p, parts, cuda.skip, scratch);
+  check(cudaGetLastError());
 }
 
 }  // namespace
 
 template <class T, class Offset>
 void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p, const CsrParts& parts) {
-  const int resident = cuda.multiprocessors * resident_blocks<T, Offset>();
-  const int blocks = parts.items ? resident : std::min(grid_blocks(cuda, p.a.rows), resident);
-  Frame frame(cuda);
-  const auto scratch = grid_scratch<typename DotsView<T>::Sum>(cuda, frame, blocks);
-  csr_kernel<<<blocks, threads, sizeof(Memory<T, Offset>), cuda.stream>>>(p, parts, cuda.skip, scratch);
-  check(cudaGetLastError());
+  if (p.a.nnz < std::int64_t{short_mean} * p.a.rows)
+    launch<csr_short_kernel<T, Offset>>(cuda, p, parts, sizeof(ShortMemory<T, Offset>));
+  else
+    launch<csr_long_kernel<T, Offset>>(cuda, p, parts, sizeof(TileMemory<T>));
 }
 
 template <class T, class Offset>

@@ -2,25 +2,39 @@
 #include "krill/sparse/spmv/row_kernel.cuh"
 
 namespace krill {
+namespace {
 
 /// The sum of row s: a value of each of its hack's diagonals, no index.
-template <class T>
-__device__ T row_part(const DiaView<const T>& a, std::int32_t s, int, int, const T* x) {
-  const std::int32_t hack = s / a.hack_rows, r = s % a.hack_rows;
-  const std::int64_t past = a.past_diagonal(hack);
-  T sum{};
-#pragma unroll 4
-  for (std::int64_t d = a.first_diagonal(hack); d < past; ++d) {
-    const std::int64_t col = std::int64_t{s} + a.offsets[d];
-    const T value = load_streaming(a.values + d * a.hack_rows + r);
-    if (col >= 0 && col < a.cols && !(value == T(0))) sum += value * x[col];
+struct DiaRow {
+  static constexpr int resident = 6;
+
+  template <class T>
+  __device__ T operator()(const DiaView<const T>& a, std::int32_t s, int, const T* x) const {
+    const std::int32_t hack = s / a.hack_rows;
+    const std::int64_t begin = a.first_diagonal(hack);
+    auto left = static_cast<std::int32_t>(a.past_diagonal(hack) - begin);
+    const std::int32_t* offsets = a.offsets + begin;
+    const T* values = a.values + begin * a.hack_rows + s % a.hack_rows;
+    T sum{};
+    for (; left > 0; left -= in_flight, offsets += in_flight) {
+      T entries[in_flight];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u, values += a.hack_rows) entries[u] = u < left ? *values : T{};
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) {
+        const std::int64_t col = u < left ? std::int64_t{s} + offsets[u] : -1;
+        if (col >= 0 && col < a.cols && !(entries[u] == T(0))) sum += entries[u] * x[col];
+      }
+    }
+    return sum;
   }
-  return sum;
-}
+};
+
+}  // namespace
 
 template <class T>
 void run_product(const Cuda& cuda, const Product<DiaView<const T>>& p) {
-  launch_rows(cuda, p, 1);
+  launch_rows<1>(cuda, p, DiaRow{});
 }
 
 #define INSTANTIATE(T) template void run_product(const Cuda&, const Product<DiaView<const kernel_t<T>>>&);

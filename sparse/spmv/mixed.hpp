@@ -42,12 +42,12 @@ template <class Storage, class Vector, class Result, class Compute>
 MixedTypes<Storage, Vector, Result, Compute> find_mixed(const MixedTypes<Storage, Vector, Result, Compute>&);
 }  // namespace detail
 
-template <std::size_t row>
-using mixed_row = std::tuple_element_t<row, MixedTable>;
+template <std::size_t Row>
+using mixed_row_t = std::tuple_element_t<Row, MixedTable>;
 
 /// The row of the table with these types of A, x and y; there is at most one.
 template <class Storage, class Vector, class Result>
-using mixed_types = decltype(detail::find_mixed<Storage, Vector, Result>(detail::AllMixedTypes<MixedTable>()));
+using mixed_types_t = decltype(detail::find_mixed<Storage, Vector, Result>(detail::AllMixedTypes<MixedTable>()));
 
 /// y = alpha op(A) x + beta y. A: Csr, Coo or CooAos; the types of A, x and y are a row of MixedTable. x: A.cols(op)
 /// entries, y: A.rows(op); they are different arrays. beta = 0 overwrites, NaN included. Values are widened exactly,
@@ -57,9 +57,9 @@ using mixed_types = decltype(detail::find_mixed<Storage, Vector, Result>(detail:
 ///
 /// op none moves A.bytes() + rows sizeof Result, and one read of x. More cost, in each call, what the workspace gets
 /// first: COO row offsets (8 bytes a row), COO-AoS its indices apart, transposes the sorted pattern of op(A) with the
-/// places of its values (about ten times the product). Each row is one thread's on the host and at most one warp's on a
-/// device: a few very long rows are slow. GEN-SPMV, L2-CSRMVEX. Raises ShapeMismatch and InvalidArgument.
-template <class Matrix, class Vector, class Result, class Types = mixed_types<typename Matrix::Value, Vector, Result>>
+/// places of its values (a sort, many times the product). Each row is one thread's on the host and at most one warp's
+/// on a device: a few very long rows are slow. GEN-SPMV, L2-CSRMVEX. Raises ShapeMismatch and InvalidArgument.
+template <class Matrix, class Vector, class Result, class Types = mixed_types_t<typename Matrix::Value, Vector, Result>>
 void spmv_mixed(Context&, Op, const Scalar<typename Types::Compute>& alpha, const Matrix& A, const Array<Vector>& x,
                 const Scalar<typename Types::Compute>& beta, Array<Result>& y);
 

@@ -4,14 +4,14 @@
 namespace krill {
 
 static_assert(std::tuple_size_v<MixedTable> == 9);
-INSTANTIATE(mixed_row<0>)
-INSTANTIATE(mixed_row<1>)
-INSTANTIATE(mixed_row<2>)
-INSTANTIATE(mixed_row<3>)
-INSTANTIATE(mixed_row<4>)
-INSTANTIATE(mixed_row<5>)
-INSTANTIATE(mixed_row<6>)
-INSTANTIATE(mixed_row<7>)
-INSTANTIATE(mixed_row<8>)
+INSTANTIATE(mixed_row_t<0>)
+INSTANTIATE(mixed_row_t<1>)
+INSTANTIATE(mixed_row_t<2>)
+INSTANTIATE(mixed_row_t<3>)
+INSTANTIATE(mixed_row_t<4>)
+INSTANTIATE(mixed_row_t<5>)
+INSTANTIATE(mixed_row_t<6>)
+INSTANTIATE(mixed_row_t<7>)
+INSTANTIATE(mixed_row_t<8>)
 
 }  // namespace krill

@@ -7,43 +7,42 @@
 
 namespace krill {
 
-/// Adds over `lanes` (a power of two) neighboring lanes of a warp; valid in the first of them.
-template <class T>
-__device__ T lanes_sum(T sum, int lanes) {
-  for (int offset = lanes / 2; offset > 0; offset /= 2) sum += shuffle_down(sum, offset);
-  return sum;
-}
+inline constexpr int in_flight = 4;  // entries that a thread asks for before it uses the first
 
-// Threads: `lanes` neighboring ones a stored row, striding over the grid; row_part(view, s, lane, lanes, x) is what a
-//   lane adds up of stored row s. Whole warps stay together: rows beyond the last one add nothing.
-// Bytes: what row_part says, y once. Races: each y_i is written by one lane.
-template <class View>
-__global__ void __launch_bounds__(sum_threads)
-    row_kernel(Product<View> p, int lanes, Skip skip,
+// Threads: `lanes` neighboring ones a stored row, striding over the grid; part(view, s, lane, x) is what a lane adds up
+// of
+//   stored row s. Whole warps stay together: rows beyond the last one add nothing.
+// Bytes: what `part` says, y once. Races: each y_i is written by one lane.
+template <int lanes, class View, class Part>
+__global__ void __launch_bounds__(sum_threads, sizeof(typename View::Value) > 8 ? 4 : Part::resident)
+    row_kernel(Product<View> p, Part part, Skip skip,
                GridScratch<typename DotsView<typename View::Value>::Sum> scratch) {
   if (skip.now()) return;
   using T = typename View::Value;
   typename DotsView<T>::Sum dots;
-  const std::int64_t count = p.a.stored_rows(), stride = std::int64_t(gridDim.x) * (sum_threads / lanes);
-  const std::int64_t rounds = (count + stride - 1) / stride;
-  std::int64_t s = (std::int64_t(blockIdx.x) * sum_threads + threadIdx.x) / lanes;
-  for (std::int64_t round = 0; round < rounds; ++round, s += stride) {
+  constexpr unsigned rows_a_block = sum_threads / lanes;
+  const auto count = static_cast<unsigned>(p.a.stored_rows());  // below 2^31, so that `first` cannot wrap
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  for (unsigned first = blockIdx.x * rows_a_block; first < count; first += gridDim.x * rows_a_block) {
+    const unsigned s = first + threadIdx.x / lanes;
     T sum{};
-    if (s < count) sum = row_part(p.a, static_cast<std::int32_t>(s), static_cast<int>(threadIdx.x) % lanes, lanes, p.x);
-    if (lanes > 1) sum = lanes_sum(sum, lanes);
-    if (s >= count || threadIdx.x % lanes != 0) continue;
+    if (s < count) sum = part(p.a, static_cast<std::int32_t>(s), lane, p.x);
+    sum = lanes_sum(sum, lanes);
+    if (s >= count || lane != 0) continue;
     const auto mine = p.store(p.a.row_of(static_cast<std::int32_t>(s)), sum);
     if (p.dots.wanted()) dots += mine;
   }
   if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
 }
 
-template <class View>
-void launch_rows(const Cuda& cuda, const Product<View>& p, int lanes) {
+template <int lanes, class View, class Part>
+void launch_rows(const Cuda& cuda, const Product<View>& p, Part part) {
   using Sum = typename DotsView<typename View::Value>::Sum;
-  const int blocks = grid_blocks(cuda, std::int64_t{p.a.stored_rows()} * lanes);
+  const int blocks = std::min(grid_blocks(cuda, std::int64_t{p.a.stored_rows()} * lanes),
+                              resident_blocks<row_kernel<lanes, View, Part>>(cuda));
   Frame frame(cuda);
-  row_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(p, lanes, cuda.skip, grid_scratch<Sum>(cuda, frame, blocks));
+  row_kernel<lanes>
+      <<<blocks, sum_threads, 0, cuda.stream>>>(p, part, cuda.skip, grid_scratch<Sum>(cuda, frame, blocks));
   check(cudaGetLastError());
 }
 

@@ -131,6 +131,8 @@ void multiply_hyb(const Where& where, const HybView<const K>& a, const SpmvCall<
 
 template <class Where, class T, class Matrix>
 void multiply(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& call) {
+  if constexpr (std::is_same_v<Where, Host>)
+    if (where.skip.now()) return;  // what the steps below would leave undone, later ones would read
   if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>)
     return multiply_columns(where, op, A.transposed().view(where), A.nnz(), call);
   else if constexpr (std::is_same_v<Matrix, Hyb<T>>)

@@ -388,7 +388,7 @@ TEST_F(BenchCommandLine, the_result_has_every_field_and_they_agree) {
   }
   const Json& csr = result["rows"][0];
   EXPECT_EQ(csr["bytes"], 17760 * 12 + 3601 * 4 + 2 * 3600 * 8);
-  EXPECT_EQ(csr["setup_ms"], 0);
+  EXPECT_GE(csr["setup_ms"], 0);
   EXPECT_TRUE(csr["break_even"].is_null());
   EXPECT_FALSE(csr["rival_ms"].is_null());
 }
@@ -459,7 +459,7 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
     EXPECT_TRUE(contains(o.err, message)) << o.err;
   };
   expect("smpv", "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, convert or");
-  expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr'?");
+  expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
   expect("--precision auto", "--precision: there is no precision 'auto'");

@@ -147,7 +147,7 @@ TYPED_TEST(TwoBytes, keep_nan_quiet_whatever_its_payload) {
 TYPED_TEST(TwoBytes, round_random_floats_as_the_definition_says) {
   std::mt19937 engine(11);
   for (int i = 0; i < 1'000'000; ++i) {
-    const float value = std::bit_cast<float>(static_cast<std::uint32_t>(engine()));
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(engine()));
     if (!std::isnan(value)) expect_rounded<TypeParam>(value);
     // Most random bits are far outside of the narrow range: the same fraction, with an exponent inside of it.
     const float inside = std::ldexp(1 + float(engine() % (1u << 23)) * 0x1p-23f, int(engine() % 44) - 27);

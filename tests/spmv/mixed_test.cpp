@@ -1,7 +1,9 @@
 #include "krill/sparse/spmv/mixed.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "krill/sparse/convert/convert.hpp"
@@ -29,9 +31,9 @@ class Mixed : public ::testing::TestWithParam<std::tuple<Backend, int>> {
   Context context() const { return make_context(std::get<0>(GetParam())); }
 
   /// use(Types{}) with the row that the parameter names.
-  template <class F, std::size_t... row>
-  static void with_row(int wanted, F&& use, std::index_sequence<row...>) {
-    ((static_cast<int>(row) == wanted ? use(mixed_row<row>{}) : void()), ...);
+  template <class F, std::size_t... Row>
+  static void with_row(int wanted, F&& use, std::index_sequence<Row...>) {
+    ((static_cast<int>(Row) == wanted ? use(mixed_row_t<Row>{}) : void()), ...);
   }
   template <class F>
   void with_types(F&& use) const {
@@ -43,16 +45,16 @@ class Mixed : public ::testing::TestWithParam<std::tuple<Backend, int>> {
 template <class T>
 Z judged(T a) {
   if constexpr (is_complex<T>)
-    return Z(double(std::real(a)), double(std::imag(a)));
+    return {double(std::real(a)), double(std::imag(a))};
   else
-    return Z(double(a));
+    return double(a);
 }
-Z judged(Complex<Half> a) { return Z(double(a.re), double(a.im)); }
+Z judged(Complex<Half> a) { return {double(a.re), double(a.im)}; }
 
 template <class T>
 std::vector<Z> judged(const std::vector<T>& v) {
-  std::vector<Z> z;
-  for (const T& a : v) z.push_back(judged(a));
+  std::vector<Z> z(v.size());
+  std::ranges::transform(v, z.begin(), [](const T& a) { return judged(a); });
   return z;
 }
 
@@ -73,8 +75,8 @@ T random_number(std::mt19937_64& engine) {
 template <class T>
 std::vector<T> random_numbers(std::uint64_t seed, std::int64_t n) {
   std::mt19937_64 engine(seed);
-  std::vector<T> v;
-  for (std::int64_t i = 0; i < n; ++i) v.push_back(random_number<T>(engine));
+  std::vector<T> v(static_cast<std::size_t>(n));
+  for (T& a : v) a = random_number<T>(engine);
   return v;
 }
 
@@ -304,8 +306,8 @@ using MixedBytes = OnBackend;
 /// One row with entries in columns 0, 1, ...
 Csr<std::int8_t> one_row(std::vector<std::int8_t> values) {
   const auto n = static_cast<std::int32_t>(values.size());
-  std::vector<std::int32_t> columns;
-  for (std::int32_t j = 0; j < n; ++j) columns.push_back(j);
+  std::vector<std::int32_t> columns(values.size());
+  std::iota(columns.begin(), columns.end(), 0);
   return {n, Array<std::int32_t>{0, n}, Array(std::move(columns)), Array(std::move(values))};
 }
 
@@ -348,6 +350,33 @@ TEST_P(MixedBytes, of_halves_round_once_and_overflow_to_infinity) {
   spmv_mixed(ctx, Op::none, 1, A, x, 0, y);
   EXPECT_EQ(y.host()[0], 2050.0f);  // 2048 + 1 + 1; in halves 2048 + 1 is 2048
   EXPECT_EQ(y.host()[1], std::numeric_limits<float>::infinity());
+}
+
+/// y = alpha I x for all 65536 numbers of two bytes: what is widened and rounded by the device's instructions is what
+/// the host makes of it.
+template <class Number>
+void expect_converted_as_on_the_host(Context& ctx) {
+  std::vector<Number> all;
+  std::vector<std::int32_t> indices;
+  for (std::int32_t i = 0; i < 65'536; ++i)
+    all.push_back(Number::from_bits(static_cast<std::uint16_t>(i))), indices.push_back(i);
+  const auto n = static_cast<std::int32_t>(all.size());
+  const Array x(std::vector<Number>(all.size(), Number(1)));
+  const Coo<Number> A(n, n, Array(indices), Array(indices), Array(all));
+  for (const float alpha : {1.0f, 1.00048828125f, 0.998046875f, 0.3f, 1.0f / 4096, 3.0f}) {
+    Array<Number> y(n);
+    spmv_mixed(ctx, Op::none, alpha, A, x, 0, y);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const float expected = Number(alpha * all[i]), found = y.host()[i];
+      ASSERT_TRUE(std::isnan(expected) ? std::isnan(found) : found == expected) << i << " times " << alpha;
+    }
+  }
+}
+
+TEST_P(MixedBytes, are_converted_as_on_the_host) {
+  Context ctx = context();
+  expect_converted_as_on_the_host<Half>(ctx);
+  expect_converted_as_on_the_host<BFloat16>(ctx);
 }
 
 KRILL_ON_BACKENDS(MixedBytes);

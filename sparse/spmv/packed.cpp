@@ -1,0 +1,235 @@
+#include "krill/sparse/spmv/packed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/spmv/packed_passes.hpp"
+
+namespace krill {
+namespace {
+
+template <class Where, class T, class Offset>
+CsrView<const NoValue, Offset> pattern(const Where& where, const Csr<T, Offset>& A) {
+  return {A.rows(), A.cols(), A.nnz(), A.row_offsets().read(where), A.col_indices().read(where)};
+}
+
+/// The different words, ascending; nothing where there are more than most_words.
+template <class WordsOn>
+std::vector<std::uint64_t> different_words(Context& ctx, std::int64_t n, WordsOn&& words_on) {
+  Array<std::uint64_t> found(most_words, "words");
+  Array<std::int32_t> count(1, "word count");
+  ctx.dispatch(
+      [&](const auto& where) { find_words(where, n, words_on(where), found.write(where), count.write(where)); });
+  if (count.host()[0] > most_words) return {};
+  const auto words = found.host().first(static_cast<std::size_t>(count.host()[0]));
+  std::vector<std::uint64_t> sorted(words.begin(), words.end());
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
+template <class T>
+inline constexpr bool has_words = sizeof(T) <= sizeof(std::uint64_t);
+template <class T>
+inline constexpr bool has_narrow = !std::is_same_v<narrow_t<kernel_t<T>>, kernel_t<T>>;
+
+template <class T, class Offset>
+std::vector<std::uint64_t> value_words(Context& ctx, const Csr<T, Offset>& A) {
+  if constexpr (has_words<T>)
+    return different_words(ctx, A.nnz(),
+                           [&](const auto& where) { return ValueWords<kernel_t<T>>{A.values().read(where)}; });
+  else
+    return {};
+}
+
+}  // namespace
+
+template <class T>
+template <class Offset>
+Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A) : rows_(A.rows()), cols_(A.cols()) {
+  const std::int64_t slices = detail::ceil_div(rows_, packed_slice);
+  Array<std::int64_t> counts(slices, "slice places");
+  slice_offsets_ = Array<std::int64_t>(slices + 1, "packed slice_offsets");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, slices,
+             SlicePlaces<Offset>{A.row_offsets().read(where), rows_, packed_slice, nullptr, counts.write(where)});
+    scan_counts(where, slices, counts.read(where), slice_offsets_.write(where));
+  });
+  sizes_.places = last_offset(ctx, slice_offsets_);
+  look_at_columns(ctx, A);
+  look_at_values(ctx, A);
+}
+
+template <class T>
+template <class Offset>
+void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
+  const auto places = static_cast<std::size_t>(sizes_.places), rows = static_cast<std::size_t>(rows_);
+  Array<Greatest> longest(1, "longest row"), span(1, "column span");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows_, LongestRow<Offset>{A.row_offsets().read(where), longest.write(where)});
+  });
+  const std::vector<std::uint64_t> words =
+      different_words(ctx, rows_, [&](const auto& where) { return PatternWords<Offset>{pattern(where, A)}; });
+  const std::int64_t width = longest.host()[0].value, count = std::ssize(words);
+  column_bytes_ = detail::bytes_of(slice_offsets_);
+  if (count > 0 && width * count <= most_pattern_columns) {
+    const Array<std::uint64_t> sorted(words);
+    Array<std::int32_t> example(count, "pattern examples");
+    Array<Count> different(1, "rows of no pattern");
+    patterns_ = Array<std::uint8_t>(rows_, "packed row patterns");
+    table_ = Array<std::int32_t>(width * count, "packed patterns");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, rows_,
+               NamePatterns<Offset>{{pattern(where, A)},
+                                    sorted.read(where),
+                                    static_cast<std::int32_t>(count),
+                                    patterns_.write(where),
+                                    example.write(where)});
+      run_pass(where, rows_,
+               ComparePatterns<Offset>{pattern(where, A), patterns_.read(where), example.read(where),
+                                       different.write(where)});
+      run_pass(where, count,
+               FillPatterns<Offset>{pattern(where, A), example.read(where), static_cast<std::int32_t>(width),
+                                    table_.write(where)});
+    });
+    if (different.host()[0].value == 0) {
+      pattern_width_ = static_cast<std::int32_t>(width), patterns_found_ = static_cast<int>(count);
+      sizes_.columns = ColumnCode::pattern;
+      column_bytes_ += rows + detail::bytes_of(table_);
+      return;
+    }
+  }
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, slice_offsets_.size() - 1,
+             GreatestSpan<Offset>{pattern(where, A), slice_offsets_.read(where), span.write(where)});
+  });
+  sizes_.columns = span.host()[0].value < no_delta ? ColumnCode::delta16 : ColumnCode::absolute;
+  column_bytes_ += sizes_.columns == ColumnCode::delta16
+                       ? places * sizeof(std::uint16_t) + places / packed_slice * sizeof(std::int32_t)
+                       : places * sizeof(std::int32_t);
+}
+
+template <class T>
+template <class Offset>
+void Packed<T>::look_at_values(Context& ctx, const Csr<T, Offset>& A) {
+  const auto places = static_cast<std::size_t>(sizes_.places);
+  sizes_.values = ValueCode::full;
+  if (const auto words = value_words(ctx, A); !words.empty()) {
+    words_found_ = static_cast<int>(words.size());
+    sizes_.values = ValueCode::dictionary;
+    sizes_.bytes = column_bytes_ + places + most_words * sizeof(T);
+    return;
+  }
+  if constexpr (has_narrow<T>) {
+    Array<Count> wide(1, "values that are not narrow");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, A.nnz(), CountWide<kernel_t<T>>{A.values().read(where), wide.write(where)});
+    });
+    if (wide.host()[0].value == 0) sizes_.values = ValueCode::narrow;
+  }
+  sizes_.bytes = column_bytes_ + places * (sizes_.values == ValueCode::narrow ? sizeof(T) / 2 : sizeof(T));
+}
+
+template <class T>
+std::string Packed<T>::description() const {
+  const std::string columns = sizes_.columns == ColumnCode::pattern   ? fmt::format("{} row patterns", patterns_found_)
+                              : sizes_.columns == ColumnCode::delta16 ? "16-bit differences"
+                                                                      : "32-bit indices";
+  const std::string values = sizes_.values == ValueCode::dictionary ? fmt::format("a dictionary of {}", words_found_)
+                             : sizes_.values == ValueCode::narrow   ? "single precision, which is exact"
+                                                                    : "full precision";
+  return fmt::format("columns by {}, values in {}", columns, values);
+}
+
+template <class T>
+template <class Offset>
+void Packed<T>::fill(Context& ctx, const Csr<T, Offset>& A) {
+  const std::int64_t slices = slice_offsets_.size() - 1;
+  if (sizes_.columns == ColumnCode::absolute) columns_ = Array<std::int32_t>(sizes_.places, "packed columns");
+  if (sizes_.columns == ColumnCode::delta16) {
+    deltas_ = Array<std::uint16_t>(sizes_.places, "packed deltas");
+    bases_ = Array<std::int32_t>(sizes_.places / packed_slice, "packed bases");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, slices, FillBases<Offset>{pattern(where, A), slice_offsets_.read(where), bases_.write(where)});
+    });
+  }
+  ctx.dispatch([&](const auto& where) {
+    FillPacked<kernel_t<T>, Offset> columns{.from = A.view(where), .slice_offsets = slice_offsets_.read(where)};
+    if (columns_.size()) columns.columns = columns_.write(where);
+    if (deltas_.size()) columns.bases = bases_.read(where), columns.deltas = deltas_.write(where);
+    if (columns.columns || columns.deltas) run_pass(where, slices * packed_slice, columns);
+  });
+  fill_values(ctx, A);
+}
+
+template <class T>
+template <class Offset>
+void Packed<T>::fill_values(Context& ctx, const Csr<T, Offset>& A) {
+  const std::int64_t slices = slice_offsets_.size() - 1;
+  const auto sized = [](auto& array, std::int64_t size, const char* name) {
+    if (array.size() != size) array = std::remove_reference_t<decltype(array)>(size, name);
+  };
+  const auto wanted = [&](ValueCode code) { return sizes_.values == code ? sizes_.places : 0; };
+  sized(values_, wanted(ValueCode::full), "packed values");
+  sized(narrow_values_, wanted(ValueCode::narrow), "packed narrow values");
+  sized(words_, wanted(ValueCode::dictionary), "packed words");
+  Array<std::uint64_t> sorted(0, "value words");
+  if (sizes_.values == ValueCode::dictionary) {
+    std::vector<std::uint64_t> words = value_words(ctx, A);
+    std::vector<T> dictionary(most_words);
+    for (std::size_t w = 0; w < words.size(); ++w)
+      std::memcpy(static_cast<void*>(&dictionary[w]), &words[w], std::min(sizeof(T), sizeof words[w]));
+    dictionary_ = Array<T>(std::move(dictionary), "packed dictionary");
+    sorted = Array<std::uint64_t>(std::move(words), "value words");
+  }
+  ctx.dispatch([&](const auto& where) {
+    FillPacked<kernel_t<T>, Offset> fill{.from = A.view(where), .slice_offsets = slice_offsets_.read(where)};
+    if (values_.size()) fill.values = values_.write(where);
+    if (narrow_values_.size()) fill.narrow_values = narrow_values_.write(where);
+    if (words_.size()) {
+      fill.words = words_.write(where);
+      fill.sorted = sorted.read(where), fill.word_count = static_cast<std::int32_t>(sorted.size());
+    }
+    run_pass(where, slices * packed_slice, fill);
+  });
+}
+
+template <class T>
+template <class Offset>
+void Packed<T>::update(Context& ctx, const Csr<T, Offset>& A) {
+  look_at_values(ctx, A);
+  fill_values(ctx, A);
+}
+
+template <class T>
+template <class Where>
+PackedView<const kernel_t<T>> Packed<T>::view(const Where& where) const {
+  PackedView<const kernel_t<T>> view{rows_, cols_, sizes_.columns, sizes_.values, slice_offsets_.read(where)};
+  if (columns_.size()) view.columns = columns_.read(where);
+  if (deltas_.size()) view.deltas = deltas_.read(where), view.bases = bases_.read(where);
+  if (sizes_.columns == ColumnCode::pattern) {
+    view.patterns = patterns_.read(where), view.table = table_.read(where);
+    view.pattern_width = pattern_width_, view.pattern_count = patterns_found_;
+  }
+  if (values_.size()) view.values = values_.read(where);
+  if (narrow_values_.size()) view.narrow_values = narrow_values_.read(where);
+  if (words_.size()) view.words = words_.read(where), view.dictionary = dictionary_.read(where);
+  return view;
+}
+
+#define INSTANTIATE(T)                                                       \
+  template class Packed<T>;                                                  \
+  template Packed<T>::Packed(Context&, const Csr<T, std::int32_t>&);         \
+  template Packed<T>::Packed(Context&, const Csr<T, std::int64_t>&);         \
+  template void Packed<T>::fill(Context&, const Csr<T, std::int32_t>&);      \
+  template void Packed<T>::fill(Context&, const Csr<T, std::int64_t>&);      \
+  template void Packed<T>::update(Context&, const Csr<T, std::int32_t>&);    \
+  template void Packed<T>::update(Context&, const Csr<T, std::int64_t>&);    \
+  template PackedView<const kernel_t<T>> Packed<T>::view(const Host&) const; \
+  template PackedView<const kernel_t<T>> Packed<T>::view(const Cuda&) const;
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

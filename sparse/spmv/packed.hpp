@@ -1,0 +1,116 @@
+// SELL with slices of 32 rows whose columns and values are coded in as few bytes as they need, without loss: what an
+// SpmvPlan multiplies with where it is allowed to choose.
+#pragma once
+#include <string>
+
+#include "krill/sparse/formats/csr.hpp"
+#include "krill/sparse/spmv/product.hpp"
+
+namespace krill {
+
+/// How columns are coded: 4 bytes each; 2 bytes each above the least column of a slice's place; or one byte a row that
+/// names one of at most 256 patterns of column minus row.
+enum class ColumnCode : std::uint8_t { absolute, delta16, pattern };
+/// How values are coded: as they are; in single precision, where that is exact; or one byte each that names one of at
+/// most 256 values.
+enum class ValueCode : std::uint8_t { full, narrow, dictionary };
+
+/// float for double and so on, itself where there is nothing narrower.
+template <class T>
+struct Narrow {
+  using Type = T;
+};
+template <>
+struct Narrow<double> {
+  using Type = float;
+};
+template <>
+struct Narrow<Complex<double>> {
+  using Type = Complex<float>;
+};
+template <class T>
+using narrow_t = typename Narrow<T>::Type;
+
+inline constexpr std::int32_t packed_slice = 32;
+inline constexpr int most_words = 256;             ///< patterns, or values of a dictionary
+inline constexpr int most_pattern_columns = 4096;  ///< of all patterns: what is kept in shared memory
+inline constexpr std::int32_t no_column = std::numeric_limits<std::int32_t>::min();  ///< in a pattern
+inline constexpr std::uint16_t no_delta = 65'535;
+
+/// What kernels see. Entry k of row r of slice s has place slice_offsets[s] + 32 k + r.
+template <class T>
+struct PackedView {
+  using Value = std::remove_const_t<T>;
+
+  std::int32_t rows = 0, cols = 0;
+  ColumnCode column_code = ColumnCode::absolute;
+  ValueCode value_code = ValueCode::full;
+  const std::int64_t* slice_offsets = nullptr;
+  const std::int32_t* columns = nullptr;   ///< absolute: of each place, -1 where there is none
+  const std::uint16_t* deltas = nullptr;   ///< delta16: of each place
+  const std::int32_t* bases = nullptr;     ///< delta16: of each 32 places
+  const std::uint8_t* patterns = nullptr;  ///< pattern: of each row
+  const std::int32_t* table = nullptr;     ///< pattern: pattern_width columns minus row of each
+  std::int32_t pattern_width = 0, pattern_count = 0;
+  const T* values = nullptr;                       ///< full: of each place
+  const narrow_t<Value>* narrow_values = nullptr;  ///< narrow: of each place
+  const std::uint8_t* words = nullptr;             ///< dictionary: of each place
+  const Value* dictionary = nullptr;               ///< dictionary: most_words
+};
+
+/// A matrix in that form, made from one in CSR.
+template <class T>
+class Packed {
+ public:
+  /// What coding A would take; found without the coded arrays.
+  struct Sizes {
+    ColumnCode columns = ColumnCode::absolute;
+    ValueCode values = ValueCode::full;
+    std::int64_t places = 0;  ///< padding included
+    std::size_t bytes = 0;    ///< of all arrays
+  };
+
+  /// Looks at A: a few passes over its columns and values, and a few waits.
+  template <class Offset>
+  Packed(Context&, const Csr<T, Offset>& A);
+
+  const Sizes& sizes() const { return sizes_; }
+  /// "columns by 27 row patterns, values by a dictionary of 2"
+  std::string description() const;
+
+  /// Makes the arrays. O(places).
+  template <class Offset>
+  void fill(Context&, const Csr<T, Offset>& A);
+  /// New values of the same pattern; they may take another code than the old ones, with new arrays then. O(nnz).
+  template <class Offset>
+  void update(Context&, const Csr<T, Offset>& A);
+
+  template <class Where>
+  PackedView<const kernel_t<T>> view(const Where& where) const;
+
+ private:
+  template <class Offset>
+  void look_at_columns(Context&, const Csr<T, Offset>& A);
+  template <class Offset>
+  void look_at_values(Context&, const Csr<T, Offset>& A);
+  template <class Offset>
+  void fill_values(Context&, const Csr<T, Offset>& A);
+
+  std::int32_t rows_, cols_, pattern_width_ = 0;
+  int patterns_found_ = 0, words_found_ = 0;
+  std::size_t column_bytes_ = 0;
+  Sizes sizes_;
+  Array<std::int64_t> slice_offsets_{0, "packed slice_offsets"};
+  Array<std::int32_t> columns_{0, "packed columns"}, bases_{0, "packed bases"}, table_{0, "packed patterns"};
+  Array<std::uint16_t> deltas_{0, "packed deltas"};
+  Array<std::uint8_t> patterns_{0, "packed row patterns"}, words_{0, "packed words"};
+  Array<T> values_{0, "packed values"}, dictionary_{0, "packed dictionary"};
+  Array<narrow_t<kernel_t<T>>> narrow_values_{0, "packed narrow values"};
+};
+
+template <class T>
+void run_product(const Host&, const Product<PackedView<const T>>&);
+template <class T>
+void run_product(const Cuda&, const Product<PackedView<const T>>&);
+
+}  // namespace krill

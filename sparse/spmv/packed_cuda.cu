@@ -1,0 +1,146 @@
+#include "krill/sparse/spmv/packed_passes.hpp"
+#include "krill/sparse/spmv/row_kernel.cuh"
+
+namespace krill {
+namespace {
+
+constexpr int slots = 1024;  // of a hash table for at most most_words words
+
+/// True where this thread brought the word into the table; full tables take no more.
+__device__ bool insert(std::uint64_t* table, std::uint64_t word) {
+  auto slot = static_cast<unsigned>((word * 0x9e3779b97f4a7c15) >> 54);
+  for (int tries = 0; tries < slots; ++tries, slot = (slot + 1) % slots) {
+    if (*static_cast<volatile std::uint64_t*>(table + slot) == word) return false;
+    const auto before = atomicCAS(reinterpret_cast<unsigned long long*>(table + slot),
+                                  static_cast<unsigned long long>(no_word), static_cast<unsigned long long>(word));
+    if (before == no_word) return true;
+    if (before == word) return false;
+  }
+  return false;
+}
+
+// Threads: each strides over the words into its block's table in shared memory; the block then adds what is new to the
+//   table of the grid. Bytes: the words once, as long as there are not too many.
+// Races: tables change by compare-and-swap alone; a block that sees too many words gives up before a barrier that all
+//   its threads reach. A count above most_words is final, whatever it is.
+template <class Words>
+__global__ void __launch_bounds__(sum_threads)
+    words_kernel(std::int64_t n, Words word, std::uint64_t* table, std::uint64_t* found, std::int32_t* count) {
+  __shared__ std::uint64_t mine[slots];
+  __shared__ int mine_count;
+  for (int s = threadIdx.x; s < slots; s += sum_threads) mine[s] = no_word;
+  if (threadIdx.x == 0) mine_count = 0;
+  __syncthreads();
+  std::uint64_t last = no_word;
+  const volatile std::int32_t* so_far = count;
+  for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; i < n;
+       i += std::int64_t(gridDim.x) * sum_threads) {
+    const std::uint64_t now = word(i);
+    if (now == last && now != no_word) continue;
+    last = now;
+    if (now == no_word) atomicAdd(count, most_words + 1);
+    if (insert(mine, now)) atomicAdd(&mine_count, 1);
+    if (*static_cast<volatile int*>(&mine_count) > most_words || *so_far > most_words) break;
+  }
+  __syncthreads();
+  if (mine_count > most_words) {
+    if (threadIdx.x == 0) atomicAdd(count, most_words + 1);
+    return;
+  }
+  for (int s = threadIdx.x; s < slots; s += sum_threads)
+    if (mine[s] != no_word && insert(table, mine[s])) {
+      const int at = atomicAdd(count, 1);
+      if (at < most_words) found[at] = mine[s];
+    }
+}
+
+/// Sets the table of the grid up.
+struct ClearWords {
+  using Sum = NoSum;
+  std::uint64_t* table;
+  std::int32_t* count;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t s) const {
+    table[s] = no_word;
+    if (s == 0) *count = 0;
+    return {};
+  }
+};
+
+template <class T>
+constexpr std::size_t most_shared = most_words * sizeof(T) + most_pattern_columns * sizeof(std::int32_t);
+
+// Threads: one a row, striding over the grid. Bytes: the codes of each place, y once, x as often as the caches miss;
+//   patterns and dictionary are read into shared memory once a block.
+// Races: shared memory is written before the one barrier, which comes before any row; each y_i is written by one
+// thread.
+template <ColumnCode columns, ValueCode values, class T>
+__global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4 : 8)
+    packed_kernel(Product<PackedView<const T>> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
+  if (skip.now()) return;
+  extern __shared__ __align__(16) unsigned char memory[];
+  T* dictionary = reinterpret_cast<T*>(memory);
+  auto* table =
+      reinterpret_cast<std::int32_t*>(memory + (values == ValueCode::dictionary ? most_words * sizeof(T) : 0));
+  const PackedView<const T>& a = p.a;
+  if constexpr (values == ValueCode::dictionary)
+    for (int w = threadIdx.x; w < most_words; w += sum_threads) dictionary[w] = a.dictionary[w];
+  if constexpr (columns == ColumnCode::pattern)
+    for (int c = threadIdx.x; c < a.pattern_count * a.pattern_width; c += sum_threads) table[c] = a.table[c];
+  __syncthreads();
+  typename DotsView<T>::Sum dots;
+  for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; i < a.rows;
+       i += std::int64_t(gridDim.x) * sum_threads) {
+    const std::int64_t slice = i / packed_slice, first = a.slice_offsets[slice];
+    const auto width = static_cast<std::int32_t>((a.slice_offsets[slice + 1] - first) / packed_slice);
+    const std::int32_t* pattern = columns == ColumnCode::pattern ? table + a.patterns[i] * a.pattern_width : nullptr;
+    std::int64_t at = first + i % packed_slice;
+    T sum{};
+    for (std::int32_t k = 0; k < width; k += in_flight, at += in_flight * packed_slice) {
+      T terms[in_flight];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u)
+        terms[u] = k + u < width
+                       ? packed_term<columns, values>(a, pattern, dictionary, i, k + u, at + u * packed_slice, p.x)
+                       : T{};
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) sum += terms[u];
+    }
+    const auto mine = p.store(i, sum);
+    if (p.dots.wanted()) dots += mine;
+  }
+  if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
+}
+
+}  // namespace
+
+template <class Words>
+void find_words(const Cuda& cuda, std::int64_t n, Words word, std::uint64_t* found, std::int32_t* count) {
+  Frame frame(cuda);
+  auto* table = frame.take<std::uint64_t>(slots);
+  run_pass(cuda, slots, ClearWords{table, count});
+  words_kernel<<<grid_blocks(cuda, n), sum_threads, 0, cuda.stream>>>(n, word, table, found, count);
+  check(cudaGetLastError());
+}
+
+template <class T>
+void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
+  std::size_t shared = 0;
+  if (p.a.value_code == ValueCode::dictionary) shared += most_words * sizeof(T);
+  if (p.a.column_code == ColumnCode::pattern) shared += p.a.pattern_count * p.a.pattern_width * sizeof(std::int32_t);
+  with_codes(p.a.column_code, p.a.value_code, [&](auto columns, auto values) {
+    constexpr auto kernel = packed_kernel<decltype(columns)::value, decltype(values)::value, T>;
+    const int blocks = std::min(grid_blocks(cuda, p.a.rows), resident_blocks<kernel>(cuda, most_shared<T>));
+    Frame frame(cuda);
+    const auto scratch = grid_scratch<typename DotsView<T>::Sum>(cuda, frame, blocks);
+    kernel<<<blocks, sum_threads, shared, cuda.stream>>>(p, cuda.skip, scratch);
+  });
+  check(cudaGetLastError());
+}
+
+using Where = Cuda;
+
+}  // namespace krill
+
+#include "krill/sparse/spmv/packed_instances.hpp"

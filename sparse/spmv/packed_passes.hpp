@@ -1,0 +1,281 @@
+// What finds out how a matrix can be packed, and packs it.
+#pragma once
+#include <cstring>
+
+#include "krill/sparse/convert/format_passes.hpp"
+#include "krill/sparse/spmv/packed.hpp"
+
+namespace krill {
+
+/// A word that stands for nothing, so nothing is coded that has it.
+inline constexpr std::uint64_t no_word = ~std::uint64_t{0};
+
+/// The pattern of a row as a word: equal for rows whose entries have the same columns minus row, and as a rule for no
+/// others (they are compared afterwards). FNV-1a over 4-byte words, with a closing mix.
+template <class Offset>
+struct PatternWords {
+  CsrView<const NoValue, Offset> a;
+
+  constexpr std::uint64_t operator()(std::int64_t i) const {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
+      hash = (hash ^ static_cast<std::uint32_t>(a.col_indices[k] - static_cast<std::int32_t>(i))) * 0x100000001b3;
+    hash ^= hash >> 29;
+    return hash == no_word ? 0 : hash;
+  }
+};
+
+/// The bits of a value.
+template <class T>
+struct ValueWords {
+  const T* values;
+
+  constexpr std::uint64_t operator()(std::int64_t k) const {
+    static_assert(sizeof(T) <= sizeof(std::uint64_t));
+    std::uint64_t word = 0;
+    memcpy(&word, values + k, sizeof(T));
+    return word;
+  }
+};
+
+/// The different words among word(0) ... word(n - 1), in any order, into found[most_words]; *count is how many, or more
+/// than most_words where there are more. A word no_word makes too many, too.
+template <class Words>
+void find_words(const Host&, std::int64_t n, Words word, std::uint64_t* found, std::int32_t* count);
+template <class Words>
+void find_words(const Cuda&, std::int64_t n, Words word, std::uint64_t* found, std::int32_t* count);
+
+/// Where a word stands in an ascending list that has it.
+constexpr std::int32_t place_of(const std::uint64_t* sorted, std::int32_t count, std::uint64_t word) {
+  std::int32_t low = 0, high = count - 1;
+  while (low < high) {
+    const std::int32_t middle = (low + high) / 2;
+    if (sorted[middle] < word)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// patterns[i] and one row of each pattern. Over the rows.
+template <class Offset>
+struct NamePatterns {
+  using Sum = NoSum;
+  PatternWords<Offset> word;
+  const std::uint64_t* sorted;
+  std::int32_t count;
+  std::uint8_t* patterns;
+  std::int32_t* example;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int32_t id = place_of(sorted, count, word(i));
+    patterns[i] = static_cast<std::uint8_t>(id);
+    store_relaxed(example[id], static_cast<std::int32_t>(i));
+    return {};
+  }
+};
+
+/// A count, as a pass's sum.
+struct Count {
+  std::int64_t value = 0;
+  constexpr Count& operator+=(Count other) { return value += other.value, *this; }
+};
+
+/// How many rows differ from the example of their pattern. Over the rows.
+template <class Offset>
+struct ComparePatterns {
+  using Sum = Count;
+  CsrView<const NoValue, Offset> a;
+  const std::uint8_t* patterns;
+  const std::int32_t* example;
+  Count* different;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const std::int64_t other = example[patterns[i]];
+    const Offset length = a.row_offsets[i + 1] - a.row_offsets[i];
+    if (a.row_offsets[other + 1] - a.row_offsets[other] != length) return {1};
+    for (Offset k = 0; k < length; ++k)
+      if (a.col_indices[a.row_offsets[i] + k] - i != a.col_indices[a.row_offsets[other] + k] - other) return {1};
+    return {};
+  }
+  constexpr void finish(const Sum& sum) const { *different = sum; }
+};
+
+/// The columns minus row of pattern `id`. Over the patterns.
+template <class Offset>
+struct FillPatterns {
+  using Sum = NoSum;
+  CsrView<const NoValue, Offset> a;
+  const std::int32_t* example;
+  std::int32_t width;
+  std::int32_t* table;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t id) const {
+    const std::int32_t row = example[id];
+    const auto length = static_cast<std::int32_t>(a.row_offsets[row + 1] - a.row_offsets[row]);
+    for (std::int32_t k = 0; k < width; ++k)
+      table[id * width + k] = k < length ? a.col_indices[a.row_offsets[row] + k] - row : no_column;
+    return {};
+  }
+};
+
+/// The least and the greatest column that the rows of a slice have at place k.
+struct ColumnSpan {
+  std::int32_t least = std::numeric_limits<std::int32_t>::max(), greatest = 0;
+};
+template <class T, class Offset>
+constexpr ColumnSpan column_span(const CsrView<const T, Offset>& a, std::int64_t slice, std::int64_t k) {
+  ColumnSpan span;
+  for (std::int64_t i = slice * packed_slice; i < (slice + 1) * packed_slice && i < a.rows; ++i) {
+    const std::int64_t at = a.row_offsets[i] + k;
+    if (at >= a.row_offsets[i + 1]) continue;
+    const std::int32_t col = a.col_indices[at];
+    if (col < span.least) span.least = col;
+    if (col > span.greatest) span.greatest = col;
+  }
+  return span;
+}
+
+/// The greatest width of a column span. Over the slices.
+template <class Offset>
+struct GreatestSpan {
+  using Sum = Greatest;
+  CsrView<const NoValue, Offset> a;
+  const std::int64_t* slice_offsets;
+  Greatest* greatest;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t slice) const {
+    Sum most;
+    for (std::int64_t k = 0; k < (slice_offsets[slice + 1] - slice_offsets[slice]) / packed_slice; ++k) {
+      const ColumnSpan span = column_span(a, slice, k);
+      if (span.greatest >= span.least) most += Sum{std::int64_t{span.greatest} - span.least};
+    }
+    return most;
+  }
+  constexpr void finish(const Sum& sum) const { *greatest = sum; }
+};
+
+/// bases of a slice. Over the slices.
+template <class Offset>
+struct FillBases {
+  using Sum = NoSum;
+  CsrView<const NoValue, Offset> a;
+  const std::int64_t* slice_offsets;
+  std::int32_t* bases;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t slice) const {
+    const std::int64_t first = slice_offsets[slice] / packed_slice, past = slice_offsets[slice + 1] / packed_slice;
+    for (std::int64_t k = first; k < past; ++k) bases[k] = column_span(a, slice, k - first).least;
+    return {};
+  }
+};
+
+/// How many values single precision does not hold. Over the entries.
+template <class T>
+struct CountWide {
+  using Sum = Count;
+  const T* values;
+  Count* wide;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t k) const { return {T(narrow_t<T>(values[k])) == values[k] ? 0 : 1}; }
+  constexpr void finish(const Sum& sum) const { *wide = sum; }
+};
+
+/// What is coded of each place of row i; null arrays are left. Over all places for rows.
+template <class T, class Offset>
+struct FillPacked {
+  using Sum = NoSum;
+  CsrView<const T, Offset> from;
+  const std::int64_t* slice_offsets;
+  const std::int32_t* bases = nullptr;    ///< for deltas
+  const std::uint64_t* sorted = nullptr;  ///< words of values
+  std::int32_t word_count = 0;
+  std::int32_t* columns = nullptr;
+  std::uint16_t* deltas = nullptr;
+  T* values = nullptr;
+  narrow_t<T>* narrow_values = nullptr;
+  std::uint8_t* words = nullptr;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int64_t slice = i / packed_slice;
+    const bool there = i < from.rows;
+    Offset k = there ? from.row_offsets[i] : 0;
+    const Offset end = there ? from.row_offsets[i + 1] : 0;
+    for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < slice_offsets[slice + 1];
+         at += packed_slice, ++k) {
+      const bool has = k < end;
+      if (columns) columns[at] = has ? from.col_indices[k] : -1;
+      if (deltas)
+        deltas[at] = has ? static_cast<std::uint16_t>(from.col_indices[k] - bases[at / packed_slice]) : no_delta;
+      if (values) values[at] = has ? from.values[k] : T{};
+      if (narrow_values) narrow_values[at] = has ? narrow_t<T>(from.values[k]) : narrow_t<T>{};
+      if (words) words[at] = has ? word_of(k) : 0;
+    }
+    return {};
+  }
+
+ private:
+  constexpr std::uint8_t word_of(Offset k) const {
+    if constexpr (sizeof(T) <= sizeof(std::uint64_t))
+      return static_cast<std::uint8_t>(place_of(sorted, word_count, ValueWords<T>{from.values}(k)));
+    else
+      return 0;
+  }
+};
+
+/// What place `at`, the k-th of row i, adds to the row's sum.
+template <ColumnCode columns, ValueCode values, class T>
+constexpr T packed_term(const PackedView<const T>& a, const std::int32_t* pattern, const T* dictionary, std::int64_t i,
+                        std::int64_t k, std::int64_t at, const T* x) {
+  std::int64_t col = -1;
+  if constexpr (columns == ColumnCode::absolute) {
+    col = a.columns[at];
+  } else if constexpr (columns == ColumnCode::delta16) {
+    const std::uint16_t delta = a.deltas[at];
+    if (delta != no_delta) col = std::int64_t{a.bases[at / packed_slice]} + delta;
+  } else {
+    if (pattern[k] != no_column) col = i + pattern[k];
+  }
+  if (col < 0) return T{};
+  if constexpr (values == ValueCode::full)
+    return a.values[at] * x[col];
+  else if constexpr (values == ValueCode::narrow)
+    return T(a.narrow_values[at]) * x[col];
+  else
+    return dictionary[a.words[at]] * x[col];
+}
+
+/// f with the codes of a view as constants.
+template <class F>
+constexpr decltype(auto) with_codes(ColumnCode columns, ValueCode values, F&& f) {
+  const auto with_values = [&](auto column_code) {
+    switch (values) {
+      case ValueCode::narrow:
+        return f(column_code, std::integral_constant<ValueCode, ValueCode::narrow>{});
+      case ValueCode::dictionary:
+        return f(column_code, std::integral_constant<ValueCode, ValueCode::dictionary>{});
+      case ValueCode::full:
+        break;
+    }
+    return f(column_code, std::integral_constant<ValueCode, ValueCode::full>{});
+  };
+  switch (columns) {
+    case ColumnCode::delta16:
+      return with_values(std::integral_constant<ColumnCode, ColumnCode::delta16>{});
+    case ColumnCode::pattern:
+      return with_values(std::integral_constant<ColumnCode, ColumnCode::pattern>{});
+    case ColumnCode::absolute:
+      break;
+  }
+  return with_values(std::integral_constant<ColumnCode, ColumnCode::absolute>{});
+}
+
+}  // namespace krill

@@ -1,0 +1,63 @@
+// A product that is wanted often: what it needs is found and made once.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "krill/sparse/spmv/spmv.hpp"
+
+namespace krill {
+
+/// How an SpmvPlan multiplies.
+enum class SpmvMethod {
+  in_place,   ///< with A's own arrays, and row offsets, pieces or a transpose of its own where those are needed
+  automatic,  ///< with what is fastest, a copy in another form if need be
+};
+
+/// What an automatic plan found.
+struct SpmvReport {
+  std::string method = "csr";            ///< csr, packed, dia or bsr; the format's name where it was told
+  std::string why;                       ///< a sentence, with the numbers behind it
+  std::size_t csr_bytes = 0, bytes = 0;  ///< of the matrix that a product moves, in CSR and as chosen
+  double csr_ms = 0, ms = 0;             ///< a product, in CSR and as chosen; 0: not timed
+  double setup_ms = 0;                   ///< until the choice stood
+  double break_even = 0;                 ///< products after which the choice has paid for its setup; 0: at once
+};
+
+/// y = alpha op(A) x + beta y, for many x. A must outlive the plan and keep its pattern.
+///
+/// in_place: COO gets row offsets, CSC, GEBSC and transposes a matrix in CSR with a permutation to it; CSR on CUDA is
+/// cut into pieces of about equal nnz, so that one row of millions next to empty ones holds nobody up (three passes
+/// over the row offsets, no wait; extra memory 1 % of A). Other formats need nothing. automatic, op none: a byte model
+/// compares CSR with SELL of coded columns and values (Packed), diagonals and blocks; the best is made, timed against
+/// CSR, and kept if it is faster. Costs some ten products, a few waits, and the memory of the copy. Products are
+/// asynchronous, capturable after a first run, allocate nothing but workspace, and repeat bitwise. One product at a
+/// time: a plan serves one stream.
+template <class T>
+class SpmvPlan {
+ public:
+  SpmvPlan(Context&, const AnyMatrix<T>& A, Op op = Op::none, SpmvMethod = SpmvMethod::in_place);
+  SpmvPlan(SpmvPlan&&) noexcept;
+  SpmvPlan& operator=(SpmvPlan&&) noexcept;
+  ~SpmvPlan();
+
+  std::int32_t rows() const;  ///< of op(A)
+  std::int32_t cols() const;
+  const SpmvReport& report() const;
+  /// What the plan keeps beside A.
+  std::size_t bytes() const;
+
+  /// A has new values. O(nnz); nothing where the plan multiplies with A's own arrays.
+  void update(Context&);
+
+  /// y = alpha op(A) x + beta y and the dots of y. Raises as spmv does.
+  void apply(Context&, const Scalar<T>& alpha, const Array<T>& x, const Scalar<T>& beta, Array<T>& y,
+             const Dots<T>& = {}) const;
+  /// r = b - op(A) x.
+  void residual(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r, const Dots<T>& = {}) const;
+
+ private:
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace krill

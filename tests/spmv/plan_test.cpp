@@ -1,0 +1,205 @@
+#include "krill/sparse/spmv/plan.hpp"
+
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/spmv/packed.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/formats.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/replay.hpp"
+
+namespace krill::test {
+namespace {
+
+using Plan = OnBackendAndScalar;
+
+template <class T>
+void expect_within(const Array<T>& y, const Product& expected) {
+  ASSERT_EQ(static_cast<std::size_t>(y.size()), expected.y.size());
+  for (std::size_t i = 0; i < expected.y.size(); ++i)
+    ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "entry " << i;
+}
+
+/// y = alpha op(A) x + beta y by the plan, against the judge.
+template <class T>
+void check_plan(Context& ctx, const SpmvPlan<T>& plan, Op op, const Reference& ref) {
+  const auto x = random_vector<T>(81, plan.cols()), y0 = random_vector<T>(82, plan.rows());
+  const T alpha = random_vector<T>(83, 1)[0];
+  for (const T beta : {T(0), random_vector<T>(84, 1)[0]}) {
+    Array<T> y(y0);
+    plan.apply(ctx, alpha, Array<T>(x), beta, y);
+    expect_within(y, product(op, Z(alpha), ref, to_reference(x), Z(beta), to_reference(y0), epsilon<T>()));
+  }
+  Array<T> r(plan.rows());
+  plan.residual(ctx, Array<T>(x), Array<T>(y0), r);
+  expect_within(r, product(op, -1.0, ref, to_reference(x), 1.0, to_reference(y0), epsilon<T>()));
+}
+
+TEST_P(Plan, in_place_multiplies_every_format_with_every_op) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes()) {
+      const Csr<T> A = random_csr<T>(85, shape);
+      const Reference ref = reference(A);
+      for (const NamedFormat& named : all_formats()) {
+        const auto F = converted<T>(ctx, A, named);
+        if (!F) continue;
+        for (const Op op : {Op::none, Op::transpose, Op::adjoint}) {
+          SCOPED_TRACE(shape.name + std::string(", ") + named.name + (op == Op::none ? "" : ", transposed"));
+          check_plan(ctx, SpmvPlan<T>(ctx, *F, op), op, ref);
+        }
+      }
+    }
+  });
+}
+
+/// Rows that no single block should have to take.
+const std::vector<Shape>& long_rows() {
+  static const std::vector<Shape> shapes{
+      {"one row of all", 1, 200'000, [](std::int32_t, std::mt19937_64&) { return 200'000; }},
+      {"long beside empty", 700, 100'000, [](std::int32_t row, std::mt19937_64&) { return row == 300 ? 100'000 : 0; }},
+      {"some long", 600, 70'000, [](std::int32_t row, std::mt19937_64&) { return row % 250 == 3 ? 70'000 : 3; }},
+      {"all long", 300, 1500, [](std::int32_t, std::mt19937_64&) { return 1500; }},
+      {"dense", 700, 512, [](std::int32_t, std::mt19937_64&) { return 512; }},
+  };
+  return shapes;
+}
+
+TEST_P(Plan, long_rows_are_divided_without_a_change_of_result) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : long_rows()) {
+      SCOPED_TRACE(shape.name);
+      const AnyMatrix<T> A = random_csr<T>(86, shape);
+      const Reference ref = reference(std::get<Csr<T>>(A));
+      const SpmvPlan<T> plan(ctx, A);
+      check_plan(ctx, plan, Op::none, ref);
+      const AnyMatrix<T> wide = with_offsets<std::int64_t>(ctx, std::get<Csr<T>>(A).clone());
+      check_plan(ctx, SpmvPlan<T>(ctx, wide), Op::none, ref);
+      const Array<T> x(random_vector<T>(87, cols(A)));
+      Array<T> y(rows(A)), again(rows(A));
+      Array<wide_t<T>> dot(1), dot_again(1);
+      plan.apply(ctx, T(1), x, T(0), y, {&y, &dot});
+      replay(ctx, [&] { plan.apply(ctx, T(1), x, T(0), again, {&again, &dot_again}); });
+      EXPECT_TRUE(std::ranges::equal(y.host(), again.host()));
+      EXPECT_EQ(dot.host()[0], dot_again.host()[0]);
+    }
+  });
+}
+
+/// A matrix with the pattern of a 5-point stencil on an n x n grid and values of the caller's.
+template <class T, class Value>
+Csr<T> stencil(std::int32_t n, Value&& value) {
+  Csr<T> A = poisson2d<T>(n);
+  std::size_t k = 0;
+  for (T& entry : A.values().edit()) entry = value(k++, entry);
+  return A;
+}
+
+template <class T>
+void check_packed(Context& ctx, Csr<T> A, ColumnCode columns, ValueCode values) {
+  Packed<T> packed(ctx, A);
+  EXPECT_EQ(packed.sizes().columns, columns);
+  EXPECT_EQ(packed.sizes().values, values);
+  packed.fill(ctx, A);
+  const auto x = random_vector<T>(88, A.cols());
+  const Array<T> ax(x);
+  Array<T> y(A.rows());
+  ctx.dispatch([&](const auto& where) {
+    using K = kernel_t<T>;
+    run_product(where, krill::Product<PackedView<const K>>{
+                           {K(1)}, packed.view(where), ax.read(where), {K(0)}, y.write(where), {}});
+  });
+  expect_within(y, product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
+                           std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>()));
+}
+
+TEST_P(Plan, every_code_of_columns_and_values_gives_the_product) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr bool words = sizeof(T) <= 8;
+    constexpr bool narrow = sizeof(real_t<T>) == 8;
+    const auto exact = [](std::size_t k, T) { return T(static_cast<real_t<T>>(static_cast<float>(k) * 0.37F)); };
+    const auto any = [](std::size_t k, T) { return T(static_cast<real_t<T>>(std::sin(static_cast<double>(k)))); };
+    const ValueCode few_values = words ? ValueCode::dictionary : ValueCode::narrow;
+    const ValueCode exact_values = narrow ? ValueCode::narrow : ValueCode::full;
+    check_packed(ctx, poisson2d<T>(50), ColumnCode::pattern, few_values);
+    check_packed(ctx, stencil<T>(50, exact), ColumnCode::pattern, exact_values);
+    check_packed(ctx, stencil<T>(50, any), ColumnCode::pattern, ValueCode::full);
+    const Shape near{"", 3000, 3000,
+                     [](std::int32_t, std::mt19937_64& e) { return static_cast<std::int32_t>(e() % 9); }};
+    check_packed(ctx, random_csr<T>(89, near), ColumnCode::delta16, ValueCode::full);
+    const Shape far{"", 500, 200'000,
+                    [](std::int32_t, std::mt19937_64& e) { return static_cast<std::int32_t>(e() % 9); }};
+    check_packed(ctx, random_csr<T>(90, far), ColumnCode::absolute, ValueCode::full);
+    Csr<T> ones = random_csr<T>(91, far);
+    for (T& value : ones.values().edit()) value = T(1);
+    check_packed(ctx, std::move(ones), ColumnCode::absolute, few_values);
+    for (const Shape& shape : nasty_shapes()) {
+      SCOPED_TRACE(shape.name);
+      const Csr<T> A = random_csr<T>(92, shape);
+      const Packed<T> looked(ctx, A);
+      check_packed(ctx, A.clone(), looked.sizes().columns, looked.sizes().values);
+    }
+  });
+}
+
+TEST_P(Plan, automatic_is_right_whatever_it_chooses_and_says_why) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    std::vector<Csr<T>> matrices;
+    matrices.push_back(poisson2d<T>(90));
+    matrices.push_back(stencil<T>(90, [](std::size_t k, T) { return T(static_cast<real_t<T>>(std::cos(1.0 * k))); }));
+    matrices.push_back(random_dominant<T>(93, 6000, 7));
+    matrices.push_back(poisson2d<T>(5));
+    for (Csr<T>& csr : matrices) {
+      const Reference ref = reference(csr);
+      const AnyMatrix<T> A(std::move(csr));
+      const SpmvPlan<T> plan(ctx, A, Op::none, SpmvMethod::automatic);
+      check_plan(ctx, plan, Op::none, ref);
+      EXPECT_FALSE(plan.report().why.empty());
+      EXPECT_GT(plan.report().bytes, 0U);
+      SCOPED_TRACE(plan.report().method + ": " + plan.report().why);
+      const Array<T> x(random_vector<T>(94, cols(A)));
+      Array<T> y(rows(A)), again(rows(A));
+      plan.apply(ctx, T(1), x, T(0), y);
+      replay(ctx, [&] { plan.apply(ctx, T(1), x, T(0), again); });
+      EXPECT_TRUE(std::ranges::equal(y.host(), again.host()));
+    }
+  });
+}
+
+TEST_P(Plan, new_values_reach_every_plan) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto change = [](Csr<T>& csr) {
+      std::size_t k = 0;
+      for (T& value : csr.values().edit()) value = T(static_cast<real_t<T>>(std::sin(1.0 * static_cast<double>(++k))));
+    };
+    for (const Op op : {Op::none, Op::transpose, Op::adjoint})
+      for (const SpmvMethod method : {SpmvMethod::in_place, SpmvMethod::automatic}) {
+        AnyMatrix<T> A(poisson2d<T>(90));
+        SpmvPlan<T> plan(ctx, A, op, method);
+        change(std::get<Csr<T>>(A));
+        plan.update(ctx);
+        check_plan(ctx, plan, op, reference(std::get<Csr<T>>(A)));
+      }
+    Csr<T> csr = random_csr<T>(95, nasty_shapes()[6]);
+    for (const NamedFormat& named : all_formats()) {
+      auto F = converted<T>(ctx, csr, named);
+      if (!F) continue;
+      SCOPED_TRACE(named.name);
+      SpmvPlan<T> plan(ctx, *F, Op::transpose);
+      Csr<T> changed = csr.clone();
+      change(changed);
+      update_values(ctx, changed, *F);
+      plan.update(ctx);
+      check_plan(ctx, plan, Op::transpose, reference(changed));
+    }
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(Plan);
+
+}  // namespace
+}  // namespace krill::test
