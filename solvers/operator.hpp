@@ -1,7 +1,7 @@
 // The matrix and the preconditioner as a solver sees them.
 #pragma once
+#include <map>
 #include <memory>
-#include <optional>
 
 #include "krill/solvers/options.hpp"
 #include "krill/sparse/spmv/plan.hpp"
@@ -19,21 +19,27 @@ class Operator {
 };
 
 /// The operator of a stored matrix, which must outlive it. Products go through an SpmvPlan that the first one makes, or
-/// prepare() before. Raises ShapeMismatch where the matrix is not square.
+/// prepare() before; each context has one of its own, which stays as long as the operator. Raises ShapeMismatch where
+/// the matrix is not square.
 template <class T>
 class MatrixOperator final : public Operator<T> {
  public:
   explicit MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method = SpmvMethod::in_place);
+  explicit MatrixOperator(const AnyMatrix<T>&&, SpmvMethod = SpmvMethod::in_place) = delete;  // it would not outlive it
   std::int64_t size() const override { return rows(A_); }
   void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const override;
   /// The plan of that context.
-  const SpmvPlan<T>& prepare(Context&) const;
+  const SpmvPlan<T>& prepare(Context& ctx) const { return plan(ctx); }
+  /// The matrix has new values: without this call, formats whose plan keeps a copy go on with the old ones. Solvers
+  /// that have captured products of such a plan have to be made anew.
+  void update(Context& ctx) { plan(ctx).update(ctx); }
 
  private:
+  SpmvPlan<T>& plan(Context&) const;
+
   const AnyMatrix<T>& A_;
   SpmvMethod method_;
-  mutable std::optional<SpmvPlan<T>> plan_;
-  mutable std::uint64_t context_ = 0;
+  mutable std::map<std::uint64_t, SpmvPlan<T>> plans_;  // captured graphs hold pointers into them: none goes
 };
 
 /// What a preconditioner hands back: z = M r and the real r'z. The identity hands back r and r'r themselves, so it

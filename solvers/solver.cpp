@@ -29,9 +29,10 @@ MatrixOperator<T>::MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method) : A_
 }
 
 template <class T>
-const SpmvPlan<T>& MatrixOperator<T>::prepare(Context& ctx) const {
-  if (!plan_ || context_ != ctx.id()) plan_.emplace(ctx, A_, Op::none, method_), context_ = ctx.id();
-  return *plan_;
+SpmvPlan<T>& MatrixOperator<T>::plan(Context& ctx) const {
+  const auto found = plans_.find(ctx.id());
+  if (found != plans_.end()) return found->second;
+  return plans_.emplace(ctx.id(), SpmvPlan<T>(ctx, A_, Op::none, method_)).first->second;
 }
 
 template <class T>

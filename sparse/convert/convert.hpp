@@ -86,13 +86,14 @@ void compress_rows(const Cuda&, std::int32_t rows, std::int64_t nnz, const std::
                    Offset* row_offsets, IndexBase base = IndexBase::zero);
 
 /// out = the transpose of a (conjugated where asked), zero-based; `permutation` may be null. The rows of `a` need not
-/// be sorted. Takes scratch of about nnz (2 sizeof Offset + 8) bytes.
+/// be sorted. With a tail, the arrays of `a` are longer than its offsets say, and the columns there are a.cols. Takes
+/// scratch of about nnz (2 sizeof Offset + 8) bytes.
 template <class T, class Offset>
 void csr_transpose(const Host&, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
-                   Offset* permutation);
+                   Offset* permutation, bool has_tail = false);
 template <class T, class Offset>
 void csr_transpose(const Cuda&, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
-                   Offset* permutation);
+                   Offset* permutation, bool has_tail = false);
 
 /// offsets[0] = 0 and offsets[i + 1] = counts[0] + ... + counts[i].
 template <class Offset>

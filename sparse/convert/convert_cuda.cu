@@ -3,6 +3,7 @@
 
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/convert/row_of_entry.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/pass_cuda.cuh"
 
@@ -16,22 +17,50 @@ int bits_of(std::int64_t n) {
   return bits;
 }
 
-/// keys[k] = the column of entry k, order[k] = k.
+/// order[k] = k.
 template <class Offset>
+struct CountUp {
+  using Sum = NoSum;
+  Offset* order;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const { return order[k] = static_cast<Offset>(k), NoSum{}; }
+};
+
+/// keys[k] = the column of entry k, counted from zero.
 struct ColumnKeys {
   using Sum = NoSum;
   const std::int32_t* col_indices;
   std::int32_t base;
   std::int32_t* keys;
-  Offset* order;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const {
-    keys[k] = col_indices[k] - base;
-    order[k] = static_cast<Offset>(k);
-    return {};
-  }
+  constexpr NoSum entry(std::int64_t k) const { return keys[k] = col_indices[k] - base, NoSum{}; }
 };
+
+constexpr int expand_tile = 8 * sum_threads;  // entries that a block takes at a time
+
+// Threads: a block takes a tile of entries, finds the rows of the first and the last of them, and each thread looks for
+// its
+//   entries' rows between the two. Bytes: the offsets once, 4 an entry. Races: the two rows change between barriers.
+template <class Offset>
+__global__ void __launch_bounds__(sum_threads)
+    expand_kernel(std::int32_t rows, std::int64_t nnz, const Offset* row_offsets, std::int32_t* row_indices,
+                  Skip skip) {
+  if (skip.now()) return;
+  __shared__ std::int32_t ends[2];
+  for (std::int64_t first = std::int64_t{blockIdx.x} * expand_tile; first < nnz;
+       first += std::int64_t{gridDim.x} * expand_tile) {
+    const std::int64_t past = min(first + expand_tile, nnz);
+    __syncthreads();
+    if (threadIdx.x < 2) ends[threadIdx.x] = row_of_entry(row_offsets, rows, threadIdx.x ? past - 1 : first);
+    __syncthreads();
+    const Offset* offsets = row_offsets + ends[0];
+    const std::int64_t skipped = offsets[0] - row_offsets[0];
+    for (std::int64_t k = first + threadIdx.x; k < past; k += sum_threads)
+      row_indices[k] = ends[0] + row_of_entry(offsets, ends[1] - ends[0] + 1, k - skipped);
+  }
+}
 
 /// Entry k of the transpose from entry order[k] of the matrix.
 template <class T, class Offset>
@@ -69,18 +98,23 @@ struct ZeroBased {
 // A stable radix sort of the entries by column, on as many bits as the columns need: rows stay ascending.
 template <class T, class Offset>
 void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
-                   Offset* permutation) {
+                   Offset* permutation, bool has_tail) {
   const auto n = static_cast<std::size_t>(a.nnz);
   Frame frame(cuda);
   auto* offsets = frame.take<Offset>(static_cast<std::size_t>(a.rows) + 1);
-  auto *row_indices = frame.take<std::int32_t>(n), *keys = frame.take<std::int32_t>(n),
-       *sorted_keys = frame.take<std::int32_t>(n);
+  auto *row_indices = frame.take<std::int32_t>(n), *sorted_keys = frame.take<std::int32_t>(n);
+  const std::int32_t* keys = a.col_indices;
   auto *order = frame.take<Offset>(n), *sorted_order = permutation ? permutation : frame.take<Offset>(n);
   run_pass(cuda, a.rows + std::int64_t(1), ZeroBased<Offset>{a.row_offsets, static_cast<Offset>(a.base), offsets});
   expand_offsets(cuda, a.rows, a.nnz, offsets, row_indices);
-  run_pass(cuda, a.nnz, ColumnKeys<Offset>{a.col_indices, static_cast<int>(a.base), keys, order});
+  run_pass(cuda, a.nnz, CountUp<Offset>{order});
+  if (a.base == IndexBase::one) {
+    auto* zero_based = frame.take<std::int32_t>(n);
+    run_pass(cuda, a.nnz, ColumnKeys{a.col_indices, 1, zero_based});
+    keys = zero_based;
+  }
   std::size_t bytes = 0;
-  const int bits = bits_of(a.cols + std::int64_t(1));  // entries of column `cols` belong to none and go to the end
+  const int bits = bits_of(a.cols + std::int64_t{has_tail});  // entries of column `cols` go to the end
   check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_keys, order, sorted_order, a.nnz, 0, bits,
                                         cuda.stream));
   check(cub::DeviceRadixSort::SortPairs(frame.take<char>(bytes), bytes, keys, sorted_keys, order, sorted_order, a.nnz,
@@ -93,7 +127,10 @@ void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool con
 template <class Offset>
 void expand_offsets(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
                     std::int32_t* row_indices) {
-  run_pass(cuda, nnz, RowOfEntry<Offset>{row_offsets, rows, row_indices});
+  if (rows == 0 || nnz == 0) return;
+  expand_kernel<<<grid_blocks(cuda, nnz, expand_tile), sum_threads, 0, cuda.stream>>>(rows, nnz, row_offsets,
+                                                                                      row_indices, cuda.skip);
+  check(cudaGetLastError());
 }
 
 template <class Offset>
@@ -117,11 +154,12 @@ template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::
 template void expand_offsets(const Cuda&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
 template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
 template void scan_counts(const Cuda&, std::int64_t, const std::int64_t*, std::int64_t*);
-template void csr_transpose(const Cuda&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*);
+template void csr_transpose(const Cuda&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*,
+                            bool);
 
 #define INSTANTIATE(T, Offset)                                                              \
   template void csr_transpose(const Cuda&, const CsrView<const kernel_t<T>, Offset>&, bool, \
-                              const CsrView<kernel_t<T>, Offset>&, Offset*);                \
+                              const CsrView<kernel_t<T>, Offset>&, Offset*, bool);          \
   template void run_pass(const Cuda&, std::int64_t, FindTriangles<kernel_t<T>, Offset>);    \
   template void run_pass(const Cuda&, std::int64_t, CountExpanded<kernel_t<T>, Offset>);    \
   template void run_pass(const Cuda&, std::int64_t, FillExpanded<kernel_t<T>, Offset>);     \

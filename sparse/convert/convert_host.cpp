@@ -12,7 +12,7 @@ namespace krill {
 // depend on the number of threads.
 template <class T, class Offset>
 void csr_transpose(const Host& host, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
-                   Offset* permutation) {
+                   Offset* permutation, bool) {
   const auto base = static_cast<Offset>(a.base);
   const int parts = host.threads_for(a.nnz);
   Frame frame(host);
@@ -80,11 +80,12 @@ template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::
 template void expand_offsets(const Host&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
 template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
 template void scan_counts(const Host&, std::int64_t, const std::int64_t*, std::int64_t*);
-template void csr_transpose(const Host&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*);
+template void csr_transpose(const Host&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*,
+                            bool);
 
 #define INSTANTIATE(T, Offset)                                                              \
   template void csr_transpose(const Host&, const CsrView<const kernel_t<T>, Offset>&, bool, \
-                              const CsrView<kernel_t<T>, Offset>&, Offset*);                \
+                              const CsrView<kernel_t<T>, Offset>&, Offset*, bool);          \
   template void run_pass(const Host&, std::int64_t, FindTriangles<kernel_t<T>, Offset>);    \
   template void run_pass(const Host&, std::int64_t, CountExpanded<kernel_t<T>, Offset>);    \
   template void run_pass(const Host&, std::int64_t, FillExpanded<kernel_t<T>, Offset>);     \

@@ -2,7 +2,6 @@
 #pragma once
 #include <limits>
 
-#include "krill/sparse/convert/row_of_entry.hpp"
 #include "krill/sparse/core/pass.hpp"
 #include "krill/sparse/formats/coo.hpp"
 #include "krill/sparse/formats/csr.hpp"
@@ -127,21 +126,6 @@ struct FillZero {
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t i) const { return v[i] = T{}, NoSum{}; }
-};
-
-/// row_indices[k] = the row of entry k, by bisection of the offsets. Over the entries.
-template <class Offset>
-struct RowOfEntry {
-  using Sum = NoSum;
-  const Offset* row_offsets;
-  std::int32_t rows;
-  std::int32_t* row_indices;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const {
-    row_indices[k] = row_of_entry(row_offsets, rows, k);
-    return {};
-  }
 };
 
 /// row_offsets from sorted row indices: entry k closes every row between its predecessor's and its own. Over nnz + 1.

@@ -358,28 +358,39 @@ Gebsc<T> to_gebsc(Context& ctx, const Bsr<T>& A) {
 
 namespace {
 
-/// CSR from any format whose view is a row view.
-template <class T, class Offset, class Matrix>
-Csr<T, Offset> rows_to_csr(Context& ctx, const Matrix& A) {
+/// CSR of the row view that view_on(where) gives.
+template <class T, class Offset, class ViewOn>
+Csr<T, Offset> rows_to_csr(Context& ctx, std::int32_t rows, std::int32_t cols, ViewOn&& view_on) {
   const auto count = [&](const auto& where, std::int64_t* counts) {
-    const auto a = A.view(where);
+    const auto a = view_on(where);
     run_pass(where, a.stored_rows(), CountEntries<std::remove_const_t<decltype(a)>, std::int64_t>{a, counts});
   };
-  Array<std::int64_t> wide = scanned<std::int64_t>(ctx, A.rows(), "csr row_offsets", count);
+  Array<std::int64_t> wide = scanned<std::int64_t>(ctx, rows, "csr row_offsets", count);
   const std::int64_t nnz = last_offset(ctx, wide);
   require_offsets_fit<Offset>(nnz);
-  Array<Offset> row_offsets(A.rows() + std::int64_t{1}, "csr row_offsets");
+  Array<Offset> row_offsets(rows + std::int64_t{1}, "csr row_offsets");
   Array<std::int32_t> col_indices(nnz, "csr col_indices");
   Array<T> values(nnz, "csr values");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, row_offsets.size(),
              ConvertOffsets<std::int64_t, Offset>{wide.read(where), row_offsets.write(where)});
-    const auto a = A.view(where);
+    const auto a = view_on(where);
     const CsrView<kernel_t<T>, Offset> to{
-        A.rows(), A.cols(), nnz, row_offsets.update(where), col_indices.write(where), values.write(where)};
+        rows, cols, nnz, row_offsets.update(where), col_indices.write(where), values.write(where)};
     run_pass(where, a.stored_rows(), FillCsr<std::remove_const_t<decltype(a)>, Offset>{a, to});
   });
-  return {A.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+  return {cols, std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+template <class T, class Offset, class Matrix>
+Csr<T, Offset> rows_to_csr(Context& ctx, const Matrix& A) {
+  return rows_to_csr<T, Offset>(ctx, A.rows(), A.cols(), [&](const auto& where) { return A.view(where); });
+}
+template <class T, class Matrix>
+Csr<T, std::int64_t> nonzeros_to_csr(Context& ctx, const Matrix& A) {
+  return rows_to_csr<T, std::int64_t>(ctx, A.rows(), A.cols(), [&](const auto& where) {
+    const auto a = A.view(where);
+    return Nonzeros<std::remove_const_t<decltype(a)>>{a, a.cols};
+  });
 }
 
 }  // namespace
@@ -425,7 +436,27 @@ Csr<T, Offset> to_csr(Context& ctx, const BlockedEll<T>& A) {
   return rows_to_csr<T, Offset>(ctx, A);
 }
 
+template <class T>
+Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Bsr<T>& A) {
+  return nonzeros_to_csr<T>(ctx, A);
+}
+template <class T>
+Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Bsrx<T>& A) {
+  return nonzeros_to_csr<T>(ctx, A);
+}
+template <class T>
+Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const BlockedEll<T>& A) {
+  return nonzeros_to_csr<T>(ctx, A);
+}
+
 namespace {
+
+/// Whether nnz() leaves out what a format fills up.
+template <class Matrix>
+inline constexpr bool counts_entries = !requires(const Matrix& a) {
+  a.blocks();
+}
+&&!requires(const Matrix& a) { a.block_dim(); };
 
 template <class T>
 void copy_values(Context& ctx, const Array<T>& from, Array<T>& to) {
@@ -512,7 +543,13 @@ template <class T, class Offset>
 void update_values(Context& ctx, const Csr<T, Offset>& from, AnyMatrix<T>& to) {
   require_size("update_values: rows of the converted matrix, which", rows(to), from.rows());
   require_size("update_values: columns of the converted matrix, which", cols(to), from.cols());
-  std::visit([&](auto& matrix) { update(ctx, from, matrix); }, to);
+  std::visit(
+      [&](auto& matrix) {
+        if constexpr (counts_entries<std::remove_reference_t<decltype(matrix)>>)
+          require_size("update_values: values of the converted matrix, which", matrix.nnz(), from.nnz());
+        update(ctx, from, matrix);
+      },
+      to);
 }
 
 #define INSTANTIATE(T, Offset)                                                                       \
@@ -539,10 +576,13 @@ void update_values(Context& ctx, const Csr<T, Offset>& from, AnyMatrix<T>& to) {
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE
 
-#define INSTANTIATE(T)                                    \
-  template CooAos<T> to_coo_aos(Context&, const Coo<T>&); \
-  template Coo<T> to_coo(Context&, const CooAos<T>&);     \
-  template Bsrx<T> to_bsrx(Context&, const Bsr<T>&);      \
+#define INSTANTIATE(T)                                                                \
+  template CooAos<T> to_coo_aos(Context&, const Coo<T>&);                             \
+  template Coo<T> to_coo(Context&, const CooAos<T>&);                                 \
+  template Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Bsr<T>&);        \
+  template Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Bsrx<T>&);       \
+  template Csr<T, std::int64_t> to_csr_without_zeros(Context&, const BlockedEll<T>&); \
+  template Bsrx<T> to_bsrx(Context&, const Bsr<T>&);                                  \
   template Gebsc<T> to_gebsc(Context&, const Bsr<T>&);
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE

@@ -96,6 +96,14 @@ Csr<T, Offset> to_csr(Context&, const Dia<T>&);
 template <class T, class Offset = std::int32_t>
 Csr<T, Offset> to_csr(Context&, const BlockedEll<T>&);
 
+/// The same without the zeros inside blocks, which products leave out.
+template <class T>
+Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Bsr<T>&);
+template <class T>
+Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Bsrx<T>&);
+template <class T>
+Csr<T, std::int64_t> to_csr_without_zeros(Context&, const BlockedEll<T>&);
+
 /// New values for a matrix that was converted from `from`, whose pattern has not changed. O(nnz), for CSC and GEBSC
 /// with a search in each column; asynchronous, allocates nothing. Raises ShapeMismatch where sizes differ.
 template <class T, class Offset>

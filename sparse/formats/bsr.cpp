@@ -93,6 +93,12 @@ template <class T>
 void validate(const Bsrx<T>& A) {
   const Context ctx = Context::host();
   validate(ctx.host_tag(), A.view(ctx.host_tag()));
+  const auto begins = A.row_begins().host(), ends = A.row_ends().host();
+  for (std::size_t i = 1; i < begins.size(); ++i)
+    if (begins[i] < ends[i - 1] && begins[i] < ends[i])
+      throw InvalidArgument(
+          fmt::format("bsrx: row_begins[{}] is {}, but block row {} ends at {}; no two may share a block", i, begins[i],
+                      i - 1, ends[i - 1]));
 }
 
 template <class T>

@@ -13,13 +13,14 @@ void validate(const Hyb<T>& A) {
   validate(A.coo());
   const Context ctx = Context::host();
   const auto a = A.view(ctx.host_tag());
-  const auto has_room = [&](std::int64_t k) {
+  const auto is_misplaced = [&](std::int64_t k) {
     const std::int32_t row = a.coo.row(k);
     std::int64_t length = 0;
-    a.ell.for_entries(row, [&](std::int32_t, const auto&) { ++length; });
-    return length < a.ell.width;
+    std::int32_t last = -1;
+    a.ell.for_entries(row, [&](std::int32_t col, const auto&) { ++length, last = col; });
+    return length < a.ell.width || last >= a.coo.col(k);
   };
-  const std::int64_t k = first_fault(ctx.host_tag(), a.coo.nnz, has_room);
+  const std::int64_t k = first_fault(ctx.host_tag(), a.coo.nnz, is_misplaced);
   if (k < a.coo.nnz)
     throw InvalidArgument(
         fmt::format("hyb: row {} has entry {} of the coo part and free places in the ell part", a.coo.row(k), k));

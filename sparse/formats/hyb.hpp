@@ -51,7 +51,8 @@ class Hyb : public MatrixShape {
   Coo<T> coo_;
 };
 
-/// Raises InvalidArgument where validate of a part does, or where a row has entries in COO and free places in ELL.
+/// Raises InvalidArgument where validate of a part does, or where a row has entries in COO that ELL has
+/// room for, or columns behind.
 template <class T>
 void validate(const Hyb<T>&);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "krill/sparse/core/bulk_copy.cuh"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/pass_cuda.cuh"
 #include "krill/sparse/spmv/csr_parts.hpp"
@@ -46,11 +47,14 @@ template <class T>
 __device__ bool gather_parts(const CsrParts& parts, const CsrItem& item, T& sum) {
   T* sums = static_cast<T*>(parts.sums) + (std::int64_t{item.slot} - item.part) * row_block;
   sums[std::int64_t{item.part} * row_block + threadIdx.x] = sum;
-  __threadfence();
   __syncthreads();
-  const bool mine = threadIdx.x == 0 && atomicAdd(&parts.arrived[item.row_block], 1u) + 1 == unsigned(item.parts);
-  if (!__syncthreads_or(mine)) return false;
-  __threadfence();
+  bool is_last = false;
+  if (threadIdx.x == 0) {
+    __threadfence();  // the whole block's sums, which the barrier brought before this, come before the ticket
+    is_last = atomicAdd(&parts.arrived[item.row_block], 1u) + 1 == unsigned(item.parts);
+    __threadfence();
+  }
+  if (!__syncthreads_or(is_last)) return false;
   if (threadIdx.x == 0) parts.arrived[item.row_block] = 0;
   sum = T{};
   for (int part = 0; part < item.parts; ++part)
@@ -86,65 +90,46 @@ struct alignas(128) ShortMemory {
   std::int32_t columns[stages][stage_entries<T>];
   std::uint64_t full[stages];  // barriers of the copies
   Step<Offset> steps[3];       // this one, the next one, and the last one, which late threads may still look at
-  // what the thread that starts copies keeps: the piece, where it ends, and how long its steps are
+  // what the thread that starts copies keeps: the piece, where it ends, how long its steps are, and how many there are
   CsrItem item;
   Offset at, end;
-  std::int32_t next_piece, step;
+  std::int32_t next_piece, step, pieces;
 };
-
-__device__ std::uint32_t shared_address(const void* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
-}
-/// Starts a copy into shared memory; addresses and size are multiples of 16.
-__device__ void copy_async(void* to, const void* from, std::uint32_t bytes, std::uint64_t& barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to)),
-               "l"(from), "r"(bytes), "r"(shared_address(&barrier))
-               : "memory");
-}
-__device__ void wait(std::uint64_t& barrier, std::uint32_t parity) {
-  std::uint32_t done = 0;
-  while (!done)
-    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(shared_address(&barrier)), "r"(parity)
-                 : "memory");
-}
 
 /// How many of `count` entries a copy brings: it takes 16 bytes at a time, aligned, and shall not reach beyond the
 /// arrays.
 template <class T, class Offset>
 __device__ int bulk_of(const CsrView<const T, Offset>& a, Offset begin, int count) {
   const auto addresses = reinterpret_cast<std::uintptr_t>(a.values) | reinterpret_cast<std::uintptr_t>(a.col_indices);
-  if (addresses % 16 != 0) return 0;
+  if (!has_bulk_copies() || addresses % 16 != 0) return 0;
   const int rounded = (count + 3) / 4 * 4;
   return rounded <= a.nnz - static_cast<std::int64_t>(begin) ? rounded : count / 4 * 4;
 }
 
-/// Finds the next step and starts the copy of its entries. One thread.
+/// Finds the next step and starts the copy of its entries. One thread; `ahead` is the range of the next piece, asked
+/// for a piece before.
 template <class T, class Offset>
 __device__ void start_step(const CsrView<const T, Offset>& a, const CsrParts& parts, ShortMemory<T, Offset>& m,
-                           int slot, int stage) {
+                           int slot, int stage, Range<Offset>& ahead) {
   if (m.at >= m.end) {
-    const std::int32_t pieces = count_of(parts, a.rows);
     m.item = {-1, 0, 1, 0};
-    if (m.next_piece < pieces) {
-      m.item = item_of(parts, a.rows, pieces, m.next_piece);
-      const Range<Offset> range = range_of(a, parts, m.item);
+    if (m.next_piece < m.pieces) {
+      m.item = item_of(parts, a.rows, m.pieces, m.next_piece);
+      const Range<Offset> range = ahead;
       m.at = range.begin / 4 * 4, m.end = range.end;
       // equal steps: whole stages and a small rest would waste the last one
-      const Offset entries = m.end - m.at, steps = (entries + (stage_entries<T> - 1)) / stage_entries<T>;
+      const auto entries = static_cast<std::int64_t>(m.end - m.at);
+      const std::int64_t steps = (entries + (stage_entries<T> - 1)) / stage_entries<T>;
       m.step = steps > 1 ? static_cast<std::int32_t>(((entries + steps - 1) / steps + 3) / 4 * 4) : stage_entries<T>;
       m.next_piece += static_cast<std::int32_t>(gridDim.x);
+      if (m.next_piece < m.pieces) ahead = range_of(a, parts, item_of(parts, a.rows, m.pieces, m.next_piece));
     }
   }
   const auto count = static_cast<int>(min(max(m.end - m.at, Offset(0)), Offset(m.step)));
   m.steps[slot] = {m.item, m.at, count, m.end - m.at <= m.step};
   const int bulk = bulk_of(a, m.at, count);
   const std::uint32_t value_bytes = bulk * sizeof(T), column_bytes = bulk * sizeof(std::int32_t);
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&m.full[stage])),
-               "r"(value_bytes + column_bytes)
-               : "memory");
+  expect_bytes(m.full[stage], value_bytes + column_bytes);
   if (bulk) {
     copy_async(m.values[stage], a.values + m.at, value_bytes, m.full[stage]);
     copy_async(m.columns[stage], a.col_indices + m.at, column_bytes, m.full[stage]);
@@ -201,12 +186,13 @@ __global__ void __launch_bounds__(threads, short_blocks<T>)
   if (skip.now()) return;
   extern __shared__ __align__(128) unsigned char memory[];
   auto& m = *reinterpret_cast<ShortMemory<T, Offset>*>(memory);
+  Range<Offset> ahead{};  // used by thread 0
   if (threadIdx.x == 0) {
-    for (std::uint64_t& barrier : m.full)
-      asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&barrier)));
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    for (std::uint64_t& barrier : m.full) init_copies(barrier);
     m.at = m.end = 0, m.step = 0, m.next_piece = static_cast<std::int32_t>(blockIdx.x);
-    start_step(p.a, parts, m, 0, 0);
+    m.pieces = count_of(parts, p.a.rows);
+    if (m.next_piece < m.pieces) ahead = range_of(p.a, parts, item_of(parts, p.a.rows, m.pieces, m.next_piece));
+    start_step(p.a, parts, m, 0, 0, ahead);
   }
   __syncthreads();
   typename DotsView<T>::Sum dots;
@@ -215,14 +201,14 @@ __global__ void __launch_bounds__(threads, short_blocks<T>)
     const Step<Offset>& now = m.steps[slot];
     if (now.item.row_block < 0) break;
     const unsigned stage = taken % stages;
-    if (threadIdx.x == 0) start_step(p.a, parts, m, slot == 2 ? 0 : slot + 1, (taken + 1) % stages);
     const Offset base = static_cast<Offset>(p.a.base);
     const std::int64_t row = std::int64_t{now.item.row_block} * row_block + threadIdx.x;
-    int from = 0, to = 0;
-    if (row < p.a.rows) {
-      from = static_cast<int>(min(max(p.a.row_offsets[row] - base - now.begin, Offset(0)), Offset(now.count)));
-      to = static_cast<int>(min(max(p.a.row_offsets[row + 1] - base - now.begin, Offset(0)), Offset(now.count)));
-    }
+    Offset row_begin = 0, row_end = 0;  // asked for before the next step is looked for
+    if (row < p.a.rows) row_begin = p.a.row_offsets[row], row_end = p.a.row_offsets[row + 1];
+    if (threadIdx.x == 0) start_step(p.a, parts, m, slot == 2 ? 0 : slot + 1, (taken + 1) % stages, ahead);
+    const Offset first = base + now.begin;
+    const int from = static_cast<int>(min(max(row_begin - first, Offset(0)), Offset(now.count)));
+    const int to = static_cast<int>(min(max(row_end - first, Offset(0)), Offset(now.count)));
     if (const int bulk = bulk_of(p.a, now.begin, now.count); bulk < now.count) {  // uniform: all meet in the barrier
       for (int k = bulk + static_cast<int>(threadIdx.x); k < now.count; k += threads) {
         m.values[stage][k] = p.a.values[now.begin + k];
@@ -230,7 +216,7 @@ __global__ void __launch_bounds__(threads, short_blocks<T>)
       }
       __syncthreads();
     }
-    wait(m.full[stage], taken / stages % 2);
+    wait_for_copies(m.full[stage], taken / stages % 2);
     const T* values = m.values[stage];
     const std::int32_t* columns = m.columns[stage];
     const auto first_column = static_cast<std::int32_t>(p.a.base);

@@ -32,8 +32,8 @@ struct CsrParts {
 template <class T, class Offset>
 void run_product(const Cuda&, const Product<CsrView<const T, Offset>>&, const CsrParts&);
 
-/// Owns the pieces. They are found on the device from row_offsets alone, without a wait: about as many bytes as
-/// row_offsets has are read. On the host there is nothing to find. One product at a time may use it.
+/// Owns the pieces. They are found on the device from two row offsets of every 256 rows, without a wait. On the host
+/// there is nothing to find. One product at a time may use it.
 class CsrBalance {
  public:
   CsrBalance() = default;

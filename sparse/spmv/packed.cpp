@@ -30,6 +30,8 @@ std::vector<std::uint64_t> different_words(Context& ctx, std::int64_t n, WordsOn
   return sorted;
 }
 
+constexpr std::int64_t longest_row_for_deltas = 4096;  // a thread goes along the rows of a slice
+
 template <class T>
 inline constexpr bool has_words = sizeof(T) <= sizeof(std::uint64_t);
 template <class T>
@@ -58,21 +60,38 @@ Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A) : rows_(A.rows()), cols
     scan_counts(where, slices, counts.read(where), slice_offsets_.write(where));
   });
   sizes_.places = last_offset(ctx, slice_offsets_);
+  make_uniform(ctx, A);
   look_at_columns(ctx, A);
   look_at_values(ctx, A);
+}
+
+/// Where little padding makes all slices as wide as the widest one, a product need not read where they begin.
+template <class T>
+template <class Offset>
+void Packed<T>::make_uniform(Context& ctx, const Csr<T, Offset>& A) {
+  constexpr double most_padding = 1.05;
+  Array<Greatest> longest(1, "longest row");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows_, LongestRow<Offset>{A.row_offsets().read(where), longest.write(where)});
+  });
+  longest_ = longest.host()[0].value;
+  const std::int64_t slices = slice_offsets_.size() - 1, places = slices * packed_slice * longest_;
+  if (static_cast<double>(places) > most_padding * static_cast<double>(sizes_.places)) return;
+  uniform_width_ = static_cast<std::int32_t>(longest_);
+  sizes_.places = places;
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, slices + 1, UniformSlices{packed_slice * longest_, slice_offsets_.write(where)});
+  });
 }
 
 template <class T>
 template <class Offset>
 void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
   const auto places = static_cast<std::size_t>(sizes_.places), rows = static_cast<std::size_t>(rows_);
-  Array<Greatest> longest(1, "longest row"), span(1, "column span");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, rows_, LongestRow<Offset>{A.row_offsets().read(where), longest.write(where)});
-  });
+  Array<Greatest> span(1, "column span");
   const std::vector<std::uint64_t> words =
       different_words(ctx, rows_, [&](const auto& where) { return PatternWords<Offset>{pattern(where, A)}; });
-  const std::int64_t width = longest.host()[0].value, count = std::ssize(words);
+  const std::int64_t width = longest_, count = std::ssize(words);
   column_bytes_ = detail::bytes_of(slice_offsets_);
   if (count > 0 && width * count <= most_pattern_columns) {
     const Array<std::uint64_t> sorted(words);
@@ -101,11 +120,13 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
       return;
     }
   }
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, slice_offsets_.size() - 1,
-             GreatestSpan<Offset>{pattern(where, A), slice_offsets_.read(where), span.write(where)});
-  });
-  sizes_.columns = span.host()[0].value < no_delta ? ColumnCode::delta16 : ColumnCode::absolute;
+  if (longest_ <= longest_row_for_deltas)
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, slice_offsets_.size() - 1,
+               GreatestSpan<Offset>{pattern(where, A), slice_offsets_.read(where), span.write(where)});
+    });
+  const bool close = longest_ <= longest_row_for_deltas && span.host()[0].value < no_delta;
+  sizes_.columns = close ? ColumnCode::delta16 : ColumnCode::absolute;
   column_bytes_ += sizes_.columns == ColumnCode::delta16
                        ? places * sizeof(std::uint16_t) + places / packed_slice * sizeof(std::int32_t)
                        : places * sizeof(std::int32_t);
@@ -207,6 +228,7 @@ template <class T>
 template <class Where>
 PackedView<const kernel_t<T>> Packed<T>::view(const Where& where) const {
   PackedView<const kernel_t<T>> view{rows_, cols_, sizes_.columns, sizes_.values, slice_offsets_.read(where)};
+  view.uniform_width = uniform_width_;
   if (columns_.size()) view.columns = columns_.read(where);
   if (deltas_.size()) view.deltas = deltas_.read(where), view.bases = bases_.read(where);
   if (sizes_.columns == ColumnCode::pattern) {

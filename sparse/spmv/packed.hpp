@@ -56,6 +56,15 @@ struct PackedView {
   const narrow_t<Value>* narrow_values = nullptr;  ///< narrow: of each place
   const std::uint8_t* words = nullptr;             ///< dictionary: of each place
   const Value* dictionary = nullptr;               ///< dictionary: most_words
+  std::int32_t uniform_width = 0;                  ///< of all slices, where they have one: slice_offsets is not read
+
+  constexpr std::int64_t first_place(std::int64_t slice) const {
+    return uniform_width ? slice * packed_slice * uniform_width : slice_offsets[slice];
+  }
+  constexpr std::int32_t width_of(std::int64_t slice) const {
+    if (uniform_width) return uniform_width;
+    return static_cast<std::int32_t>((slice_offsets[slice + 1] - slice_offsets[slice]) / packed_slice);
+  }
 };
 
 /// A matrix in that form, made from one in CSR.
@@ -75,6 +84,7 @@ class Packed {
   Packed(Context&, const Csr<T, Offset>& A);
 
   const Sizes& sizes() const { return sizes_; }
+  std::int64_t longest_row() const { return longest_; }
   /// "columns by 27 row patterns, values by a dictionary of 2"
   std::string description() const;
 
@@ -90,15 +100,18 @@ class Packed {
 
  private:
   template <class Offset>
+  void make_uniform(Context&, const Csr<T, Offset>& A);
+  template <class Offset>
   void look_at_columns(Context&, const Csr<T, Offset>& A);
   template <class Offset>
   void look_at_values(Context&, const Csr<T, Offset>& A);
   template <class Offset>
   void fill_values(Context&, const Csr<T, Offset>& A);
 
-  std::int32_t rows_, cols_, pattern_width_ = 0;
+  std::int32_t rows_, cols_, pattern_width_ = 0, uniform_width_ = 0;
   int patterns_found_ = 0, words_found_ = 0;
   std::size_t column_bytes_ = 0;
+  std::int64_t longest_ = 0;  ///< row
   Sizes sizes_;
   Array<std::int64_t> slice_offsets_{0, "packed slice_offsets"};
   Array<std::int32_t> columns_{0, "packed columns"}, bases_{0, "packed bases"}, table_{0, "packed patterns"};

@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4 : 8)
   typename DotsView<T>::Sum dots;
   for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; i < a.rows;
        i += std::int64_t(gridDim.x) * sum_threads) {
-    const std::int64_t slice = i / packed_slice, first = a.slice_offsets[slice];
-    const auto width = static_cast<std::int32_t>((a.slice_offsets[slice + 1] - first) / packed_slice);
+    const std::int64_t slice = i / packed_slice, first = a.first_place(slice);
+    const std::int32_t width = a.width_of(slice);
     const std::int32_t* pattern = columns == ColumnCode::pattern ? table + a.patterns[i] * a.pattern_width : nullptr;
     std::int64_t at = first + i % packed_slice;
     T sum{};

@@ -17,6 +17,7 @@ INSTANTIATE(std::int32_t)
 INSTANTIATE(std::int64_t)
 #undef INSTANTIATE
 template void run_pass(const Where&, std::int64_t, CsrPieces);
+template void run_pass(const Where&, std::int64_t, UniformSlices);
 template void find_words(const Where&, std::int64_t, ValueWords<float>, std::uint64_t*, std::int32_t*);
 template void find_words(const Where&, std::int64_t, ValueWords<double>, std::uint64_t*, std::int32_t*);
 template void find_words(const Where&, std::int64_t, ValueWords<Complex<float>>, std::uint64_t*, std::int32_t*);

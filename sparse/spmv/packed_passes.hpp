@@ -123,6 +123,16 @@ struct FillPatterns {
   }
 };
 
+/// slice_offsets of slices that all have one width. Over the slices and one more.
+struct UniformSlices {
+  using Sum = NoSum;
+  std::int64_t places;  ///< of a slice
+  std::int64_t* slice_offsets;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t s) const { return slice_offsets[s] = s * places, NoSum{}; }
+};
+
 /// The least and the greatest column that the rows of a slice have at place k.
 struct ColumnSpan {
   std::int32_t least = std::numeric_limits<std::int32_t>::max(), greatest = 0;

@@ -73,8 +73,9 @@ struct Rows {
   }
 };
 
-constexpr std::int64_t least_entries = 20'000;  // below that, a product is a launch and no more
-constexpr double most_growth = 1.15;            // SELL may move a little more than CSR and still be faster
+constexpr std::int64_t least_entries = 20'000;         // below that, a product is a launch and no more
+constexpr double clearly_slower = 1.1;                 // than csr: what a timing may say without being noise
+constexpr std::int64_t longest_row_for_blocks = 4096;  // counting blocks takes a thread a block row
 
 template <class T>
 std::string format_name(const AnyMatrix<T>& A) {
@@ -133,8 +134,10 @@ struct SpmvPlan<T>::Body {
       op == Op::none ? multiply_with(ctx, a) : own(ctx, transpose(ctx, a, op));
     else if constexpr (std::is_same_v<Matrix, Csc<T>>)
       make_by_columns(ctx, a.transposed());
-    else if (op != Op::none || std::is_same_v<Matrix, Gebsc<T>>)
-      make_from_csr(ctx, to_csr<T, std::int64_t>(ctx, a));
+    else if constexpr (std::is_same_v<Matrix, Gebsc<T>>)
+      make_by_block_columns(ctx, a.transposed());
+    else if (op != Op::none)
+      make_from_csr(ctx, entries_of(ctx, a));
     else if constexpr (std::is_same_v<Matrix, Coo<T>>)
       make_offsets(ctx, a, a.row_indices(), a.col_indices());
     else if constexpr (std::is_same_v<Matrix, CooAos<T>>)
@@ -148,6 +151,18 @@ struct SpmvPlan<T>::Body {
     if (op == Op::transpose || (op == Op::adjoint && !is_complex<T>)) return multiply_with(ctx, transposed);
     Csr<T> csr = transpose(ctx, transposed);
     op == Op::none ? own(ctx, std::move(csr)) : own(ctx, transpose(ctx, csr, Op::adjoint));
+  }
+  void make_by_block_columns(Context& ctx, const Bsr<T>& transposed) {
+    Csr<T, std::int64_t> csr = to_csr_without_zeros(ctx, transposed);
+    if (op == Op::transpose) return own(ctx, std::move(csr));
+    make_from_csr(ctx, transpose(ctx, csr));
+  }
+  template <class Matrix>
+  static Csr<T, std::int64_t> entries_of(Context& ctx, const Matrix& a) {
+    if constexpr (requires { to_csr_without_zeros(ctx, a); })
+      return to_csr_without_zeros(ctx, a);
+    else
+      return to_csr<T, std::int64_t>(ctx, a);
   }
   void make_from_csr(Context& ctx, Csr<T, std::int64_t> csr) {
     op == Op::none ? own(ctx, std::move(csr)) : own(ctx, transpose(ctx, csr, op));
@@ -234,9 +249,13 @@ struct SpmvPlan<T>::Body {
   void choose(Context& ctx) {
     const auto start = std::chrono::steady_clock::now();
     make_in_place(ctx);
+    report.method = format_name(A);
     bool csr = false;
     if (op == Op::none) with_csr([&](const auto& a) { csr = true, choose(ctx, a); });
-    if (!csr) report.why = "only a matrix in csr, not transposed, is looked at";
+    if (!csr) {
+      report.why = "only a matrix in csr, not transposed, is looked at";
+      report.csr_bytes = report.bytes = krill::bytes(A);
+    }
     ctx.synchronize();
     report.setup_ms = milliseconds_since(start);
     if (report.csr_ms > report.ms) report.break_even = report.setup_ms / (report.csr_ms - report.ms);
@@ -249,19 +268,25 @@ struct SpmvPlan<T>::Body {
       report.why = fmt::format("with less than {} entries there is nothing to gain", least_entries);
       return;
     }
+    try {
+      choose_form(ctx, a);
+    } catch (const OutOfMemory&) {
+      packed.reset(), other.reset();
+      report.ms = report.csr_ms;
+      report.why = "there is no memory for another form beside csr";
+    }
+  }
+
+  template <class Offset>
+  void choose_form(Context& ctx, const Csr<T, Offset>& a) {
     const Candidate best = best_candidate(ctx, a);
-    if (static_cast<double>(best.bytes) > most_growth * static_cast<double>(a.bytes())) {
+    if (best.bytes >= a.bytes()) {
       packed.reset();
       report.why =
           fmt::format("no other form moves fewer bytes; the best is {} with {}", best.method, human_bytes(best.bytes));
       return;
     }
-    try {
-      compare(ctx, a, best);
-    } catch (const OutOfMemory& e) {
-      packed.reset(), other.reset();
-      report.why = fmt::format("{} would be smaller, but there is no memory for it beside csr", best.method);
-    }
+    compare(ctx, a, best);
   }
 
   /// The form that moves the fewest bytes.
@@ -274,13 +299,16 @@ struct SpmvPlan<T>::Body {
     if (dia < static_cast<double>(best.bytes))
       best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(dia)};
     // blocks save indices alone, which row patterns have saved already
-    if (packed->sizes().columns == ColumnCode::pattern || a.nnz() < 4 * std::int64_t{a.rows()}) return best;
+    if (packed->sizes().columns == ColumnCode::pattern || a.nnz() < 4 * std::int64_t{a.rows()} ||
+        packed->longest_row() > longest_row_for_blocks)
+      return best;
     for (const std::int32_t dim : {2, 3, 4}) {
       const auto blocks = static_cast<std::size_t>(stored_blocks(ctx, a, {dim, dim}));
       const auto size = static_cast<std::size_t>(dim) * static_cast<std::size_t>(dim);
       const std::size_t bytes = blocks * (size * sizeof(T) + sizeof(std::int32_t)) +
                                 static_cast<std::size_t>(a.rows() / dim + 1) * sizeof(std::int32_t);
-      if (bytes < best.bytes) best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
+      if (bytes < best.bytes && blocks <= std::numeric_limits<std::int32_t>::max())
+        best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
     }
     return best;
   }
@@ -306,7 +334,7 @@ struct SpmvPlan<T>::Body {
       other.emplace(to_bsr(ctx, a, {best.block_dim, best.block_dim, BlockOrder::row_major}));
     report.ms = time();
     const std::string sizes = fmt::format("{} in place of {}", human_bytes(best.bytes), human_bytes(a.bytes()));
-    if (report.ms < report.csr_ms) {
+    if (report.ms < clearly_slower * report.csr_ms) {
       report.method = best.method, report.bytes = best.bytes;
       report.why =
           fmt::format("{}: {}, {:.3g} ms a product in place of {:.3g}", best.what, sizes, report.ms, report.csr_ms);
@@ -322,6 +350,7 @@ struct SpmvPlan<T>::Body {
 template <class T>
 SpmvPlan<T>::SpmvPlan(Context& ctx, const AnyMatrix<T>& A, Op op, SpmvMethod method)
     : body_(std::make_unique<Body>(Body{A, op})) {
+  const Context::SkipScope never(ctx, nullptr);  // a plan that was left half made would stay so
   if (method == SpmvMethod::automatic) {
     body_->choose(ctx);
     return;
@@ -361,6 +390,7 @@ std::size_t SpmvPlan<T>::bytes() const {
 template <class T>
 void SpmvPlan<T>::update(Context& ctx) {
   if (!body_->owns_values()) return;
+  const Context::SkipScope never(ctx, nullptr);
   if (body_->packed)
     body_->with_csr([&](const auto& a) { body_->packed->update(ctx, a); });
   else if (body_->other)

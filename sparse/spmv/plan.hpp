@@ -36,6 +36,7 @@ template <class T>
 class SpmvPlan {
  public:
   SpmvPlan(Context&, const AnyMatrix<T>& A, Op op = Op::none, SpmvMethod = SpmvMethod::in_place);
+  SpmvPlan(Context&, const AnyMatrix<T>&&, Op = Op::none, SpmvMethod = SpmvMethod::in_place) = delete;  // A has to stay
   SpmvPlan(SpmvPlan&&) noexcept;
   SpmvPlan& operator=(SpmvPlan&&) noexcept;
   ~SpmvPlan();
@@ -46,7 +47,8 @@ class SpmvPlan {
   /// What the plan keeps beside A.
   std::size_t bytes() const;
 
-  /// A has new values. O(nnz); nothing where the plan multiplies with A's own arrays.
+  /// A has new values. O(nnz); nothing where the plan multiplies with A's own arrays. Elsewhere graphs that captured
+  /// products have to be captured anew.
   void update(Context&);
 
   /// y = alpha op(A) x + beta y and the dots of y. Raises as spmv does.

@@ -61,7 +61,7 @@ struct Product {
 };
 
 // The kernels behind the doors, for callers who own their memory, too. Rows of padding, zeros in blocks and diagonals
-// that leave the matrix take no part. All are repeatable bitwise.
+// that leave the matrix take no part. All are repeatable bitwise. On CUDA, values lie at multiples of their size.
 template <class T, class Offset>
 void run_product(const Host&, const Product<CsrView<const T, Offset>>&);
 template <class T, class Offset>

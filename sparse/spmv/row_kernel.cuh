@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(sum_threads, sizeof(typename View::Value) > 8 
   using T = typename View::Value;
   typename DotsView<T>::Sum dots;
   constexpr unsigned rows_a_block = sum_threads / lanes;
-  const auto count = static_cast<unsigned>(p.a.stored_rows());  // below 2^31, so that `first` cannot wrap
+  const auto count = static_cast<unsigned>(p.a.stored_rows());  // below 2^31, so that `s` cannot wrap
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   for (unsigned first = blockIdx.x * rows_a_block; first < count; first += gridDim.x * rows_a_block) {
     const unsigned s = first + threadIdx.x / lanes;

@@ -78,7 +78,7 @@ CsrView<const T, std::int64_t> csr_of(const Where& where, Frame& frame, const Bl
 template <class Where, class T, class Offset>
 CsrView<const T, Offset> transposed_in(const Where& where, Frame& frame, Op op, const CsrView<const T, Offset>& a) {
   const auto out = take_csr<T, Offset>(frame, a.cols, a.rows, a.nnz);
-  csr_transpose(where, a, op == Op::adjoint, out, static_cast<Offset*>(nullptr));
+  csr_transpose(where, a, op == Op::adjoint, out, static_cast<Offset*>(nullptr), true);
   return out.as_const();
 }
 
@@ -129,6 +129,15 @@ void multiply_hyb(const Where& where, const HybView<const K>& a, const SpmvCall<
   run_product(where, second);
 }
 
+/// At least as many as the entries that the views of A hand out.
+template <class Matrix>
+std::int64_t places_of(const Matrix& A) {
+  if constexpr (requires { A.hack_offsets(); })
+    return A.values().size();
+  else
+    return A.nnz();
+}
+
 template <class Where, class T, class Matrix>
 void multiply(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& call) {
   if constexpr (std::is_same_v<Where, Host>)
@@ -138,7 +147,7 @@ void multiply(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& cal
   else if constexpr (std::is_same_v<Matrix, Hyb<T>>)
     if (op == Op::none) return multiply_hyb(where, A.view(where), call);
   if constexpr (!std::is_same_v<Matrix, Csc<T>> && !std::is_same_v<Matrix, Gebsc<T>>)
-    multiply_rows(where, op, A.view(where), A.nnz(), call);
+    multiply_rows(where, op, A.view(where), places_of(A), call);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Products of every format.
 #include "krill/sparse/convert/to_format.hpp"
+#include "krill/sparse/spmv/plan.hpp"
 #include "krill/sparse/spmv/product.hpp"
 #include "krill/sparse/spmv/spmv.hpp"
 #include "tests/support/backends.hpp"
@@ -59,10 +60,13 @@ TEST_P(FormatSpmv, nan_reaches_only_rows_that_have_its_column_and_never_through_
     for (const NamedFormat& named : all_formats()) {
       const auto F = converted<T>(ctx, A, named);
       if (!F) continue;
-      Array<T> y(std::vector<T>(hit.size(), nan));
+      Array<T> y(std::vector<T>(hit.size(), nan)), planned(std::vector<T>(hit.size(), nan));
       spmv(ctx, Op::none, T(1), *F, Array<T>(x), T(0), y);
-      for (std::size_t i = 0; i < hit.size(); ++i)
+      SpmvPlan<T>(ctx, *F).apply(ctx, T(1), Array<T>(x), T(0), planned);
+      for (std::size_t i = 0; i < hit.size(); ++i) {
         ASSERT_EQ(std::isnan(std::abs(Z(y.host()[i]))), hit[i]) << named.name << ", row " << i;
+        ASSERT_EQ(std::isnan(std::abs(Z(planned.host()[i]))), hit[i]) << named.name << " planned, row " << i;
+      }
     }
   });
 }
