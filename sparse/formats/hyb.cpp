@@ -22,8 +22,10 @@ void validate(const Hyb<T>& A) {
   };
   const std::int64_t k = first_fault(ctx.host_tag(), a.coo.nnz, is_misplaced);
   if (k < a.coo.nnz)
-    throw InvalidArgument(
-        fmt::format("hyb: row {} has entry {} of the coo part and free places in the ell part", a.coo.row(k), k));
+    throw InvalidArgument(fmt::format(
+        "hyb: entry {} of the coo part at ({}, {}) belongs into the ell part, which has free places or later "
+        "columns in this row",
+        k, a.coo.row(k), a.coo.col(k)));
 }
 
 #define INSTANTIATE(T) template void validate(const Hyb<T>&);

@@ -25,13 +25,17 @@ struct SpmvReport {
 
 /// y = alpha op(A) x + beta y, for many x. A must outlive the plan and keep its pattern.
 ///
-/// in_place: COO gets row offsets, CSC, GEBSC and transposes a matrix in CSR with a permutation to it; CSR on CUDA is
-/// cut into pieces of about equal nnz, so that one row of millions next to empty ones holds nobody up (three passes
-/// over the row offsets, no wait; extra memory 1 % of A). Other formats need nothing. automatic, op none: a byte model
-/// compares CSR with SELL of coded columns and values (Packed), diagonals and blocks; the best is made, timed against
-/// CSR, and kept if it is faster. Costs some ten products, a few waits, and the memory of the copy. Products are
-/// asynchronous, capturable after a first run, allocate nothing but workspace, and repeat bitwise. One product at a
-/// time: a plan serves one stream.
+/// in_place: COO gets row offsets, CSC, GEBSC and transposes a matrix in CSR; CSR on CUDA is cut into pieces of about
+/// equal nnz, so that one row of millions next to empty ones holds nobody up (a few passes over the row blocks, no
+/// wait; at most 4 % of A's memory). Other formats need nothing.
+///
+/// automatic, op none: a byte model compares CSR with SELL of coded columns and values (Packed), diagonals and blocks.
+/// What moves fewer bytes is made and timed against CSR, and kept unless it is clearly slower, so that the choice, and
+/// with it the last bits of dot products, hardly ever depends on the clock. Costs some twenty products, a few waits,
+/// and the memory of the copy.
+///
+/// Products are asynchronous, capturable after a first run, allocate nothing but workspace, and repeat bitwise. One
+/// product at a time: a plan serves one stream.
 template <class T>
 class SpmvPlan {
  public:

@@ -491,7 +491,8 @@ TEST_F(BenchCommandLine, against_cusparse_on_a_device) {
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;
     EXPECT_TRUE(row["rival_error"].is_null()) << row;
-    EXPECT_FALSE(row["ratio"].is_null()) << row;
+    // cuSPARSE has no conversions to most formats
+    EXPECT_TRUE(row["kernel"] == "convert" || !row["ratio"].is_null()) << row;
   }
 }
 

@@ -177,6 +177,14 @@ TEST_P(Failure, jacobi_names_the_row_that_it_cannot_invert) {
   }
 }
 
+/// What rounding may do to ||b - A x|| / ||b||.
+double residual_rounding(const Csr<double>& A, const std::vector<double>& x, const std::vector<double>& b) {
+  const Product r = product(Op::none, -1.0, reference(A), to_reference(x), 1.0, to_reference(b), epsilon<double>());
+  double rounding = 0, size = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) rounding += r.bound[i] * r.bound[i], size += b[i] * b[i];
+  return std::sqrt(rounding / size);
+}
+
 TEST_P(Failure, thousand_random_systems_are_never_called_converged_wrongly) {
   Context ctx = context();
   std::mt19937_64 engine(99);
@@ -193,7 +201,9 @@ TEST_P(Failure, thousand_random_systems_are_never_called_converged_wrongly) {
     const double judged = relative_residual(reference(A), to_reference(s.x), to_reference(b));
     EXPECT_NE(s.report.reason, Reason::running);
     if (s.report.reason == Reason::converged) {
-      EXPECT_LE(judged, 1.1e-10) << "system " << i << " seed " << seed << " " << name(options);
+      // two ways to add up b - A x may differ by its rounding, which badly scaled rows make visible
+      EXPECT_LE(judged, 1e-10 + residual_rounding(A, s.x, b))
+          << "system " << i << " seed " << seed << " " << name(options);
     }
     EXPECT_LE(judged, 1 + 1e-12) << "x is worse than the guess: system " << i << " seed " << seed;
   }
