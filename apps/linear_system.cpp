@@ -6,18 +6,14 @@
 
 #include "krill/apps/matrix_text.hpp"
 #include "krill/apps/refusal.hpp"
-#include "krill/apps/stopwatch.hpp"
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/overloaded.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
 #include "krill/sparse/io/counter_random.hpp"
 
 namespace krill::apps {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 /// The matrix in CSR, and the right-hand side that its file carries.
 template <class T>

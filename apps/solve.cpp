@@ -14,9 +14,9 @@
 #include "krill/apps/linear_system.hpp"
 #include "krill/apps/progress_line.hpp"
 #include "krill/apps/report/report.hpp"
-#include "krill/apps/stopwatch.hpp"
 #include "krill/apps/verify/second_opinion.hpp"
 #include "krill/config.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
 #include "krill/sparse/core/trace.hpp"
 #include "krill/sparse/io/write_matrix_market.hpp"
 

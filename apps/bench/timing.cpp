@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "krill/apps/stopwatch.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
 
 namespace krill::apps::bench {
 namespace {

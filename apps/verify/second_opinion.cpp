@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "krill/apps/linear_system.hpp"
-#include "krill/apps/stopwatch.hpp"
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
 
 namespace krill::apps {
 namespace {

@@ -5,17 +5,22 @@
 #include <algorithm>
 #include <limits>
 
-#include "krill/sparse/convert/format_passes.hpp"
+#include "krill/sparse/convert/convert_passes.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill {
 
 template <class T>
-Array<T> copy_of(Context& ctx, const Array<T>& from) {
-  Array<T> to(from.size(), from.name());
+void copy_bits(Context& ctx, const Array<T>& from, Array<T>& to) {
   ctx.dispatch([&](const auto& where) {
     copy_bytes(where, to.write(where), from.read(where), static_cast<std::size_t>(from.size()) * sizeof(T));
   });
+}
+
+template <class T>
+Array<T> copy_of(Context& ctx, const Array<T>& from) {
+  Array<T> to(from.size(), from.name());
+  copy_bits(ctx, from, to);
   return to;
 }
 
@@ -70,6 +75,24 @@ Csr<T, Offset> to_csr(Context& ctx, const Coo<T>& A) {
   return {A.cols(), std::move(row_offsets), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())};
 }
 
+template <class T>
+CooAos<T> to_coo_aos(Context& ctx, const Coo<T>& A) {
+  Array<std::int32_t> indices(2 * A.nnz(), "coo_aos indices");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, A.nnz(), JoinPairs{A.row_indices().read(where), A.col_indices().read(where), indices.write(where)});
+  });
+  return {A.rows(), A.cols(), std::move(indices), copy_of(ctx, A.values())};
+}
+
+template <class T>
+Coo<T> to_coo(Context& ctx, const CooAos<T>& A) {
+  Array<std::int32_t> row_indices(A.nnz(), "coo row_indices"), col_indices(A.nnz(), "coo col_indices");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, A.nnz(), SplitPairs{A.indices().read(where), row_indices.write(where), col_indices.write(where)});
+  });
+  return {A.rows(), A.cols(), std::move(row_indices), std::move(col_indices), copy_of(ctx, A.values())};
+}
+
 template <class T, class Offset>
 Csr<T, Offset> transpose(Context& ctx, const Csr<T, Offset>& A, Op op, Array<Offset>* permutation) {
   Array<Offset> row_offsets(A.cols() + std::int64_t{1}, "csr row_offsets");
@@ -83,6 +106,11 @@ Csr<T, Offset> transpose(Context& ctx, const Csr<T, Offset>& A, Op op, Array<Off
         permutation ? permutation->write(where) : nullptr);
   });
   return {A.rows(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class T, class Offset>
+Csc<T> to_csc(Context& ctx, const Csr<T, Offset>& A) {
+  return Csc<T>(with_offsets<std::int32_t>(ctx, transpose(ctx, A)));
 }
 
 template <class T, class Offset>
@@ -163,7 +191,7 @@ template <class T>
 AnyMatrix<T> to_csr(Context& ctx, const AnyMatrix<T>& A) {
   return std::visit(
       [&]<class Matrix>(const Matrix& a) -> AnyMatrix<T> {
-        if constexpr (std::is_same_v<Matrix, Csr<T, std::int32_t>> || std::is_same_v<Matrix, Csr<T, std::int64_t>>)
+        if constexpr (is_csr<Matrix>)
           return a.clone();
         else
           return narrowest_csr<T>(ctx, a);
@@ -181,12 +209,16 @@ template void require_offsets_fit<std::int64_t>(std::int64_t);
   template Coo<T> to_coo(Context&, const Csr<T, Offset>&);                                \
   template Csr<T, Offset> to_csr(Context&, const Coo<T>&);                                \
   template Csr<T, Offset> transpose(Context&, const Csr<T, Offset>&, Op, Array<Offset>*); \
+  template Csc<T> to_csc(Context&, const Csr<T, Offset>&);                                \
   template Csr<T, Offset> expand(Context&, const Csr<T, Offset>&, Mirror);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE
 
 #define INSTANTIATE(T)                                                                      \
+  template void copy_bits(Context&, const Array<T>&, Array<T>&);                            \
   template Array<T> copy_of(Context&, const Array<T>&);                                     \
+  template CooAos<T> to_coo_aos(Context&, const Coo<T>&);                                   \
+  template Coo<T> to_coo(Context&, const CooAos<T>&);                                       \
   template Array<T> diagonal(Context&, const AnyMatrix<T>&);                                \
   template AnyMatrix<T> to_csr(Context&, const AnyMatrix<T>&);                              \
   template Csr<T, std::int32_t> with_offsets<std::int32_t>(Context&, Csr<T, std::int32_t>); \

@@ -4,6 +4,11 @@
 
 namespace krill {
 
+/// to = from, of the same size, on the context's side; unlike copy() bit for bit (NaN and infinities of complex values,
+/// too) and whether or not kernels are skipped.
+template <class T>
+void copy_bits(Context&, const Array<T>& from, Array<T>& to);
+
 /// The same contents, on the context's side.
 template <class T>
 Array<T> copy_of(Context&, const Array<T>&);
@@ -56,8 +61,7 @@ template <class T, class F>
 decltype(auto) visit_entries(const AnyMatrix<T>& A, F&& f) {
   return std::visit(
       [&]<class Matrix>(const Matrix& a) -> decltype(auto) {
-        if constexpr (std::is_same_v<Matrix, Csr<T, std::int32_t>> || std::is_same_v<Matrix, Csr<T, std::int64_t>> ||
-                      std::is_same_v<Matrix, Coo<T>>) {
+        if constexpr (is_csr<Matrix> || std::is_same_v<Matrix, Coo<T>>) {
           return f(a);
         } else {
           Context host = Context::host();

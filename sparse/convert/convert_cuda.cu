@@ -40,9 +40,9 @@ struct ColumnKeys {
 
 constexpr int expand_tile = 8 * sum_threads;  // entries that a block takes at a time
 
-// Threads: a block takes a tile of entries, finds the rows of the first and the last of them, and each thread looks for
-// its
-//   entries' rows between the two. Bytes: the offsets once, 4 an entry. Races: the two rows change between barriers.
+// Threads: a block takes a tile of entries and finds the rows of the first and the last of them; each thread looks for
+//   its entries' rows between the two.
+// Bytes: the offsets once, 4 an entry. Races: the two rows change between barriers.
 template <class Offset>
 __global__ void __launch_bounds__(sum_threads)
     expand_kernel(std::int32_t rows, std::int64_t nnz, const Offset* row_offsets, std::int32_t* row_indices,

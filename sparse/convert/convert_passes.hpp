@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 
+#include "krill/sparse/convert/lower_entry.hpp"
 #include "krill/sparse/core/pass.hpp"
 #include "krill/sparse/formats/coo.hpp"
 #include "krill/sparse/formats/csr.hpp"
@@ -143,6 +144,70 @@ struct CompressRows {
     for (std::int32_t row = before; row < here; ++row) row_offsets[row + 1] = static_cast<Offset>(k);
     return {};
   }
+};
+
+/// The same offsets in the other type. Over them.
+template <class From, class To>
+struct ConvertOffsets {
+  using Sum = NoSum;
+  const From* from;
+  To* to;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return to[i] = static_cast<To>(from[i]), NoSum{}; }
+};
+
+/// pairs[2 k], pairs[2 k + 1] = row and column of entry k. Over the entries.
+struct JoinPairs {
+  using Sum = NoSum;
+  const std::int32_t *rows, *cols;
+  std::int32_t* pairs;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    pairs[2 * k] = rows[k], pairs[2 * k + 1] = cols[k];
+    return {};
+  }
+};
+
+/// The other way round.
+struct SplitPairs {
+  using Sum = NoSum;
+  const std::int32_t* pairs;
+  std::int32_t *rows, *cols;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    rows[k] = pairs[2 * k], cols[k] = pairs[2 * k + 1];
+    return {};
+  }
+};
+
+/// The values of a matrix that is stored by columns, each found in its row of `from`. Over the columns.
+template <class T, class Offset>
+struct FillColumns {
+  using Sum = NoSum;
+  CsrView<const T, Offset> from;
+  CsrView<const T> transposed;
+  T* values;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t col) const {
+    for (std::int32_t k = transposed.row_offsets[col]; k < transposed.row_offsets[col + 1]; ++k)
+      values[k] = from.values[lower_entry(from, transposed.col_indices[k], col)];
+    return {};
+  }
+};
+
+/// out = the conjugate of in. Over the entries.
+template <class T>
+struct Conjugate {
+  using Sum = NoSum;
+  const T* in;
+  T* out;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const { return out[k] = conj(in[k]), NoSum{}; }
 };
 
 }  // namespace krill

@@ -1,5 +1,10 @@
 // The passes of the conversions between formats, for the backend that the including file calls Where.
-#include "krill/sparse/convert/format_passes.hpp"
+#include "krill/sparse/convert/block_passes.hpp"
+#include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/convert/dia_passes.hpp"
+#include "krill/sparse/convert/sell_passes.hpp"
+#include "krill/sparse/convert/structure.hpp"
+#include "krill/sparse/convert/to_csr_passes.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -17,6 +22,9 @@ template void run_pass(const Where&, std::int64_t, ConvertOffsets<std::int32_t, 
 template void run_pass(const Where&, std::int64_t, ConvertOffsets<std::int64_t, std::int64_t>);
 template void run_pass(const Where&, std::int64_t, FillZero<std::int32_t>);
 template void run_pass(const Where&, std::int64_t, ListDiagonals);
+// Patterns do not depend on the scalar: their pass looks at the matrix as if its values were of one type.
+template void run_pass(const Where&, std::int64_t, FlagDiagonals<NoValue, std::int32_t>);
+template void run_pass(const Where&, std::int64_t, FlagDiagonals<NoValue, std::int64_t>);
 template void run_pass(const Where&, std::int64_t, OpenRows);
 template void run_pass(const Where&, std::int64_t, JoinPairs);
 template void run_pass(const Where&, std::int64_t, SplitPairs);
@@ -24,28 +32,13 @@ template void run_pass(const Where&, std::int64_t, FillTail);
 template void run_pass(const Where&, std::int64_t, Conjugate<Complex<float>>);
 template void run_pass(const Where&, std::int64_t, Conjugate<Complex<double>>);
 
-#define INSTANTIATE(T, Offset)                                                             \
-  template void run_pass(const Where&, std::int64_t, FillSell<kernel_t<T>, Offset>);       \
-  template void run_pass(const Where&, std::int64_t, FillBeyond<kernel_t<T>, Offset>);     \
-  template void run_pass(const Where&, std::int64_t, RefillBeyond<kernel_t<T>, Offset>);   \
-  template void run_pass(const Where&, std::int64_t, FillDia<kernel_t<T>, Offset>);        \
-  template void run_pass(const Where&, std::int64_t, FillBlocks<kernel_t<T>, Offset>);     \
-  template void run_pass(const Where&, std::int64_t, FillBlockedEll<kernel_t<T>, Offset>); \
-  template void run_pass(const Where&, std::int64_t, FillColumns<kernel_t<T>, Offset>);    \
-  template void run_pass(const Where&, std::int64_t, FillBlockColumns<kernel_t<T>, Offset>);
+#define INSTANTIATE(T, Offset)                                                           \
+  template void run_pass(const Where&, std::int64_t, FillSell<kernel_t<T>, Offset>);     \
+  template void run_pass(const Where&, std::int64_t, FillBeyond<kernel_t<T>, Offset>);   \
+  template void run_pass(const Where&, std::int64_t, RefillBeyond<kernel_t<T>, Offset>); \
+  template void run_pass(const Where&, std::int64_t, FillDia<kernel_t<T>, Offset>);      \
+  template void run_pass(const Where&, std::int64_t, FillColumns<kernel_t<T>, Offset>);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
-
-// Patterns do not depend on the scalar: their passes look at the matrix as if its values were of one type.
-#define INSTANTIATE(Offset)                                                                \
-  template void run_pass(const Where&, std::int64_t, FlagDiagonals<NoValue, Offset>);      \
-  template void run_pass(const Where&, std::int64_t, CountHackDiagonals<NoValue, Offset>); \
-  template void run_pass(const Where&, std::int64_t, ListHackDiagonals<NoValue, Offset>);  \
-  template void run_pass(const Where&, std::int64_t, CountBlocks<NoValue, Offset>);        \
-  template void run_pass(const Where&, std::int64_t, ListBlocks<NoValue, Offset>);         \
-  template void run_pass(const Where&, std::int64_t, ListEllBlocks<NoValue, Offset>);
-INSTANTIATE(std::int32_t)
-INSTANTIATE(std::int64_t)
 #undef INSTANTIATE
 
 #define INSTANTIATE(T)                                                                                               \

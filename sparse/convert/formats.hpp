@@ -53,7 +53,7 @@ Dia<T> to_dia(Context&, const Csr<T, Offset>& A, std::int32_t hack_rows = 0, Gro
 template <class T, class Offset>
 std::int64_t stored_diagonals(Context&, const Csr<T, Offset>& A);
 
-/// Blocks: every one that a stored entry falls into (CNV-CSR2BSR, CNV-CSR2GEBSR). O(blocks row_dim log row length).
+/// Blocks: every one that a stored entry falls into (CNV-CSR2BSR, CNV-CSR2GEBSR). O(nnz + places).
 template <class T, class Offset>
 Bsr<T> to_bsr(Context&, const Csr<T, Offset>& A, Blocking, GrowthLimit = {});
 
@@ -104,8 +104,8 @@ Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Bsrx<T>&);
 template <class T>
 Csr<T, std::int64_t> to_csr_without_zeros(Context&, const BlockedEll<T>&);
 
-/// New values for a matrix that was converted from `from`, whose pattern has not changed. O(nnz), for CSC and GEBSC
-/// with a search in each column; asynchronous, allocates nothing. Raises ShapeMismatch where sizes differ.
+/// New values for a matrix that was converted from `from`, whose pattern has not changed. O(nnz + places), for CSC and
+/// GEBSC with a search in each column; asynchronous, allocates nothing. Raises ShapeMismatch where sizes differ.
 template <class T, class Offset>
 void update_values(Context&, const Csr<T, Offset>& from, AnyMatrix<T>& to);
 

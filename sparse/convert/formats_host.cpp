@@ -1,4 +1,4 @@
-#include "krill/sparse/convert/format_passes.hpp"
+#include "krill/sparse/convert/sell_passes.hpp"
 #include "krill/sparse/core/pass_host.hpp"
 
 namespace krill {

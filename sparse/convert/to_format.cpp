@@ -53,17 +53,13 @@ AnyMatrix<T> convert_format(Context& ctx, const Csr<T, Offset>& A, Format format
 }
 
 template <class T>
-static bool is_csr(const AnyMatrix<T>& A) {
-  return std::holds_alternative<Csr<T, std::int32_t>>(A) || std::holds_alternative<Csr<T, std::int64_t>>(A);
-}
-
-template <class T>
 AnyMatrix<T> to_format(Context& ctx, AnyMatrix<T> A, Format format, const FormatLayout& layout) {
-  if (!is_csr(A)) A = to_csr(ctx, A);
+  const bool in_csr = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, A);
+  if (!in_csr) A = to_csr(ctx, A);
   if (format == Format::csr || format == Format::automatic) return A;
   return std::visit(
       [&]<class Matrix>(const Matrix& a) -> AnyMatrix<T> {
-        if constexpr (std::is_same_v<Matrix, Csr<T, std::int32_t>> || std::is_same_v<Matrix, Csr<T, std::int64_t>>)
+        if constexpr (is_csr<Matrix>)
           return convert_format(ctx, a, format, layout);
         else
           throw InvalidArgument("to_format: to_csr gave no csr");
@@ -74,11 +70,10 @@ AnyMatrix<T> to_format(Context& ctx, AnyMatrix<T> A, Format format, const Format
 template <class T, class Offset>
 std::int32_t best_block_dim(Context& ctx, const Csr<T, Offset>& A) {
   std::int32_t best = 2;
-  double least = std::numeric_limits<double>::max();
+  auto least = std::numeric_limits<std::size_t>::max();
   for (std::int32_t dim = 2; dim <= 8; ++dim) {
-    const auto blocks = static_cast<double>(stored_blocks(ctx, A, {dim, dim}));
-    const double bytes = blocks * (dim * dim * static_cast<double>(sizeof(T)) + sizeof(std::int32_t)) +
-                         static_cast<double>(sizeof(std::int32_t)) * A.rows() / dim;
+    const Blocking blocks{dim, dim};
+    const std::size_t bytes = bsr_bytes<T>(A.rows(), stored_blocks(ctx, A, blocks), blocks);
     if (bytes < least) least = bytes, best = dim;
   }
   return best;

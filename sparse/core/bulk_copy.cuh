@@ -1,16 +1,21 @@
-// Copies into shared memory that go on in the background (compute capability 9.0 and later). Elsewhere there are none:
-// has_bulk_copies() says so, and threads bring the data themselves.
+// Copies into shared memory that go on in the background, and the barriers that say when they are done (compute
+// capability 9.0 and later). Elsewhere these functions do nothing: has_bulk_copies() says which kernels have them.
 #pragma once
 #include <cstdint>
 
+#include "krill/sparse/core/error.hpp"
+
 namespace krill {
 
-__device__ constexpr bool has_bulk_copies() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  return true;
-#else
-  return false;
-#endif
+/// Whether the code of `kernel` that runs here was compiled with them.
+template <auto kernel>
+bool has_bulk_copies() {
+  static const bool has = [] {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel));
+    return attributes.ptxVersion >= 90;
+  }();
+  return has;
 }
 
 namespace detail {
@@ -19,15 +24,23 @@ __device__ inline std::uint32_t shared_address(const void* p) {
 }
 }  // namespace detail
 
-/// Before the first use of a barrier, by one thread; the others meet it after a barrier of the block.
-__device__ inline void init_copies([[maybe_unused]] std::uint64_t& barrier) {
+/// Before the first use of a barrier whose phases each end with so many arrivals; by one thread, the others meet it
+/// after a barrier of the block.
+__device__ inline void init_barrier([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t arrivals) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(detail::shared_address(&barrier)) : "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(detail::shared_address(&barrier)), "r"(arrivals) : "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 
-/// Says how many bytes of copies the barrier's next phase waits for. One thread, once a phase.
+/// What this thread did before is seen by whoever waits for the phase.
+__device__ inline void arrive([[maybe_unused]] std::uint64_t& barrier) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(detail::shared_address(&barrier)) : "memory");
+#endif
+}
+
+/// Arrives, and says how many bytes of copies the barrier's phase waits for beside.
 __device__ inline void expect_bytes([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(detail::shared_address(&barrier)), "r"(bytes)
@@ -46,8 +59,8 @@ __device__ inline void copy_async([[maybe_unused]] void* to, [[maybe_unused]] co
 #endif
 }
 
-/// Until the phase of that parity is over: its bytes are there, for this thread to see.
-__device__ inline void wait_for_copies([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t parity) {
+/// Until the phase of that parity is over, for this thread to see its bytes.
+__device__ inline void wait_for_phase([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t parity) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   std::uint32_t done = 0;
   while (!done)

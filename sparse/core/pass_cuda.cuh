@@ -1,7 +1,9 @@
 // Passes over an index range on the device, their sums finished inside the same kernel.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
 
 #include "krill/sparse/core/pass.hpp"
@@ -12,16 +14,28 @@ inline constexpr int sum_threads = 256;
 inline constexpr int sum_blocks_per_multiprocessor = 8;  // 2048 resident threads: the chip's limit
 inline constexpr int pass_unroll = 4;                    // entries in flight a thread
 
-/// The value of the lane `offset` further on, for any small struct of 4-byte words.
-template <class T>
-__device__ T shuffle_down(T value, int offset) {
+/// The value with f applied to each of its 4-byte words.
+template <class T, class F>
+__device__ T on_words(T value, F&& f) {
   static_assert(sizeof(T) % sizeof(unsigned) == 0);
   unsigned words[sizeof(T) / sizeof(unsigned)];
   memcpy(words, &value, sizeof value);
 #pragma unroll
-  for (unsigned& word : words) word = __shfl_down_sync(~0u, word, offset);
+  for (unsigned& word : words) word = f(word);
   memcpy(&value, words, sizeof value);
   return value;
+}
+
+/// The value of the lane `offset` further on, for any small struct of 4-byte words.
+template <class T>
+__device__ T shuffle_down(T value, int offset) {
+  return on_words(value, [offset](unsigned word) { return __shfl_down_sync(~0u, word, offset); });
+}
+
+/// The value of lane `source`.
+template <class T>
+__device__ T shuffle_from(T value, int source) {
+  return on_words(value, [source](unsigned word) { return __shfl_sync(~0u, word, source); });
 }
 
 /// What another multiprocessor wrote before its ticket: volatile words, so that L1 does not answer.
@@ -43,31 +57,19 @@ __device__ T lanes_sum(T sum, int lanes) {
   return sum;
 }
 
-/// The value of lane `source`.
-template <class T>
-__device__ T shuffle_from(T value, int source) {
-  static_assert(sizeof(T) % sizeof(unsigned) == 0);
-  unsigned words[sizeof(T) / sizeof(unsigned)];
-  memcpy(words, &value, sizeof value);
-#pragma unroll
-  for (unsigned& word : words) word = __shfl_sync(~0u, word, source);
-  memcpy(&value, words, sizeof value);
-  return value;
-}
-
-/// Adds `mine` over the block; the result is valid in thread 0. Shuffles inside a warp, then one value a warp.
+/// Adds `mine` over the block, of whole warps; the result is valid in thread 0. Shuffles inside a warp, then one value
+/// a warp.
 template <class T>
 __device__ T block_sum(T mine) {
-  __shared__ alignas(T) unsigned char memory[sizeof(T) * (sum_threads / 32)];
+  __shared__ alignas(T) unsigned char memory[sizeof(T) * 32];
   T* warp_sums = reinterpret_cast<T*>(memory);
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) mine += shuffle_down(mine, offset);
+  mine = lanes_sum(mine, 32);
   __syncthreads();  // an earlier call may still be reading warp_sums
   if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = mine;
   __syncthreads();
   T total{};
   if (threadIdx.x == 0)
-    for (int warp = 0; warp < sum_threads / 32; ++warp) total += warp_sums[warp];
+    for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) total += warp_sums[warp];
   return total;
 }
 
@@ -78,11 +80,12 @@ struct GridScratch {
   unsigned* ticket;  // zero between kernels
 };
 
-/// Adds `mine` over the grid and calls use(total) once, in one thread of the block that arrives last.
+/// Adds `mine` over the grid and calls use(total) once, in one thread of the block that arrives last; there, late() is
+/// what each thread adds to it.
 /// Repeatable: the partial sums are added in block order, whoever arrives last. No deadlock: nobody waits for anybody.
 /// The fence orders a block's partial before its ticket; the ticket is handed back as zero for the next kernel.
-template <class T, class Use>
-__device__ void grid_sum(T mine, GridScratch<T> scratch, Use&& use) {
+template <class T, class Use, class Late>
+__device__ void grid_sum(T mine, GridScratch<T> scratch, Use&& use, Late&& late) {
   __shared__ bool last;
   const T block = block_sum(mine);
   if (threadIdx.x == 0) {
@@ -93,13 +96,17 @@ __device__ void grid_sum(T mine, GridScratch<T> scratch, Use&& use) {
   __syncthreads();
   if (!last) return;
   __threadfence();
-  T sum{};
-  for (unsigned i = threadIdx.x; i < gridDim.x; i += sum_threads) sum += load_through(scratch.partials + i);
+  T sum = late();
+  for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += load_through(scratch.partials + i);
   const T total = block_sum(sum);
   if (threadIdx.x == 0) {
     *scratch.ticket = 0;
     use(total);
   }
+}
+template <class T, class Use>
+__device__ void grid_sum(T mine, GridScratch<T> scratch, Use&& use) {
+  grid_sum(mine, scratch, use, [] { return T{}; });
 }
 
 /// Blocks for n elements when each block strides over the grid; one for none, so that a pass over nothing finishes.
@@ -110,16 +117,26 @@ inline int grid_blocks(const Cuda& cuda, std::int64_t n, int per_block = sum_thr
 }
 
 /// Blocks of `kernel` that the device holds at a time: a grid that strides needs no more, and more would leave the last
-/// wave half empty.
+/// wave half empty. A launch with so much shared memory is allowed from then on; not with more, for what is allowed is
+/// taken from the L1 cache.
 template <auto kernel>
-int resident_blocks(const Cuda& cuda, std::size_t shared = 0) {
-  static const int blocks = [shared] {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-    int most = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, kernel, sum_threads, shared));
-    return most;
-  }();
-  return cuda.multiprocessors * blocks;
+int resident_blocks(const Cuda& cuda, std::size_t shared = 0, int threads = sum_threads) {
+  static std::atomic<std::uint64_t> last{0};  // the bytes and the answer: most calls ask the same
+  std::uint64_t known = last.load(std::memory_order_relaxed);
+  if (known == 0 || known >> 32 != shared) {
+    static std::mutex mutex;
+    static std::size_t allowed = 0;
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (shared > allowed) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+      allowed = shared;
+    }
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
+    known = std::uint64_t{shared} << 32 | static_cast<std::uint64_t>(blocks);
+    last.store(known, std::memory_order_relaxed);
+  }
+  return cuda.multiprocessors * static_cast<int>(known & 0xffffffff);
 }
 
 /// Partials for a grid of `blocks`, in the frame's memory: the next kernel of the stream may use the same.

@@ -99,6 +99,14 @@ class Bsr : public MatrixShape {
   Array<T> values_;
 };
 
+/// Bytes of a Bsr with so many rows and stored blocks.
+template <class T>
+constexpr std::size_t bsr_bytes(std::int32_t rows, std::int64_t stored_blocks, const Blocking& blocks) {
+  const std::int64_t offsets = detail::ceil_div(rows, blocks.row_dim) + 1;
+  return static_cast<std::size_t>(stored_blocks * blocks.size()) * sizeof(T) +
+         static_cast<std::size_t>(stored_blocks + offsets) * sizeof(std::int32_t);
+}
+
 /// BSR whose block rows end where row_ends says, so that a caller may take a part of each without touching the blocks:
 /// row_begins[block rows], row_ends[block rows]; a block that no row reaches stays in the arrays, unused.
 template <class T>

@@ -80,6 +80,12 @@ class Csr : public MatrixShape {
   Array<T> values_;
 };
 
+/// Whether a type is Csr, with offsets of either width.
+template <class Matrix>
+inline constexpr bool is_csr = false;
+template <class T, class Offset>
+inline constexpr bool is_csr<Csr<T, Offset>> = true;
+
 /// Raises InvalidArgument that names array, index and value unless row_offsets starts at the base, never decreases and
 /// ends at nnz, every column lies in the matrix, and columns ascend strictly in each row. O(nnz), in parallel.
 template <class T, class Offset>

@@ -1,5 +1,6 @@
 #include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/row_kernel.cuh"
+#include "krill/sparse/spmv/launch.cuh"
+#include "krill/sparse/spmv/row_book.cuh"
 
 namespace krill {
 namespace {
@@ -58,12 +59,11 @@ __device__ T slots_sum(T sum, int row_dim, int slot, int slots) {
 // Threads: some lanes of a warp a block row, each on one row of every slots-th block (rows beyond 32 in a second
 // round). Bytes: blocks and their columns once, y once, x as often as the caches miss. Races: each y_i is written by
 // one lane. Whole warps stay together.
-template <int columns, class T>
-__global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4 : 6)
-    bsr_kernel(Product<BsrView<const T>> p, Sharing sharing, Skip skip,
-               GridScratch<typename DotsView<T>::Sum> scratch) {
+template <bool with_dots, int columns, class T>
+__global__ void __launch_bounds__(sum_threads, 4) bsr_kernel(Product<BsrView<const T>> p, Sharing sharing, Skip skip,
+                                                             GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
-  typename DotsView<T>::Sum dots;
+  RowBook<with_dots, BsrView<const T>> book(p);
   const int row_dim = p.a.blocks.row_dim, lane = static_cast<int>(threadIdx.x) % sharing.lanes;
   const std::int64_t count = p.mask ? p.mask_size : p.a.block_rows();
   const std::int64_t stride = std::int64_t(gridDim.x) * (sum_threads / sharing.lanes);
@@ -76,12 +76,10 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4 : 6)
       if (b < count && slot < sharing.slots) sum = row_part<columns>(p.a, block_row, i, slot, sharing.slots, p.x);
       sum = slots_sum(sum, width, slot, sharing.slots);
       const std::int64_t row = std::int64_t{block_row} * row_dim + i;
-      if (b >= count || slot != 0 || row >= p.a.rows) continue;
-      const auto mine = p.store(row, sum);
-      if (p.dots.wanted()) dots += mine;
+      if (b < count && slot == 0 && row < p.a.rows) book.put(row, sum);
     }
   }
-  if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
+  book.finish(scratch);
 }
 
 /// So many lanes that each has about as many blocks of a mean block row as it has in flight.
@@ -98,12 +96,9 @@ template <int columns, class T>
 void launch(const Cuda& cuda, const Product<BsrView<const T>>& p) {
   const Sharing sharing = share(p.a);
   const std::int64_t block_rows = p.mask ? p.mask_size : p.a.block_rows();
-  const int blocks =
-      std::min(grid_blocks(cuda, block_rows * sharing.lanes), resident_blocks<bsr_kernel<columns, T>>(cuda));
-  Frame frame(cuda);
-  const auto scratch = grid_scratch<typename DotsView<T>::Sum>(cuda, frame, blocks);
-  bsr_kernel<columns, T><<<blocks, sum_threads, 0, cuda.stream>>>(p, sharing, cuda.skip, scratch);
-  check(cudaGetLastError());
+  const ProductGrid grid{grid_blocks(cuda, block_rows * sharing.lanes)};
+  p.dots.wanted() ? launch_product<bsr_kernel<true, columns, T>>(cuda, p, grid, sharing)
+                  : launch_product<bsr_kernel<false, columns, T>>(cuda, p, grid, sharing);
 }
 
 }  // namespace

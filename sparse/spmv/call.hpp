@@ -55,4 +55,11 @@ struct SpmvCall {
   }
 };
 
+/// The product or residual that the call asks for, by A's own kernel.
+template <class T>
+void run_call(Context& ctx, const AnyMatrix<T>& A, const SpmvCall<T>& call) {
+  call.z ? residual(ctx, A, call.x, *call.z, call.y, call.dots)
+         : spmv(ctx, Op::none, call.alpha, A, call.x, call.beta, call.y, call.dots);
+}
+
 }  // namespace krill

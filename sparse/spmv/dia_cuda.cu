@@ -4,9 +4,10 @@
 namespace krill {
 namespace {
 
-/// The sum of row s: a value of each of its hack's diagonals, no index.
+/// The sum of row s: a value of each of its hack's diagonals, no index. x is asked for before the value is known to be
+/// no zero: to wait for it took a third of the time.
 struct DiaRow {
-  static constexpr int resident = 6;
+  static constexpr int resident = 8;
 
   template <class T>
   __device__ T operator()(const DiaView<const T>& a, std::int32_t s, int, const T* x) const {
@@ -17,14 +18,19 @@ struct DiaRow {
     const T* values = a.values + begin * a.hack_rows + s % a.hack_rows;
     T sum{};
     for (; left > 0; left -= in_flight, offsets += in_flight) {
-      T entries[in_flight];
+      T entries[in_flight], factors[in_flight];
 #pragma unroll
-      for (int u = 0; u < in_flight; ++u, values += a.hack_rows) entries[u] = u < left ? *values : T{};
-#pragma unroll
-      for (int u = 0; u < in_flight; ++u) {
-        const std::int64_t col = u < left ? std::int64_t{s} + offsets[u] : -1;
-        if (col >= 0 && col < a.cols && !(entries[u] == T(0))) sum += entries[u] * x[col];
+      for (int u = 0; u < in_flight; ++u, values += a.hack_rows) {
+        entries[u] = u < left ? load_streaming(values) : T{};
+        // what is negative becomes larger than any column
+        const std::uint32_t col =
+            u < left ? static_cast<std::uint32_t>(s) + static_cast<std::uint32_t>(offsets[u]) : ~0u;
+        const bool inside = col < static_cast<std::uint32_t>(a.cols);
+        factors[u] = inside ? x[col] : T{};
+        if (!inside) entries[u] = T{};
       }
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) sum += times_unless_zero(entries[u], factors[u]);
     }
     return sum;
   }

@@ -7,8 +7,6 @@
 namespace krill {
 namespace {
 
-constexpr int in_flight = 4;  // entries of a lane that are on their way at a time
-
 /// load_streaming(), for one and two bytes, too.
 template <class T>
 __device__ T load_once(const T* from) {

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/format_passes.hpp"
+#include "krill/sparse/convert/convert_passes.hpp"
 #include "krill/sparse/spmv/mixed.hpp"
 
 namespace krill {

@@ -4,17 +4,12 @@
 
 #include <algorithm>
 
-#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/structure.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/spmv/packed_passes.hpp"
 
 namespace krill {
 namespace {
-
-template <class Where, class T, class Offset>
-CsrView<const NoValue, Offset> pattern(const Where& where, const Csr<T, Offset>& A) {
-  return {A.rows(), A.cols(), A.nnz(), A.row_offsets().read(where), A.col_indices().read(where)};
-}
 
 /// The different words, ascending; nothing where there are more than most_words.
 template <class WordsOn>
@@ -52,13 +47,10 @@ template <class T>
 template <class Offset>
 Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A) : rows_(A.rows()), cols_(A.cols()) {
   const std::int64_t slices = detail::ceil_div(rows_, packed_slice);
-  Array<std::int64_t> counts(slices, "slice places");
-  slice_offsets_ = Array<std::int64_t>(slices + 1, "packed slice_offsets");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, slices,
-             SlicePlaces<Offset>{A.row_offsets().read(where), rows_, packed_slice, nullptr, counts.write(where)});
-    scan_counts(where, slices, counts.read(where), slice_offsets_.write(where));
-  });
+  const auto count = [&](const auto& where, std::int64_t* places) {
+    run_pass(where, slices, SlicePlaces<Offset>{A.row_offsets().read(where), rows_, packed_slice, nullptr, places});
+  };
+  slice_offsets_ = scanned<std::int64_t>(ctx, slices, "packed slice_offsets", count);
   sizes_.places = last_offset(ctx, slice_offsets_);
   make_uniform(ctx, A);
   look_at_columns(ctx, A);
@@ -70,11 +62,7 @@ template <class T>
 template <class Offset>
 void Packed<T>::make_uniform(Context& ctx, const Csr<T, Offset>& A) {
   constexpr double most_padding = 1.05;
-  Array<Greatest> longest(1, "longest row");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, rows_, LongestRow<Offset>{A.row_offsets().read(where), longest.write(where)});
-  });
-  longest_ = longest.host()[0].value;
+  longest_ = krill::longest_row(ctx, A.row_offsets());
   const std::int64_t slices = slice_offsets_.size() - 1, places = slices * packed_slice * longest_;
   if (static_cast<double>(places) > most_padding * static_cast<double>(sizes_.places)) return;
   uniform_width_ = static_cast<std::int32_t>(longest_);

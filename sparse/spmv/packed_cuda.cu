@@ -68,15 +68,13 @@ struct ClearWords {
   }
 };
 
-template <class T>
-constexpr std::size_t most_shared = most_words * sizeof(T) + most_pattern_columns * sizeof(std::int32_t);
-
 // Threads: one a row, striding over the grid. Bytes: the codes of each place, y once, x as often as the caches miss;
 //   patterns and dictionary are read into shared memory once a block.
-// Races: shared memory is written before the one barrier, which comes before any row; each y_i is written by one
-// thread.
-template <ColumnCode columns, ValueCode values, class T>
-__global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4 : 8)
+// Races: shared memory is written before the one barrier, and rows come after it; each y_i is written by one thread.
+template <bool with_dots, ColumnCode columns, ValueCode values, class T>
+__global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4
+                                               : with_dots   ? 6
+                                                             : 8)
     packed_kernel(Product<PackedView<const T>> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -89,7 +87,7 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4 : 8)
   if constexpr (columns == ColumnCode::pattern)
     for (int c = threadIdx.x; c < a.pattern_count * a.pattern_width; c += sum_threads) table[c] = a.table[c];
   __syncthreads();
-  typename DotsView<T>::Sum dots;
+  RowBook<with_dots, PackedView<const T>> book(p);
   for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; i < a.rows;
        i += std::int64_t(gridDim.x) * sum_threads) {
     const std::int64_t slice = i / packed_slice, first = a.first_place(slice);
@@ -107,10 +105,9 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4 : 8)
 #pragma unroll
       for (int u = 0; u < in_flight; ++u) sum += terms[u];
     }
-    const auto mine = p.store(i, sum);
-    if (p.dots.wanted()) dots += mine;
+    book.put(i, sum);
   }
-  if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
+  book.finish(scratch);
 }
 
 }  // namespace
@@ -130,13 +127,12 @@ void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
   if (p.a.value_code == ValueCode::dictionary) shared += most_words * sizeof(T);
   if (p.a.column_code == ColumnCode::pattern) shared += p.a.pattern_count * p.a.pattern_width * sizeof(std::int32_t);
   with_codes(p.a.column_code, p.a.value_code, [&](auto columns, auto values) {
-    constexpr auto kernel = packed_kernel<decltype(columns)::value, decltype(values)::value, T>;
-    const int blocks = std::min(grid_blocks(cuda, p.a.rows), resident_blocks<kernel>(cuda, most_shared<T>));
-    Frame frame(cuda);
-    const auto scratch = grid_scratch<typename DotsView<T>::Sum>(cuda, frame, blocks);
-    kernel<<<blocks, sum_threads, shared, cuda.stream>>>(p, cuda.skip, scratch);
+    constexpr ColumnCode column_code = decltype(columns)::value;
+    constexpr ValueCode value_code = decltype(values)::value;
+    const ProductGrid grid{.blocks = grid_blocks(cuda, p.a.rows), .shared = shared};
+    p.dots.wanted() ? launch_product<packed_kernel<true, column_code, value_code, T>>(cuda, p, grid)
+                    : launch_product<packed_kernel<false, column_code, value_code, T>>(cuda, p, grid);
   });
-  check(cudaGetLastError());
 }
 
 using Where = Cuda;

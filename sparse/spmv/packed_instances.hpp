@@ -1,6 +1,5 @@
 // The passes of packing, for the backend that the including file calls Where.
 #include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/csr_parts_passes.hpp"
 #include "krill/sparse/spmv/packed_passes.hpp"
 
 namespace krill {
@@ -11,12 +10,10 @@ namespace krill {
   template void run_pass(const Where&, std::int64_t, ComparePatterns<Offset>);                               \
   template void run_pass(const Where&, std::int64_t, FillPatterns<Offset>);                                  \
   template void run_pass(const Where&, std::int64_t, GreatestSpan<Offset>);                                  \
-  template void run_pass(const Where&, std::int64_t, FillBases<Offset>);                                     \
-  template void run_pass(const Where&, std::int64_t, CsrPieceCounts<Offset>);
+  template void run_pass(const Where&, std::int64_t, FillBases<Offset>);
 INSTANTIATE(std::int32_t)
 INSTANTIATE(std::int64_t)
 #undef INSTANTIATE
-template void run_pass(const Where&, std::int64_t, CsrPieces);
 template void run_pass(const Where&, std::int64_t, UniformSlices);
 template void find_words(const Where&, std::int64_t, ValueWords<float>, std::uint64_t*, std::int32_t*);
 template void find_words(const Where&, std::int64_t, ValueWords<double>, std::uint64_t*, std::int32_t*);

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstring>
 
-#include "krill/sparse/convert/format_passes.hpp"
+#include "krill/sparse/convert/sell_passes.hpp"
 #include "krill/sparse/spmv/packed.hpp"
 
 namespace krill {

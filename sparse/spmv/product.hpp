@@ -51,13 +51,14 @@ struct Product {
   constexpr std::int32_t block_row(std::int64_t b) const {
     return mask ? mask[b] - static_cast<std::int32_t>(a.base) : static_cast<std::int32_t>(b);
   }
-  /// Books the sum of row i; what the row adds to the dots.
-  constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum) const {
+  /// Books the sum of row i; the new y_i.
+  constexpr T put(std::int64_t i, T sum) const {
     T result = alpha() * sum;
     if (const T factor = beta(); !(factor == T(0))) result += factor * (z ? z[i] : y[i]);
-    y[i] = result;
-    return dots.row(i, y, result);
+    return y[i] = result;
   }
+  /// The same; what the row adds to the dots.
+  constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum) const { return dots.row(i, y, put(i, sum)); }
 };
 
 // The kernels behind the doors, for callers who own their memory, too. Rows of padding, zeros in blocks and diagonals

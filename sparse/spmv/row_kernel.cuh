@@ -1,25 +1,24 @@
 // The frame of the CUDA kernels that go by rows: a few lanes a row, and the dots.
 #pragma once
-#include <algorithm>
-
-#include "krill/sparse/core/pass_cuda.cuh"
-#include "krill/sparse/spmv/product.hpp"
+#include "krill/sparse/spmv/launch.cuh"
+#include "krill/sparse/spmv/row_book.cuh"
 
 namespace krill {
 
 inline constexpr int in_flight = 4;  // entries that a thread asks for before it uses the first
 
 // Threads: `lanes` neighboring ones a stored row, striding over the grid; part(view, s, lane, x) is what a lane adds up
-// of
-//   stored row s. Whole warps stay together: rows beyond the last one add nothing.
+//   of stored row s. Whole warps stay together: rows beyond the last one add nothing.
 // Bytes: what `part` says, y once. Races: each y_i is written by one lane.
-template <int lanes, class View, class Part>
-__global__ void __launch_bounds__(sum_threads, sizeof(typename View::Value) > 8 ? 4 : Part::resident)
+template <bool with_dots, int lanes, class View, class Part>
+__global__ void __launch_bounds__(sum_threads, sizeof(typename View::Value) > 8 ? 4
+                                               : with_dots                      ? Part::resident * 3 / 4
+                                                                                : Part::resident)
     row_kernel(Product<View> p, Part part, Skip skip,
                GridScratch<typename DotsView<typename View::Value>::Sum> scratch) {
   if (skip.now()) return;
   using T = typename View::Value;
-  typename DotsView<T>::Sum dots;
+  RowBook<with_dots, View> book(p);
   constexpr unsigned rows_a_block = sum_threads / lanes;
   const auto count = static_cast<unsigned>(p.a.stored_rows());  // below 2^31, so that `s` cannot wrap
   const int lane = static_cast<int>(threadIdx.x) % lanes;
@@ -28,22 +27,16 @@ __global__ void __launch_bounds__(sum_threads, sizeof(typename View::Value) > 8 
     T sum{};
     if (s < count) sum = part(p.a, static_cast<std::int32_t>(s), lane, p.x);
     sum = lanes_sum(sum, lanes);
-    if (s >= count || lane != 0) continue;
-    const auto mine = p.store(p.a.row_of(static_cast<std::int32_t>(s)), sum);
-    if (p.dots.wanted()) dots += mine;
+    if (s < count && lane == 0) book.put(p.a.row_of(static_cast<std::int32_t>(s)), sum);
   }
-  if (p.dots.wanted()) grid_sum(dots, scratch, [&](const typename DotsView<T>::Sum& total) { p.dots.finish(total); });
+  book.finish(scratch);
 }
 
 template <int lanes, class View, class Part>
 void launch_rows(const Cuda& cuda, const Product<View>& p, Part part) {
-  using Sum = typename DotsView<typename View::Value>::Sum;
-  const int blocks = std::min(grid_blocks(cuda, std::int64_t{p.a.stored_rows()} * lanes),
-                              resident_blocks<row_kernel<lanes, View, Part>>(cuda));
-  Frame frame(cuda);
-  row_kernel<lanes>
-      <<<blocks, sum_threads, 0, cuda.stream>>>(p, part, cuda.skip, grid_scratch<Sum>(cuda, frame, blocks));
-  check(cudaGetLastError());
+  const ProductGrid grid{grid_blocks(cuda, std::int64_t{p.a.stored_rows()} * lanes)};
+  p.dots.wanted() ? launch_product<row_kernel<true, lanes, View, Part>>(cuda, p, grid, part)
+                  : launch_product<row_kernel<false, lanes, View, Part>>(cuda, p, grid, part);
 }
 
 /// A load of what is read once: it leaves the caches to x.

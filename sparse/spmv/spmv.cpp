@@ -1,7 +1,8 @@
 #include "krill/sparse/spmv/spmv.hpp"
 
 #include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/format_passes.hpp"
+#include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/convert/to_csr_passes.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/spmv/call.hpp"
 
@@ -143,10 +144,11 @@ void multiply(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& cal
   if constexpr (std::is_same_v<Where, Host>)
     if (where.skip.now()) return;  // what the steps below would leave undone, later ones would read
   if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>)
-    return multiply_columns(where, op, A.transposed().view(where), A.nnz(), call);
+    multiply_columns(where, op, A.transposed().view(where), A.nnz(), call);
   else if constexpr (std::is_same_v<Matrix, Hyb<T>>)
-    if (op == Op::none) return multiply_hyb(where, A.view(where), call);
-  if constexpr (!std::is_same_v<Matrix, Csc<T>> && !std::is_same_v<Matrix, Gebsc<T>>)
+    op == Op::none ? multiply_hyb(where, A.view(where), call)
+                   : multiply_rows(where, op, A.view(where), places_of(A), call);
+  else
     multiply_rows(where, op, A.view(where), places_of(A), call);
 }
 

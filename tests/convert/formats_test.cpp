@@ -1,11 +1,19 @@
 #include "krill/sparse/convert/formats.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/convert/to_format.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/formats.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/replay.hpp"
 
 namespace krill::test {
 namespace {
@@ -203,6 +211,8 @@ TEST_P(Formats, csc_and_blocks_of_the_catalogue) {
     EXPECT_EQ(held(rectangles.row_offsets()), (Ints{0, 1, 3}));
     EXPECT_EQ(held(rectangles.col_indices()), (Ints{0, 0, 1}));
     EXPECT_EQ(held(rectangles.values()), numbers<T>({1, 0, 4, 2, 0, 3, 5, 0, 0, 0, 0, 9, 7, 0, 8, 6, 0, 0}));
+    const Bsr<T> squares = to_bsr(ctx, example_4_5<T>(), {3, 3});
+    EXPECT_EQ(bsr_bytes<T>(4, squares.stored_blocks(), squares.blocks()), squares.bytes());
     const Bsrx<T> X = to_bsrx(ctx, by_columns);
     EXPECT_EQ(held(X.row_begins()), (Ints{0, 2}));
     EXPECT_EQ(held(X.row_ends()), (Ints{2, 5}));
@@ -286,6 +296,208 @@ TEST_P(Formats, diagonals_and_blocked_ell_of_the_catalogue) {
     EXPECT_EQ(held(B.values()), numbers<T>({1, 2, 0, 0, 0, 3, 0, 0, 7, 0, 4, 0, 0, 0, 5, 6, 8, 0, 0, 0, 0, 9, 0, 0}));
     const CooAos<T> pairs = to_coo_aos(ctx, to_coo(ctx, example_3_5<T>()));
     EXPECT_EQ(held(pairs.indices()), (Ints{0, 0, 0, 1, 0, 3, 1, 1, 1, 2, 2, 0, 2, 3, 2, 4}));
+  });
+}
+
+/// Numbers, in their order, for the pairs that key(row, column) gives for the entries.
+template <class T, class Key>
+auto numbered(const std::vector<std::tuple<std::int32_t, std::int32_t, T>>& list, Key&& key) {
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> numbers;
+  for (const auto& [i, j, value] : list) numbers[key(i, j)] = 0;
+  std::size_t next = 0;
+  for (auto& [pair, number] : numbers) number = next++;
+  return numbers;
+}
+
+/// What a group of rows holds, found by way of a map: offsets of the groups, keys (block columns or diagonals), values.
+template <class T>
+struct Groups {
+  Longs offsets;
+  Ints keys;
+  std::vector<T> values;
+
+  Groups(std::int64_t groups, const std::map<std::pair<std::int32_t, std::int32_t>, std::size_t>& numbers,
+         std::int64_t size)
+      : offsets(static_cast<std::size_t>(groups) + 1), values(numbers.size() * static_cast<std::size_t>(size)) {
+    for (const auto& [pair, number] : numbers) {
+      ++offsets[static_cast<std::size_t>(pair.first) + 1];
+      keys.push_back(pair.second);
+    }
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  }
+};
+
+template <class T, class Offset>
+Groups<T> blocks_of(const Csr<T, Offset>& A, const Blocking& blocks) {
+  const auto list = entries(A);
+  const auto key = [&](std::int32_t i, std::int32_t j) { return std::pair(i / blocks.row_dim, j / blocks.col_dim); };
+  const auto numbers = numbered(list, key);
+  Groups<T> found(detail::ceil_div(A.rows(), blocks.row_dim), numbers, blocks.size());
+  for (const auto& [i, j, value] : list)
+    found.values[numbers.at(key(i, j)) * static_cast<std::size_t>(blocks.size()) +
+                 static_cast<std::size_t>(blocks.at(i % blocks.row_dim, j % blocks.col_dim))] = value;
+  return found;
+}
+
+template <class T, class Offset>
+Groups<T> hacks_of(const Csr<T, Offset>& A, std::int32_t hack_rows) {
+  const auto list = entries(A);
+  const auto key = [&](std::int32_t i, std::int32_t j) { return std::pair(i / hack_rows, j - i); };
+  const auto numbers = numbered(list, key);
+  Groups<T> found(detail::ceil_div(A.rows(), hack_rows), numbers, hack_rows);
+  for (const auto& [i, j, value] : list)
+    found
+        .values[numbers.at(key(i, j)) * static_cast<std::size_t>(hack_rows) + static_cast<std::size_t>(i % hack_rows)] =
+        value;
+  return found;
+}
+
+constexpr GrowthLimit no_limit{1e9};
+
+template <class T, class Offset>
+void expect_blocks(Context& ctx, const Csr<T, Offset>& A, const Blocking& blocks) {
+  const Groups<T> expected = blocks_of(A, blocks);
+  const Bsr<T> B = to_bsr(ctx, A, blocks, no_limit);
+  EXPECT_NO_THROW(validate(B));
+  EXPECT_EQ(held(B.row_offsets()), Ints(expected.offsets.begin(), expected.offsets.end()));
+  EXPECT_EQ(held(B.col_indices()), expected.keys);
+  EXPECT_TRUE(held(B.values()) == expected.values);
+  EXPECT_EQ(stored_blocks(ctx, A, blocks), std::ssize(expected.keys));
+}
+
+template <class T, class Offset>
+void expect_blocked_ell(Context& ctx, const Csr<T, Offset>& A, std::int32_t block_dim) {
+  const Groups<T> blocks = blocks_of(A, {block_dim, block_dim});
+  const BlockedEll<T> B = to_blocked_ell(ctx, A, block_dim, no_limit);
+  EXPECT_NO_THROW(validate(B));
+  const auto columns = B.col_indices().host();
+  const auto values = B.values().host();
+  std::size_t width = 0;
+  for (std::size_t I = 0; I + 1 < blocks.offsets.size(); ++I)
+    width = std::max(width, static_cast<std::size_t>(blocks.offsets[I + 1] - blocks.offsets[I]));
+  const auto dim = static_cast<std::size_t>(block_dim), rows = static_cast<std::size_t>(A.rows());
+  ASSERT_EQ(static_cast<std::size_t>(B.ell_cols()), width * dim);
+  std::vector<T> expected(rows * width * dim);
+  for (std::size_t I = 0; I + 1 < blocks.offsets.size(); ++I)
+    for (std::size_t k = 0; k < width; ++k) {
+      const auto b = static_cast<std::size_t>(blocks.offsets[I]) + k;
+      const bool there = b < static_cast<std::size_t>(blocks.offsets[I + 1]);
+      ASSERT_EQ(columns[I * width + k], there ? blocks.keys[b] : -1);
+      for (std::size_t i = 0; there && i < dim && I * dim + i < rows; ++i)
+        std::copy_n(blocks.values.data() + (b * dim + i) * dim, dim,
+                    expected.data() + ((I * dim + i) * width + k) * dim);
+    }
+  EXPECT_TRUE(std::vector<T>(values.begin(), values.end()) == expected);
+}
+
+template <class T, class Offset>
+void expect_hacks(Context& ctx, const Csr<T, Offset>& A, std::int32_t hack_rows) {
+  const Groups<T> expected = hacks_of(A, hack_rows);
+  const Dia<T> D = to_dia(ctx, A, hack_rows, no_limit);
+  EXPECT_NO_THROW(validate(D));
+  EXPECT_EQ(held(D.hack_offsets()), expected.offsets);
+  EXPECT_EQ(held(D.offsets()), expected.keys);
+  EXPECT_TRUE(held(D.values()) == expected.values);
+}
+
+/// use(A) for random matrices of all shapes, whose groups of `rows` rows with keys of `cols` columns hold at most about
+/// 6 million places.
+template <class T, class Offset, class Use>
+void for_shapes(std::int32_t rows, std::int32_t cols, Use&& use) {
+  for (const Shape& shape : nasty_shapes()) {
+    const Csr<T, Offset> A = random_csr<T, Offset>(57, shape);
+    const std::int64_t groups = detail::ceil_div(A.rows(), rows) * detail::ceil_div(A.cols() + A.rows(), cols);
+    if (std::min(A.nnz(), groups) * rows * cols > 6'000'000) continue;
+    SCOPED_TRACE(fmt::format("{}, {} x {}", shape.name, rows, cols));
+    use(A);
+  }
+}
+
+TEST_P(Formats, blocks_of_every_size_are_those_that_entries_fall_into) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t dim : {1, 2, 5, 33, 64}) {
+      for_shapes<T, std::int32_t>(dim, dim, [&](const auto& A) {
+        expect_blocks(ctx, A, {dim, dim, BlockOrder::row_major});
+        expect_blocks(ctx, A, {dim, dim, BlockOrder::column_major});
+        expect_blocked_ell(ctx, A, dim);
+      });
+      for_shapes<T, std::int64_t>(dim, 3, [&](const auto& A) {
+        expect_blocks(ctx, A, {dim, 3, BlockOrder::row_major});
+        expect_blocks(ctx, A, {3, dim, BlockOrder::column_major});
+      });
+    }
+    for (const std::int32_t dim : {100, 1024})
+      for_shapes<T, std::int64_t>(dim, dim, [&](const auto& A) { expect_blocked_ell(ctx, A, dim); });
+  });
+}
+
+TEST_P(Formats, hacks_of_every_size_hold_the_diagonals_they_meet) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t hack_rows : {1, 7, 32, 64, 100, 1024, 1500, 1 << 20}) {
+      for_shapes<T, std::int32_t>(hack_rows, 1, [&](const auto& A) { expect_hacks(ctx, A, hack_rows); });
+      for_shapes<T, std::int64_t>(hack_rows, 1, [&](const auto& A) { expect_hacks(ctx, A, hack_rows); });
+    }
+    const Csr<T> A = poisson2d<T>(100);
+    for (const std::int32_t hack_rows : {1500, 1 << 17}) expect_hacks(ctx, A, hack_rows);
+  });
+}
+
+TEST_P(Formats, groups_beyond_those_that_a_device_takes_at_a_time) {
+  with_scalar([&]<class T>(T) {
+    if constexpr (std::is_same_v<T, float>) {
+      Context ctx = context();
+      const Csr<T> A = poisson2d<T>(600);  // 360,000 rows; an H200 holds 270,000 threads
+      expect_blocks(ctx, A, {2, 2});
+      expect_blocked_ell(ctx, A, 3);
+      expect_hacks(ctx, A, 7);
+      expect_hacks(ctx, A, 64);
+    }
+  });
+}
+
+/// update(ctx, F) gives the values that a new conversion of `changed` has, from a graph, too, and does nothing where
+/// it is skipped.
+template <class T>
+void expect_updated(Context& ctx, const Csr<T>& A, const std::function<AnyMatrix<T>(const Csr<T>&)>& convert) {
+  Csr<T> changed = A.clone();
+  for (T& value : changed.values().edit()) value = value * T(2) + T(3);
+  AnyMatrix<T> F = convert(A);
+  const auto values = [](const AnyMatrix<T>& matrix) {
+    return std::visit(
+        [](const auto& m) -> std::vector<T> {
+          if constexpr (requires { m.values(); })
+            return held(m.values());
+          else
+            return {};
+        },
+        matrix);
+  };
+  run_skipped(ctx, [&] { update_values(ctx, changed, F); });
+  EXPECT_TRUE(values(F) == values(convert(A)));
+  replay(ctx, [&] { update_values(ctx, changed, F); });
+  EXPECT_TRUE(values(F) == values(convert(changed)));
+}
+
+TEST_P(Formats, new_values_of_blocks_and_diagonals_can_be_captured_and_skipped) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(58, nasty_shapes()[6]);
+    for (const Blocking blocks : {Blocking{1, 1}, Blocking{5, 5, BlockOrder::column_major}, Blocking{33, 64},
+                                  Blocking{64, 64, BlockOrder::column_major}, Blocking{2, 7}}) {
+      SCOPED_TRACE(fmt::format("{} x {}", blocks.row_dim, blocks.col_dim));
+      const auto bsr = [&](const Csr<T>& from) { return to_bsr(ctx, from, blocks, no_limit); };
+      expect_updated<T>(ctx, A, [&](const Csr<T>& from) -> AnyMatrix<T> { return bsr(from); });
+      expect_updated<T>(ctx, A, [&](const Csr<T>& from) -> AnyMatrix<T> { return to_bsrx(ctx, bsr(from)); });
+      expect_updated<T>(ctx, A, [&](const Csr<T>& from) -> AnyMatrix<T> { return to_gebsc(ctx, bsr(from)); });
+    }
+    for (const std::int32_t dim : {1, 5, 33, 100})
+      expect_updated<T>(ctx, A,
+                        [&](const Csr<T>& from) -> AnyMatrix<T> { return to_blocked_ell(ctx, from, dim, no_limit); });
+    for (const std::int32_t hack_rows : {0, 1, 7, 100})
+      expect_updated<T>(ctx, A,
+                        [&](const Csr<T>& from) -> AnyMatrix<T> { return to_dia(ctx, from, hack_rows, no_limit); });
   });
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <chrono>
 
-namespace krill::apps {
+namespace krill {
 
 class Stopwatch {
  public:
@@ -20,4 +20,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace krill::apps
+}  // namespace krill

@@ -1,0 +1,161 @@
+#include "krill/sparse/spmv/automatic.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+
+#include "krill/sparse/convert/formats.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/overloaded.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
+#include "krill/sparse/vector/vector.hpp"
+
+namespace krill {
+namespace {
+
+constexpr std::int64_t least_entries = 20'000;         // below that, a product is a launch and no more
+constexpr double clearly_slower = 1.1;                 // than csr: what a timing may say without being noise
+constexpr std::int64_t longest_row_for_blocks = 4096;  // counting blocks takes a few threads a block row
+
+/// A form, and what a product with it moves.
+template <class T>
+struct Candidate {
+  std::string method, what;
+  std::size_t bytes = 0;
+  std::int32_t block_dim = 0;            // bsr
+  std::optional<Packed<T>> packed = {};  // packed: looked at, not filled
+};
+
+/// The form that moves the fewest bytes.
+template <class T, class Offset>
+Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A) {
+  Packed<T> packed(ctx, A);
+  // blocks save indices alone, which row patterns have saved already
+  const bool try_blocks = packed.sizes().columns != ColumnCode::pattern && A.nnz() >= 4 * std::int64_t{A.rows()} &&
+                          packed.longest_row() <= longest_row_for_blocks;
+  Candidate<T> best{"packed", "sell with " + packed.description(), packed.sizes().bytes};
+  best.packed = std::move(packed);
+  const std::int64_t diagonals = stored_diagonals(ctx, A);
+  const auto dia = static_cast<double>(diagonals) * static_cast<double>(sizeof(T)) * A.rows();
+  if (dia < static_cast<double>(best.bytes))
+    best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(dia)};
+  if (!try_blocks) return best;
+  for (const std::int32_t dim : {2, 3, 4}) {
+    const Blocking blocking{dim, dim};
+    const std::int64_t blocks = stored_blocks(ctx, A, blocking);
+    const std::size_t bytes = bsr_bytes<T>(A.rows(), blocks, blocking);
+    if (bytes < best.bytes && blocks <= std::numeric_limits<std::int32_t>::max())
+      best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
+  }
+  return best;
+}
+
+/// A in that form; form.packed is used up.
+template <class T, class Offset>
+OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
+  if (form.packed) {
+    form.packed->fill(ctx, A);
+    return {*std::move(form.packed)};
+  }
+  if (form.method == "dia") return {to_dia(ctx, A)};
+  return {to_bsr(ctx, A, {form.block_dim, form.block_dim, BlockOrder::row_major})};
+}
+
+/// Milliseconds of y = A x: the mean of some, after two that warm up.
+template <class T>
+double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProduct<T>& multiply) {
+  constexpr int products = 8;
+  Array<T> x(cols, "plan x"), y(rows, "plan y");
+  fill(ctx, T(1), x);
+  const Scalar<T> one(1), zero(0);
+  const Dots<T> no_dots;
+  const SpmvCall<T> call{one, x, zero, y, no_dots};
+  for (int i = 0; i < 2; ++i) multiply(call);
+  ctx.synchronize();
+  const Stopwatch watch;
+  for (int i = 0; i < products; ++i) multiply(call);
+  ctx.synchronize();
+  return watch.milliseconds() / products;
+}
+
+/// Makes the best candidate and keeps it unless it is clearly slower than csr.
+template <class T, class Offset>
+std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, const AnyProduct<T>& multiply_in_csr,
+                                     SpmvReport& report) {
+  Candidate<T> best = best_candidate(ctx, A);
+  if (best.bytes >= A.bytes()) {
+    report.why =
+        fmt::format("no other form moves fewer bytes; the best is {} with {}", best.method, human_bytes(best.bytes));
+    return {};
+  }
+  report.csr_ms = time_of<T>(ctx, A.rows(), A.cols(), multiply_in_csr);
+  OtherForm<T> other = make(ctx, A, best);
+  report.ms = time_of<T>(ctx, A.rows(), A.cols(), [&](const SpmvCall<T>& call) { other.multiply(ctx, call); });
+  const std::string sizes = fmt::format("{} in place of {}", human_bytes(best.bytes), human_bytes(A.bytes()));
+  if (report.ms < clearly_slower * report.csr_ms) {
+    report.method = best.method, report.bytes = best.bytes;
+    report.why =
+        fmt::format("{}: {}, {:.3g} ms a product in place of {:.3g}", best.what, sizes, report.ms, report.csr_ms);
+    return other;
+  }
+  report.why =
+      fmt::format("{} ({}) was tried: {:.3g} ms a product, csr {:.3g}", best.what, sizes, report.ms, report.csr_ms);
+  report.ms = report.csr_ms;
+  return {};
+}
+
+}  // namespace
+
+template <class T>
+std::size_t OtherForm<T>::bytes() const {
+  return std::visit(Overloaded{[](const Packed<T>& a) { return a.sizes().bytes; },
+                               [](const AnyMatrix<T>& a) { return krill::bytes(a); }},
+                    matrix);
+}
+
+template <class T>
+void OtherForm<T>::multiply(Context& ctx, const SpmvCall<T>& call) const {
+  std::visit(
+      Overloaded{[&](const Packed<T>& a) {
+                   ctx.dispatch([&](const auto& where) { run_product(where, call.product(where, a.view(where))); });
+                 },
+                 [&](const AnyMatrix<T>& a) { run_call(ctx, a, call); }},
+      matrix);
+}
+
+template <class T>
+template <class Offset>
+void OtherForm<T>::update(Context& ctx, const Csr<T, Offset>& A) {
+  std::visit(Overloaded{[&](Packed<T>& a) { a.update(ctx, A); }, [&](AnyMatrix<T>& a) { update_values(ctx, A, a); }},
+             matrix);
+}
+
+template <class T, class Offset>
+std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A,
+                                        const std::type_identity_t<AnyProduct<T>>& multiply_in_csr,
+                                        SpmvReport& report) {
+  if (A.nnz() < least_entries) {
+    report.why = fmt::format("with less than {} entries there is nothing to gain", least_entries);
+    return {};
+  }
+  try {
+    return try_best(ctx, A, multiply_in_csr, report);
+  } catch (const OutOfMemory&) {
+    report.ms = report.csr_ms;
+    report.why = "there is no memory for another form beside csr";
+    return {};
+  }
+}
+
+#define INSTANTIATE(T) template struct OtherForm<T>;
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+#define INSTANTIATE(T, Offset)                                         \
+  template void OtherForm<T>::update(Context&, const Csr<T, Offset>&); \
+  template std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>&, const AnyProduct<T>&, SpmvReport&);
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

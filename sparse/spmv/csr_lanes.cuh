@@ -1,0 +1,61 @@
+// CSR with long rows: a few lanes of a warp share a row.
+#pragma once
+#include "krill/sparse/spmv/csr_tile.cuh"
+
+namespace krill {
+
+inline constexpr int lanes_flight = 4;  ///< products of a lane in flight
+inline constexpr int lanes_alone = 16;  ///< entries a lane at most; longer rows are for the whole warp
+
+// Threads: a block a tile, in a grid of as many blocks as tiles, or, where there are dots, of as many as stay; `lanes`
+//   neighboring ones a row. Bytes: every entry, offset and y once, x as often as the caches miss.
+// Races: each y_i is written by one lane. Long rows: book_part(). Whole warps stay together.
+template <bool with_dots, int lanes, class T, class Offset>
+__global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 3
+                                               : with_dots   ? 5
+                                                             : 6)
+    csr_lanes_kernel(Product<CsrView<const T, Offset>> p, CsrTilesView tiles, Skip skip,
+                     GridScratch<typename DotsView<T>::Sum> scratch) {
+  if (skip.now()) return;
+  const auto base = static_cast<std::int32_t>(p.a.base);
+  const auto thread = static_cast<int>(threadIdx.x), lane = thread % lanes;
+  const auto term = product_of_entry(p);
+  RowBook<with_dots, CsrView<const T, Offset>> book(p);
+  auto t = static_cast<std::int32_t>(blockIdx.x);
+  do {
+    const auto tile = TileBounds<Offset>::of(tiles, t);
+    // a warp leaves when the first of its rows is none
+    for (std::int32_t rows = tile.first + thread / 32 * (32 / lanes); rows < tile.past; rows += sum_threads / lanes) {
+      const std::int32_t row = rows + thread % 32 / lanes;
+      Offset begin = 0, end = 0;
+      if (row < tile.past) begin = p.a.row_offsets[row] - base, end = p.a.row_offsets[row + 1] - base;
+      const bool mine = row < tile.past && end <= tile.end;
+      if (!mine) begin = end;
+      const bool is_long = lanes < 32 && end - begin > lanes_alone * lanes;
+      T sum{};
+      if (!is_long)
+#pragma unroll 1  // unrolled, it was a tenth slower
+        for (Offset k = begin + lane; k < end; k += lanes_flight * lanes) {
+          std::int32_t column[lanes_flight];
+          T value[lanes_flight];
+#pragma unroll
+          for (int u = 0; u < lanes_flight; ++u)
+            if (end - k > u * lanes)
+              column[u] = p.a.col_indices[k + u * lanes] - base, value[u] = p.a.values[k + u * lanes];
+            else
+              column[u] = -1;
+#pragma unroll
+          for (int u = 0; u < lanes_flight; ++u)
+            if (column[u] >= 0) sum += value[u] * p.x[column[u]];
+        }
+      sum = lanes_sum(sum, lanes);
+      if (lanes < 32 && __any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, begin, end, term);
+      if (mine && lane == 0) book.put(row, sum);
+    }
+    t += static_cast<std::int32_t>(gridDim.x);
+  } while (with_dots && t < tiles.count);
+  add_long_rows(p, tiles, term);
+  finish(book, p, tiles, scratch);
+}
+
+}  // namespace krill

@@ -1,0 +1,167 @@
+// CSR with short rows: copies in the background bring the entries of a tile into shared memory, a thread adds up a row.
+#pragma once
+#include "krill/sparse/core/bulk_copy.cuh"
+#include "krill/sparse/spmv/csr_tile.cuh"
+
+namespace krill {
+
+inline constexpr int staged_rows = 256;                  ///< threads that add up, and rows whose offsets are staged
+inline constexpr int staged_threads = staged_rows + 32;  ///< one warp more starts the copies
+inline constexpr int stages = 2;
+inline constexpr int copy_alignment = 4;  ///< entries: 16 bytes of their columns
+inline constexpr int longest_alone = 32;  ///< a row that a thread adds up on its own
+
+/// The shared memory of a block: for each stage a tile's values, columns and row offsets.
+template <class T, class Offset>
+struct StagedMemory {
+  T* values;
+  std::int32_t* columns;
+  Offset* offsets;
+  int entries;
+
+  static constexpr int offsets_a_stage = staged_rows + 2 * copy_alignment;
+  static constexpr int entries_a_stage(const CsrTiling& tiling) {
+    return (tiling.capacity() + 2 * copy_alignment) / copy_alignment * copy_alignment;
+  }
+  static constexpr std::size_t bytes(const CsrTiling& tiling) {
+    return stages * (entries_a_stage(tiling) * (sizeof(T) + sizeof(std::int32_t)) + offsets_a_stage * sizeof(Offset));
+  }
+  __device__ StagedMemory(unsigned char* memory, const CsrTiling& tiling) : entries(entries_a_stage(tiling)) {
+    values = reinterpret_cast<T*>(memory);
+    offsets = reinterpret_cast<Offset*>(values + stages * entries);
+    columns = reinterpret_cast<std::int32_t*>(offsets + stages * offsets_a_stage);
+  }
+};
+
+/// How many of `count` items a copy brings: whole 16 bytes, and none beyond the `left` ones that the array still has.
+template <class V>
+__device__ int copied_items(int count, std::int64_t left) {
+  constexpr int step = sizeof(V) < 16 ? 16 / sizeof(V) : 1;
+  const int rounded = (count + step - 1) / step * step;
+  return rounded <= left ? rounded : count / step * step;
+}
+
+/// Fills a stage; one thread. What the copies must not bring at the end of the arrays it brings itself.
+template <class T, class Offset>
+__device__ void fill_stage(const CsrView<const T, Offset>& a, const TileBounds<Offset>& tile,
+                           const StagedMemory<T, Offset>& m, int stage, std::uint64_t& full) {
+  const Offset from = tile.begin / copy_alignment * copy_alignment;
+  const std::int32_t row = tile.first / copy_alignment * copy_alignment;
+  const int entries = static_cast<int>(tile.end - from);
+  const int offsets = min(tile.past, tile.first + staged_rows) + 1 - row;
+  const int values_copied = copied_items<T>(entries, a.nnz - from);
+  const int columns_copied = copied_items<std::int32_t>(entries, a.nnz - from);
+  const int offsets_copied = copied_items<Offset>(offsets, a.rows + std::int64_t{1} - row);
+  T* values = m.values + stage * m.entries;
+  std::int32_t* columns = m.columns + stage * m.entries;
+  Offset* to_offsets = m.offsets + stage * m.offsets_a_stage;
+  for (int i = values_copied; i < entries; ++i) values[i] = a.values[from + i];
+  for (int i = columns_copied; i < entries; ++i) columns[i] = a.col_indices[from + i];
+  for (int i = offsets_copied; i < offsets; ++i) to_offsets[i] = a.row_offsets[row + i];
+  const std::uint32_t value_bytes = values_copied * sizeof(T), column_bytes = columns_copied * sizeof(std::int32_t),
+                      offset_bytes = offsets_copied * sizeof(Offset);
+  expect_bytes(full, value_bytes + column_bytes + offset_bytes);
+  if (offset_bytes) copy_async(to_offsets, a.row_offsets + row, offset_bytes, full);
+  if (value_bytes) copy_async(values, a.values + from, value_bytes, full);
+  if (column_bytes) copy_async(columns, a.col_indices + from, column_bytes, full);
+}
+
+/// Products that a thread has in flight.
+template <class T>
+constexpr int staged_flight = sizeof(T) > 8 ? 4 : 8;
+
+/// The sum of entries from .. to of a stage, a thread on its own.
+template <class T>
+__device__ T sum_alone(const T* values, const std::int32_t* columns, std::int32_t base, const T* x, int from, int to) {
+  constexpr int flight = staged_flight<T>;
+  T sum{};
+#pragma unroll 1
+  for (int k = from; k < to; k += flight) {
+    T read[flight];
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      if (k + u < to) read[u] = x[columns[k + u] - base];
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      if (k + u < to) sum += values[k + u] * read[u];
+  }
+  return sum;
+}
+
+// Threads: a grid that stays, blocks striding over the tiles. One thread starts the copies of the tiles to come, as
+// soon
+//   as all warps have left a stage; of the other threads, t adds up row t of a tile, and a warp goes along a row that
+//   is longer than longest_alone. So threads read x in the order of rows: neighbors read neighboring entries.
+// Bytes: every entry, offset and y once, x as often as the caches miss.
+// Races: a stage is read after its barrier `full` says that its bytes are there (what the copying thread wrote itself
+//   comes before its arrival there), and filled again after every warp arrived at `empty`. Long rows: book_part().
+template <bool with_dots, class T, class Offset>
+__global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
+    csr_staged_kernel(Product<CsrView<const T, Offset>> p, CsrTilesView tiles, Skip skip,
+                      GridScratch<typename DotsView<T>::Sum> scratch) {
+  if (skip.now()) return;
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ std::uint64_t full[stages], empty[stages];
+  __shared__ TileBounds<Offset> bounds[stages];
+  const StagedMemory<T, Offset> m(memory, tiles.tiling);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto stride = static_cast<std::int32_t>(gridDim.x);
+  if (thread < stages) {
+    init_barrier(full[thread], 1);
+    init_barrier(empty[thread], staged_rows / 32);
+  }
+  __syncthreads();
+  RowBook<with_dots, CsrView<const T, Offset>> book(p);
+  if (thread == staged_rows) {
+    auto t = static_cast<std::int32_t>(blockIdx.x);
+    TileBounds<Offset> next{};
+    if (t < tiles.count) next = TileBounds<Offset>::of(tiles, t);
+    for (unsigned round = 0; t < tiles.count; ++round) {
+      const unsigned stage = round % stages;
+      const TileBounds<Offset> tile = next;
+      t += stride;
+      if (t < tiles.count) next = TileBounds<Offset>::of(tiles, t);  // asked for before the wait
+      if (round >= stages) wait_for_phase(empty[stage], round / stages % 2 ^ 1);
+      bounds[stage] = tile;
+      fill_stage(p.a, tile, m, static_cast<int>(stage), full[stage]);
+    }
+  } else if (thread < staged_rows) {
+    const auto first_column = static_cast<std::int32_t>(p.a.base);
+    const auto base = static_cast<Offset>(p.a.base);
+    unsigned round = 0;
+    for (auto t = static_cast<std::int32_t>(blockIdx.x); t < tiles.count; t += stride, ++round) {
+      const unsigned stage = round % stages;
+      wait_for_phase(full[stage], round / stages % 2);
+      const TileBounds<Offset> tile = bounds[stage];
+      const T* values = m.values + stage * m.entries;
+      const std::int32_t* columns = m.columns + stage * m.entries;
+      const Offset* offsets = m.offsets + stage * m.offsets_a_stage + tile.first % copy_alignment;
+      const Offset from = tile.begin / copy_alignment * copy_alignment;
+      const auto term = [&](Offset k) { return values[k - from] * p.x[columns[k - from] - first_column]; };
+      for (std::int32_t rows = tile.first; rows < tile.past; rows += staged_rows) {  // whole warps
+        const std::int32_t row = rows + thread;
+        Offset begin = 0, end = 0;
+        if (row < tile.past) {
+          const bool staged = rows == tile.first;
+          begin = (staged ? offsets[thread] : p.a.row_offsets[row]) - base;
+          end = (staged ? offsets[thread + 1] : p.a.row_offsets[row + 1]) - base;
+        }
+        const bool mine = row < tile.past && end <= tile.end;
+        if (!mine) begin = end = from;
+        const bool is_long = end - begin > longest_alone;
+        T sum{};
+        if (!is_long)
+          sum = sum_alone(values, columns, first_column, p.x, static_cast<int>(begin - from),
+                          static_cast<int>(end - from));
+        if (__any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long, begin, end, term);
+        if (mine) book.put(row, sum);
+      }
+      __syncwarp();
+      if (thread % 32 == 0) arrive(empty[stage]);
+    }
+  }
+  add_long_rows(p, tiles, product_of_entry(p));
+  finish(book, p, tiles, scratch);
+}
+
+}  // namespace krill

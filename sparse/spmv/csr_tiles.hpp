@@ -1,0 +1,98 @@
+// How products with a matrix in CSR are divided on a device: into tiles of about as many entries each, whatever the
+// rows look like.
+#pragma once
+#include "krill/sparse/spmv/product.hpp"
+
+namespace krill {
+
+/// Which kernel multiplies; they suit shorter and longer rows.
+enum class CsrKernel { staged, products, lanes };
+
+/// Tiles cut the path through a matrix, on which a row counts 1 and each of its entries 8 more, into equal lengths. A
+/// row belongs to the tile in which it begins, up to `slack` entries beyond the tile's end; one that goes on further is
+/// long, and every tile that it crosses has a part of it.
+struct CsrTiling {
+  CsrKernel kernel;
+  std::int32_t lanes;           ///< of a warp that share a row, where the kernel is that one
+  std::int32_t entries, slack;  ///< of a tile, and more of them at most so that rows need not be cut
+
+  /// For a matrix of that size: what was fastest on an H200.
+  static CsrTiling of(std::int32_t rows, std::int64_t nnz);
+
+  static constexpr std::int64_t entry_length = 8;
+  constexpr std::int64_t length() const { return entry_length * entries; }
+  constexpr std::int32_t count(std::int32_t rows, std::int64_t nnz) const {
+    return static_cast<std::int32_t>((entry_length * nnz + rows) / length() + 1);
+  }
+  /// Entries that a tile can have: it may begin up to `slack` early, so that rows are aligned.
+  constexpr std::int32_t capacity() const { return entries + 2 * slack + 1; }
+
+  /// The tile in which a row begins, and the last one that has entries of a long row. `begin`, `end`: its entries.
+  constexpr std::int64_t first_tile(std::int32_t row, std::int64_t begin) const {
+    return (entry_length * begin + row) / length();
+  }
+  constexpr std::int64_t last_tile(std::int32_t row, std::int64_t end) const {
+    return (entry_length * (end - 1) + row + 1) / length();
+  }
+  constexpr bool is_long(std::int32_t row, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t past = entry_length * end + row + 1;
+    return past - (first_tile(row, begin) + 1) * length() > entry_length * slack;
+  }
+  /// The most long rows that a matrix can have.
+  constexpr std::int64_t most_long_rows(std::int64_t nnz) const { return nnz / slack; }
+};
+
+/// Where a tile begins; where it ends the next one says. Entries before those of `row` belong to the row before, a long
+/// one.
+struct CsrTile {
+  std::int64_t entry;
+  std::int32_t row;
+};
+
+/// The tiles of a matrix, and room for the sums of long rows; on the device.
+struct CsrTilesView {
+  CsrTiling tiling;
+  std::int32_t count = 0;
+  CsrTile* tiles = nullptr;             ///< count + 1
+  void* sums = nullptr;                 ///< two a tile: of the long row that it ends or goes on with, and that begins
+  unsigned* arrived = nullptr;          ///< tiles of the long row that begins in a tile; zero between products
+  std::int32_t* long_starts = nullptr;  ///< count + 2: long rows before each tile; the last says how many there are
+  std::int32_t* long_rows = nullptr;    ///< ascending
+};
+
+/// Fills the arrays of `tiles` from the row offsets, without a wait.
+template <class Offset>
+void find_tiles(const Cuda&, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets, IndexBase,
+                const CsrTilesView& tiles);
+
+/// A plain run_product finds the tiles first, each time.
+template <class T, class Offset>
+void run_product(const Cuda&, const Product<CsrView<const T, Offset>>&, const CsrTilesView&);
+
+/// Owns the tiles of a matrix. On the host there is nothing to find. One product at a time may use it.
+class CsrTiles {
+ public:
+  CsrTiles() = default;
+  template <class Offset>
+  CsrTiles(Context&, std::int32_t rows, std::int64_t nnz, const Array<Offset>& row_offsets, std::size_t value_bytes);
+
+  std::size_t bytes() const { return detail::bytes_of(tiles_, sums_, arrived_, long_starts_, long_rows_); }
+  CsrTilesView view(const Cuda& where) const {
+    return {tiling_,
+            static_cast<std::int32_t>(tiles_.size() - 1),
+            tiles_.update(where),
+            sums_.write(where),
+            arrived_.update(where),
+            long_starts_.update(where),
+            long_rows_.update(where)};
+  }
+
+ private:
+  CsrTiling tiling_{};
+  mutable Array<CsrTile> tiles_{0, "csr tiles"};
+  mutable Array<unsigned char> sums_{0, "csr tile sums"};
+  mutable Array<unsigned> arrived_{0, "csr tiles arrived"};
+  mutable Array<std::int32_t> long_starts_{0, "csr long row counts"}, long_rows_{0, "csr long rows"};
+};
+
+}  // namespace krill

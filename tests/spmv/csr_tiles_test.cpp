@@ -1,0 +1,129 @@
+#include "krill/sparse/spmv/csr_tiles.hpp"
+
+#include <algorithm>
+
+#include "krill/sparse/spmv/csr_tiles_passes.hpp"
+#include "krill/sparse/spmv/spmv.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+
+namespace krill::test {
+namespace {
+
+struct Found {
+  CsrTiling tiling;
+  std::vector<CsrTile> tiles;
+  std::vector<std::int32_t> starts;
+};
+
+/// What find_tiles finds, pass by pass.
+Found find(const CsrTiling& tiling, const std::vector<std::int64_t>& offsets, int base) {
+  const auto rows = static_cast<std::int32_t>(offsets.size() - 1);
+  const std::int32_t count = tiling.count(rows, offsets.back() - base);
+  Found found{tiling, std::vector<CsrTile>(static_cast<std::size_t>(count) + 1),
+              std::vector<std::int32_t>(static_cast<std::size_t>(count) + 1)};
+  std::vector<unsigned> arrived(static_cast<std::size_t>(count), 7u);
+  const FindTiles<std::int64_t> pass{
+      tiling, count, rows, base, offsets.data(), found.tiles.data(), arrived.data(), found.starts.data()};
+  for (std::int64_t t = 0; t <= count; ++t) pass.entry(t);
+  EXPECT_TRUE(std::ranges::all_of(arrived, [](unsigned a) { return a == 0; }));
+  return found;
+}
+
+/// Every entry and row belongs to one tile, none has more than there is room for, and a row that does not end in the
+/// tile in which it begins is long and known as such.
+void expect_partition(const Found& found, const std::vector<std::int64_t>& offsets, int base) {
+  const auto offset = [&](std::int64_t row) { return offsets[static_cast<std::size_t>(row)] - base; };
+  const auto rows = static_cast<std::int32_t>(offsets.size() - 1);
+  const auto& tiles = found.tiles;
+  ASSERT_EQ(tiles.front().row, 0);
+  ASSERT_EQ(tiles.front().entry, 0);
+  ASSERT_EQ(tiles.back().row, rows);
+  ASSERT_EQ(tiles.back().entry, offset(rows));
+  std::vector<std::int32_t> long_rows, listed;
+  for (std::size_t t = 0; t + 1 < tiles.size(); ++t) {
+    const CsrTile &a = tiles[t], &b = tiles[t + 1];
+    ASSERT_LE(a.row, b.row);
+    ASSERT_LE(a.entry, b.entry);
+    ASSERT_LE(b.entry - a.entry, found.tiling.capacity()) << "tile " << t;
+    if (a.entry < offset(a.row)) {  // the row before goes on here
+      ASSERT_LE(static_cast<std::int64_t>(t), found.tiling.last_tile(a.row - 1, offset(a.row)));
+      ASSERT_FALSE(long_rows.empty());
+      ASSERT_EQ(long_rows.back(), a.row - 1);
+    }
+    if (found.starts[t]) listed.push_back(a.row - 1);
+    for (std::int32_t row = a.row; row < b.row; ++row) {
+      if (offset(row + 1) <= b.entry) continue;
+      ASSERT_EQ(row, b.row - 1) << "a row that goes on is the last one of its tile";
+      ASSERT_TRUE(found.tiling.is_long(row, offset(row), offset(row + 1)));
+      ASSERT_EQ(found.tiling.first_tile(row, offset(row)), static_cast<std::int64_t>(t));
+      long_rows.push_back(row);
+    }
+  }
+  EXPECT_EQ(long_rows, listed);
+  EXPECT_LE(std::ssize(long_rows), found.tiling.most_long_rows(offset(rows)));
+}
+
+TEST(CsrTiles, cover_every_profile_of_rows) {
+  std::mt19937_64 engine(91);
+  const std::vector<std::vector<int>> choices{{0},           {5},  {0, 0, 0, 1}, {1, 2, 3, 400},
+                                              {3, 7, 9'000}, {27}, {0, 100'000}, {2000}};
+  const CsrTiling tilings[] = {{CsrKernel::staged, 0, 256, 64},
+                               {CsrKernel::staged, 0, 1738, 64},
+                               {CsrKernel::products, 0, 1792, 1024},
+                               {CsrKernel::lanes, 4, 6825, 1024}};
+  for (const auto& lengths : choices)
+    for (const int rows : {1, 7, 1000, 3333})
+      for (const int base : {0, 1}) {
+        std::vector<std::int64_t> offsets{base};
+        for (int i = 0; i < rows; ++i) offsets.push_back(offsets.back() + lengths[engine() % lengths.size()]);
+        for (const CsrTiling& tiling : tilings) expect_partition(find(tiling, offsets, base), offsets, base);
+        expect_partition(find(CsrTiling::of(rows, offsets.back() - base), offsets, base), offsets, base);
+      }
+}
+
+TEST(CsrTiles, count_a_matrix_of_more_than_2_to_the_31_entries) {
+  const CsrTiling tiling = CsrTiling::of(1'000'000'000, 7'000'000'000);
+  EXPECT_EQ(tiling.kernel, CsrKernel::staged);
+  EXPECT_NEAR(tiling.count(1'000'000'000, 7'000'000'000), 7e9 / tiling.entries, 1e5);
+  EXPECT_TRUE(tiling.is_long(5, 6'000'000'000, 6'500'000'000));
+  EXPECT_FALSE(tiling.is_long(5, 6'000'000'000, 6'000'000'007));
+}
+
+using HugeOffsets = OnBackendAndScalar;
+
+/// The rows lie beyond entry 2^31: a view whose arrays begin so far before memory that is there, and of which only the
+/// end is read.
+TEST_P(HugeOffsets, are_followed_by_csr) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    using K = kernel_t<T>;
+    constexpr std::int64_t skipped = (std::int64_t{1} << 31) + 64;
+    const Csr<T> A =
+        random_csr<T>(92, {"sparse", 3000, 2500, [](std::int32_t row, std::mt19937_64&) { return row % 9; }});
+    std::vector<std::int64_t> offsets;
+    for (const std::int32_t offset : A.row_offsets().host()) offsets.push_back(skipped + offset);
+    const Array<std::int64_t> far(offsets);
+    const Array<T> x(random_vector<T>(93, A.cols()));
+    Array<T> y(A.rows()), expected(A.rows());
+    spmv(ctx, Op::none, T(1), A, x, T(0), expected);
+    ctx.dispatch([&](const auto& where) {
+      const CsrView<const K, std::int64_t> view{A.rows(),
+                                                A.cols(),
+                                                skipped + A.nnz(),
+                                                far.read(where),
+                                                A.col_indices().read(where) - skipped,
+                                                A.values().read(where) - skipped};
+      run_product(where, krill::Product<CsrView<const K, std::int64_t>>{
+                             {K(1)}, view, x.read(where), {K(0)}, y.write(where), {}});
+    });
+    for (std::size_t i = 0; i < expected.host().size(); ++i)
+      ASSERT_LE(std::abs(y.host()[i] - expected.host()[i]), 64 * epsilon<T>() * 9) << "row " << i;
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(HugeOffsets);
+
+}  // namespace
+}  // namespace krill::test
