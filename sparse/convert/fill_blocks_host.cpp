@@ -21,8 +21,10 @@ void fill_blocks(const Host& host, const CsrView<const T, Offset>& from, Places 
       if (row >= from.rows) continue;
       if (!Places::rows_stay || b == to.first(group)) k = lower_entry(from, row, left), end = from.row_offsets[row + 1];
       for (; k < end && from.col_indices[k] < left + blocks.col_dim; ++k)
-        if (from.col_indices[k] >= left)
-          to.values[to.at(group, b, i, static_cast<std::int32_t>(from.col_indices[k] - left))] = from.values[k];
+        if (from.col_indices[k] >= left) {
+          const std::int64_t at = to.at(group, b, i, static_cast<std::int32_t>(from.col_indices[k] - left));
+          if (at >= 0) to.values[at] = from.values[k];
+        }
     }
   };
   const std::int64_t tile = std::max<std::int64_t>(1, detail::sum_block / blocks.row_dim);

@@ -1,8 +1,8 @@
 // Passes over an index range on the device, their sums finished inside the same kernel.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <type_traits>
 
@@ -116,27 +116,32 @@ inline int grid_blocks(const Cuda& cuda, std::int64_t n, int per_block = sum_thr
   return static_cast<int>(wanted < 1 ? 1 : wanted < most ? wanted : most);
 }
 
+/// Shared memory that a block can have on the device, bytes.
+inline std::size_t most_shared(const Cuda& cuda) {
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda.device));
+  return static_cast<std::size_t>(most);
+}
+
 /// Blocks of `kernel` that the device holds at a time: a grid that strides needs no more, and more would leave the last
-/// wave half empty. A launch with so much shared memory is allowed from then on; not with more, for what is allowed is
-/// taken from the L1 cache.
+/// wave half empty. A launch with so much shared memory is allowed from then on.
 template <auto kernel>
 int resident_blocks(const Cuda& cuda, std::size_t shared = 0, int threads = sum_threads) {
-  static std::atomic<std::uint64_t> last{0};  // the bytes and the answer: most calls ask the same
-  std::uint64_t known = last.load(std::memory_order_relaxed);
-  if (known == 0 || known >> 32 != shared) {
-    static std::mutex mutex;
-    static std::size_t allowed = 0;
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (shared > allowed) {
+  static std::mutex mutex;
+  static std::map<int, std::size_t> allowed;                    // on each device
+  static std::map<std::pair<int, std::size_t>, int> occupancy;  // by device and shared memory
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto known = occupancy.find({cuda.device, shared});
+  if (known == occupancy.end()) {
+    if (std::size_t& most = allowed[cuda.device]; shared > most) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-      allowed = shared;
+      most = shared;
     }
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
-    known = std::uint64_t{shared} << 32 | static_cast<std::uint64_t>(blocks);
-    last.store(known, std::memory_order_relaxed);
+    known = occupancy.emplace(std::pair{cuda.device, shared}, blocks).first;
   }
-  return cuda.multiprocessors * static_cast<int>(known & 0xffffffff);
+  return cuda.multiprocessors * known->second;
 }
 
 /// Partials for a grid of `blocks`, in the frame's memory: the next kernel of the stream may use the same.

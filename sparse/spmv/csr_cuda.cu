@@ -9,18 +9,20 @@
 namespace krill {
 namespace {
 
-/// Copies in the background take 16 bytes at a time.
+/// Copies in the background take 16 bytes at a time, and stages much of the shared memory that a block can have.
 template <class T, class Offset>
-bool can_be_staged(const CsrView<const T, Offset>& a) {
+bool can_be_staged(const Cuda& cuda, const CsrView<const T, Offset>& a, const CsrTiling& tiling) {
   const auto addresses = reinterpret_cast<std::uintptr_t>(a.values) | reinterpret_cast<std::uintptr_t>(a.col_indices) |
                          reinterpret_cast<std::uintptr_t>(a.row_offsets);
-  return addresses % 16 == 0 && has_bulk_copies<csr_staged_kernel<false, T, Offset>>();
+  constexpr std::size_t fixed = 2048;  // bounds, barriers and sums
+  return addresses % 16 == 0 && StagedMemory<T, Offset>::bytes(tiling) + fixed <= most_shared(cuda) &&
+         has_bulk_copies<csr_staged_kernel<false, T, Offset>>();
 }
 
 template <bool with_dots, class T, class Offset>
 void launch(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles) {
   const CsrTiling& tiling = tiles.tiling;
-  if (tiling.kernel == CsrKernel::staged && can_be_staged(p.a))
+  if (tiling.kernel == CsrKernel::staged && can_be_staged(cuda, p.a, tiling))
     return launch_product<csr_staged_kernel<with_dots, T, Offset>>(
         cuda, p, {tiles.count, staged_threads, StagedMemory<T, Offset>::bytes(tiling)}, tiles);
   // A grid of as many blocks as there are tiles leaves it to the device to balance them, but as many sums to be added.

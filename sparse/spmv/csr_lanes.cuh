@@ -24,37 +24,40 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 3
   auto t = static_cast<std::int32_t>(blockIdx.x);
   do {
     const auto tile = TileBounds<Offset>::of(tiles, t);
-    // a warp leaves when the first of its rows is none
-    for (std::int32_t rows = tile.first + thread / 32 * (32 / lanes); rows < tile.past; rows += sum_threads / lanes) {
-      const std::int32_t row = rows + thread % 32 / lanes;
-      Offset begin = 0, end = 0;
-      if (row < tile.past) begin = p.a.row_offsets[row] - base, end = p.a.row_offsets[row + 1] - base;
-      const bool mine = row < tile.past && end <= tile.end;
-      if (!mine) begin = end;
-      const bool is_long = lanes < 32 && end - begin > lanes_alone * lanes;
+    const int rows = tile.past - tile.first;
+    for (int first = thread / 32 * (32 / lanes); first < rows; first += sum_threads / lanes) {  // whole warps
+      const int r = first + thread % 32 / lanes;
+      const std::int32_t row = tile.first + (r < rows ? r : 0);
+      const Offset begin = p.a.row_offsets[row] - base, end = p.a.row_offsets[row + 1] - base;
+      const bool mine = r < rows && end <= tile.end;
+      const int count = mine ? static_cast<int>(end - begin) : 0;
+      const bool is_long = lanes < 32 && count > lanes_alone * lanes;
+      const T* values = p.a.values + begin + lane;
+      const std::int32_t* columns = p.a.col_indices + begin + lane;
       T sum{};
       if (!is_long)
 #pragma unroll 1  // unrolled, it was a tenth slower
-        for (Offset k = begin + lane; k < end; k += lanes_flight * lanes) {
+        for (int left = count - lane; left > 0; left -= lanes_flight * lanes) {
           std::int32_t column[lanes_flight];
           T value[lanes_flight];
 #pragma unroll
           for (int u = 0; u < lanes_flight; ++u)
-            if (end - k > u * lanes)
-              column[u] = p.a.col_indices[k + u * lanes] - base, value[u] = p.a.values[k + u * lanes];
+            if (left > u * lanes)
+              column[u] = columns[u * lanes] - base, value[u] = values[u * lanes];
             else
               column[u] = -1;
 #pragma unroll
           for (int u = 0; u < lanes_flight; ++u)
             if (column[u] >= 0) sum += value[u] * p.x[column[u]];
+          values += lanes_flight * lanes, columns += lanes_flight * lanes;
         }
       sum = lanes_sum(sum, lanes);
-      if (lanes < 32 && __any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, begin, end, term);
+      if (lanes < 32 && __any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, begin, count, term);
       if (mine && lane == 0) book.put(row, sum);
     }
     t += static_cast<std::int32_t>(gridDim.x);
   } while (with_dots && t < tiles.count);
-  add_long_rows(p, tiles, term);
+  add_long_rows(p, tiles);
   finish(book, p, tiles, scratch);
 }
 

@@ -8,15 +8,14 @@ namespace krill {
 inline constexpr int products_threads = 512;
 inline constexpr int products_flight = 4;  ///< products of a thread in flight
 inline constexpr int products_lanes = 2;   ///< that share a row
-inline constexpr int products_alone =
-    16;  ///< products of a row that a lane adds up at most; longer ones are for a warp
+inline constexpr int products_alone = 16;  ///< products of a row a lane at most; longer ones are for a warp
 
 // Threads: a block a tile, in a grid of as many blocks as tiles, or, where there are dots, of as many as stay. They
 //   multiply the entries in order (coalesced, as many reads of x in flight whatever the rows) into shared memory; then
 //   two lanes add up a row, or a warp one that is long.
 // Bytes: every entry, offset and y once, x as often as the caches miss.
-// Races: products are read after the first barrier of a round and written again after its second. Long rows:
-// book_part().
+// Races: products are read after the first barrier of a round and written again after its second. Long
+//   rows: book_part().
 template <bool with_dots, class T, class Offset>
 __global__ void __launch_bounds__(products_threads, sizeof(T) > 8 ? 2
                                                     : with_dots   ? 3
@@ -48,13 +47,14 @@ __global__ void __launch_bounds__(products_threads, sizeof(T) > 8 ? 2
           products[k] = value[u] * p.x[column[u] - base];
     }
     __syncthreads();
-    const std::int32_t past_row = tiles.tiles[t + 1].row;
+    const std::int32_t first_row = tiles.tiles[t].row;
+    const int rows = tiles.tiles[t + 1].row - first_row;
     const auto product = [&](int k) { return products[k]; };
-    for (std::int32_t rows = tiles.tiles[t].row; rows < past_row; rows += products_threads / products_lanes) {
-      const std::int32_t row = rows + thread / products_lanes;
-      Offset begin = 0, end = 0;
-      if (row < past_row) begin = p.a.row_offsets[row] - base, end = p.a.row_offsets[row + 1] - base;
-      const bool mine = row < past_row && end - tile_begin <= entries;
+    for (int first = 0; first < rows; first += products_threads / products_lanes) {
+      const int r = first + thread / products_lanes;
+      const std::int32_t row = first_row + (r < rows ? r : 0);
+      const Offset begin = p.a.row_offsets[row] - base, end = p.a.row_offsets[row + 1] - base;
+      const bool mine = r < rows && end - tile_begin <= entries;
       const int from = mine ? static_cast<int>(begin - tile_begin) : 0,
                 to = mine ? static_cast<int>(end - tile_begin) : 0;
       const bool is_long = to - from > products_alone * products_lanes;
@@ -63,18 +63,13 @@ __global__ void __launch_bounds__(products_threads, sizeof(T) > 8 ? 2
 #pragma unroll 2
         for (int k = from + lane; k < to; k += products_lanes) sum += products[k];
       sum = lanes_sum(sum, products_lanes);
-      if (__any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, from, to, product);
+      if (__any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, from, to - from, product);
       if (mine && lane == 0) book.put(row, sum);
     }
+    add_long_rows(p, tiles, t, [&](Offset k) { return products[k - tile_begin]; });
     __syncthreads();
     t += static_cast<std::int32_t>(gridDim.x);
   } while (with_dots && t < tiles.count);
-  if constexpr (with_dots)
-    add_long_rows(p, tiles, product_of_entry(p));
-  else  // the block had one tile, whose products are still there
-    add_long_rows(p, tiles, [&, begin = static_cast<Offset>(tiles.tiles[blockIdx.x].entry)](Offset k) {
-      return products[k - begin];
-    });
   finish(book, p, tiles, scratch);
 }
 

@@ -48,7 +48,7 @@ __device__ void fill_stage(const CsrView<const T, Offset>& a, const TileBounds<O
   const Offset from = tile.begin / copy_alignment * copy_alignment;
   const std::int32_t row = tile.first / copy_alignment * copy_alignment;
   const int entries = static_cast<int>(tile.end - from);
-  const int offsets = min(tile.past, tile.first + staged_rows) + 1 - row;
+  const int offsets = min(tile.past - tile.first, staged_rows) + 1 + (tile.first - row);
   const int values_copied = copied_items<T>(entries, a.nnz - from);
   const int columns_copied = copied_items<std::int32_t>(entries, a.nnz - from);
   const int offsets_copied = copied_items<Offset>(offsets, a.rows + std::int64_t{1} - row);
@@ -138,29 +138,30 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
       const Offset* offsets = m.offsets + stage * m.offsets_a_stage + tile.first % copy_alignment;
       const Offset from = tile.begin / copy_alignment * copy_alignment;
       const auto term = [&](Offset k) { return values[k - from] * p.x[columns[k - from] - first_column]; };
-      for (std::int32_t rows = tile.first; rows < tile.past; rows += staged_rows) {  // whole warps
-        const std::int32_t row = rows + thread;
-        Offset begin = 0, end = 0;
-        if (row < tile.past) {
-          const bool staged = rows == tile.first;
-          begin = (staged ? offsets[thread] : p.a.row_offsets[row]) - base;
-          end = (staged ? offsets[thread + 1] : p.a.row_offsets[row + 1]) - base;
+      const int rows = tile.past - tile.first;
+      for (int first = 0; first < rows; first += staged_rows) {  // whole warps
+        const int r = first + thread;
+        const std::int32_t row = tile.first + (r < rows ? r : 0);
+        Offset begin = from, end = from;
+        if (r < rows) {
+          const Offset* bounds_of_row = first == 0 ? offsets + r : p.a.row_offsets + row;
+          begin = bounds_of_row[0] - base, end = bounds_of_row[1] - base;
         }
-        const bool mine = row < tile.past && end <= tile.end;
+        const bool mine = r < rows && end <= tile.end;
         if (!mine) begin = end = from;
         const bool is_long = end - begin > longest_alone;
         T sum{};
         if (!is_long)
           sum = sum_alone(values, columns, first_column, p.x, static_cast<int>(begin - from),
                           static_cast<int>(end - from));
-        if (__any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long, begin, end, term);
+        if (__any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long, begin, static_cast<int>(end - begin), term);
         if (mine) book.put(row, sum);
       }
       __syncwarp();
       if (thread % 32 == 0) arrive(empty[stage]);
     }
   }
-  add_long_rows(p, tiles, product_of_entry(p));
+  add_long_rows(p, tiles);
   finish(book, p, tiles, scratch);
 }
 

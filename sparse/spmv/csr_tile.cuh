@@ -53,24 +53,31 @@ __device__ auto product_of_entry(const Product<CsrView<const T, Offset>>& p) {
   };
 }
 
-/// The parts of long rows in the tiles of this block; term(k) is the product of entry k. After all other rows, so that
-/// what is rare takes no registers from what is not; all threads of the block.
+/// The parts of long rows in tile t; term(k) is the product of entry k. After the tile's other rows, so that what is
+/// rare takes few registers from what is not; all threads of the block.
 template <class T, class Offset, class Term>
-__device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles, Term&& term) {
+__device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles, std::int32_t t,
+                              Term&& term) {
   if (tiles.long_starts[tiles.count + 1] == 0) return;
   const auto base = static_cast<Offset>(p.a.base);
-  for (auto t = static_cast<std::int32_t>(blockIdx.x); t < tiles.count; t += static_cast<std::int32_t>(gridDim.x)) {
-    const auto tile = TileBounds<Offset>::of(tiles, t);
-    const auto add = [&](Offset begin, Offset end, std::int32_t row) {
-      T sum{};
-      for (Offset k = begin + static_cast<Offset>(threadIdx.x); k < end; k += static_cast<Offset>(blockDim.x))
-        sum += term(k);
-      book_part(p, tiles, t, row, block_sum(sum));
-    };
-    const Offset first = p.a.row_offsets[tile.first] - base, past = p.a.row_offsets[tile.past] - base;
-    if (tile.begin < first) add(tile.begin, min(first, tile.end), tile.first - 1);
-    if (tile.end < past && tile.first < tile.past) add(p.a.row_offsets[tile.past - 1] - base, tile.end, tile.past - 1);
-  }
+  const auto tile = TileBounds<Offset>::of(tiles, t);
+  const auto add = [&](Offset begin, Offset end, std::int32_t row) {
+    T sum{};
+    const auto count = static_cast<int>(end - begin);
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) sum += term(begin + i);
+    book_part(p, tiles, t, row, block_sum(sum));
+  };
+  const Offset first = p.a.row_offsets[tile.first] - base, past = p.a.row_offsets[tile.past] - base;
+  if (tile.begin < first) add(tile.begin, min(first, tile.end), tile.first - 1);
+  if (tile.end < past && tile.first < tile.past) add(p.a.row_offsets[tile.past - 1] - base, tile.end, tile.past - 1);
+}
+
+/// The same for all tiles of this block, whose entries are read again.
+template <class T, class Offset>
+__device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles) {
+  if (tiles.long_starts[tiles.count + 1] == 0) return;
+  for (auto t = static_cast<std::int32_t>(blockIdx.x); t < tiles.count; t += static_cast<std::int32_t>(gridDim.x))
+    add_long_rows(p, tiles, t, product_of_entry(p));
 }
 
 /// Adds up the dots over the grid. A long row is booked by any block, which would make the order of the sum a matter of
@@ -91,17 +98,17 @@ __device__ void finish(const RowBook<with_dots, CsrView<const T, Offset>>& book,
 }
 
 /// Of lanes that each have a segment of up to any length, the sums of those that are long, by the whole warp one after
-/// the other; zero for the others. `from`, `to` are its ends, term(k) the product of entry k.
-template <class T, class Offset, class Term>
-__device__ T sum_long_segments(bool is_long, Offset from, Offset to, Term term) {
+/// the other; zero for the others. A segment is `count` entries from `begin` on, term(k) the product of entry k.
+template <class T, class Index, class Term>
+__device__ T sum_long_segments(bool is_long, Index begin, int count, Term&& term) {
   T mine{};
   const int lane = static_cast<int>(threadIdx.x % 32);
   for (unsigned waiting = __ballot_sync(~0u, is_long); waiting; waiting &= waiting - 1) {
-    const int owner = __ffs(static_cast<int>(waiting)) - 1;
-    const Offset begin = __shfl_sync(~0u, from, owner), end = __shfl_sync(~0u, to, owner);
+    const int owner = __ffs(static_cast<int>(waiting)) - 1, entries = __shfl_sync(~0u, count, owner);
+    const Index first = __shfl_sync(~0u, begin, owner);
     T sum{};
 #pragma unroll 1
-    for (Offset k = begin + lane; k < end; k += 32) sum += term(k);
+    for (int i = lane; i < entries; i += 32) sum += term(first + i);
     sum = shuffle_from(lanes_sum(sum, 32), 0);
     if (lane == owner) mine = sum;
   }

@@ -8,9 +8,10 @@ namespace krill {
 /// Which kernel multiplies; they suit shorter and longer rows.
 enum class CsrKernel { staged, products, lanes };
 
-/// Tiles cut the path through a matrix, on which a row counts 1 and each of its entries 8 more, into equal lengths. A
-/// row belongs to the tile in which it begins, up to `slack` entries beyond the tile's end; one that goes on further is
-/// long, and every tile that it crosses has a part of it.
+/// Tiles cut the path through a matrix, on which a row counts 1 and each of its entries 8 more, into equal lengths.
+/// Their entries are more than their slack, so that a tile ends no more than one row of those before it. A row belongs
+/// to the tile in which it begins, up to `slack` entries beyond the tile's end; one that goes on further is long, and
+/// every tile that it crosses has a part of it.
 struct CsrTiling {
   CsrKernel kernel;
   std::int32_t lanes;           ///< of a warp that share a row, where the kernel is that one
@@ -76,6 +77,8 @@ class CsrTiles {
   template <class Offset>
   CsrTiles(Context&, std::int32_t rows, std::int64_t nnz, const Array<Offset>& row_offsets, std::size_t value_bytes);
 
+  /// On the host, or where they were made on the host: then products find tiles each time.
+  bool empty() const { return tiles_.size() == 0; }
   std::size_t bytes() const { return detail::bytes_of(tiles_, sums_, arrived_, long_starts_, long_rows_); }
   CsrTilesView view(const Cuda& where) const {
     return {tiling_,

@@ -22,7 +22,8 @@ void launch_product(const Cuda& cuda, const Product<View>& p, const ProductGrid&
   const std::int64_t resident = resident_blocks<kernel>(cuda, grid.shared, grid.threads);
   const auto blocks = static_cast<int>(grid.stays ? std::min(grid.blocks, resident) : grid.blocks);
   Frame frame(cuda);
-  const auto scratch = grid_scratch<typename DotsView<typename View::Value>::Sum>(cuda, frame, blocks);
+  const auto scratch =
+      grid_scratch<typename DotsView<typename View::Value>::Sum>(cuda, frame, p.dots.wanted() ? blocks : 0);
   kernel<<<blocks, grid.threads, grid.shared, cuda.stream>>>(p, args..., cuda.skip, scratch);
   check(cudaGetLastError());
 }

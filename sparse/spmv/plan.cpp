@@ -3,6 +3,8 @@
 #include <optional>
 #include <variant>
 
+#include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/convert/sort.hpp"
 #include "krill/sparse/convert/to_format.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/overloaded.hpp"
@@ -13,7 +15,7 @@
 namespace krill {
 namespace {
 
-/// The arrays of a matrix in CSR, whoever owns them, and its pieces.
+/// The arrays of a matrix in CSR, whoever owns them, and its tiles.
 template <class T>
 struct Rows {
   std::int32_t rows = 0, cols = 0;
@@ -40,9 +42,8 @@ struct Rows {
     const CsrView<const kernel_t<T>, Offset> view{
         rows, cols, values->size(), row_offsets, columns->read(where), values->read(where)};
     if constexpr (std::is_same_v<Where, Cuda>)
-      run_product(where, call.product(where, view), tiles.view(where));
-    else
-      run_product(where, call.product(where, view));
+      if (!tiles.empty()) return run_product(where, call.product(where, view), tiles.view(where));
+    run_product(where, call.product(where, view));
   }
 };
 
@@ -57,6 +58,30 @@ std::string format_name(const AnyMatrix<T>& A) {
                  [](const BlockedEll<T>&) { return "blocked_ell"; }, [](const auto&) { return "csr"; }},
       A);
 }
+
+/// The transpose of a matrix that stays where it is, and follows its values.
+template <class T, class Offset>
+struct Transposed {
+  const Csr<T, Offset>* from;
+  bool conjugate;
+  Array<Offset> permutation;  ///< entry k is entry permutation[k] of `from`
+  Csr<T, Offset> csr;
+
+  static Transposed of(Context& ctx, const Csr<T, Offset>& a, Op op) {
+    Array<Offset> permutation;
+    Csr<T, Offset> csr = transpose(ctx, a, op, &permutation);
+    return {&a, is_complex<T> && op == Op::adjoint, std::move(permutation), std::move(csr)};
+  }
+  void update(Context& ctx) {
+    ctx.dispatch([&](const auto& where) {
+      kernel_t<T>* values = csr.values().write(where);
+      apply_permutation(where, csr.nnz(), from->values().read(where), permutation.read(where), values);
+      if constexpr (is_complex<T>)
+        if (conjugate) run_pass(where, csr.nnz(), Conjugate<kernel_t<T>>{values, values});
+    });
+  }
+  std::size_t bytes() const { return csr.bytes() + detail::bytes_of(permutation); }
+};
 
 }  // namespace
 
@@ -73,8 +98,9 @@ struct SpmvPlan<T>::Body {
   // what `rows` points to beside A's arrays
   Array<std::int64_t> offsets{0, "plan row_offsets"};
   Array<std::int32_t> columns{0, "plan col_indices"};
-  std::optional<Csr<T, std::int32_t>> short_csr = {};
-  std::optional<Csr<T, std::int64_t>> long_csr = {};
+  const Array<T>* unconjugated = nullptr;
+  Array<T> conjugated{0, "plan values"};  // of *unconjugated
+  std::variant<std::monostate, Transposed<T, std::int32_t>, Transposed<T, std::int64_t>, Csr<T, std::int64_t>> own = {};
 
   void make_in_place(Context& ctx) {
     std::visit([&](const auto& a) { make_in_place(ctx, a); }, A);
@@ -83,7 +109,7 @@ struct SpmvPlan<T>::Body {
   template <class Matrix>
   void make_in_place(Context& ctx, const Matrix& a) {
     if constexpr (is_csr<Matrix>)
-      op == Op::none ? multiply_with(ctx, a) : own(ctx, transpose(ctx, a, op));
+      op == Op::none ? multiply_with(ctx, a) : make_transpose(ctx, a, op);
     else if constexpr (std::is_same_v<Matrix, Csc<T>>)
       make_by_columns(ctx, a.transposed());
     else if constexpr (std::is_same_v<Matrix, Gebsc<T>>)
@@ -100,13 +126,26 @@ struct SpmvPlan<T>::Body {
 
   /// A is stored as its transpose.
   void make_by_columns(Context& ctx, const Csr<T>& transposed) {
-    if (op == Op::transpose || (op == Op::adjoint && !is_complex<T>)) return multiply_with(ctx, transposed);
-    Csr<T> csr = transpose(ctx, transposed);
-    op == Op::none ? own(ctx, std::move(csr)) : own(ctx, transpose(ctx, csr, Op::adjoint));
+    if (op == Op::none) return make_transpose(ctx, transposed, Op::transpose);
+    if (op == Op::transpose || !is_complex<T>) return multiply_with(ctx, transposed);
+    unconjugated = &transposed.values();
+    conjugated = Array<T>(transposed.nnz(), "plan values");
+    conjugate(ctx);
+    rows = Rows<T>::of(ctx, transposed, transposed.row_offsets(), transposed.col_indices(), conjugated);
+  }
+  void conjugate(Context& ctx) {
+    if constexpr (is_complex<T>)
+      ctx.dispatch([&](const auto& where) {
+        run_pass(where, conjugated.size(), Conjugate<kernel_t<T>>{unconjugated->read(where), conjugated.write(where)});
+      });
+  }
+  template <class Offset>
+  void make_transpose(Context& ctx, const Csr<T, Offset>& a, Op with) {
+    multiply_with(ctx, own.template emplace<Transposed<T, Offset>>(Transposed<T, Offset>::of(ctx, a, with)).csr);
   }
   void make_by_block_columns(Context& ctx, const Bsr<T>& transposed) {
     Csr<T, std::int64_t> csr = to_csr_without_zeros(ctx, transposed);
-    if (op == Op::transpose) return own(ctx, std::move(csr));
+    if (op == Op::transpose) return keep(ctx, std::move(csr));
     make_from_csr(ctx, transpose(ctx, csr));
   }
   template <class Matrix>
@@ -117,7 +156,7 @@ struct SpmvPlan<T>::Body {
       return to_csr<T, std::int64_t>(ctx, a);
   }
   void make_from_csr(Context& ctx, Csr<T, std::int64_t> csr) {
-    op == Op::none ? own(ctx, std::move(csr)) : own(ctx, transpose(ctx, csr, op));
+    keep(ctx, op == Op::none ? std::move(csr) : transpose(ctx, csr, op));
   }
   void make_offsets(Context& ctx, const MatrixShape& a, const Array<std::int32_t>& row_indices,
                     const Array<std::int32_t>& col_indices, const Array<T>& values) {
@@ -136,15 +175,22 @@ struct SpmvPlan<T>::Body {
   void multiply_with(Context& ctx, const Csr<T, Offset>& csr) {
     rows = Rows<T>::of(ctx, csr, csr.row_offsets(), csr.col_indices(), csr.values());
   }
-  void own(Context& ctx, Csr<T, std::int32_t> csr) { multiply_with(ctx, short_csr.emplace(std::move(csr))); }
-  void own(Context& ctx, Csr<T, std::int64_t> csr) { multiply_with(ctx, long_csr.emplace(std::move(csr))); }
-  bool owns_values() const { return short_csr || long_csr || other; }
+  void keep(Context& ctx, Csr<T, std::int64_t> csr) {
+    multiply_with(ctx, own.template emplace<Csr<T, std::int64_t>>(std::move(csr)));
+  }
 
   std::size_t bytes() const {
-    std::size_t sum = detail::bytes_of(offsets, columns) + (rows ? rows->tiles.bytes() : 0);
-    if (short_csr) sum += short_csr->bytes();
-    if (long_csr) sum += long_csr->bytes();
+    std::size_t sum = detail::bytes_of(offsets, columns, conjugated) + (rows ? rows->tiles.bytes() : 0);
+    std::visit(Overloaded{[](std::monostate) {}, [&](const auto& made) { sum += made.bytes(); }}, own);
     return other ? sum + other->bytes() : sum;
+  }
+
+  void update(Context& ctx) {
+    if (other) return with_csr([&](const auto& a) { other->update(ctx, a); });
+    if (unconjugated) return conjugate(ctx);
+    std::visit(Overloaded{[](std::monostate) {}, [&](Csr<T, std::int64_t>&) { make_in_place(ctx); },
+                          [&](auto& transposed) { transposed.update(ctx); }},
+               own);
   }
 
   /// Calls f with A, which has to be in CSR.
@@ -226,12 +272,8 @@ std::size_t SpmvPlan<T>::bytes() const {
 
 template <class T>
 void SpmvPlan<T>::update(Context& ctx) {
-  if (!body_->owns_values()) return;
   const Context::SkipScope never(ctx, nullptr);
-  if (body_->other)
-    body_->with_csr([&](const auto& a) { body_->other->update(ctx, a); });
-  else
-    body_->make_in_place(ctx);
+  body_->update(ctx);
 }
 
 template <class T>

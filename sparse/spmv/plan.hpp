@@ -9,7 +9,7 @@ namespace krill {
 
 /// How an SpmvPlan multiplies.
 enum class SpmvMethod {
-  in_place,   ///< with A's own arrays, and row offsets, pieces or a transpose of its own where those are needed
+  in_place,   ///< with A's own arrays, and row offsets, tiles or a transpose of its own where those are needed
   automatic,  ///< with what is fastest, a copy in another form if need be
 };
 
@@ -25,9 +25,9 @@ struct SpmvReport {
 
 /// y = alpha op(A) x + beta y, for many x. A must outlive the plan and keep its pattern.
 ///
-/// in_place: COO gets row offsets, CSC, GEBSC and transposes a matrix in CSR; CSR on CUDA is cut into pieces of about
-/// equal nnz, so that one row of millions next to empty ones holds nobody up (a few passes over the row blocks, no
-/// wait; at most 4 % of A's memory). Other formats need nothing.
+/// in_place: COO gets row offsets, CSC, GEBSC and transposes a matrix in CSR; CSR on CUDA is divided into tiles of
+/// about equal nnz, so that one row of millions next to empty ones holds nobody up (a few small kernels, no wait; 1 to
+/// 3 % of A's memory). Other formats need nothing.
 ///
 /// automatic, op none: a byte model compares CSR with SELL of coded columns and values (Packed), diagonals and blocks.
 /// What moves fewer bytes is made and timed against CSR, and kept unless it is clearly slower, so that the choice, and
@@ -51,8 +51,8 @@ class SpmvPlan {
   /// What the plan keeps beside A.
   std::size_t bytes() const;
 
-  /// A has new values. O(nnz); nothing where the plan multiplies with A's own arrays. Elsewhere graphs that captured
-  /// products have to be captured anew.
+  /// A has new values. O(nnz); nothing where the plan multiplies with A's own arrays. Transposes of CSR and CSC keep
+  /// their arrays; where other forms were made, graphs that captured products have to be captured anew.
   void update(Context&);
 
   /// y = alpha op(A) x + beta y and the dots of y. Raises as spmv does.

@@ -194,16 +194,23 @@ TEST_P(Plan, new_values_reach_every_plan) {
         check_plan(ctx, plan, op, reference(std::get<Csr<T>>(A)));
       }
     Csr<T> csr = random_csr<T>(95, nasty_shapes()[6]);
-    for (const NamedFormat& named : all_formats()) {
-      auto F = converted<T>(ctx, csr, named);
-      if (!F) continue;
-      SCOPED_TRACE(named.name);
-      SpmvPlan<T> plan(ctx, *F, Op::transpose);
-      Csr<T> changed = csr.clone();
-      change(changed);
-      update_values(ctx, changed, *F);
+    Csr<T> changed = csr.clone();
+    change(changed);
+    for (const Op op : {Op::none, Op::transpose, Op::adjoint}) {
+      for (const NamedFormat& named : all_formats()) {
+        auto F = converted<T>(ctx, csr, named);
+        if (!F) continue;
+        SCOPED_TRACE(named.name);
+        SpmvPlan<T> plan(ctx, *F, op);
+        update_values(ctx, changed, *F);
+        plan.update(ctx);
+        check_plan(ctx, plan, op, reference(changed));
+      }
+      AnyMatrix<T> wide = with_offsets<std::int64_t>(ctx, csr.clone());
+      SpmvPlan<T> plan(ctx, wide, op);
+      std::ranges::copy(changed.values().host(), std::get<Csr<T, std::int64_t>>(wide).values().edit().begin());
       plan.update(ctx);
-      check_plan(ctx, plan, Op::transpose, reference(changed));
+      check_plan(ctx, plan, op, reference(changed));
     }
   });
 }
