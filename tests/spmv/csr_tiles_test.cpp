@@ -108,18 +108,45 @@ TEST_P(HugeOffsets, are_followed_by_csr) {
     const Array<T> x(random_vector<T>(93, A.cols()));
     Array<T> y(A.rows()), expected(A.rows());
     spmv(ctx, Op::none, T(1), A, x, T(0), expected);
-    ctx.dispatch([&](const auto& where) {
-      const CsrView<const K, std::int64_t> view{A.rows(),
-                                                A.cols(),
-                                                skipped + A.nnz(),
-                                                far.read(where),
-                                                A.col_indices().read(where) - skipped,
-                                                A.values().read(where) - skipped};
-      run_product(where, krill::Product<CsrView<const K, std::int64_t>>{
-                             {K(1)}, view, x.read(where), {K(0)}, y.write(where), {}});
-    });
-    for (std::size_t i = 0; i < expected.host().size(); ++i)
-      ASSERT_LE(std::abs(y.host()[i] - expected.host()[i]), 64 * epsilon<T>() * 9) << "row " << i;
+    const auto check = [&](const auto& multiply) {
+      ctx.dispatch([&](const auto& where) {
+        const CsrView<const K, std::int64_t> view{A.rows(),
+                                                  A.cols(),
+                                                  skipped + A.nnz(),
+                                                  far.read(where),
+                                                  A.col_indices().read(where) - skipped,
+                                                  A.values().read(where) - skipped};
+        multiply(where, krill::Product<CsrView<const K, std::int64_t>>{
+                            {K(1)}, view, x.read(where), {K(0)}, y.write(where), {}});
+      });
+      for (std::size_t i = 0; i < expected.host().size(); ++i)
+        ASSERT_LE(std::abs(y.host()[i] - expected.host()[i]), 64 * epsilon<T>() * 9) << "row " << i;
+    };
+    check([](const auto& where, const auto& p) { run_product(where, p); });
+    for (const CsrTiling& tiling :
+         {CsrTiling{CsrKernel::staged, 0, 1738, 64}, CsrTiling{CsrKernel::products, 0, 1792, 1024},
+          CsrTiling{CsrKernel::lanes, 4, 6825, 1024}})
+      check([&]<class Where>(const Where& where, const auto& p) {
+        if constexpr (std::is_same_v<Where, Cuda>) {
+          const std::int32_t count = tiling.count(p.a.rows, p.a.nnz);
+          Array<CsrTile> tiles(count + 1);
+          Array<K> sums(2 * std::int64_t{count});
+          Array<unsigned> arrived(count);
+          Array<std::int32_t> long_starts(count + 2), long_rows(tiling.most_long_rows(p.a.nnz));
+          const CsrTilesView view{tiling,
+                                  count,
+                                  tiles.write(where),
+                                  sums.write(where),
+                                  arrived.write(where),
+                                  long_starts.write(where),
+                                  long_rows.write(where)};
+          find_tiles(where, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, view);
+          run_product(where, p, view);
+          device::synchronize(where.stream);
+        } else {
+          run_product(where, p);
+        }
+      });
   });
 }
 
