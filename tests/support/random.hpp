@@ -25,6 +25,7 @@ template <class T>
 std::vector<T> random_vector(std::uint64_t seed, std::int64_t n) {
   std::mt19937_64 engine(seed);
   std::vector<T> v;
+  v.reserve(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) v.push_back(random_scalar<T>(engine));
   return v;
 }
