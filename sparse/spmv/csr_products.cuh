@@ -14,8 +14,8 @@ inline constexpr int products_alone = 16;  ///< products of a row a lane at most
 //   multiply the entries in order (coalesced, as many reads of x in flight whatever the rows) into shared memory; then
 //   two lanes add up a row, or a warp one that is long.
 // Bytes: every entry, offset and y once, x as often as the caches miss.
-// Races: products are read after the first barrier of a round and written again after its second. Long
-//   rows: book_part().
+// Races: products are read after the first barrier of a round and written again after its second. Long rows:
+//   book_part().
 template <bool with_dots, class T, class Offset>
 __global__ void __launch_bounds__(products_threads, sizeof(T) > 8 ? 2
                                                     : with_dots   ? 3

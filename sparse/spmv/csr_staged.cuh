@@ -88,10 +88,9 @@ __device__ T sum_alone(const T* values, const std::int32_t* columns, std::int32_
   return sum;
 }
 
-// Threads: a grid that stays, blocks striding over the tiles. One thread starts the copies of the tiles to come, as
-// soon
-//   as all warps have left a stage; of the other threads, t adds up row t of a tile, and a warp goes along a row that
-//   is longer than longest_alone. So threads read x in the order of rows: neighbors read neighboring entries.
+// Threads: a grid that stays, blocks striding over the tiles. One thread starts the copies of a tile to come as soon as
+//   all warps have left its stage; of the others, thread t adds up row t of a tile, and a warp goes along a row that is
+//   longer than longest_alone. So threads read x in the order of rows: neighbors read neighboring entries.
 // Bytes: every entry, offset and y once, x as often as the caches miss.
 // Races: a stage is read after its barrier `full` says that its bytes are there (what the copying thread wrote itself
 //   comes before its arrival there), and filled again after every warp arrived at `empty`. Long rows: book_part().

@@ -5,7 +5,7 @@ namespace krill {
 namespace {
 
 /// The sum of row s: a value of each of its hack's diagonals, no index. x is asked for before the value is known to be
-/// no zero: to wait for it took a third of the time.
+/// no zero, so that the two reads overlap.
 struct DiaRow {
   static constexpr int resident = 8;
 
