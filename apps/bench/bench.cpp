@@ -28,7 +28,10 @@ struct Kernel {
   void (*run)(const Subject<T>&);
 };
 template <class T>
-constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>}, {"convert", bench_convert<T>}, {"csr2csc", bench_csr2csc<T>}};
+constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
+                                 {"spmv_dot", bench_spmv_dot<T>},
+                                 {"convert", bench_convert<T>},
+                                 {"csr2csc", bench_csr2csc<T>}};
 
 std::string processor() {
   std::ifstream info("/proc/cpuinfo");

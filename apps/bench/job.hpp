@@ -51,6 +51,8 @@ void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t
 template <class T>
 void bench_spmv(const Subject<T>&);
 template <class T>
+void bench_spmv_dot(const Subject<T>&);
+template <class T>
 void bench_convert(const Subject<T>&);
 template <class T>
 void bench_csr2csc(const Subject<T>&);

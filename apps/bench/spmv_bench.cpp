@@ -1,4 +1,4 @@
-// y = A x in every storage form.
+// y = A x in every storage form, alone and with the dot of x and y in the same pass.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ namespace {
 template <class T>
 struct Product {
   std::shared_ptr<const AnyMatrix<T>> matrix;  ///< null where the product has no matrix of a known format
-  std::function<void(Context&, const Array<T>& x, Array<T>& y)> apply;
+  std::function<void(Context&, const Array<T>& x, Array<T>& y, const Dots<T>&)> apply;
   double bytes;  ///< of the matrix, in the form in which it is read
 };
 
@@ -30,7 +30,9 @@ struct Product {
 template <class T>
 Product<T> planned(Context& ctx, std::shared_ptr<const AnyMatrix<T>> A, SpmvMethod method = SpmvMethod::in_place) {
   const auto plan = std::make_shared<const SpmvPlan<T>>(ctx, *A, Op::none, method);
-  const auto apply = [A, plan](Context& on, const Array<T>& x, Array<T>& y) { plan->apply(on, 1.0, x, 0.0, y); };
+  const auto apply = [A, plan](Context& on, const Array<T>& x, Array<T>& y, const Dots<T>& dots) {
+    plan->apply(on, 1.0, x, 0.0, y, dots);
+  };
   const bool chosen = method == SpmvMethod::automatic;
   const double bytes = chosen ? static_cast<double>(plan->report().bytes) : matrix_bytes(*A);
   return {chosen ? nullptr : A, apply, bytes};
@@ -75,10 +77,19 @@ const std::vector<Variant<T>>& variants() {
 template <class T>
 class SpmvBench {
  public:
-  explicit SpmvBench(const Subject<T>& subject)
-      : s_(subject), reference_(rows(*s_.A), "reference"), difference_(rows(*s_.A), "difference") {}
+  SpmvBench(const Subject<T>& subject, bool with_dot)
+      : s_(subject),
+        with_dot_(with_dot),
+        reference_(rows(*s_.A), "reference"),
+        difference_(rows(*s_.A), "difference"),
+        dot_(1, "dot") {}
 
   void run() {
+    if (with_dot_ && rows(*s_.A) != cols(*s_.A)) {
+      Row row = s_.row("spmv_dot", "csr");
+      row.error = "x and y are of different sizes, as the matrix is not square";
+      return s_.report(row);
+    }
     for (const Variant<T>& variant : variants<T>()) {
       const bool baseline = &variant == &variants<T>().front();
       if (!baseline && !s_.wants(variant.name)) continue;
@@ -93,7 +104,7 @@ class SpmvBench {
 
  private:
   Row measured(const Variant<T>& variant) {
-    Row row = s_.row("spmv", variant.name);
+    Row row = s_.row(with_dot_ ? "spmv_dot" : "spmv", variant.name);
     measure_job<T>(
         s_, row, [&](std::size_t copy) { return job(copy == 0 ? timed(variant, row) : variant.make(s_, copy), copy); });
     if (!row.error.empty()) row.setup_ms.reset();
@@ -117,9 +128,10 @@ class SpmvBench {
     const Array<T>& x = vector_of(x_, copy, cols(*s_.A), "x");
     Array<T>& y = vector_of(y_, copy, rows(*s_.A), "y");
     Job<T> job;
-    job.run = [this, product, &x, &y] { product->apply(s_.ctx, x, y); };
+    const Dots<T> dots = with_dot_ ? Dots<T>{.with_first = &x, .first = &dot_} : Dots<T>{};
+    job.run = [this, product, &x, &y, dots] { product->apply(s_.ctx, x, y, dots); };
     job.bytes = spmv_bytes<T>(product->bytes, y.size(), x.size(), false);
-    job.task = {.kernel = "spmv", .A = product->matrix.get(), .x = &x, .y = &y};
+    job.task = {.kernel = with_dot_ ? "spmv_dot" : "spmv", .A = product->matrix.get(), .x = &x, .y = &y};
     job.keeps = product;
     job.fault = [this, &y] { return fault(y); };
     return job;
@@ -172,8 +184,10 @@ class SpmvBench {
   }
 
   const Subject<T>& s_;
+  bool with_dot_;
   std::deque<Array<T>> x_, y_;
   Array<T> reference_, difference_;
+  Array<wide_t<T>> dot_;
   bool has_reference_ = false;
   Row baseline_;
 };
@@ -182,7 +196,12 @@ class SpmvBench {
 
 template <class T>
 void bench_spmv(const Subject<T>& s) {
-  SpmvBench<T>(s).run();
+  SpmvBench<T>(s, false).run();
+}
+
+template <class T>
+void bench_spmv_dot(const Subject<T>& s) {
+  SpmvBench<T>(s, true).run();
 }
 
 std::vector<std::string> spmv_formats() {
@@ -191,7 +210,9 @@ std::vector<std::string> spmv_formats() {
   return names;
 }
 
-#define INSTANTIATE(T) template void bench_spmv(const Subject<T>&);
+#define INSTANTIATE(T)                         \
+  template void bench_spmv(const Subject<T>&); \
+  template void bench_spmv_dot(const Subject<T>&);
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

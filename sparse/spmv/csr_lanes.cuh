@@ -27,29 +27,28 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 3
     const int rows = tile.past - tile.first;
     for (int first = thread / 32 * (32 / lanes); first < rows; first += sum_threads / lanes) {  // whole warps
       const int r = first + thread % 32 / lanes;
-      const std::int32_t row = tile.first + (r < rows ? r : 0);
-      const Offset begin = p.a.row_offsets[row] - base, end = p.a.row_offsets[row + 1] - base;
+      const std::int32_t row = tile.first + r;
+      Offset begin = 0, end = 0;
+      if (r < rows) begin = p.a.row_offsets[row] - base, end = p.a.row_offsets[row + 1] - base;
       const bool mine = r < rows && end <= tile.end;
       const int count = mine ? static_cast<int>(end - begin) : 0;
       const bool is_long = lanes < 32 && count > lanes_alone * lanes;
-      const T* values = p.a.values + begin + lane;
-      const std::int32_t* columns = p.a.col_indices + begin + lane;
       T sum{};
       if (!is_long)
-#pragma unroll 1  // unrolled, it was a tenth slower
+#pragma unroll 1  // unrolled, it was a tenth slower; so it was with pointers that move on
         for (int left = count - lane; left > 0; left -= lanes_flight * lanes) {
+          const Offset k = end - left;
           std::int32_t column[lanes_flight];
           T value[lanes_flight];
 #pragma unroll
           for (int u = 0; u < lanes_flight; ++u)
             if (left > u * lanes)
-              column[u] = columns[u * lanes] - base, value[u] = values[u * lanes];
+              column[u] = p.a.col_indices[k + u * lanes] - base, value[u] = p.a.values[k + u * lanes];
             else
               column[u] = -1;
 #pragma unroll
           for (int u = 0; u < lanes_flight; ++u)
             if (column[u] >= 0) sum += value[u] * p.x[column[u]];
-          values += lanes_flight * lanes, columns += lanes_flight * lanes;
         }
       sum = lanes_sum(sum, lanes);
       if (lanes < 32 && __any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, begin, count, term);
