@@ -137,6 +137,8 @@ template <class Offset>
 void compress_rows(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
                    Offset* row_offsets, IndexBase base) {
   run_pass(cuda, nnz + 1, CompressRows<Offset>{row_indices, nnz, rows, static_cast<int>(base), row_offsets});
+  run_pass(cuda, (rows + std::int64_t{1}) / empty_rows_a_block,
+           FillEmptyRows<Offset>{row_indices, nnz, static_cast<int>(base), row_offsets});
 }
 
 template <class Offset>

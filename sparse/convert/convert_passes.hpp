@@ -129,7 +129,11 @@ struct FillZero {
   constexpr NoSum entry(std::int64_t i) const { return v[i] = T{}, NoSum{}; }
 };
 
-/// row_offsets from sorted row indices: entry k closes every row between its predecessor's and its own. Over nnz + 1.
+/// Offsets of rows that have no entry for long are filled by whole blocks, one by one otherwise.
+inline constexpr std::int32_t empty_rows_a_block = 256;
+
+/// row_offsets from sorted row indices: entry k closes every row between its predecessor's and its own, but for whole
+/// blocks of offsets, which FillEmptyRows fills. Over nnz + 1.
 template <class Offset>
 struct CompressRows {
   using Sum = NoSum;
@@ -140,8 +144,33 @@ struct CompressRows {
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
-    const std::int32_t before = k == 0 ? -1 : row_indices[k - 1] - base, here = k == nnz ? rows : row_indices[k] - base;
-    for (std::int32_t row = before; row < here; ++row) row_offsets[row + 1] = static_cast<Offset>(k);
+    const std::int64_t last = k == nnz ? rows : row_indices[k] - base;
+    std::int64_t i = k == 0 ? 0 : row_indices[k - 1] - base + std::int64_t{1};
+    while (i <= last) {
+      if (i % empty_rows_a_block == 0 && last - i >= empty_rows_a_block - 1)
+        i = (last + 1) / empty_rows_a_block * empty_rows_a_block;
+      else
+        row_offsets[i++] = static_cast<Offset>(k);
+    }
+    return {};
+  }
+};
+
+/// The blocks of offsets that CompressRows leaves. Over (rows + 1) / empty_rows_a_block.
+template <class Offset>
+struct FillEmptyRows {
+  using Sum = NoSum;
+  const std::int32_t* row_indices;
+  std::int64_t nnz;
+  std::int32_t base;
+  Offset* row_offsets;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t block) const {
+    const std::int64_t first = block * empty_rows_a_block, last = first + empty_rows_a_block - 1;
+    const std::int64_t k = lower_entry(row_indices, std::int64_t{0}, nnz, first + base);
+    if (k < nnz && row_indices[k] < last + base) return {};
+    for (std::int64_t i = first; i <= last; ++i) row_offsets[i] = static_cast<Offset>(k);
     return {};
   }
 };

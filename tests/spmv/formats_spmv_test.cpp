@@ -98,6 +98,31 @@ TEST_P(FormatSpmv, dots_and_residual_come_in_the_same_pass) {
   });
 }
 
+TEST_P(FormatSpmv, wide_slices_are_shared_with_dots_and_in_any_order) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(76, {"", 3000, 3000, [](std::int32_t row, std::mt19937_64& e) {
+                                          return row % 400 == 399 ? 513 + static_cast<std::int32_t>(e() % 2000)
+                                                                  : static_cast<std::int32_t>(e() % 9);
+                                        }});
+    const Reference ref = reference(A);
+    const auto x = random_vector<T>(77, A.cols());
+    const Array<T> ax(x);
+    for (const SellLayout layout : {SellLayout{1}, SellLayout{7}, SellLayout{32}, SellLayout{32, 256, false},
+                                    SellLayout{64, 3000, true}, SellLayout{1000}}) {
+      SCOPED_TRACE(layout.slice_rows);
+      const AnyMatrix<T> F = to_sell(ctx, A, layout, {1e6});
+      Array<T> y(A.rows());
+      Array<wide_t<T>> xy(1);
+      spmv(ctx, Op::none, T(1), F, ax, T(0), y, {&ax, &xy});
+      expect_within(y, product(Op::none, 1.0, ref, to_reference(x), 0.0, to_reference(x), epsilon<T>()));
+      Z expected = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) expected += std::conj(Z(x[i])) * Z(y.host()[i]);
+      EXPECT_LE(std::abs(Z(xy.host()[0]) - expected), 1e-12 * 3000 * 50);
+    }
+  });
+}
+
 TEST_P(FormatSpmv, repeats_its_bits_is_captured_and_honors_the_skip) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

@@ -56,6 +56,7 @@ const std::vector<Shape>& nasty_shapes() {
       {"last row long", 513, 5000, [](std::int32_t row, Engine&) { return row == 512 ? 4999 : 1; }},
       {"long rows", 64, 700, [](std::int32_t, Engine& e) { return 100 + static_cast<std::int32_t>(e() % 500); }},
       {"rows at the limit of a segment", 600, 300, [](std::int32_t row, Engine&) { return 60 + row % 9; }},
+      {"long stretches of empty rows", 3000, 300, [](std::int32_t row, Engine&) { return row % 1000 == 999 ? 40 : 0; }},
       {"many rows", 40000, 40000, [](std::int32_t, Engine& e) { return static_cast<std::int32_t>(e() % 5); }},
   };
   return shapes;
