@@ -90,14 +90,16 @@ void compress_rows(const Cuda&, std::int32_t rows, std::int64_t nnz, const std::
                    Offset* row_offsets, IndexBase base = IndexBase::zero);
 
 /// out = the transpose of a (conjugated where asked), zero-based; `permutation` may be null. The rows of `a` need not
-/// be sorted. With a tail, the arrays of `a` are longer than its offsets say, and the columns there are a.cols. Takes
-/// scratch of about nnz (2 sizeof Offset + 8) bytes.
+/// be sorted and may hold a column several times: entries of a column stay in the order in which they are stored.
+/// On CUDA it may wait for the device once, unless it has to be `asynchronous`, which is slower for large matrices.
+/// Only then may `a` have a tail: arrays that are longer than its offsets say, with columns a.cols there. Scratch on
+/// CUDA: about nnz (3 sizeof Offset + 12) bytes; where it waits, what transpose.hpp says.
 template <class T, class Offset>
 void csr_transpose(const Host&, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
-                   Offset* permutation, bool has_tail = false);
+                   Offset* permutation, bool asynchronous = false);
 template <class T, class Offset>
 void csr_transpose(const Cuda&, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
-                   Offset* permutation, bool has_tail = false);
+                   Offset* permutation, bool asynchronous = false);
 
 /// offsets[0] = 0 and offsets[i + 1] = counts[0] + ... + counts[i].
 template <class Offset>

@@ -4,6 +4,7 @@
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/convert/convert_passes.hpp"
 #include "krill/sparse/convert/row_of_entry.hpp"
+#include "krill/sparse/convert/transpose.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/pass_cuda.cuh"
 
@@ -95,10 +96,12 @@ struct ZeroBased {
 
 }  // namespace
 
-// A stable radix sort of the entries by column, on as many bits as the columns need: rows stay ascending.
+// By buckets, or a stable radix sort of the entries by column, on as many bits as the columns need: rows stay
+// ascending.
 template <class T, class Offset>
 void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
-                   Offset* permutation, bool has_tail) {
+                   Offset* permutation, bool asynchronous) {
+  if (!asynchronous && transpose_by_buckets(cuda, a, conjugate, out, permutation)) return;
   const auto n = static_cast<std::size_t>(a.nnz);
   Frame frame(cuda);
   auto* offsets = frame.take<Offset>(static_cast<std::size_t>(a.rows) + 1);
@@ -114,7 +117,7 @@ void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool con
     keys = zero_based;
   }
   std::size_t bytes = 0;
-  const int bits = bits_of(a.cols + std::int64_t{has_tail});  // entries of column `cols` go to the end
+  const int bits = bits_of(a.cols + std::int64_t{asynchronous});  // a tail's entries, of column `cols`, go to the end
   check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_keys, order, sorted_order, a.nnz, 0, bits,
                                         cuda.stream));
   check(cub::DeviceRadixSort::SortPairs(frame.take<char>(bytes), bytes, keys, sorted_keys, order, sorted_order, a.nnz,

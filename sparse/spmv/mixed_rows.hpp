@@ -44,9 +44,9 @@ void with_rows(const Where& where, Op op, const MixedProduct<Types, CsrView<cons
   auto* row_offsets = frame.take<Offset>(static_cast<std::size_t>(p.a.cols) + 1);
   auto* col_indices = frame.take<std::int32_t>(nnz);
   auto* places = frame.take<Offset>(nnz);
-  csr_transpose<NoValues, Offset>(where,
-                                  {p.a.rows, p.a.cols, p.a.nnz, p.a.row_offsets, p.a.col_indices, nullptr, p.a.base},
-                                  false, {p.a.cols, p.a.rows, p.a.nnz, row_offsets, col_indices, nullptr}, places);
+  csr_transpose<NoValues, Offset>(
+      where, {p.a.rows, p.a.cols, p.a.nnz, p.a.row_offsets, p.a.col_indices, nullptr, p.a.base}, false,
+      {p.a.cols, p.a.rows, p.a.nnz, row_offsets, col_indices, nullptr}, places, true);
   rows.p.a = {p.a.cols, p.a.rows, p.a.nnz, row_offsets, col_indices, p.a.values};
   rows.places = places;
   rows.conjugate = op == Op::adjoint;

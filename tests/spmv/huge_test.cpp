@@ -1,6 +1,7 @@
-// Matrices of more than 2^31 entries in memory: 60 GB of it, so only where KRILL_HUGE is set.
+// Matrices of more than 2^31 entries in memory: 90 GB of it, so only where KRILL_HUGE is set.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "krill/sparse/convert/convert.hpp"
@@ -21,6 +22,12 @@ struct HugeBands {
   }
   constexpr float value(std::int64_t row, std::int32_t k) const { return static_cast<float>((row + 3 * k) % 5 - 2); }
   static constexpr float x(std::int64_t col) { return static_cast<float>(col % 7 - 3); }
+  /// Column c has an entry in each band-th row from this one on; the entries of the columns before it.
+  constexpr std::int64_t first_row(std::int64_t c) const { return c % (rows / length); }
+  constexpr std::int64_t before(std::int64_t c) const {
+    const std::int64_t band = rows / length, rest = rows % length;
+    return c < band * length ? c * length + c / band * rest + std::min(c % band, rest) : std::int64_t{rows} * length;
+  }
   constexpr float y(std::int64_t row) const {
     float sum = 0;
     for (std::int32_t k = 0; k < length; ++k) sum += value(row, k) * x(col(row, k));
@@ -65,6 +72,25 @@ struct CountWrong {
   constexpr void finish(Sum sum) const { *wrong = sum; }
 };
 
+struct CountWrongTransposed {
+  using Sum = std::int64_t;
+  HugeBands bands;
+  const std::int64_t* row_offsets;
+  const std::int32_t* col_indices;
+  const float* values;
+  std::int64_t* wrong;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t c) const {
+    const std::int32_t band = bands.rows / bands.length, k = static_cast<std::int32_t>(c / band);
+    std::int64_t bad = row_offsets[c] != bands.before(c), row = bands.first_row(c);
+    for (std::int64_t at = bands.before(c); at < bands.before(c + 1); ++at, row += band)
+      bad += col_indices[at] != row || values[at] != bands.value(row, k);
+    return bad;
+  }
+  constexpr void finish(Sum sum) const { *wrong = sum; }
+};
+
 /// run_pass with all threads of the host.
 template <class Pass>
 void on_host(std::int64_t n, const Pass& pass) {
@@ -87,7 +113,7 @@ class Huge : public OnBackend {
  protected:
   void SetUp() override {
     if (!std::getenv("KRILL_HUGE"))
-      GTEST_SKIP() << "wants 60 GB of memory on the host and the device: set KRILL_HUGE=1";
+      GTEST_SKIP() << "wants 90 GB of memory on the host and the device: set KRILL_HUGE=1";
     OnBackend::SetUp();
   }
   Context context() const { return GetParam() == Backend::cuda ? Context::cuda() : Context::host(); }
@@ -117,6 +143,18 @@ TEST_P(Huge, matrices_have_products_in_csr_coo_and_sell) {
     expect_product(sell, "sell");
     expect_product(to_csr<float, std::int64_t>(ctx, sell), "csr of sell");
   }
+}
+
+TEST_P(Huge, matrices_are_transposed) {
+  Context ctx = context();
+  const HugeBands bands{320'000'000, 7};
+  const Csr<float, std::int64_t> A = matrix(bands), transposed = transpose(ctx, A);
+  const Host host;
+  std::int64_t wrong = -1;
+  on_host(A.cols(), CountWrongTransposed{bands, transposed.row_offsets().read(host),
+                                         transposed.col_indices().read(host), transposed.values().read(host), &wrong});
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(transposed.row_offsets().host().back(), A.nnz());
 }
 
 KRILL_ON_BACKENDS(Huge);

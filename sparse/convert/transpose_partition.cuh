@@ -1,0 +1,379 @@
+// The first half of the transposition by buckets: every entry to its bucket.
+#pragma once
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/row_of_entry.hpp"
+#include "krill/sparse/convert/transpose_task.cuh"
+
+namespace krill {
+
+inline constexpr int partition_flight = 8;                     ///< entries of a thread in flight
+inline constexpr int partition_chunk = 32 * partition_flight;  ///< consecutive entries that a warp takes at a time
+inline constexpr int partition_threads = 256;
+inline constexpr int partition_warps = partition_threads / 32;
+inline constexpr int partition_waves = 16;  ///< blocks that follow each other on a multiprocessor: even ends
+inline constexpr int histogram_threads = 1024;
+inline constexpr int starts_threads = 1024;
+
+/// Blocks of the partition that share a multiprocessor: what registers allow.
+template <class Payload>
+inline constexpr int partition_blocks = payload_bytes<Payload> > 8 ? 2 : 3;
+
+/// What the host waits for.
+struct PartitionFacts {
+  unsigned long long hot;  ///< entries of hot buckets
+  unsigned long_row;       ///< a row is longer than the bits for ties can tell
+};
+
+template <class Count>
+__device__ Count fetch_add(Count* at, unsigned n) {
+  return atomicAdd(at, static_cast<Count>(n));
+}
+
+__device__ inline bool is_hot(const unsigned* mask, unsigned bucket) {
+  return __ldg(mask + bucket / 32) >> (bucket % 32) & 1;
+}
+
+// Threads: one a chunk, and one more for the last entry. row_of_chunk: the row of its first entry. A row too long for
+//   its ties is longer than a chunk, so that a chunk begins in it.
+// Bytes: a bisection of the offsets. Races: long_row is stored as one by all that store it.
+template <class Offset>
+__global__ void __launch_bounds__(sum_threads)
+    chunk_rows_kernel(std::int32_t rows, std::int64_t nnz, const Offset* __restrict__ row_offsets, unsigned chunks,
+                      int tie_bits, std::int32_t* row_of_chunk, PartitionFacts* facts) {
+  const unsigned chunk = blockIdx.x * sum_threads + threadIdx.x;
+  if (chunk > chunks) return;
+  const std::int32_t row = row_of_entry(row_offsets, rows, min(std::int64_t{chunk} * partition_chunk, nnz - 1));
+  row_of_chunk[chunk] = row;
+  if (std::int64_t{row_offsets[row + 1] - row_offsets[row]} >= std::int64_t{1} << tie_bits) facts->long_row = 1;
+}
+
+// Threads: a block a contiguous share of the entries, which it counts in shared memory.
+// Bytes: the columns once. Races: atomics; the counts are added to the others' between barriers.
+template <class Offset>
+__global__ void __launch_bounds__(histogram_threads)
+    histogram_kernel(count_t<Offset> nnz, const std::int32_t* __restrict__ col_indices, std::int32_t base,
+                     Buckets buckets, count_t<Offset>* counts) {
+  using Count = count_t<Offset>;
+  constexpr unsigned flight = 8;
+  extern __shared__ unsigned bins[];
+  for (int b = static_cast<int>(threadIdx.x); b < buckets.count; b += histogram_threads) bins[b] = 0;
+  __syncthreads();
+  const Count share = (nnz + gridDim.x - 1) / gridDim.x;
+  const Count first = min(nnz, blockIdx.x * share);
+  const Count past = min(nnz, first + share);
+  const auto count = [&](std::int32_t col) {
+    unsigned local;
+    atomicAdd(bins + buckets.of(static_cast<unsigned>(col - base), local), 1u);
+  };
+  Count k = first + threadIdx.x;
+  for (; k + (flight - 1) * histogram_threads < past; k += flight * histogram_threads) {
+    std::int32_t cols[flight];
+#pragma unroll
+    for (unsigned u = 0; u < flight; ++u) cols[u] = __ldg(col_indices + k + u * histogram_threads);
+#pragma unroll
+    for (unsigned u = 0; u < flight; ++u) count(cols[u]);
+  }
+  for (; k < past; k += histogram_threads) count(__ldg(col_indices + k));
+  __syncthreads();
+  for (int b = static_cast<int>(threadIdx.x); b < buckets.count; b += histogram_threads)
+    if (bins[b]) fetch_add(counts + b, bins[b]);
+}
+
+// For more buckets than shared memory has room for.
+// Threads: an entry each, striding over the grid; a warp counts equal buckets together.
+// Bytes: the columns once. Races: atomics.
+template <class Offset>
+__global__ void __launch_bounds__(sum_threads)
+    histogram_global_kernel(count_t<Offset> nnz, const std::int32_t* __restrict__ col_indices, std::int32_t base,
+                            Buckets buckets, count_t<Offset>* counts) {
+  using Count = count_t<Offset>;
+  constexpr unsigned flight = 4, tile = flight * sum_threads;
+  for (Count first = Count{blockIdx.x} * tile; first < nnz; first += Count{gridDim.x} * tile) {
+#pragma unroll
+    for (unsigned u = 0; u < flight; ++u) {
+      const Count k = first + u * sum_threads + threadIdx.x;
+      unsigned bucket = ~0u, local;
+      if (k < nnz) bucket = buckets.of(static_cast<unsigned>(__ldg(col_indices + k) - base), local);
+      const unsigned peers = __match_any_sync(~0u, bucket);
+      const int leader = __ffs(static_cast<int>(peers)) - 1;
+      if (k < nnz && static_cast<int>(threadIdx.x % 32) == leader)
+        fetch_add(counts + bucket, static_cast<unsigned>(__popc(peers)));
+    }
+  }
+}
+
+/// Two sums that are found together: entries, and hot ones among them.
+template <class Count>
+struct EntrySums {
+  Count all, hot;
+};
+
+// One block. A thread adds up neighboring buckets, whole words of the mask; then a scan over the threads.
+// Bytes: the counts twice, what it writes. Races: sums of warps are read after the barrier.
+template <class Offset>
+__global__ void __launch_bounds__(starts_threads)
+    starts_kernel(Buckets buckets, unsigned most, const count_t<Offset>* __restrict__ counts, count_t<Offset>* starts,
+                  count_t<Offset>* cursors, unsigned* hot_mask, count_t<Offset>* hot_gaps, PartitionFacts* facts,
+                  Offset* out_row_offsets) {
+  using Count = count_t<Offset>;
+  __shared__ EntrySums<Count> warp_sums[starts_threads / 32];
+  const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int words = (buckets.count + 32 * starts_threads - 1) / (32 * starts_threads);
+  const std::int64_t first = std::int64_t{thread} * words * 32;
+  const std::int64_t past = min(std::int64_t{buckets.count}, first + words * 32);
+  EntrySums<Count> mine{};
+#pragma unroll 8
+  for (std::int64_t b = first; b < past; ++b) {
+    const Count n = counts[b];
+    mine.all += n;
+    if (n > most) mine.hot += n;
+  }
+  EntrySums<Count> upto = mine;
+  for (int d = 1; d < 32; d *= 2) {
+    const Count all = __shfl_up_sync(~0u, upto.all, d), hot = __shfl_up_sync(~0u, upto.hot, d);
+    if (lane >= d) {
+      upto.all += all;
+      upto.hot += hot;
+    }
+  }
+  if (lane == 31) warp_sums[warp] = upto;
+  __syncthreads();
+  EntrySums<Count> at{upto.all - mine.all, upto.hot - mine.hot};
+  for (int w = 0; w < warp; ++w) {
+    at.all += warp_sums[w].all;
+    at.hot += warp_sums[w].hot;
+  }
+  if (thread == starts_threads - 1) {
+    starts[buckets.count] = at.all + mine.all;
+    out_row_offsets[buckets.cols] = static_cast<Offset>(at.all + mine.all);
+    facts->hot = at.hot + mine.hot;
+  }
+  for (std::int64_t b = first; b < past; b += 32) {
+    unsigned mask = 0;
+#pragma unroll 8
+    for (int bit = 0; bit < 32; ++bit) {
+      if (b + bit >= past) continue;
+      const Count n = counts[b + bit];
+      starts[b + bit] = at.all;
+      cursors[b + bit] = at.all;
+      hot_gaps[b + bit] = at.all - at.hot;
+      at.all += n;
+      if (n > most) {
+        mask |= 1u << bit;
+        at.hot += n;
+      }
+    }
+    hot_mask[b / 32] = mask;
+  }
+}
+
+// Threads: a warp a chunk, striding over the grid. Bytes: the columns once. Races: a chunk's count is one lane's.
+template <class Offset>
+__global__ void __launch_bounds__(partition_threads)
+    hot_count_kernel(count_t<Offset> nnz, unsigned chunks, const std::int32_t* __restrict__ col_indices,
+                     std::int32_t base, Buckets buckets, const unsigned* __restrict__ hot_mask,
+                     std::int32_t* hot_counts) {
+  using Count = count_t<Offset>;
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned chunk = blockIdx.x * partition_warps + threadIdx.x / 32; chunk < chunks;
+       chunk += gridDim.x * partition_warps) {
+    unsigned hot = 0;
+#pragma unroll
+    for (unsigned u = 0; u < partition_flight; ++u) {
+      const Count k = Count{chunk} * partition_chunk + 32 * u + lane;
+      unsigned local;
+      if (k < nnz) hot += is_hot(hot_mask, buckets.of(static_cast<unsigned>(__ldg(col_indices + k) - base), local));
+    }
+    hot = __reduce_add_sync(~0u, hot);
+    if (lane == 0) hot_counts[chunk] = static_cast<std::int32_t>(hot);
+  }
+}
+
+/// Marks where rows begin among the entries of a chunk: marks[place] = row - first_row, zero elsewhere. `start_of(r)`:
+/// the place at which row r begins, which may lie before or behind the chunk. A warp does it together.
+template <class StartOf>
+__device__ void mark_rows(std::int32_t* marks, int entries, std::int32_t first_row, std::int32_t last_row,
+                          const StartOf& start_of) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  __syncwarp();
+#pragma unroll
+  for (int u = 0; u < partition_flight; ++u) marks[32 * u + lane] = 0;
+  __syncwarp();
+  if (last_row - first_row <= 4 * partition_chunk) {
+    for (std::int32_t r = first_row + 1 + lane; r <= last_row; r += 32) {
+      const auto start = start_of(r);
+      if (start < entries && start < start_of(r + 1)) marks[start] = r - first_row;
+    }
+  } else {  // mostly empty rows: each entry looks for its own
+    for (int place = lane; place < entries; place += 32) {
+      std::int32_t low = first_row, high = last_row + 1;
+      while (high - low > 1) {
+        const std::int32_t middle = low + (high - low) / 2;
+        (start_of(middle) <= place ? low : high) = middle;
+      }
+      if (start_of(low) == place) marks[place] = low - first_row;
+    }
+  }
+  __syncwarp();
+}
+
+// Threads: a warp a chunk, striding over the grid. It marks the beginnings of rows in shared memory, and the row of an
+//   entry is that of the last mark before it. 32 entries at a time take places in their buckets with one atomic for
+//   each bucket among them.
+// Bytes: the matrix once, a record an entry. Races: places are handed out by atomics, in any order; marks are a warp's
+//   own, between its barriers. The places of hot entries are fixed.
+template <bool with_hot, class Payload, class Offset>
+__global__ void __launch_bounds__(partition_threads, partition_blocks<Payload>)
+    partition_kernel(BitTranspose<Payload, Offset> task, unsigned chunks, const std::int32_t* __restrict__ row_of_chunk,
+                     Buckets buckets, count_t<Offset>* cursors, Record<Payload>* records, HotEntries<Payload> hot) {
+  using Count = count_t<Offset>;
+  constexpr int flight = partition_flight;
+  constexpr unsigned hot_bit = 0x80000000u;
+  constexpr Count nowhere = ~Count{0};
+  __shared__ std::int32_t all_marks[partition_warps][partition_chunk];
+  std::int32_t* marks = all_marks[threadIdx.x / 32];
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const unsigned before_me = (1u << lane) - 1, upto_me = before_me | 1u << lane;
+  for (unsigned chunk = blockIdx.x * partition_warps + threadIdx.x / 32; chunk < chunks;
+       chunk += gridDim.x * partition_warps) {
+    const Count first = Count{chunk} * partition_chunk;
+    const int entries = static_cast<int>(min(static_cast<Count>(task.nnz) - first, Count{partition_chunk}));
+    const auto there = [&](int u) { return entries == partition_chunk || 32 * u + lane < entries; };
+    unsigned local[flight];  // columns, then their numbers in their buckets
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      local[u] = there(u) ? static_cast<unsigned>(__ldcs(task.col_indices + first + 32 * u + lane) - task.base) : 0;
+    const std::int32_t first_row = row_of_chunk[chunk], last_row = row_of_chunk[chunk + 1];
+    const auto start_of = [&, shift = static_cast<Offset>(first) + task.base](std::int32_t row) {
+      return task.row_offsets[row] - shift;
+    };
+    const int first_start = static_cast<int>(start_of(first_row));  // not positive
+    mark_rows(marks, entries, first_row, last_row, start_of);
+    Count place[flight];          // in the lanes that took places for others: the first of them
+    unsigned peer_ranks[flight];  // the leader, and how many of its places are for lanes before me
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      unsigned bucket = buckets.of(local[u], local[u]);
+      bool cold = there(u);
+      if constexpr (with_hot) {
+        if (cold && is_hot(hot.mask, bucket)) {
+          cold = false;
+          local[u] |= hot_bit;
+        }
+      }
+      if (!cold) bucket = ~0u;
+      const unsigned peers = __match_any_sync(~0u, bucket);
+      const int leader = __ffs(static_cast<int>(peers)) - 1;
+      place[u] = nowhere;
+      if (cold && lane == leader) place[u] = fetch_add(cursors + bucket, static_cast<unsigned>(__popc(peers)));
+      peer_ranks[u] = static_cast<unsigned>(__popc(peers & before_me) | leader << 8);
+    }
+    Payload payload[flight];
+#pragma unroll
+    for (int u = 0; u < flight; ++u) payload[u] = there(u) ? task.payload(first + 32 * u + lane) : Payload{};
+    std::int32_t row = first_row;
+    int row_start = first_start;
+    std::int32_t hot_at = 0;
+    if constexpr (with_hot) hot_at = hot.before[chunk];
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      const int at = 32 * u + lane;
+      const std::int32_t mark = marks[at];
+      const unsigned begins = __ballot_sync(~0u, mark != 0), mine = begins & upto_me;
+      const int from = mine ? 31 - __clz(static_cast<int>(mine)) : 0;
+      const std::int32_t my_mark = __shfl_sync(~0u, mark, from);
+      const std::int32_t my_row = mine ? first_row + my_mark : row;
+      const int my_start = mine ? 32 * u + from : row_start;
+      const Count first_place = __shfl_sync(~0u, place[u], static_cast<int>(peer_ranks[u] >> 8));
+      const unsigned low = (local[u] & ~hot_bit) << buckets.tie_bits | static_cast<unsigned>(at - my_start);
+      if (first_place != nowhere)
+        store_record(records + first_place + (peer_ranks[u] & 255), Record<Payload>{low, my_row, payload[u]});
+      if constexpr (with_hot) {
+        const bool is_mine_hot = local[u] & hot_bit;
+        const unsigned hots = __ballot_sync(~0u, is_mine_hot);
+        if (is_mine_hot) {
+          const std::int32_t number = hot_at + __popc(hots & before_me);
+          hot.cols[number] = __ldg(task.col_indices + first + at) - task.base;
+          hot.rows[number] = my_row;
+          hot.numbers[number] = number;
+          if constexpr (payload_bytes < Payload >> 0) hot.payloads[number] = payload[u];
+        }
+        hot_at += __popc(hots);
+      }
+      if (begins) {
+        const int last = 31 - __clz(static_cast<int>(begins));
+        row = first_row + __shfl_sync(~0u, mark, last);
+        row_start = 32 * u + last;
+      }
+    }
+  }
+}
+
+/// Brings the entries into their buckets, in the frame's memory. False, and nothing of use is done, where so many of
+/// them are hot that a radix sort of all does no worse, or where a row is too long.
+template <class Payload, class Offset>
+bool partition_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payload, Offset>& task,
+                       const Buckets& buckets, Partition<Payload, Offset>& to) {
+  using Count = count_t<Offset>;
+  const auto nnz = static_cast<Count>(task.nnz);
+  const auto chunks = static_cast<unsigned>((task.nnz + partition_chunk - 1) / partition_chunk);
+  const auto count = static_cast<std::size_t>(buckets.count);
+  auto* row_of_chunk = frame.take<std::int32_t>(std::size_t{chunks} + 1);
+  auto *counts = frame.take<Count>(count), *cursors = frame.take<Count>(count), *hot_gaps = frame.take<Count>(count);
+  auto* starts = frame.take<Count>(count + 1);
+  auto* hot_mask = frame.take<unsigned>((count + 31) / 32);
+  auto* facts = frame.take<PartitionFacts>(1);
+  device::fill_zero(cuda, counts, count * sizeof(Count));
+  device::fill_zero(cuda, facts, sizeof *facts);
+  chunk_rows_kernel<<<chunks / sum_threads + 1, sum_threads, 0, cuda.stream>>>(
+      task.rows, task.nnz, task.row_offsets, chunks, buckets.tie_bits, row_of_chunk, facts);
+  check(cudaGetLastError());
+  if (const std::size_t bins = count * sizeof(unsigned); bins <= most_shared(cuda)) {
+    const int blocks = resident_blocks<histogram_kernel<Offset>>(cuda, bins, histogram_threads);
+    histogram_kernel<Offset>
+        <<<blocks, histogram_threads, bins, cuda.stream>>>(nnz, task.col_indices, task.base, buckets, counts);
+  } else {
+    const int blocks = resident_blocks<histogram_global_kernel<Offset>>(cuda);
+    histogram_global_kernel<Offset>
+        <<<blocks, sum_threads, 0, cuda.stream>>>(nnz, task.col_indices, task.base, buckets, counts);
+  }
+  check(cudaGetLastError());
+  starts_kernel<<<1, starts_threads, 0, cuda.stream>>>(buckets, unsigned{bucket_capacity<Payload>}, counts, starts,
+                                                       cursors, hot_mask, hot_gaps, facts, task.out_row_offsets);
+  check(cudaGetLastError());
+
+  PartitionFacts found{};
+  device::copy_out(cuda, &found, facts, sizeof found);
+  constexpr unsigned long long most_hot = 0x7fffffff;
+  if (found.long_row || found.hot > static_cast<unsigned long long>(task.nnz) / 2 || found.hot > most_hot) return false;
+
+  const auto hot = static_cast<std::size_t>(found.hot);
+  HotEntries<Payload> list{hot_mask, nullptr, static_cast<std::int32_t>(hot), nullptr, nullptr, nullptr, nullptr};
+  auto* records = frame.take<Record<Payload>>(static_cast<std::size_t>(task.nnz));
+  const int blocks = static_cast<int>(
+      std::min<std::int64_t>((chunks + partition_warps - 1) / partition_warps,
+                             std::int64_t{cuda.multiprocessors} * partition_blocks<Payload> * partition_waves));
+  if (hot == 0) {
+    partition_kernel<false, Payload, Offset>
+        <<<blocks, partition_threads, 0, cuda.stream>>>(task, chunks, row_of_chunk, buckets, cursors, records, list);
+  } else {
+    auto *hot_counts = frame.take<std::int32_t>(chunks), *before = frame.take<std::int32_t>(std::size_t{chunks} + 1);
+    list.before = before;
+    list.cols = frame.take<std::int32_t>(hot);
+    list.rows = frame.take<std::int32_t>(hot);
+    list.numbers = frame.take<std::int32_t>(hot);
+    if constexpr (payload_bytes < Payload >> 0) list.payloads = frame.take<Payload>(hot);
+    hot_count_kernel<Offset>
+        <<<grid_blocks(cuda, task.nnz, partition_warps * partition_chunk), partition_threads, 0, cuda.stream>>>(
+            nnz, chunks, task.col_indices, task.base, buckets, hot_mask, hot_counts);
+    check(cudaGetLastError());
+    scan_counts(cuda, chunks, hot_counts, before);
+    partition_kernel<true, Payload, Offset>
+        <<<blocks, partition_threads, 0, cuda.stream>>>(task, chunks, row_of_chunk, buckets, cursors, records, list);
+  }
+  check(cudaGetLastError());
+  to = {starts, records, list, hot_gaps};
+  return true;
+}
+
+}  // namespace krill
