@@ -8,15 +8,15 @@ namespace krill {
 
 inline constexpr int partition_flight = 8;                     ///< entries of a thread in flight
 inline constexpr int partition_chunk = 32 * partition_flight;  ///< consecutive entries that a warp takes at a time
-inline constexpr int partition_threads = 256;
-inline constexpr int partition_warps = partition_threads / 32;
-inline constexpr int partition_waves = 16;  ///< blocks that follow each other on a multiprocessor: even ends
+inline constexpr int partition_bins = 1024;                    ///< by which a block sorts its entries
 inline constexpr int histogram_threads = 1024;
 inline constexpr int starts_threads = 1024;
 
-/// Blocks of the partition that share a multiprocessor: what registers allow.
+/// Threads of a block of the partition, and blocks that share a multiprocessor: what shared memory and registers allow.
 template <class Payload>
-inline constexpr int partition_blocks = payload_bytes<Payload> > 8 ? 2 : 3;
+inline constexpr int partition_threads = payload_bytes<Payload> > 8 ? 128 : 256;
+template <class Payload>
+inline constexpr int partition_blocks = payload_bytes<Payload> > 8 ? 5 : 3;
 
 /// What the host waits for.
 struct PartitionFacts {
@@ -169,14 +169,14 @@ __global__ void __launch_bounds__(starts_threads)
 
 // Threads: a warp a chunk, striding over the grid. Bytes: the columns once. Races: a chunk's count is one lane's.
 template <class Offset>
-__global__ void __launch_bounds__(partition_threads)
+__global__ void __launch_bounds__(sum_threads)
     hot_count_kernel(count_t<Offset> nnz, unsigned chunks, const std::int32_t* __restrict__ col_indices,
                      std::int32_t base, Buckets buckets, const unsigned* __restrict__ hot_mask,
                      std::int32_t* hot_counts) {
   using Count = count_t<Offset>;
   const unsigned lane = threadIdx.x % 32;
-  for (unsigned chunk = blockIdx.x * partition_warps + threadIdx.x / 32; chunk < chunks;
-       chunk += gridDim.x * partition_warps) {
+  constexpr unsigned warps = sum_threads / 32;
+  for (unsigned chunk = blockIdx.x * warps + threadIdx.x / 32; chunk < chunks; chunk += gridDim.x * warps) {
     unsigned hot = 0;
 #pragma unroll
     for (unsigned u = 0; u < partition_flight; ++u) {
@@ -217,95 +217,153 @@ __device__ void mark_rows(std::int32_t* marks, int entries, std::int32_t first_r
   __syncwarp();
 }
 
-// Threads: a warp a chunk, striding over the grid. It marks the beginnings of rows in shared memory, and the row of an
-//   entry is that of the last mark before it. 32 entries at a time take places in their buckets with one atomic for
-//   each bucket among them.
+/// The sum of `mine` over the threads before; `total` over all of them. The whole block; `sums`: one a warp.
+template <int threads>
+__device__ unsigned sum_before(unsigned mine, unsigned* sums, unsigned& total) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  unsigned upto = mine;
+  for (unsigned d = 1; d < 32; d *= 2) {
+    const unsigned other = __shfl_up_sync(~0u, upto, d);
+    if (lane >= d) upto += other;
+  }
+  if (lane == 31) sums[warp] = upto;
+  __syncthreads();
+  const unsigned sum = lane < threads / 32 ? sums[lane] : 0;
+  total = __reduce_add_sync(~0u, sum);
+  return upto - mine + __reduce_add_sync(~0u, lane < warp ? sum : 0);
+}
+
+// Threads: a block a tile, a warp a chunk of it, striding over the grid. A warp marks the beginnings of rows in shared
+//   memory, and the row of an entry is that of the last mark before it. The tile is sorted by bins of neighboring
+//   buckets, so that a warp writes to few pages; then 32 entries at a time take places in their buckets with one atomic
+//   for each bucket among them.
 // Bytes: the matrix once, a record an entry. Races: places are handed out by atomics, in any order; marks are a warp's
-//   own, between its barriers. The places of hot entries are fixed.
+//   own and lie where records come after the next barrier. The places of hot entries are fixed.
 template <bool with_hot, class Payload, class Offset>
-__global__ void __launch_bounds__(partition_threads, partition_blocks<Payload>)
+__global__ void __launch_bounds__(partition_threads<Payload>, partition_blocks<Payload>)
     partition_kernel(BitTranspose<Payload, Offset> task, unsigned chunks, const std::int32_t* __restrict__ row_of_chunk,
-                     Buckets buckets, count_t<Offset>* cursors, Record<Payload>* records, HotEntries<Payload> hot) {
+                     Buckets buckets, int bin_bits, count_t<Offset>* cursors, Record<Payload>* records,
+                     HotEntries<Payload> hot) {
   using Count = count_t<Offset>;
-  constexpr int flight = partition_flight;
-  constexpr unsigned hot_bit = 0x80000000u;
-  constexpr Count nowhere = ~Count{0};
-  __shared__ std::int32_t all_marks[partition_warps][partition_chunk];
-  std::int32_t* marks = all_marks[threadIdx.x / 32];
-  const int lane = static_cast<int>(threadIdx.x % 32);
+  constexpr int flight = partition_flight, threads = partition_threads<Payload>, warps = threads / 32;
+  constexpr int bins_a_thread = partition_bins / threads;
+  constexpr unsigned hot_bit = 0x80000000u, no_bucket = ~0u;
+  __shared__ Record<Payload> sorted[threads * flight];
+  __shared__ unsigned sorted_buckets[threads * flight], bins[partition_bins], warp_sums[warps];
+  const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  auto* marks = reinterpret_cast<std::int32_t*>(sorted) + thread / 32 * partition_chunk;
   const unsigned before_me = (1u << lane) - 1, upto_me = before_me | 1u << lane;
-  for (unsigned chunk = blockIdx.x * partition_warps + threadIdx.x / 32; chunk < chunks;
-       chunk += gridDim.x * partition_warps) {
+  for (unsigned tile = blockIdx.x * warps; tile < chunks; tile += gridDim.x * warps) {
+    const unsigned chunk = tile + threadIdx.x / 32;
     const Count first = Count{chunk} * partition_chunk;
-    const int entries = static_cast<int>(min(static_cast<Count>(task.nnz) - first, Count{partition_chunk}));
+    const int entries =
+        chunk < chunks ? static_cast<int>(min(static_cast<Count>(task.nnz) - first, Count{partition_chunk})) : 0;
     const auto there = [&](int u) { return entries == partition_chunk || 32 * u + lane < entries; };
     unsigned local[flight];  // columns, then their numbers in their buckets
 #pragma unroll
     for (int u = 0; u < flight; ++u)
       local[u] = there(u) ? static_cast<unsigned>(__ldcs(task.col_indices + first + 32 * u + lane) - task.base) : 0;
-    const std::int32_t first_row = row_of_chunk[chunk], last_row = row_of_chunk[chunk + 1];
-    const auto start_of = [&, shift = static_cast<Offset>(first) + task.base](std::int32_t row) {
-      return task.row_offsets[row] - shift;
-    };
-    const int first_start = static_cast<int>(start_of(first_row));  // not positive
-    mark_rows(marks, entries, first_row, last_row, start_of);
-    Count place[flight];          // in the lanes that took places for others: the first of them
-    unsigned peer_ranks[flight];  // the leader, and how many of its places are for lanes before me
+#pragma unroll
+    for (int i = 0; i < bins_a_thread; ++i) bins[i * threads + thread] = 0;
+    std::int32_t first_row = 0;
+    int first_start = 0;  // not positive
+    if (entries > 0) {
+      first_row = row_of_chunk[chunk];
+      const auto start_of = [&, shift = static_cast<Offset>(first) + task.base](std::int32_t row) {
+        return task.row_offsets[row] - shift;
+      };
+      first_start = static_cast<int>(start_of(first_row));
+      mark_rows(marks, entries, first_row, row_of_chunk[chunk + 1], start_of);
+    }
+    __syncthreads();
+    unsigned bucket[flight], rank[flight];  // rank: in its bin
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
-      unsigned bucket = buckets.of(local[u], local[u]);
+      bucket[u] = buckets.of(local[u], local[u]);
       bool cold = there(u);
       if constexpr (with_hot) {
-        if (cold && is_hot(hot.mask, bucket)) {
+        if (cold && is_hot(hot.mask, bucket[u])) {
           cold = false;
           local[u] |= hot_bit;
         }
       }
-      if (!cold) bucket = ~0u;
-      const unsigned peers = __match_any_sync(~0u, bucket);
-      const int leader = __ffs(static_cast<int>(peers)) - 1;
-      place[u] = nowhere;
-      if (cold && lane == leader) place[u] = fetch_add(cursors + bucket, static_cast<unsigned>(__popc(peers)));
-      peer_ranks[u] = static_cast<unsigned>(__popc(peers & before_me) | leader << 8);
+      if (!cold) bucket[u] = no_bucket;
+      rank[u] = cold ? atomicAdd(bins + (bucket[u] >> bin_bits), 1u) : 0;
     }
     Payload payload[flight];
 #pragma unroll
     for (int u = 0; u < flight; ++u) payload[u] = there(u) ? task.payload(first + 32 * u + lane) : Payload{};
+    std::int32_t rows[flight];
     std::int32_t row = first_row;
     int row_start = first_start;
     std::int32_t hot_at = 0;
-    if constexpr (with_hot) hot_at = hot.before[chunk];
+    if constexpr (with_hot) hot_at = entries > 0 ? hot.before[chunk] : 0;
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
       const int at = 32 * u + lane;
-      const std::int32_t mark = marks[at];
+      const std::int32_t mark = entries > 0 ? marks[at] : 0;
       const unsigned begins = __ballot_sync(~0u, mark != 0), mine = begins & upto_me;
       const int from = mine ? 31 - __clz(static_cast<int>(mine)) : 0;
       const std::int32_t my_mark = __shfl_sync(~0u, mark, from);
-      const std::int32_t my_row = mine ? first_row + my_mark : row;
-      const int my_start = mine ? 32 * u + from : row_start;
-      const Count first_place = __shfl_sync(~0u, place[u], static_cast<int>(peer_ranks[u] >> 8));
-      const unsigned low = (local[u] & ~hot_bit) << buckets.tie_bits | static_cast<unsigned>(at - my_start);
-      if (first_place != nowhere)
-        store_record(records + first_place + (peer_ranks[u] & 255), Record<Payload>{low, my_row, payload[u]});
+      rows[u] = mine ? first_row + my_mark : row;
       if constexpr (with_hot) {
         const bool is_mine_hot = local[u] & hot_bit;
         const unsigned hots = __ballot_sync(~0u, is_mine_hot);
         if (is_mine_hot) {
           const std::int32_t number = hot_at + __popc(hots & before_me);
           hot.cols[number] = __ldg(task.col_indices + first + at) - task.base;
-          hot.rows[number] = my_row;
+          hot.rows[number] = rows[u];
           hot.numbers[number] = number;
           if constexpr (payload_bytes < Payload >> 0) hot.payloads[number] = payload[u];
         }
         hot_at += __popc(hots);
       }
+      local[u] =
+          (local[u] & ~hot_bit) << buckets.tie_bits | static_cast<unsigned>(at - (mine ? 32 * u + from : row_start));
       if (begins) {
         const int last = 31 - __clz(static_cast<int>(begins));
         row = first_row + __shfl_sync(~0u, mark, last);
         row_start = 32 * u + last;
       }
     }
+    __syncthreads();
+    unsigned counts[bins_a_thread], sum = 0, total;
+#pragma unroll
+    for (int i = 0; i < bins_a_thread; ++i) sum += counts[i] = bins[thread * bins_a_thread + i];
+    unsigned place = sum_before<threads>(sum, warp_sums, total);
+#pragma unroll
+    for (int i = 0; i < bins_a_thread; ++i) {
+      bins[thread * bins_a_thread + i] = place;
+      place += counts[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      if (bucket[u] == no_bucket) continue;
+      const unsigned at = bins[bucket[u] >> bin_bits] + rank[u];
+      sorted[at] = Record<Payload>{local[u], rows[u], payload[u]};
+      sorted_buckets[at] = bucket[u];
+    }
+    __syncthreads();
+    Count first_place[flight];    // in the lanes that take places for others
+    unsigned peer_ranks[flight];  // the leader, and how many of its places are for lanes before me
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      const unsigned at = u * threads + thread, mine = at < total ? sorted_buckets[at] : no_bucket;
+      const unsigned peers = __match_any_sync(~0u, mine);
+      const int leader = __ffs(static_cast<int>(peers)) - 1;
+      first_place[u] = 0;
+      if (at < total && lane == leader)
+        first_place[u] = fetch_add(cursors + mine, static_cast<unsigned>(__popc(peers)));
+      peer_ranks[u] = static_cast<unsigned>(__popc(peers & before_me) | leader << 8);
+    }
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      const unsigned at = u * threads + thread;
+      const Count to = __shfl_sync(~0u, first_place[u], static_cast<int>(peer_ranks[u] >> 8)) + (peer_ranks[u] & 255);
+      if (at < total) store_record(records + to, sorted[at]);
+    }
+    __syncthreads();
   }
 }
 
@@ -350,12 +408,14 @@ bool partition_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payloa
   const auto hot = static_cast<std::size_t>(found.hot);
   HotEntries<Payload> list{hot_mask, nullptr, static_cast<std::int32_t>(hot), nullptr, nullptr, nullptr, nullptr};
   auto* records = frame.take<Record<Payload>>(static_cast<std::size_t>(task.nnz));
-  const int blocks = static_cast<int>(
-      std::min<std::int64_t>((chunks + partition_warps - 1) / partition_warps,
-                             std::int64_t{cuda.multiprocessors} * partition_blocks<Payload> * partition_waves));
+  int bin_bits = 0;
+  while ((buckets.count - 1) >> bin_bits >= partition_bins) ++bin_bits;
+  constexpr int threads = partition_threads<Payload>;
+  const int blocks = static_cast<int>(std::min<std::int64_t>(
+      (chunks + threads / 32 - 1) / (threads / 32), std::int64_t{cuda.multiprocessors} * partition_blocks<Payload>));
   if (hot == 0) {
     partition_kernel<false, Payload, Offset>
-        <<<blocks, partition_threads, 0, cuda.stream>>>(task, chunks, row_of_chunk, buckets, cursors, records, list);
+        <<<blocks, threads, 0, cuda.stream>>>(task, chunks, row_of_chunk, buckets, bin_bits, cursors, records, list);
   } else {
     auto *hot_counts = frame.take<std::int32_t>(chunks), *before = frame.take<std::int32_t>(std::size_t{chunks} + 1);
     list.before = before;
@@ -363,13 +423,12 @@ bool partition_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payloa
     list.rows = frame.take<std::int32_t>(hot);
     list.numbers = frame.take<std::int32_t>(hot);
     if constexpr (payload_bytes < Payload >> 0) list.payloads = frame.take<Payload>(hot);
-    hot_count_kernel<Offset>
-        <<<grid_blocks(cuda, task.nnz, partition_warps * partition_chunk), partition_threads, 0, cuda.stream>>>(
-            nnz, chunks, task.col_indices, task.base, buckets, hot_mask, hot_counts);
+    hot_count_kernel<Offset><<<grid_blocks(cuda, chunks, sum_threads / 32), sum_threads, 0, cuda.stream>>>(
+        nnz, chunks, task.col_indices, task.base, buckets, hot_mask, hot_counts);
     check(cudaGetLastError());
     scan_counts(cuda, chunks, hot_counts, before);
     partition_kernel<true, Payload, Offset>
-        <<<blocks, partition_threads, 0, cuda.stream>>>(task, chunks, row_of_chunk, buckets, cursors, records, list);
+        <<<blocks, threads, 0, cuda.stream>>>(task, chunks, row_of_chunk, buckets, bin_bits, cursors, records, list);
   }
   check(cudaGetLastError());
   to = {starts, records, list, hot_gaps};
