@@ -36,7 +36,7 @@ std::int64_t stored_blocks(Context& ctx, const Csr<T, Offset>& A, Blocking block
 template <class T, class Offset>
 std::array<std::int64_t, largest_square + 1> estimated_squares(Context& ctx, const Csr<T, Offset>& A) {
   std::array<std::int64_t, largest_square + 1> blocks{};
-  constexpr std::int64_t samples = 65'536, most_counted = 4 * samples;  // sampling pays beyond
+  constexpr std::int64_t samples = 32'768, most_counted = 16 * samples;  // sampling pays beyond
   if (A.nnz() <= most_counted) {
     for (std::int32_t dim = least_square; dim <= largest_square; ++dim)
       blocks[static_cast<std::size_t>(dim)] = stored_blocks(ctx, A, {dim, dim});

@@ -67,7 +67,7 @@ TEST_P(BlockChoice, small_matrices_are_counted_exactly) {
     SCOPED_TRACE(shape.name);
     const Csr<float> A = random_csr<float>(62, shape);
     const Csr<double, std::int64_t> wide = random_csr<double, std::int64_t>(63, shape);
-    ASSERT_LE(A.nnz(), 262'144);
+    ASSERT_LE(A.nnz(), 524'288);
     EXPECT_EQ(estimated_squares(ctx, A), counted_squares(ctx, A));
     EXPECT_EQ(estimated_squares(ctx, wide), counted_squares(ctx, wide));
     EXPECT_EQ(best_block_dim(ctx, A), best_by_counting(ctx, A));
@@ -76,7 +76,7 @@ TEST_P(BlockChoice, small_matrices_are_counted_exactly) {
 
 TEST_P(BlockChoice, dense_squares_are_found_in_small_and_large_matrices) {
   Context ctx = context();
-  for (const std::int32_t rows : {840, 84'000})
+  for (const std::int32_t rows : {840, 168'000})
     for (std::int32_t dim = least_square; dim <= largest_square; ++dim) {
       const Csr<double> A = of_squares({{rows, dim, 3}});
       EXPECT_EQ(best_block_dim(ctx, A), dim) << rows << " rows";
@@ -87,7 +87,7 @@ TEST_P(BlockChoice, large_matrices_are_estimated_closely_and_the_same_everywhere
   Context ctx = context(), one = Context::host(1), two = Context::host(2);
   const auto check = [&](const char* what, const auto& A) {
     SCOPED_TRACE(what);
-    ASSERT_GT(A.nnz(), 262'144);
+    ASSERT_GT(A.nnz(), 524'288);
     const auto estimated = estimated_squares(ctx, A), counted = counted_squares(ctx, A);
     for (std::size_t dim = least_square; dim <= largest_square; ++dim)
       EXPECT_NEAR(static_cast<double>(estimated[dim]), static_cast<double>(counted[dim]),
@@ -99,14 +99,14 @@ TEST_P(BlockChoice, large_matrices_are_estimated_closely_and_the_same_everywhere
   };
   check("entries with a period of five", poisson2d<float>(600));
   check("a band of squares beside single entries", of_squares({{42'000, 4, 4}, {42'000, 1, 2}}));
-  check("mostly single entries", of_squares({{8'400, 7, 4}, {84'000, 1, 4}}));
+  check("mostly single entries", of_squares({{16'800, 7, 4}, {168'000, 1, 4}}));
   check("three sizes", of_squares({{16'800, 3, 8}, {16'800, 8, 2}, {16'800, 2, 6}, {1'680, 5, 40}}));
-  check("many empty rows", random_csr<double, std::int64_t>(64, {"", 300'000, 9'000, [](std::int32_t i, auto&) {
+  check("many empty rows", random_csr<double, std::int64_t>(64, {"", 600'000, 9'000, [](std::int32_t i, auto&) {
                                                                    return i % 1'000 < 900 ? 0 : 12;
                                                                  }}));
   check("one row of many",
-        random_csr<float>(65, {"", 20'000, 300'000, [](std::int32_t i, auto&) { return i == 7'777 ? 200'000 : 6; }}));
-  check("dense rows", random_csr<double>(66, {"", 300, 2'000, [](std::int32_t, auto&) { return 1'900; }}));
+        random_csr<float>(65, {"", 80'000, 300'000, [](std::int32_t i, auto&) { return i == 7'777 ? 200'000 : 6; }}));
+  check("dense rows", random_csr<double>(66, {"", 400, 2'000, [](std::int32_t, auto&) { return 1'900; }}));
 }
 
 KRILL_ON_BACKENDS(BlockChoice);
