@@ -132,6 +132,7 @@ void add_bench(CLI::App& program, Action& action) {
   app->add_option("--out", command->out, "Write the result as JSON, too")->type_name("FILE");
   auto* diff = app->add_option("--diff", command->diff, "Say what became slower or faster; measures nothing")
                    ->type_name("BEFORE.json AFTER.json")
+                   ->option_text("BEFORE.json AFTER.json Excludes: --markdown")
                    ->expected(2);
   app->add_option("--tolerance", command->tolerance, "Relative change that --diff lets pass; default: 0.05")
       ->type_name("X")

@@ -49,9 +49,10 @@ std::string symmetry_text(const MatrixProperties& m) {
 std::string diagonal_text(const MatrixProperties& m) {
   std::string result;
   const auto add = [&](const std::string& part) { result += (result.empty() ? "" : ", ") + part; };
-  if (m.missing_diagonal)
+  if (m.first_missing_diagonal)
     add(fmt::format("missing: {} (first in row {})", m.missing_diagonal, *m.first_missing_diagonal));
-  if (m.zero_diagonal) add(fmt::format("stored as 0: {} (first in row {})", m.zero_diagonal, *m.first_zero_diagonal));
+  if (m.first_zero_diagonal)
+    add(fmt::format("stored as 0: {} (first in row {})", m.zero_diagonal, *m.first_zero_diagonal));
   if (m.positive_diagonal) add("complete, positive");
   if (result.empty()) add("complete");
   if (!m.positive_diagonal && !m.missing_diagonal && !m.zero_diagonal && m.first_not_positive_diagonal)
@@ -106,10 +107,9 @@ std::string table(const Inspection& i) {
   if (m.greatest_magnitude > 0)
     row("magnitudes", fmt::format("{:.4g} to {:.4g} without zeros", m.least_magnitude, m.greatest_magnitude));
   row("norms", fmt::format("Frobenius {:.6g}, infinity {:.6g}", m.frobenius_norm, m.infinity_norm));
-  if (m.non_finite)
-    row("not finite",
-        fmt::format("{} of the entries, first a({}, {}) = {}; no solver takes them", m.non_finite,
-                    m.first_non_finite->row, m.first_non_finite->col, value_text(m.first_non_finite->value)));
+  if (const auto& first = m.first_non_finite)
+    row("not finite", fmt::format("{} of the entries, first a({}, {}) = {}; no solver takes them", m.non_finite,
+                                  first->row, first->col, value_text(first->value)));
   row("came along", i.rhs_name);
   row("to try", suggestion(m));
   return result + "\nRows and columns count from 0.\n";

@@ -106,7 +106,8 @@ template <class Where>
 BasisGroup<kernel_t<T>> Gmres<T>::group(const Where& where, int first, int past) const {
   BasisGroup<kernel_t<T>> vectors;
   vectors.count = std::min(gmres_group, past - first);
-  for (int k = 0; k < vectors.count; ++k) vectors.v[k] = basis_[static_cast<std::size_t>(first + k)].read(where);
+  for (int k = 0; k < vectors.count; ++k)
+    vectors.v[k] = basis_[static_cast<std::size_t>(first) + static_cast<std::size_t>(k)].read(where);
   return vectors;
 }
 

@@ -18,7 +18,9 @@ class Identity final : public Preconditioner<T> {
                               Array<double>&) const override {
     return {r, rr};
   }
-  const Array<T>& apply(Context&, const Array<T>& r, Array<T>&) const override { return r; }
+  const Array<T>& apply(Context&, const Array<T>& r, Array<T>&) const override {
+    return r;  // NOLINT(bugprone-return-const-ref-from-parameter): the answer is r itself
+  }
 };
 
 template <class T>

@@ -59,7 +59,7 @@ class Measurement {
       : command_(command),
         ctx_(make_context(command)),
         request_(parse_request(command, ctx_.on_cuda())),
-        table_(case_width(), variant_width) {
+        table_(case_width(), variant_width()) {
     require_rival(ctx_, command.compare);
     if (!command.out.empty()) AtomicFile(command.out);  // fails now where it could not be written in the end
     result_.commit = git_commit();
@@ -90,7 +90,6 @@ class Measurement {
   }
 
  private:
-  static constexpr std::size_t variant_width = 10;
   static constexpr std::size_t repetition_width = 8;  // " x 12345"
 
   std::size_t case_width() const {
@@ -99,6 +98,13 @@ class Measurement {
       width = std::max(width,
                        matrix.name.size() + (std::holds_alternative<MatrixFile>(matrix.source) ? repetition_width : 0));
     return width;
+  }
+
+  /// Variants are formats; where conversions are timed, "csr to" them, too.
+  std::size_t variant_width() const {
+    std::size_t width = 0;
+    for (const std::string_view format : format_names) width = std::max(width, format.size());
+    return width + (wanted("convert") ? std::string_view("csr to ").size() : 0);
   }
 
   void measure(const BenchMatrix& matrix, Precision precision) {

@@ -75,7 +75,7 @@ Job<T> coo_to_csr(const Subject<T>& s, const Csr<T, Offset>& csr, std::size_t) {
 template <class T, Format format, class Matrix>
 Job<T> csr_to(const Subject<T>& s, const Matrix&, std::size_t copy) {
   const auto source = source_copy(s, copy);
-  const Matrix& A = std::get<Matrix>(*source);
+  const auto& A = std::get<Matrix>(*source);
   const double bytes = matrix_bytes(*source) + matrix_bytes(convert_format(s.ctx, A, format));
   return {[&ctx = s.ctx, &A] { convert_format(ctx, A, format); }, bytes, {.kernel = "convert"}, source, {}};
 }

@@ -33,10 +33,25 @@ Verdict judge(const Row& before, const Row& after, double tolerance) {
   return after.ms ? Verdict::added : Verdict::same;
 }
 
-std::string line(const Change& change) {
-  const Row& row = change.verdict == Verdict::added ? change.after : change.before;
-  std::string text =
-      fmt::format("  {:<8} {:<16} {:<10} {:<14} {:<5}", row.kernel, row.matrix, row.precision, row.variant, row.cache);
+const Row& shown(const Change& change) { return change.verdict == Verdict::added ? change.after : change.before; }
+
+/// How wide the names of what is shown are.
+struct Widths {
+  std::size_t matrix = 0, variant = 0;
+
+  explicit Widths(const std::vector<Change>& changes) {
+    for (const Change& change : changes) {
+      if (change.verdict == Verdict::same) continue;
+      matrix = std::max(matrix, shown(change).matrix.size());
+      variant = std::max(variant, shown(change).variant.size());
+    }
+  }
+};
+
+std::string line(const Change& change, const Widths& widths) {
+  const Row& row = shown(change);
+  std::string text = fmt::format("  {:<8} {:<{}} {:<10} {:<{}} {:<5}", row.kernel, row.matrix, widths.matrix,
+                                 row.precision, row.variant, widths.variant, row.cache);
   switch (change.verdict) {
     case Verdict::slower:
     case Verdict::faster:
@@ -96,12 +111,13 @@ std::string difference_text(const std::vector<Change>& changes, double tolerance
   const auto count = [&](Verdict verdict) {
     return std::count_if(changes.begin(), changes.end(), [&](const Change& c) { return c.verdict == verdict; });
   };
+  const Widths widths(changes);
   std::string text;
   for (const auto& [verdict, heading] : headings) {
     if (count(verdict) == 0) continue;
     text += fmt::format("{}\n", heading);
     for (const Change& change : changes)
-      if (change.verdict == verdict) text += line(change);
+      if (change.verdict == verdict) text += line(change, widths);
   }
   const auto compared = std::ssize(changes) - count(Verdict::gone) - count(Verdict::added);
   return text + fmt::format("{} rows compared: {} slower, {} fail now, {} faster, {} within {:g} %\n", compared,

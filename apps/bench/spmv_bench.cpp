@@ -28,7 +28,8 @@ struct Product {
 
 /// A plan of the matrix, which keeps both.
 template <class T>
-Product<T> planned(Context& ctx, std::shared_ptr<const AnyMatrix<T>> A, SpmvMethod method = SpmvMethod::in_place) {
+Product<T> planned(Context& ctx, const std::shared_ptr<const AnyMatrix<T>>& A,
+                   SpmvMethod method = SpmvMethod::in_place) {
   const auto plan = std::make_shared<const SpmvPlan<T>>(ctx, *A, Op::none, method);
   const auto apply = [A, plan](Context& on, const Array<T>& x, Array<T>& y, const Dots<T>& dots) {
     plan->apply(on, 1.0, x, 0.0, y, dots);

@@ -85,9 +85,9 @@ class Checker {
     Json json = Json::object();
     for (const Key& key : keys) {
       const auto at = std::find_if(node.entries.begin(), node.entries.end(),
-                                   [&](const auto& entry) { return entry.first.text == key.name; });
+                                   [&](const auto& entry) { return entry.key.text == key.name; });
       if (at != node.entries.end()) {
-        Json checked = check_entry(at->first, at->second, key, joined(path, key.name));
+        Json checked = check_entry(at->key, at->value, key, joined(path, key.name));
         if (!checked.is_null()) json[key.name] = std::move(checked);
       } else if (key.required && !suggested.contains(key.name)) {
         report(node.place, fmt::format("{} is missing; expected {}", joined(path, key.name), expectation(key)));
@@ -249,8 +249,8 @@ class Checker {
     for (const Alternative& one : key.alternatives) {
       if (one.key.empty() || !node.find(one.key)) continue;
       const auto& at = std::find_if(node.entries.begin(), node.entries.end(), [&](const auto& entry) {
-                         return entry.first.text == one.key;
-                       })->first.place;
+                         return entry.key.text == one.key;
+                       })->key.place;
       return report(at,
                     fmt::format("{0} has both '{1}' and '{2}'; keep one of them (--set '{0}={{{2}: NAME}}' replaces "
                                 "the whole section)",

@@ -51,6 +51,7 @@ const Key& case_key(std::string_view name) {
 
 std::vector<std::string> names_of(const std::vector<Key>& keys) {
   std::vector<std::string> names;
+  names.reserve(keys.size());
   for (const auto& key : keys) names.push_back(key.name);
   return names;
 }
@@ -79,7 +80,7 @@ std::vector<std::string> sections_with(std::string_view name) {
 std::string range_text(const Key& key) {
   const auto& [least, most, without_least, without_most] = key.range;
   if (is_bound(least) && is_bound(most) && !without_least && !without_most) return fmt::format("{} to {}", least, most);
-  const auto below = is_bound(most) ? fmt::format("{} {}", without_most ? "below" : "at most", most) : std::string();
+  auto below = is_bound(most) ? fmt::format("{} {}", without_most ? "below" : "at most", most) : std::string();
   if (!is_bound(least)) return below;
   return fmt::format("{} {}{}{}", without_least ? "above" : "at least", least, below.empty() ? "" : " and ", below);
 }

@@ -129,19 +129,19 @@ class TreeBuilder final : public YAML::EventHandler {
   void add_entry(YamlNode& map, YamlNode key, YamlNode value) {
     if (key.kind != YamlNode::Kind::scalar) return report(key.place, "a key has to be a word, such as 'solver'");
     const auto first = std::find_if(map.entries.begin(), map.entries.end(),
-                                    [&](const auto& entry) { return entry.first.text == key.text; });
+                                    [&](const auto& entry) { return entry.key.text == key.text; });
     if (first != map.entries.end())
       return report(key.place, fmt::format("duplicate key {}, first given in line {}; keep one of them",
-                                           in_quotes(key.text), first->first.place.line));
-    map.entries.emplace_back(std::move(key), std::move(value));
+                                           in_quotes(key.text), first->key.place.line));
+    map.entries.push_back({std::move(key), std::move(value)});
   }
 
   /// Replaces the key << by the entries of the map, or maps, that it names; keys that are there already win.
   void merge(YamlNode& map) {
     const auto at = std::find_if(map.entries.begin(), map.entries.end(),
-                                 [](const auto& entry) { return entry.first.text == "<<" && !entry.first.quoted; });
+                                 [](const auto& entry) { return entry.key.text == "<<" && !entry.key.quoted; });
     if (at == map.entries.end()) return;
-    YamlNode merged = std::move(at->second);
+    YamlNode merged = std::move(at->value);
     map.entries.erase(at);
     if (merged.kind != YamlNode::Kind::sequence) merged.items = {YamlNode(merged)};
     for (auto& part : merged.items) {
@@ -150,7 +150,7 @@ class TreeBuilder final : public YAML::EventHandler {
         continue;
       }
       for (auto& [key, value] : part.entries)
-        if (!map.find(key.text)) map.entries.emplace_back(std::move(key), std::move(value));
+        if (!map.find(key.text)) map.entries.push_back({std::move(key), std::move(value)});
     }
   }
 
@@ -214,8 +214,8 @@ void place_in_option(YamlNode& node, const std::string& option) {
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
-  const auto at = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.first.text == key; });
-  return at == entries.end() ? nullptr : &at->second;
+  const auto at = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key.text == key; });
+  return at == entries.end() ? nullptr : &at->value;
 }
 
 YamlNode read_yaml(const std::string& text, const std::string& source, std::vector<Diagnostic>& found) {
@@ -232,11 +232,12 @@ YamlNode read_yaml(const std::string& text, const std::string& source, std::vect
       found.push_back({source, at.line, at.column, "a second document begins here; a case is one document"});
     }
     return first;
+  } catch (const GivenUp&) {
+    return {};  // why is booked
   } catch (const YAML::Exception& error) {
     found.push_back({source, error.mark.line + 1, error.mark.column + 1, "not valid YAML: " + explained(error.msg)});
-  } catch (const GivenUp&) {
+    return {};
   }
-  return {};
 }
 
 void apply_setting(YamlNode& root, const std::string& setting, const std::string& source,
@@ -266,7 +267,7 @@ void apply_setting(YamlNode& root, const std::string& setting, const std::string
       key.kind = YamlNode::Kind::scalar;
       key.text = word;
       key.place = nothing.place = {source, 0, 0};
-      next = &node->entries.emplace_back(std::move(key), std::move(nothing)).second;
+      next = &node->entries.emplace_back(YamlEntry{std::move(key), std::move(nothing)}).value;
     }
     node = next;
   }

@@ -14,6 +14,8 @@ struct Place {
   int line = 0, column = 0;
 };
 
+struct YamlEntry;
+
 /// A node of YAML text. Aliases and merge keys (<<) are resolved.
 struct YamlNode {
   enum class Kind { null, scalar, sequence, map };
@@ -21,12 +23,15 @@ struct YamlNode {
   bool quoted = false;  ///< a scalar that is text whatever it looks like
   std::string text;     ///< of a scalar
   Place place;
-  std::vector<YamlNode> items;                         ///< of a sequence
-  std::vector<std::pair<YamlNode, YamlNode>> entries;  ///< of a map: keys are scalars, each there once
+  std::vector<YamlNode> items;     ///< of a sequence
+  std::vector<YamlEntry> entries;  ///< of a map: keys are scalars, each there once
 
   /// The value of a key, or null where the node is no map or has no such key.
   const YamlNode* find(std::string_view key) const;
   YamlNode* find(std::string_view key) { return const_cast<YamlNode*>(std::as_const(*this).find(key)); }
+};
+struct YamlEntry {
+  YamlNode key, value;
 };
 
 /// Reads text that holds one YAML document and books what is wrong with it: syntax errors, duplicate keys, several

@@ -17,7 +17,7 @@ void csr_transpose(const Host& host, const CsrView<const T, Offset>& a, bool con
   const int parts = host.threads_for(a.nnz);
   Frame frame(host);
   const auto cols = static_cast<std::size_t>(a.cols);
-  Offset* cursors = frame.take<Offset>(cols * static_cast<std::size_t>(parts));
+  auto* cursors = frame.take<Offset>(cols * static_cast<std::size_t>(parts));
   const auto first_row = [&](int part) {
     const Offset target = base + static_cast<Offset>(a.nnz * part / parts);
     return part == parts ? a.rows : std::lower_bound(a.row_offsets, a.row_offsets + a.rows, target) - a.row_offsets;

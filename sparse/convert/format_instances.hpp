@@ -26,6 +26,8 @@ template void run_pass(const Where&, std::int64_t, ListDiagonals);
 template void run_pass(const Where&, std::int64_t, FlagDiagonals<NoValue, std::int32_t>);
 template void run_pass(const Where&, std::int64_t, FlagDiagonals<NoValue, std::int64_t>);
 template void run_pass(const Where&, std::int64_t, OpenRows);
+template void run_pass(const Where&, std::int64_t, SampleSquares<std::int32_t>);
+template void run_pass(const Where&, std::int64_t, SampleSquares<std::int64_t>);
 template void run_pass(const Where&, std::int64_t, JoinPairs);
 template void run_pass(const Where&, std::int64_t, SplitPairs);
 template void run_pass(const Where&, std::int64_t, FillTail);

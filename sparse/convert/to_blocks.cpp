@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "krill/sparse/convert/block_passes.hpp"
 #include "krill/sparse/convert/convert_passes.hpp"
 #include "krill/sparse/convert/fill_blocks.hpp"
@@ -29,6 +31,25 @@ Array<std::int64_t> count_blocks(Context& ctx, const Csr<T, Offset>& A, const Bl
 template <class T, class Offset>
 std::int64_t stored_blocks(Context& ctx, const Csr<T, Offset>& A, Blocking blocks) {
   return last_offset(ctx, count_blocks(ctx, A, blocks));
+}
+
+template <class T, class Offset>
+std::array<std::int64_t, largest_square + 1> estimated_squares(Context& ctx, const Csr<T, Offset>& A) {
+  std::array<std::int64_t, largest_square + 1> blocks{};
+  constexpr std::int64_t samples = 32'768, most_counted = 16 * samples;  // sampling pays beyond
+  if (A.nnz() <= most_counted) {
+    for (std::int32_t dim = least_square; dim <= largest_square; ++dim)
+      blocks[static_cast<std::size_t>(dim)] = stored_blocks(ctx, A, {dim, dim});
+    return blocks;
+  }
+  Array<BySquare> shares(1, "shares of blocks");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, samples, SampleSquares<Offset>{pattern(where, A), samples, shares.write(where)});
+  });
+  const double scale = static_cast<double>(A.nnz()) / samples / SampleSquares<Offset>::whole;
+  for (std::size_t dim = least_square; dim <= largest_square; ++dim)
+    blocks[dim] = std::llround(static_cast<double>(shares.host()[0].of[dim]) * scale);
+  return blocks;
 }
 
 template <class T, class Offset>
@@ -111,9 +132,10 @@ Gebsc<T> to_gebsc(Context& ctx, const Bsr<T>& A) {
   return {A.rows(), A.cols(), A.blocks(), std::move(offsets), std::move(rows), std::move(values)};
 }
 
-#define INSTANTIATE(T, Offset)                                                    \
-  template Bsr<T> to_bsr(Context&, const Csr<T, Offset>&, Blocking, GrowthLimit); \
-  template std::int64_t stored_blocks(Context&, const Csr<T, Offset>&, Blocking); \
+#define INSTANTIATE(T, Offset)                                                                              \
+  template std::array<std::int64_t, largest_square + 1> estimated_squares(Context&, const Csr<T, Offset>&); \
+  template Bsr<T> to_bsr(Context&, const Csr<T, Offset>&, Blocking, GrowthLimit);                           \
+  template std::int64_t stored_blocks(Context&, const Csr<T, Offset>&, Blocking);                           \
   template BlockedEll<T> to_blocked_ell(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE

@@ -30,20 +30,13 @@ Csr<T, Offset> rows_to_csr(Context& ctx, std::int32_t rows, std::int32_t cols, V
   });
   return {cols, std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
-template <class T, class Offset, class Matrix>
-Csr<T, Offset> rows_to_csr(Context& ctx, const Matrix& A) {
-  return rows_to_csr<T, Offset>(ctx, A.rows(), A.cols(), [&](const auto& where) { return A.view(where); });
-}
-template <class T, class Matrix>
-Csr<T, std::int64_t> nonzeros_to_csr(Context& ctx, const Matrix& A) {
-  return rows_to_csr<T, std::int64_t>(ctx, A.rows(), A.cols(), [&](const auto& where) {
-    const auto a = A.view(where);
-    return Nonzeros<std::remove_const_t<decltype(a)>>{a, a.cols};
-  });
-}
 
 }  // namespace
 
+template <class T, class Offset, template <class> class Format>
+Csr<T, Offset> to_csr(Context& ctx, const Format<T>& A) requires RowFormat<Format<T>> {
+  return rows_to_csr<T, Offset>(ctx, A.rows(), A.cols(), [&](const auto& where) { return A.view(where); });
+}
 template <class T, class Offset>
 Csr<T, Offset> to_csr(Context& ctx, const CooAos<T>& A) {
   return to_csr<T, Offset>(ctx, to_coo(ctx, A));
@@ -53,49 +46,16 @@ Csr<T, Offset> to_csr(Context& ctx, const Csc<T>& A) {
   return with_offsets<Offset>(ctx, transpose(ctx, A.transposed()));
 }
 template <class T, class Offset>
-Csr<T, Offset> to_csr(Context& ctx, const Bsr<T>& A) {
-  return rows_to_csr<T, Offset>(ctx, A);
-}
-template <class T, class Offset>
-Csr<T, Offset> to_csr(Context& ctx, const Bsrx<T>& A) {
-  return rows_to_csr<T, Offset>(ctx, A);
-}
-template <class T, class Offset>
 Csr<T, Offset> to_csr(Context& ctx, const Gebsc<T>& A) {
-  return transpose(ctx, rows_to_csr<T, Offset>(ctx, A.transposed()));
-}
-template <class T, class Offset>
-Csr<T, Offset> to_csr(Context& ctx, const Ell<T>& A) {
-  return rows_to_csr<T, Offset>(ctx, A);
-}
-template <class T, class Offset>
-Csr<T, Offset> to_csr(Context& ctx, const Sell<T>& A) {
-  return rows_to_csr<T, Offset>(ctx, A);
-}
-template <class T, class Offset>
-Csr<T, Offset> to_csr(Context& ctx, const Hyb<T>& A) {
-  return rows_to_csr<T, Offset>(ctx, A);
-}
-template <class T, class Offset>
-Csr<T, Offset> to_csr(Context& ctx, const Dia<T>& A) {
-  return rows_to_csr<T, Offset>(ctx, A);
-}
-template <class T, class Offset>
-Csr<T, Offset> to_csr(Context& ctx, const BlockedEll<T>& A) {
-  return rows_to_csr<T, Offset>(ctx, A);
+  return transpose(ctx, to_csr<T, Offset>(ctx, A.transposed()));
 }
 
-template <class T>
-Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Bsr<T>& A) {
-  return nonzeros_to_csr<T>(ctx, A);
-}
-template <class T>
-Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Bsrx<T>& A) {
-  return nonzeros_to_csr<T>(ctx, A);
-}
-template <class T>
-Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const BlockedEll<T>& A) {
-  return nonzeros_to_csr<T>(ctx, A);
+template <class T, template <class> class Format>
+Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Format<T>& A) requires BlockFormat<Format<T>> {
+  return rows_to_csr<T, std::int64_t>(ctx, A.rows(), A.cols(), [&](const auto& where) {
+    const auto a = A.view(where);
+    return Nonzeros<std::remove_const_t<decltype(a)>>{a, a.cols};
+  });
 }
 
 #define INSTANTIATE(T, Offset)                                \

@@ -69,11 +69,11 @@ AnyMatrix<T> to_format(Context& ctx, AnyMatrix<T> A, Format format, const Format
 
 template <class T, class Offset>
 std::int32_t best_block_dim(Context& ctx, const Csr<T, Offset>& A) {
-  std::int32_t best = 2;
+  const auto blocks = estimated_squares(ctx, A);
+  std::int32_t best = least_square;
   auto least = std::numeric_limits<std::size_t>::max();
-  for (std::int32_t dim = 2; dim <= 8; ++dim) {
-    const Blocking blocks{dim, dim};
-    const std::size_t bytes = bsr_bytes<T>(A.rows(), stored_blocks(ctx, A, blocks), blocks);
+  for (std::int32_t dim = least_square; dim <= largest_square; ++dim) {
+    const std::size_t bytes = bsr_bytes<T>(A.rows(), blocks[static_cast<std::size_t>(dim)], {dim, dim});
     if (bytes < least) least = bytes, best = dim;
   }
   return best;

@@ -18,11 +18,8 @@ inline constexpr bool counts_entries = !requires(const Matrix& a) {
 
 // New values for each format. A format's view is const, the pass's is not: it writes values alone.
 template <class T, class Offset, class To>
-requires(std::is_same_v<To, Csr<T, std::int32_t>> || std::is_same_v<To, Csr<T, std::int64_t>> ||
-         std::is_same_v<To, Coo<T>> || std::is_same_v<To, CooAos<T>>)  //
-    void update(Context& ctx, const Csr<T, Offset>& from, To& to) {
-  copy_bits(ctx, from.values(), to.values());
-}
+requires OneOf<To, Csr<T, std::int32_t>, Csr<T, std::int64_t>, Coo<T>, CooAos<T>>
+void update(Context& ctx, const Csr<T, Offset>& from, To& to) { copy_bits(ctx, from.values(), to.values()); }
 
 template <class T, class Offset>
 void update(Context& ctx, const Csr<T, Offset>& from, Csc<T>& to) {
@@ -41,16 +38,16 @@ void update(Context& ctx, const Csr<T, Offset>& from, Gebsc<T>& to) {
 }
 
 template <class T, class Offset, class To>
-requires(std::is_same_v<To, Bsr<T>> || std::is_same_v<To, Bsrx<T>>)  //
-    void update(Context& ctx, const Csr<T, Offset>& from, To& to) {
+requires OneOf<To, Bsr<T>, Bsrx<T>>
+void update(Context& ctx, const Csr<T, Offset>& from, To& to) {
   ctx.dispatch([&](const auto& where) {
     fill_blocks(where, from.view(where), BsrPlaces<kernel_t<T>>{to.view(where), to.values().write(where)});
   });
 }
 
 template <class T, class Offset, class To>
-requires(std::is_same_v<To, Ell<T>> || std::is_same_v<To, Sell<T>>)  //
-    void update(Context& ctx, const Csr<T, Offset>& from, To& to) {
+requires OneOf<To, Ell<T>, Sell<T>>
+void update(Context& ctx, const Csr<T, Offset>& from, To& to) {
   ctx.dispatch([&](const auto& where) {
     const auto view = to.view(where);
     run_pass(where, view.slices() * view.slice_rows,

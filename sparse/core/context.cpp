@@ -7,6 +7,14 @@
 #include <string_view>
 
 namespace krill {
+namespace {
+
+std::uint64_t new_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
 
 Counters& counters() {
   thread_local Counters mine;
@@ -32,9 +40,7 @@ struct Context::Device {
   std::uint64_t stream_id;
 };
 
-Context::Context() : id_(0), host_arena_(std::make_unique<Arena>()) {
-  static std::atomic<std::uint64_t> last{0};
-  id_ = ++last;
+Context::Context() : id_(new_id()), host_arena_(std::make_unique<Arena>()) {
   const char* loop = std::getenv("KRILL_LOOP");
   if (loop && std::string_view(loop) == "host") loop_control = LoopControl::host;
 }

@@ -19,6 +19,10 @@ template <class T>
 using AnyMatrix = std::variant<Csr<T, std::int32_t>, Csr<T, std::int64_t>, Coo<T>, CooAos<T>, Csc<T>, Bsr<T>, Bsrx<T>,
                                Gebsc<T>, Ell<T>, Sell<T>, Hyb<T>, Dia<T>, BlockedEll<T>>;
 
+/// For templates that serve some of the formats.
+template <class Matrix, class... Formats>
+concept OneOf = (std::is_same_v<Matrix, Formats> || ...);
+
 template <class T>
 std::int32_t rows(const AnyMatrix<T>& A) {
   return std::visit([](const auto& a) { return a.rows(); }, A);

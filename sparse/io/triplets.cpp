@@ -21,7 +21,6 @@ namespace {
 using Key = std::uint32_t;
 constexpr Key key_of(std::int32_t col, bool mirrored) { return static_cast<Key>(col) << 1 | Key{mirrored}; }
 constexpr std::int32_t col_of(Key key) { return static_cast<std::int32_t>(key >> 1); }
-constexpr bool is_mirrored(Key key) { return key & 1; }
 
 int threads_for(std::int64_t work) { return work < 32'768 ? 1 : omp_get_max_threads(); }
 

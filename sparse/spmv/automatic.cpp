@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t least_entries = 20'000;         // below that, a product is a launch and no more
 constexpr double clearly_slower = 1.02;                // than csr: what a timing may say without being noise
-constexpr std::int64_t longest_row_for_blocks = 4096;  // counting blocks takes a few threads a block row
+constexpr std::int64_t longest_row_for_blocks = 4096;  // blocks are made with a thread a row
+constexpr std::int64_t most_blocks = 2'000'000'000;    // estimated: they have 32-bit offsets
 
 /// A form, and what a product with it moves.
 template <class T>
@@ -41,12 +42,11 @@ Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A) {
   if (dia < static_cast<double>(best.bytes))
     best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(dia)};
   if (!try_blocks) return best;
+  const auto blocks = estimated_squares(ctx, A);
   for (const std::int32_t dim : {2, 3, 4}) {
-    const Blocking blocking{dim, dim};
-    const std::int64_t blocks = stored_blocks(ctx, A, blocking);
-    const std::size_t bytes = bsr_bytes<T>(A.rows(), blocks, blocking);
-    if (bytes < best.bytes && blocks <= std::numeric_limits<std::int32_t>::max())
-      best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
+    const std::int64_t stored = blocks[static_cast<std::size_t>(dim)];
+    const std::size_t bytes = bsr_bytes<T>(A.rows(), stored, {dim, dim});
+    if (bytes < best.bytes && stored < most_blocks) best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
   }
   return best;
 }
@@ -92,9 +92,9 @@ std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, cons
   report.csr_ms = time_of<T>(ctx, A.rows(), A.cols(), multiply_in_csr);
   OtherForm<T> other = make(ctx, A, best);
   report.ms = time_of<T>(ctx, A.rows(), A.cols(), [&](const SpmvCall<T>& call) { other.multiply(ctx, call); });
-  const std::string sizes = fmt::format("{} in place of {}", human_bytes(best.bytes), human_bytes(A.bytes()));
+  const std::string sizes = fmt::format("{} in place of {}", human_bytes(other.bytes()), human_bytes(A.bytes()));
   if (report.ms < clearly_slower * report.csr_ms) {
-    report.method = best.method, report.bytes = best.bytes;
+    report.method = best.method, report.bytes = other.bytes();
     report.why =
         fmt::format("{}: {}, {:.3g} ms a product in place of {:.3g}", best.what, sizes, report.ms, report.csr_ms);
     return other;

@@ -13,7 +13,7 @@ constexpr double square_root(double a) {
   if (!(a > 0) || a - a != 0) return a;                           // 0, NaN and infinity are their own answer here
   if (a < 0x1p-1000) return square_root(a * 0x1p200) * 0x1p-100;  // the exponent of a subnormal says nothing
   // half the exponent: within a factor of sqrt(2) of the root
-  double root = std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) >> 1) + (std::uint64_t{1023} << 51));
+  auto root = std::bit_cast<double>((std::bit_cast<std::uint64_t>(a) >> 1) + (std::uint64_t{1023} << 51));
   for (int i = 0; i < 6; ++i) root = 0.5 * (root + a / root);
   return root;
 }

@@ -1,4 +1,6 @@
 // generate, convert and inspect.
+#include <fmt/format.h>
+
 #include "krill/apps/case/keys.hpp"
 #include "krill/apps/commands.hpp"
 #include "tests/apps/program.hpp"
@@ -32,7 +34,7 @@ TEST_F(MatrixCommands, every_generator_makes_a_file_that_reads_back) {
   for (const auto& type : types_of(case_key("matrix"))) {
     const Key& matrix = case_key("matrix");
     const bool grid = find_key(matrix.alternative(type)->keys, "nx") != nullptr;
-    const Outcome o = krill("generate " + type + (grid ? " nx=4" : " rows=50") + " -o " + type + ".mtx");
+    const Outcome o = krill(fmt::format("generate {0} {1} -o {0}.mtx", type, grid ? "nx=4" : "rows=50"));
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_TRUE(contains(o.out, type + ".mtx: ")) << o.out;
     const Json m = inspected(type + ".mtx");

@@ -31,6 +31,7 @@ double median_ms(Context& ctx, int rounds, int repeats, const std::function<void
   work();
   ctx.synchronize();
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(rounds));
   for (int r = 0; r < rounds; ++r)
     times.push_back(1e3 / repeats * seconds_of([&] {
                       for (int i = 0; i < repeats; ++i) work();
@@ -75,7 +76,7 @@ class Bench {
   }
 
   void add(const std::string& kernel, const Case& c, const AnyMatrix<double>& A, const std::string& variant, double ms,
-           double bytes, const std::string& rival, double rival_ms, Json more = Json::object()) {
+           double bytes, const std::string& rival, double rival_ms, const Json& more = Json::object()) {
     const double gbps = bytes / ms * 1e-6, ratio = rival_ms / ms;
     fmt::print("{:5} {:14} {:24} {:10.4f} ms {:7.1f} GB/s {:5.1f} % of copy", kernel, c.name, variant, ms, gbps,
                100 * gbps / copy_gbps_);

@@ -18,6 +18,7 @@ using Ints = std::vector<std::int32_t>;
 template <class T>
 std::vector<T> gathered(const std::vector<T>& values, const auto& order) {
   std::vector<T> result;
+  result.reserve(order.size());
   for (const auto k : order) result.push_back(values[static_cast<std::size_t>(k)]);
   return result;
 }

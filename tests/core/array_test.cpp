@@ -1,5 +1,6 @@
 #include "krill/sparse/core/array.hpp"
 
+#include <array>
 #include <thread>
 
 #include "krill/sparse/vector/vector.hpp"
@@ -105,9 +106,9 @@ TEST(Context, refuses_a_device_that_does_not_exist) {
 }
 
 TEST(Context, serves_a_thread_each) {
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([] {
+  std::array<std::thread, 4> threads;
+  for (std::thread& thread : threads)
+    thread = std::thread([] {
       Context ctx = Context::automatic();
       Array<double> a(std::vector<double>(1000, 1.0)), sum(1);
       for (int i = 0; i < 50; ++i) dot(ctx, a, a, sum);

@@ -30,6 +30,7 @@ std::string fault(const std::string& text) {
 template <class T>
 std::vector<std::tuple<int, int, T>> entries(const Triplets<T>& a) {
   std::vector<std::tuple<int, int, T>> list;
+  list.reserve(a.value.size());
   for (std::size_t i = 0; i < a.value.size(); ++i) list.emplace_back(a.row[i], a.col[i], a.value[i]);
   return list;
 }

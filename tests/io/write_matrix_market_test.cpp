@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -91,8 +92,8 @@ TYPED_TEST(WriteMatrixMarket, writes_columns) {
   using T = TypeParam;
   const Folder folder;
   std::mt19937_64 engine(9);
-  std::vector<T> values;
-  for (int i = 0; i < 3000; ++i) values.push_back(random_number<T>(engine));
+  std::vector<T> values(3000);
+  std::ranges::generate(values, [&] { return random_number<T>(engine); });
   write_vector<T>(folder.path("b.mtx"), values, 3, "three columns");
   const auto read = read_vector<T>(folder.path("b.mtx"));
   EXPECT_EQ(read.rows, 1000);

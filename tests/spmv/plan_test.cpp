@@ -2,6 +2,7 @@
 
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/spmv/packed.hpp"
+#include "krill/sparse/vector/vector.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/formats.hpp"
 #include "tests/support/oracle.hpp"
@@ -211,6 +212,55 @@ TEST_P(Plan, new_values_reach_every_plan) {
       std::ranges::copy(changed.values().host(), std::get<Csr<T, std::int64_t>>(wide).values().edit().begin());
       plan.update(ctx);
       check_plan(ctx, plan, op, reference(changed));
+    }
+  });
+}
+
+TEST_P(Plan, new_values_of_transposes_reach_products_that_are_captured_already) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> csr = random_csr<T>(96, nasty_shapes()[6]);
+    Csr<T> changed = csr.clone();
+    for (T& value : changed.values().edit()) value = value * T(2) + T(3);
+    for (const Op op : {Op::none, Op::transpose, Op::adjoint}) {
+      std::vector<AnyMatrix<T>> matrices;
+      matrices.emplace_back(csr.clone());
+      matrices.emplace_back(with_offsets<std::int64_t>(ctx, csr.clone()));
+      matrices.emplace_back(to_csc(ctx, csr));
+      for (AnyMatrix<T>& A : matrices) {
+        SCOPED_TRACE(A.index());
+        SpmvPlan<T> plan(ctx, A, op);
+        const auto x = random_vector<T>(97, plan.cols());
+        const Array<T> ax(x);
+        const Array<double> one{1.0};
+        Array<T> y(plan.rows());
+        Array<double> products{0.0};  // that were computed
+        int calls = 0;                // directly, or by a capture
+        Array<Progress> progress(std::vector<Progress>(1));
+        LoopGraph graph;
+        const auto multiply = [&](const Csr<T>& values) {
+          progress.edit()[0] = {};
+          const auto body = [&] {
+            ++calls;
+            plan.apply(ctx, T(1), ax, T(0), y);
+            axpby(ctx, 1.0, one, 1.0, products);
+          };
+          int looks = 0;
+          iterate(ctx, graph, progress, body,
+                  [&](const Progress&) { return ++looks < 20 ? Reason::running : Reason::interrupted; });
+          expect_within(y, product(op, 1.0, reference(values), to_reference(x), 0.0,
+                                   std::vector<Z>(static_cast<std::size_t>(y.size())), epsilon<T>()));
+        };
+        multiply(csr);
+        const int calls_before = calls;
+        const double products_before = products.host()[0];
+        update_values(ctx, changed, A);
+        plan.update(ctx);
+        multiply(changed);
+        if (!ctx.on_cuda() || ctx.loop_control == LoopControl::host) continue;
+        EXPECT_EQ(calls, calls_before + 1) << "the first capture serves";
+        EXPECT_GT(products.host()[0], products_before + 1) << "and its products were the last";
+      }
     }
   });
 }

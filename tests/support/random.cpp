@@ -109,12 +109,13 @@ Csr<T> poisson2d(std::int32_t n) {
   std::vector<std::map<std::int32_t, T>> rows(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
   for (std::int32_t y = 0; y < n; ++y)
     for (std::int32_t x = 0; x < n; ++x) {
-      auto& row = rows[static_cast<std::size_t>(y * n + x)];
-      row[y * n + x] = T(4);
-      if (x > 0) row[y * n + x - 1] = T(-1);
-      if (x + 1 < n) row[y * n + x + 1] = T(-1);
-      if (y > 0) row[(y - 1) * n + x] = T(-1);
-      if (y + 1 < n) row[(y + 1) * n + x] = T(-1);
+      const std::int32_t i = y * n + x;
+      auto& row = rows[static_cast<std::size_t>(i)];
+      row[i] = T(4);
+      if (x > 0) row[i - 1] = T(-1);
+      if (x + 1 < n) row[i + 1] = T(-1);
+      if (y > 0) row[i - n] = T(-1);
+      if (y + 1 < n) row[i + n] = T(-1);
     }
   return from_rows<T, std::int32_t>(n * n, rows);
 }
