@@ -59,7 +59,9 @@ OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
     return {*std::move(form.packed)};
   }
   if (form.method == "dia") return {to_dia(ctx, A)};
-  return {to_bsr(ctx, A, {form.block_dim, form.block_dim, BlockOrder::row_major})};
+  Bsr<T> bsr = to_bsr(ctx, A, {form.block_dim, form.block_dim, BlockOrder::row_major});
+  CsrTiles tiles = CsrTiles::of(ctx, bsr);
+  return {std::move(bsr), std::move(tiles)};
 }
 
 /// Milliseconds of y = A x: the mean of some, after two that warm up.
@@ -109,9 +111,9 @@ std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, cons
 
 template <class T>
 std::size_t OtherForm<T>::bytes() const {
-  return std::visit(Overloaded{[](const Packed<T>& a) { return a.sizes().bytes; },
-                               [](const AnyMatrix<T>& a) { return krill::bytes(a); }},
-                    matrix);
+  return block_tiles.bytes() + std::visit(Overloaded{[](const Packed<T>& a) { return a.sizes().bytes; },
+                                                     [](const AnyMatrix<T>& a) { return krill::bytes(a); }},
+                                          matrix);
 }
 
 template <class T>
@@ -120,7 +122,7 @@ void OtherForm<T>::multiply(Context& ctx, const SpmvCall<T>& call) const {
       Overloaded{[&](const Packed<T>& a) {
                    ctx.dispatch([&](const auto& where) { run_product(where, call.product(where, a.view(where))); });
                  },
-                 [&](const AnyMatrix<T>& a) { run_call(ctx, a, call); }},
+                 [&](const AnyMatrix<T>& a) { run_call(ctx, a, block_tiles, call); }},
       matrix);
 }
 

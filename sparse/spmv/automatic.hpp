@@ -14,6 +14,7 @@ namespace krill {
 template <class T>
 struct OtherForm {
   std::variant<Packed<T>, AnyMatrix<T>> matrix;
+  CsrTiles block_tiles = {};  ///< where it is in BSR
 
   std::size_t bytes() const;
   void multiply(Context&, const SpmvCall<T>&) const;

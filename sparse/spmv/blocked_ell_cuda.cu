@@ -1,68 +1,71 @@
 #include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/row_kernel.cuh"
+#include "krill/sparse/spmv/block_pieces.cuh"
 
 namespace krill {
 namespace {
 
-/// The places lane, lane + lanes, ... of row i, which lie side by side. dim = 0: the block's size is not known when
-/// this is compiled. x is asked for before the value is known to be no zero.
-template <int lanes, int dim>
+/// Row i in pieces. dim = 0: the block's size is not known when this is compiled.
+template <int dim, int count, class T>
+struct RowInBlocks {
+  const BlockedEllView<const T>& a;
+  const std::int32_t* blocks;
+  const T* row;
+
+  __device__ RowInBlocks(const BlockedEllView<const T>& matrix, std::int32_t i)
+      : a(matrix),
+        blocks(matrix.col_indices + std::int64_t{static_cast<unsigned>(i) / size()} * width()),
+        row(matrix.values + i * matrix.ell_cols) {}
+  __device__ unsigned size() const { return dim ? dim : static_cast<unsigned>(a.block_dim); }
+  __device__ unsigned width() const { return (static_cast<unsigned>(a.ell_cols) + size() - 1) / size(); }
+  __device__ unsigned parts() const { return size() / count; }
+  __device__ unsigned offset(Place at) const { return at.whole * size() + at.part * count; }
+  __device__ bool has(Place at) const { return offset(at) < static_cast<unsigned>(a.ell_cols); }
+  __device__ unsigned column(Place at) const {
+    const std::int32_t block = blocks[at.whole] - static_cast<std::int32_t>(a.base);
+    return block < 0 ? no_column : static_cast<unsigned>(block) * size() + at.part * count;
+  }
+  __device__ const T* values(Place at) const { return row + offset(at); }
+};
+
+template <int lanes, int dim, int count, bool whole>
 struct BlockedEllRow {
-  static constexpr int resident = 8;
+  static constexpr int resident = whole ? 4 : 6;
 
   template <class T>
   __device__ T operator()(const BlockedEllView<const T>& a, std::int32_t i, int lane, const T* x) const {
-    const auto ell_cols = static_cast<std::uint32_t>(a.ell_cols);
-    const std::uint32_t size = dim ? dim : static_cast<std::uint32_t>(a.block_dim);
-    const auto first = static_cast<std::int32_t>(a.base);
-    const std::int32_t* blocks = a.col_indices + static_cast<std::uint32_t>(i) / size * a.width();
-    const T* row = a.values + i * a.ell_cols;
-    T sum{};
-    for (auto c = static_cast<std::uint32_t>(lane); c < ell_cols; c += in_flight * lanes) {
-      T values[in_flight], factors[in_flight];
-#pragma unroll
-      for (int u = 0; u < in_flight; ++u) {
-        const std::uint32_t place = c + u * lanes;
-        const std::int32_t block = place < ell_cols ? blocks[place / size] - first : -1;
-        values[u] = place < ell_cols ? load_streaming(row + place) : T{};
-        const std::uint32_t col = static_cast<std::uint32_t>(block) * size + place % size;
-        const bool inside = block >= 0 && col < static_cast<std::uint32_t>(a.cols);
-        factors[u] = inside ? x[col] : T{};
-        if (!inside) values[u] = T{};
-      }
-#pragma unroll
-      for (int u = 0; u < in_flight; ++u) sum += times_unless_zero(values[u], factors[u]);
-    }
-    return sum;
+    const RowInBlocks<dim, count, T> row(a, i);
+    return sum_pieces<count, whole>(row, Place::of(static_cast<unsigned>(lane), row.parts()),
+                                    Place::of(lanes, row.parts()), x, static_cast<unsigned>(a.cols));
   }
 };
 
-template <int dim, class T>
+/// So many lanes that each has no more pieces than it has in flight, but where rows are long.
+template <int dim, int count, bool whole, class T>
 void launch(const Cuda& cuda, const Product<BlockedEllView<const T>>& p) {
-  if (p.a.ell_cols > 32)
-    launch_rows<16>(cuda, p, BlockedEllRow<16, dim>{});
-  else if (p.a.ell_cols > 16)
-    launch_rows<8>(cuda, p, BlockedEllRow<8, dim>{});
+  const std::int64_t pieces = p.a.ell_cols / count;
+  if (pieces > 8 * pieces_in_flight)
+    launch_rows<16>(cuda, p, BlockedEllRow<16, dim, count, whole>{});
+  else if (pieces > 4 * pieces_in_flight)
+    launch_rows<8>(cuda, p, BlockedEllRow<8, dim, count, whole>{});
+  else if (pieces > 2 * pieces_in_flight)
+    launch_rows<4>(cuda, p, BlockedEllRow<4, dim, count, whole>{});
   else
-    launch_rows<4>(cuda, p, BlockedEllRow<4, dim>{});
+    launch_rows<2>(cuda, p, BlockedEllRow<2, dim, count, whole>{});
 }
 
 }  // namespace
 
 template <class T>
 void run_product(const Cuda& cuda, const Product<BlockedEllView<const T>>& p) {
-  switch (p.a.block_dim) {
-    case 2:
-      return launch<2>(cuda, p);
-    case 4:
-      return launch<4>(cuda, p);
-    case 8:
-      return launch<8>(cuda, p);
-    case 16:
-      return launch<16>(cuda, p);
-    default:
-      return launch<0>(cuda, p);
-  }
+  constexpr int count = 16 / sizeof(T), few = std::min(count, 2);
+  const auto is_whole = [&](int values) {
+    return p.a.ell_cols % values == 0 && lie_at_multiples(values * sizeof(T), p.a.values, p.x);
+  };
+  if (p.a.block_dim == 2 && is_whole(few)) return launch<2, few, true>(cuda, p);
+  if (p.a.block_dim == 4 && is_whole(count)) return launch<4, count, true>(cuda, p);
+  if (p.a.block_dim == 8 && is_whole(count)) return launch<8, count, true>(cuda, p);
+  if (p.a.block_dim == 16 && is_whole(count)) return launch<16, count, true>(cuda, p);
+  launch<0, 1, false>(cuda, p);
 }
 
 #define INSTANTIATE(T) template void run_product(const Cuda&, const Product<BlockedEllView<const kernel_t<T>>>&);

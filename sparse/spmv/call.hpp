@@ -1,6 +1,6 @@
 // What the doors of products share: checks, and the pointers that kernels get.
 #pragma once
-#include "krill/sparse/spmv/product.hpp"
+#include "krill/sparse/spmv/csr_tiles.hpp"
 #include "krill/sparse/spmv/spmv.hpp"
 
 namespace krill {
@@ -55,9 +55,18 @@ struct SpmvCall {
   }
 };
 
-/// The product or residual that the call asks for, by A's own kernel.
+/// The product or residual that the call asks for, by A's own kernel. Where A is in BSR, `block_tiles` may have the
+/// tiles of its block rows.
 template <class T>
-void run_call(Context& ctx, const AnyMatrix<T>& A, const SpmvCall<T>& call) {
+void run_call(Context& ctx, const AnyMatrix<T>& A, const CsrTiles& block_tiles, const SpmvCall<T>& call) {
+  if (const auto* bsr = std::get_if<Bsr<T>>(&A); bsr && !block_tiles.empty())
+    return ctx.dispatch([&]<class Where>(const Where& where) {
+      const auto p = call.product(where, bsr->view(where));
+      if constexpr (std::is_same_v<Where, Cuda>)
+        run_product(where, p, block_tiles.view(where));
+      else
+        run_product(where, p);
+    });
   call.z ? residual(ctx, A, call.x, *call.z, call.y, call.dots)
          : spmv(ctx, Op::none, call.alpha, A, call.x, call.beta, call.y, call.dots);
 }

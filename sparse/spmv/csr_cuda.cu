@@ -65,17 +65,8 @@ void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p, c
 
 template <class T, class Offset>
 void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p) {
-  const CsrTiling tiling = CsrTiling::of(p.a.rows, p.a.nnz);
-  const std::int32_t count = tiling.count(p.a.rows, p.a.nnz);
-  const auto tiles = static_cast<std::size_t>(count);
   Frame frame(cuda);
-  const CsrTilesView view{tiling,
-                          count,
-                          frame.take<CsrTile>(tiles + 1),
-                          frame.take<T>(2 * tiles),
-                          frame.take<unsigned>(tiles),
-                          frame.take<std::int32_t>(tiles + 2),
-                          frame.take<std::int32_t>(static_cast<std::size_t>(tiling.most_long_rows(p.a.nnz)))};
+  const CsrTilesView view = take_tiles(frame, CsrTiling::of(p.a.rows, p.a.nnz), p.a.rows, p.a.nnz, sizeof(T));
   find_tiles(cuda, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, view);
   run_product(cuda, p, view);
 }

@@ -18,31 +18,48 @@ struct TileBounds {
   }
 };
 
-/// Leaves what tile t adds up for a long row (`part`, valid in thread 0); where that was the last part, adds all parts
-/// in the order of the tiles and books the row. The whole block. Nobody waits: whoever takes the row's last ticket sees
-/// the other parts, for each came before (fence) its own ticket.
-template <class T, class Offset>
-__device__ void book_part(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles, std::int32_t t,
-                          std::int32_t row, T part) {
-  const auto base = static_cast<Offset>(p.a.base);
-  const auto first = static_cast<std::int32_t>(tiles.tiling.first_tile(row, p.a.row_offsets[row] - base));
-  const auto last = static_cast<std::int32_t>(tiles.tiling.last_tile(row, p.a.row_offsets[row + 1] - base));
+/// Whether there are long rows at all.
+__device__ inline bool has_long_rows(const CsrTilesView& tiles) { return tiles.long_starts[tiles.count + 1] != 0; }
+
+/// Leaves what tile t adds up for a long row, which has the entries [begin, end): `width` sums, part(i) is the i-th,
+/// valid in thread 0. Where that was the last part, adds all parts in the order of the tiles; thread 0 calls put(i,
+/// sum). The whole block. Nobody waits: whoever takes the row's last ticket sees the other parts, for each came before
+/// (fence) its own ticket.
+template <class T, class Offset, class Part, class Put>
+__device__ void book_part(const CsrTilesView& tiles, std::int32_t t, std::int32_t row, Offset begin, Offset end,
+                          int width, Part&& part, Put&& put) {
+  const auto first = static_cast<std::int32_t>(tiles.tiling.first_tile(row, begin));
+  const auto last = static_cast<std::int32_t>(tiles.tiling.last_tile(row, end));
   T* sums = static_cast<T*>(tiles.sums);  // of tile t: [2 t] goes on, [2 t + 1] begins
+  for (int i = 0; i < width; ++i) {
+    const T sum = part(i);
+    if (threadIdx.x == 0) sums[(2 * std::int64_t{t} + (t == first)) * width + i] = sum;
+  }
   bool is_last = false;
   if (threadIdx.x == 0) {
-    sums[2 * std::int64_t{t} + (t == first)] = part;
     __threadfence();
     is_last = atomicAdd(&tiles.arrived[first], 1u) == static_cast<unsigned>(last - first);
     __threadfence();
   }
   if (!__syncthreads_or(is_last)) return;
-  T sum{};
-  for (auto s = first + static_cast<std::int32_t>(threadIdx.x); s <= last; s += static_cast<std::int32_t>(blockDim.x))
-    sum += load_through(sums + 2 * std::int64_t{s} + (s == first));
-  sum = block_sum(sum);
-  if (threadIdx.x != 0) return;
-  tiles.arrived[first] = 0;
-  p.put(row, sum);
+  for (int i = 0; i < width; ++i) {
+    T sum{};
+    for (auto s = first + static_cast<std::int32_t>(threadIdx.x); s <= last; s += static_cast<std::int32_t>(blockDim.x))
+      sum += load_through(sums + (2 * std::int64_t{s} + (s == first)) * width + i);
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) put(i, sum);
+  }
+  if (threadIdx.x == 0) tiles.arrived[first] = 0;
+}
+
+/// add(begin, end, row) for the parts of long rows in tile t. All threads of the block.
+template <class Offset, class Add>
+__device__ void for_parts(const CsrTilesView& tiles, std::int32_t t, const Offset* row_offsets, Offset base,
+                          Add&& add) {
+  const auto tile = TileBounds<Offset>::of(tiles, t);
+  const Offset first = row_offsets[tile.first] - base, past = row_offsets[tile.past] - base;
+  if (tile.begin < first) add(tile.begin, min(first, tile.end), tile.first - 1);
+  if (tile.end < past && tile.first < tile.past) add(row_offsets[tile.past - 1] - base, tile.end, tile.past - 1);
 }
 
 /// Reads an entry and its x.
@@ -58,41 +75,42 @@ __device__ auto product_of_entry(const Product<CsrView<const T, Offset>>& p) {
 template <class T, class Offset, class Term>
 __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles, std::int32_t t,
                               Term&& term) {
-  if (tiles.long_starts[tiles.count + 1] == 0) return;
+  if (!has_long_rows(tiles)) return;
   const auto base = static_cast<Offset>(p.a.base);
-  const auto tile = TileBounds<Offset>::of(tiles, t);
-  const auto add = [&](Offset begin, Offset end, std::int32_t row) {
-    T sum{};
-    const auto count = static_cast<int>(end - begin);
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) sum += term(begin + i);
-    book_part(p, tiles, t, row, block_sum(sum));
-  };
-  const Offset first = p.a.row_offsets[tile.first] - base, past = p.a.row_offsets[tile.past] - base;
-  if (tile.begin < first) add(tile.begin, min(first, tile.end), tile.first - 1);
-  if (tile.end < past && tile.first < tile.past) add(p.a.row_offsets[tile.past - 1] - base, tile.end, tile.past - 1);
+  for_parts(tiles, t, p.a.row_offsets, base, [&](Offset begin, Offset end, std::int32_t row) {
+    const auto part = [&](int) {
+      T sum{};
+      const auto count = static_cast<int>(end - begin);
+      for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) sum += term(begin + i);
+      return block_sum(sum);
+    };
+    book_part<T>(tiles, t, row, p.a.row_offsets[row] - base, p.a.row_offsets[row + 1] - base, 1, part,
+                 [&](int, T sum) { p.put(row, sum); });
+  });
 }
 
 /// The same for all tiles of this block, whose entries are read again.
 template <class T, class Offset>
 __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles) {
-  if (tiles.long_starts[tiles.count + 1] == 0) return;
+  if (!has_long_rows(tiles)) return;
   for (auto t = static_cast<std::int32_t>(blockIdx.x); t < tiles.count; t += static_cast<std::int32_t>(gridDim.x))
     add_long_rows(p, tiles, t, product_of_entry(p));
 }
 
 /// Adds up the dots over the grid. A long row is booked by any block, which would make the order of the sum a matter of
-/// luck: its share is added at the end.
-template <bool with_dots, class T, class Offset>
-__device__ void finish(const RowBook<with_dots, CsrView<const T, Offset>>& book,
-                       const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles,
-                       const GridScratch<typename DotsView<T>::Sum>& scratch) {
+/// luck: its share is added at the end. A row of the tiles is `width` rows of the matrix.
+template <bool with_dots, class View, class Sum>
+__device__ void finish(const RowBook<with_dots, View>& book, const Product<View>& p, const CsrTilesView& tiles,
+                       const GridScratch<Sum>& scratch, int width = 1) {
   book.finish(scratch, [&] {
-    typename DotsView<T>::Sum sum;
+    Sum sum;
+    if (!tiles.tiles) return sum;
     for (auto i = static_cast<std::int32_t>(threadIdx.x); i < tiles.long_starts[tiles.count + 1];
-         i += static_cast<std::int32_t>(blockDim.x)) {
-      const std::int32_t row = tiles.long_rows[i];
-      sum += p.dots.row(row, p.y, load_through(p.y + row));
-    }
+         i += static_cast<std::int32_t>(blockDim.x))
+      for (int r = 0; r < width; ++r) {
+        const std::int64_t row = std::int64_t{tiles.long_rows[i]} * width + r;
+        if (row < p.a.rows) sum += p.dots.row(row, p.y, load_through(p.y + row));
+      }
     return sum;
   });
 }

@@ -27,14 +27,32 @@ CsrTiling CsrTiling::of(std::int32_t rows, std::int64_t nnz) {
           static_cast<std::int32_t>(2 * std::clamp(mean, 512.0, most_mean))};
 }
 
+// A round is what the lanes of a thread block take at a time.
+CsrTiling CsrTiling::of(std::int32_t block_rows, std::int64_t stored_blocks, const Blocking& blocks,
+                        std::size_t value_bytes) {
+  constexpr double pieces_a_lane = 4, most_mean = 1024, least_bytes = 8192;
+  const double mean = static_cast<double>(stored_blocks) / std::max(block_rows, 1);
+  const double pieces = mean * blocks.col_dim / values_a_piece(blocks, value_bytes);
+  // by columns, neighboring rows lie side by side: a warp has so many rows that they fill whole sectors
+  const auto most_lanes = blocks.order == BlockOrder::row_major ? 32 : static_cast<std::int32_t>(value_bytes);
+  std::int32_t lanes = 1;
+  while (lanes < most_lanes && pieces_a_lane * lanes < pieces) lanes *= 2;
+  const double block_bytes = static_cast<double>(blocks.size()) * static_cast<double>(value_bytes);
+  const double slack = std::ceil(std::max(2 * std::min(mean, most_mean), least_bytes / block_bytes));
+  const double round = 256.0 / (lanes * blocks.row_dim) * std::min(mean, most_mean);
+  const double rounds = std::clamp(std::floor(static_cast<double>(stored_blocks) / (round * 1024 + 1)), 1.0, 4.0);
+  return {CsrKernel::lanes, lanes, static_cast<std::int32_t>(std::max(rounds * round, 2 * slack)),
+          static_cast<std::int32_t>(slack)};
+}
+
 template <class Offset>
-CsrTiles::CsrTiles(Context& ctx, std::int32_t rows, std::int64_t nnz, const Array<Offset>& row_offsets,
-                   std::size_t value_bytes) {
+CsrTiles::CsrTiles(Context& ctx, const CsrTiling& tiling, std::int32_t rows, std::int64_t nnz,
+                   const Array<Offset>& row_offsets, std::size_t sum_bytes) {
   if (!ctx.on_cuda()) return;
-  tiling_ = CsrTiling::of(rows, nnz);
+  tiling_ = tiling;
   const std::int64_t count = tiling_.count(rows, nnz);
   tiles_ = Array<CsrTile>(count + 1, "csr tiles");
-  sums_ = Array<unsigned char>(2 * count * static_cast<std::int64_t>(value_bytes), "csr tile sums");
+  sums_ = Array<unsigned char>(2 * count * static_cast<std::int64_t>(sum_bytes), "csr tile sums");
   arrived_ = Array<unsigned>(count, "csr tiles arrived");
   long_starts_ = Array<std::int32_t>(count + 2, "csr long row counts");
   long_rows_ = Array<std::int32_t>(tiling_.most_long_rows(nnz), "csr long rows");
@@ -46,7 +64,9 @@ CsrTiles::CsrTiles(Context& ctx, std::int32_t rows, std::int64_t nnz, const Arra
   });
 }
 
-template CsrTiles::CsrTiles(Context&, std::int32_t, std::int64_t, const Array<std::int32_t>&, std::size_t);
-template CsrTiles::CsrTiles(Context&, std::int32_t, std::int64_t, const Array<std::int64_t>&, std::size_t);
+template CsrTiles::CsrTiles(Context&, const CsrTiling&, std::int32_t, std::int64_t, const Array<std::int32_t>&,
+                            std::size_t);
+template CsrTiles::CsrTiles(Context&, const CsrTiling&, std::int32_t, std::int64_t, const Array<std::int64_t>&,
+                            std::size_t);
 
 }  // namespace krill

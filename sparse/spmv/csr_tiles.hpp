@@ -1,5 +1,5 @@
 // How products with a matrix in CSR are divided on a device: into tiles of about as many entries each, whatever the
-// rows look like.
+// rows look like. For BSR, rows are block rows and entries blocks.
 #pragma once
 #include "krill/sparse/spmv/product.hpp"
 
@@ -19,6 +19,7 @@ struct CsrTiling {
 
   /// For a matrix of that size: what was fastest on an H200.
   static CsrTiling of(std::int32_t rows, std::int64_t nnz);
+  static CsrTiling of(std::int32_t block_rows, std::int64_t stored_blocks, const Blocking&, std::size_t value_bytes);
 
   static constexpr std::int64_t entry_length = 8;
   constexpr std::int64_t length() const { return entry_length * entries; }
@@ -43,6 +44,14 @@ struct CsrTiling {
   constexpr std::int64_t most_long_rows(std::int64_t nnz) const { return nnz / slack; }
 };
 
+/// Values of a row of a block that a lane takes at a time on CUDA: 16 bytes, where blocks can be cut into them.
+constexpr std::int32_t values_a_piece(const Blocking& blocks, std::size_t value_bytes) {
+  const auto most = static_cast<std::int32_t>(16 / value_bytes);
+  if (blocks.order == BlockOrder::column_major) return 1;
+  if (blocks.col_dim % most == 0) return most;
+  return blocks.col_dim == 2 || blocks.col_dim == 3 ? blocks.col_dim : 1;
+}
+
 /// Where a tile begins; where it ends the next one says. Entries before those of `row` belong to the row before, a long
 /// one.
 struct CsrTile {
@@ -66,16 +75,40 @@ template <class Offset>
 void find_tiles(const Cuda&, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets, IndexBase,
                 const CsrTilesView& tiles);
 
+/// Room for the tiles of a matrix in the frame's memory; a row's sum has so many bytes.
+inline CsrTilesView take_tiles(Frame& frame, const CsrTiling& tiling, std::int32_t rows, std::int64_t nnz,
+                               std::size_t sum_bytes) {
+  const std::int32_t count = tiling.count(rows, nnz);
+  const auto tiles = static_cast<std::size_t>(count);
+  return {tiling,
+          count,
+          frame.take<CsrTile>(tiles + 1),
+          frame.take<unsigned char>(2 * tiles * sum_bytes),
+          frame.take<unsigned>(tiles),
+          frame.take<std::int32_t>(tiles + 2),
+          frame.take<std::int32_t>(static_cast<std::size_t>(tiling.most_long_rows(nnz)))};
+}
+
 /// A plain run_product finds the tiles first, each time.
 template <class T, class Offset>
 void run_product(const Cuda&, const Product<CsrView<const T, Offset>>&, const CsrTilesView&);
+/// In BSR, without a mask.
+template <class T>
+void run_product(const Cuda&, const Product<BsrView<const T>>&, const CsrTilesView&);
 
 /// Owns the tiles of a matrix. On the host there is nothing to find. One product at a time may use it.
 class CsrTiles {
  public:
   CsrTiles() = default;
-  template <class Offset>
-  CsrTiles(Context&, std::int32_t rows, std::int64_t nnz, const Array<Offset>& row_offsets, std::size_t value_bytes);
+  template <class T, class Offset>
+  static CsrTiles of(Context& ctx, std::int32_t rows, const Array<Offset>& row_offsets, const Array<T>& values) {
+    return {ctx, CsrTiling::of(rows, values.size()), rows, values.size(), row_offsets, sizeof(T)};
+  }
+  template <class T>
+  static CsrTiles of(Context& ctx, const Bsr<T>& a) {
+    const CsrTiling tiling = CsrTiling::of(a.block_rows(), a.stored_blocks(), a.blocks(), sizeof(T));
+    return {ctx, tiling, a.block_rows(), a.stored_blocks(), a.row_offsets(), sizeof(T) * a.blocks().row_dim};
+  }
 
   /// On the host, or where they were made on the host: then products find tiles each time.
   bool empty() const { return tiles_.size() == 0; }
@@ -91,6 +124,10 @@ class CsrTiles {
   }
 
  private:
+  template <class Offset>
+  CsrTiles(Context&, const CsrTiling&, std::int32_t rows, std::int64_t nnz, const Array<Offset>& row_offsets,
+           std::size_t sum_bytes);
+
   CsrTiling tiling_{};
   mutable Array<CsrTile> tiles_{0, "csr tiles"};
   mutable Array<unsigned char> sums_{0, "csr tile sums"};

@@ -27,8 +27,7 @@ struct Rows {
   template <class Offset>
   static Rows of(Context& ctx, const MatrixShape& a, const Array<Offset>& offsets, const Array<std::int32_t>& columns,
                  const Array<T>& values) {
-    CsrTiles tiles(ctx, a.rows(), values.size(), offsets, sizeof(T));
-    return {a.rows(), a.cols(), &offsets, &columns, &values, std::move(tiles)};
+    return {a.rows(), a.cols(), &offsets, &columns, &values, CsrTiles::of(ctx, a.rows(), offsets, values)};
   }
 
   template <class Where>
@@ -94,6 +93,7 @@ struct SpmvPlan<T>::Body {
   // what multiplies: other, else rows, else A's own kernel
   std::optional<Rows<T>> rows = {};
   std::optional<OtherForm<T>> other = {};
+  CsrTiles block_tiles = {};  // of A's block rows
 
   // what `rows` points to beside A's arrays
   Array<std::int64_t> offsets{0, "plan row_offsets"};
@@ -122,6 +122,8 @@ struct SpmvPlan<T>::Body {
       make_from_pairs(ctx, a);
     else if constexpr (std::is_same_v<Matrix, Hyb<T>>)
       make_offsets(ctx, a, a.coo().row_indices(), a.coo().col_indices(), a.coo().values());
+    else if constexpr (std::is_same_v<Matrix, Bsr<T>>)
+      block_tiles = CsrTiles::of(ctx, a);
   }
 
   /// A is stored as its transpose.
@@ -180,7 +182,8 @@ struct SpmvPlan<T>::Body {
   }
 
   std::size_t bytes() const {
-    std::size_t sum = detail::bytes_of(offsets, columns, conjugated) + (rows ? rows->tiles.bytes() : 0);
+    std::size_t sum = detail::bytes_of(offsets, columns, conjugated) + block_tiles.bytes();
+    if (rows) sum += rows->tiles.bytes();
     std::visit(Overloaded{[](std::monostate) {}, [&](const auto& made) { sum += made.bytes(); }}, own);
     return other ? sum + other->bytes() : sum;
   }
@@ -207,7 +210,7 @@ struct SpmvPlan<T>::Body {
     if (other) return other->multiply(ctx, call);
     if (const auto* hyb = std::get_if<Hyb<T>>(&A); hyb && op == Op::none) return multiply_hyb(ctx, *hyb, call);
     if (rows) return ctx.dispatch([&](const auto& where) { rows->multiply(where, call); });
-    run_call(ctx, A, call);
+    run_call(ctx, A, block_tiles, call);
   }
 
   void multiply_hyb(Context& ctx, const Hyb<T>& hyb, const SpmvCall<T>& call) const {

@@ -21,6 +21,11 @@ class RowBook {
       product_.put(row, sum);
   }
 
+  /// What rows that were booked elsewhere add to the dots.
+  __device__ void add(const Sum& part) {
+    if constexpr (with_dots) dots_ += part;
+  }
+
   /// Adds up the dots over the grid; all threads of it. late(): see grid_sum.
   template <class Late>
   __device__ void finish(const GridScratch<Sum>& scratch, Late&& late) const {

@@ -25,9 +25,9 @@ using value_t = typename Matrix::Value;
 /// Repeatable bitwise. Asynchronous and capturable after a first run; allocates nothing but workspace.
 ///
 /// op none moves A.bytes() + rows sizeof T, and one read of x. These cost more, each time, by what they make in the
-/// workspace first: COO and HYB row offsets (4 more bytes an entry of theirs); on CUDA, CSR and what goes by way of
-/// it, tiles of equal work (a few small kernels); transposes, and CSC and GEBSC with op none, a matrix in CSR (about
-/// ten times the product). An SpmvPlan makes that once. Raises ShapeMismatch and InvalidArgument.
+/// workspace first: COO and HYB row offsets (4 more bytes an entry of theirs); on CUDA, CSR, what goes by way of it,
+/// and BSR, tiles of equal work (a few small kernels); transposes, and CSC and GEBSC with op none, a matrix in CSR
+/// (about ten times the product). An SpmvPlan makes that once. Raises ShapeMismatch and InvalidArgument.
 template <class Matrix>
 void spmv(Context&, Op, const Scalar<value_t<Matrix>>& alpha, const Matrix& A, const Array<value_t<Matrix>>& x,
           const Scalar<value_t<Matrix>>& beta, Array<value_t<Matrix>>& y, const Dots<value_t<Matrix>>& = {});

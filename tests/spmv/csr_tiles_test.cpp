@@ -80,6 +80,10 @@ TEST(CsrTiles, cover_every_profile_of_rows) {
         for (int i = 0; i < rows; ++i) offsets.push_back(offsets.back() + lengths[engine() % lengths.size()]);
         for (const CsrTiling& tiling : tilings) expect_partition(find(tiling, offsets, base), offsets, base);
         expect_partition(find(CsrTiling::of(rows, offsets.back() - base), offsets, base), offsets, base);
+        for (const int dim : {1, 2, 3, 16, 64}) {
+          const Blocking blocks{dim, dim, dim == 3 ? BlockOrder::column_major : BlockOrder::row_major};
+          expect_partition(find(CsrTiling::of(rows, offsets.back() - base, blocks, 8), offsets, base), offsets, base);
+        }
       }
 }
 

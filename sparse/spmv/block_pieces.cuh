@@ -1,0 +1,92 @@
+// What the CUDA kernels for blocks share: lanes that take pieces of a row, a few neighboring values of a block each.
+#pragma once
+#include "krill/sparse/spmv/row_kernel.cuh"
+
+namespace krill {
+
+inline constexpr int pieces_in_flight = 4;         ///< that a lane asks for before it uses the first
+inline constexpr unsigned no_column = ~0u - 1024;  ///< of a piece that is padding
+
+/// Whether pieces of so many bytes can be loads of their own.
+template <class... Pointers>
+bool lie_at_multiples(std::size_t bytes, const Pointers*... pointers) {
+  return ((reinterpret_cast<std::uintptr_t>(pointers) % bytes == 0) && ...);
+}
+
+/// Number n of things of which `parts` make a whole. Whoever goes on by the same step each time needs no division.
+struct Place {
+  unsigned whole, part;
+
+  __device__ static Place of(unsigned n, unsigned parts) { return {n / parts, n % parts}; }
+  __device__ void advance(Place step, unsigned parts) {
+    whole += step.whole, part += step.part;
+    if (part >= parts) part -= parts, ++whole;
+  }
+};
+
+/// `count` neighboring values. whole: they lie at a multiple of their size, up to 16 bytes, and are one load.
+template <class T, int count, bool whole>
+struct alignas(whole ? count * sizeof(T) : alignof(T)) Piece {
+  T values[count];
+
+  __device__ static Piece load(const T* from) { return *reinterpret_cast<const Piece*>(from); }
+  /// Of what is read once: it leaves the caches to x.
+  __device__ static Piece load_streaming(const T* from) {
+    Piece piece;
+    if constexpr (whole && sizeof(Piece) == 16) {
+      const int4 words = __ldcs(reinterpret_cast<const int4*>(from));
+      memcpy(&piece, &words, sizeof piece);
+    } else if constexpr (whole && sizeof(Piece) == 8) {
+      const int2 words = __ldcs(reinterpret_cast<const int2*>(from));
+      memcpy(&piece, &words, sizeof piece);
+    } else {
+#pragma unroll
+      for (int v = 0; v < count; ++v) piece.values[v] = krill::load_streaming(from + v);
+    }
+    return piece;
+  }
+};
+
+/// What a lane adds up of a row: the pieces at, at + step, ... The row says how many pieces make a block (parts()), and
+/// of a place whether there is a piece (has()), its first column (column(), no_column where it is padding) and where
+/// its values lie (values()). What lies beyond the matrix's columns is not looked at.
+template <int count, bool whole, class T, class Row>
+__device__ T sum_pieces(const Row& row, Place at, Place step, const T* x, unsigned cols) {
+  using Values = Piece<T, count, whole>;
+  constexpr int flight = sizeof(Values) > 16 ? 3 : pieces_in_flight;
+  T sum{};
+#pragma unroll 1
+  while (row.has(at)) {
+    unsigned column[flight], there = 0;
+    Values values[flight], factors[flight];
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      column[u] = no_column;
+      if (row.has(at)) column[u] = row.column(at), values[u] = Values::load_streaming(row.values(at));
+      at.advance(step, row.parts());
+    }
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      if (column[u] >= cols) continue;
+      there |= 1u << u;
+      if (column[u] + count <= cols) {
+        factors[u] = Values::load(x + column[u]);
+        continue;
+      }
+#pragma unroll
+      for (int v = 0; v < count; ++v)
+        if (column[u] + v < cols)
+          factors[u].values[v] = x[column[u] + v];
+        else
+          values[u].values[v] = factors[u].values[v] = T{};
+    }
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      if (there & 1u << u)
+#pragma unroll
+        for (int v = 0; v < count; ++v) sum += times_unless_zero(values[u].values[v], factors[u].values[v]);
+  }
+  return sum;
+}
+
+}  // namespace krill
