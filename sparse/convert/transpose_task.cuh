@@ -100,10 +100,19 @@ struct Buckets {
 
 /// An entry on its way into its bucket. low: the number of its column in the bucket, above its place in its row.
 template <class Payload>
-struct alignas(payload_bytes<Payload> == 0 ? 8 : 16) Record {
+struct alignas(16) Record {
   unsigned low;
   std::int32_t row;
-  [[no_unique_address]] Payload payload;
+  Payload payload;
+};
+template <>
+struct alignas(8) Record<NoPayload> {
+  unsigned low;
+  std::int32_t row;
+
+  Record() = default;
+  __host__ __device__ constexpr Record(unsigned its_low, std::int32_t its_row, NoPayload)
+      : low(its_low), row(its_row) {}
 };
 
 /// What fits a record and is moved by one instruction.

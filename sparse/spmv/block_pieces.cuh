@@ -57,7 +57,7 @@ __device__ T sum_pieces(const Row& row, Place at, Place step, const T* x, unsign
   T sum{};
 #pragma unroll 1
   while (row.has(at)) {
-    unsigned column[flight], there = 0;
+    unsigned column[flight];
     Values values[flight], factors[flight];
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
@@ -66,25 +66,19 @@ __device__ T sum_pieces(const Row& row, Place at, Place step, const T* x, unsign
       at.advance(step, row.parts());
     }
 #pragma unroll
-    for (int u = 0; u < flight; ++u) {
-      if (column[u] >= cols) continue;
-      there |= 1u << u;
-      if (column[u] + count <= cols) {
-        factors[u] = Values::load(x + column[u]);
-        continue;
-      }
-#pragma unroll
-      for (int v = 0; v < count; ++v)
-        if (column[u] + v < cols)
-          factors[u].values[v] = x[column[u] + v];
-        else
-          values[u].values[v] = factors[u].values[v] = T{};
-    }
-#pragma unroll
     for (int u = 0; u < flight; ++u)
-      if (there & 1u << u)
+      if (column[u] + count <= cols) factors[u] = Values::load(x + column[u]);
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      if (column[u] + count <= cols) {
 #pragma unroll
         for (int v = 0; v < count; ++v) sum += times_unless_zero(values[u].values[v], factors[u].values[v]);
+      } else if (count > 1 && column[u] < cols) {  // the matrix ends inside the block
+#pragma unroll
+        for (int v = 0; v < count - 1; ++v)
+          if (column[u] + v < cols) sum += times_unless_zero(values[u].values[v], x[column[u] + v]);
+      }
+    }
   }
   return sum;
 }

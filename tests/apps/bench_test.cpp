@@ -458,7 +458,9 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
     EXPECT_EQ(o.out, "") << arguments;
     EXPECT_TRUE(contains(o.err, message)) << o.err;
   };
-  expect("smpv", "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, convert or");
+  expect(
+      "smpv",
+      "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, convert or");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
@@ -486,7 +488,7 @@ TEST_F(BenchCommandLine, against_cusparse_on_a_device) {
     GTEST_SKIP() << e.what();
   }
   const Json result = measured(
-      "--backend cuda --compare cusparse --matrix poisson2d nx=300 --precision float32,float64,"
+      "spmv convert csr2csc --backend cuda --compare cusparse --matrix poisson2d nx=300 --precision float32,float64,"
       "complex64,complex128");
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;
