@@ -48,23 +48,35 @@ struct alignas(whole ? count * sizeof(T) : alignof(T)) Piece {
 };
 
 /// What a lane adds up of a row: the pieces at, at + step, ... The row says how many pieces make a block (parts()), and
-/// of a place whether there is a piece (has()), its first column (column(), no_column where it is padding) and where
-/// its values lie (values()). What lies beyond the matrix's columns is not looked at.
+/// of a place whether there is a piece (has()), where its block's column stands (block()) and its values lie
+/// (values()). A column below the base is padding, `size` columns make a block. What lies beyond the matrix's columns
+/// is not looked at. Where there is no piece more, the first is asked for again: a branch would make lanes wait for
+/// each piece.
 template <int count, bool whole, class T, class Row>
 __device__ T sum_pieces(const Row& row, Place at, Place step, const T* x, unsigned cols) {
   using Values = Piece<T, count, whole>;
   constexpr int flight = sizeof(Values) > 16 ? 3 : pieces_in_flight;
+  const auto first = static_cast<std::int32_t>(row.a.base);
   T sum{};
 #pragma unroll 1
   while (row.has(at)) {
-    unsigned column[flight];
+    const Place known = at;
+    std::int32_t block[flight];
+    unsigned column[flight], there = 0;
     Values values[flight], factors[flight];
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
-      column[u] = no_column;
-      if (row.has(at)) column[u] = row.column(at), values[u] = Values::load_streaming(row.values(at));
+      there |= static_cast<unsigned>(row.has(at)) << u;
+      const Place from = row.has(at) ? at : known;
+      block[u] = *row.block(from);
+      values[u] = Values::load_streaming(row.values(from));
+      column[u] = at.part * count;
       at.advance(step, row.parts());
     }
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      column[u] = there >> u & 1 && block[u] >= first ? static_cast<unsigned>(block[u] - first) * row.size() + column[u]
+                                                      : no_column;
 #pragma unroll
     for (int u = 0; u < flight; ++u)
       if (column[u] + count <= cols) factors[u] = Values::load(x + column[u]);

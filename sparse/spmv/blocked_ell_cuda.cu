@@ -20,10 +20,7 @@ struct RowInBlocks {
   __device__ unsigned parts() const { return size() / count; }
   __device__ unsigned offset(Place at) const { return at.whole * size() + at.part * count; }
   __device__ bool has(Place at) const { return offset(at) < static_cast<unsigned>(a.ell_cols); }
-  __device__ unsigned column(Place at) const {
-    const std::int32_t block = blocks[at.whole] - static_cast<std::int32_t>(a.base);
-    return block < 0 ? no_column : static_cast<unsigned>(block) * size() + at.part * count;
-  }
+  __device__ const std::int32_t* block(Place at) const { return blocks + at.whole; }
   __device__ const T* values(Place at) const { return row + offset(at); }
 };
 

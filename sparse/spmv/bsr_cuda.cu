@@ -34,20 +34,17 @@ struct RowInBlocks {
   unsigned past;
 
   __device__ RowInBlocks(const BsrView<const T>& matrix, unsigned i, unsigned end)
-      : a(matrix), row(matrix.values + (by_rows() ? i * columns() : i)), past(end) {}
+      : a(matrix), row(matrix.values + (by_rows() ? i * size() : i)), past(end) {}
   __device__ bool by_rows() const { return count > 1 || a.blocks.order == BlockOrder::row_major; }
-  __device__ unsigned columns() const {
+  __device__ unsigned size() const {
     return known_parts ? known_parts * count : static_cast<unsigned>(a.blocks.col_dim);
   }
-  __device__ unsigned parts() const { return columns() / count; }
+  __device__ unsigned parts() const { return size() / count; }
   __device__ bool has(Place at) const { return at.whole < past; }
-  __device__ unsigned column(Place at) const {
-    const std::int32_t block = a.col_indices[at.whole] - static_cast<std::int32_t>(a.base);
-    return static_cast<unsigned>(block) * columns() + at.part * count;
-  }
+  __device__ const std::int32_t* block(Place at) const { return a.col_indices + at.whole; }
   __device__ const T* values(Place at) const {
     const auto rows = static_cast<unsigned>(a.blocks.row_dim);
-    return row + std::int64_t{at.whole} * (rows * columns()) + at.part * (by_rows() ? count : rows);
+    return row + std::int64_t{at.whole} * (rows * size()) + at.part * (by_rows() ? count : rows);
   }
 };
 

@@ -43,12 +43,12 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 3
 #pragma unroll
           for (int u = 0; u < lanes_flight; ++u)
             if (left > u * lanes)
-              column[u] = p.a.col_indices[k + u * lanes] - base, value[u] = p.a.values[k + u * lanes];
+              column[u] = p.a.col_indices[k + u * lanes], value[u] = p.a.values[k + u * lanes];
             else
-              column[u] = -1;
+              column[u] = base - 1;
 #pragma unroll
           for (int u = 0; u < lanes_flight; ++u)
-            if (column[u] >= 0) sum += value[u] * p.x[column[u]];
+            if (column[u] >= base) sum += value[u] * p.x[column[u] - base];
         }
       sum = lanes_sum(sum, lanes);
       if (lanes < 32 && __any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, begin, count, term);
