@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -32,15 +33,19 @@ struct Candidate {
 template <class T, class Offset>
 Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A) {
   Packed<T> packed(ctx, A);
+  const std::int64_t longest_row = packed.longest_row();
   // blocks save indices alone, which row patterns have saved already
   const bool try_blocks = packed.sizes().columns != ColumnCode::pattern && A.nnz() >= 4 * std::int64_t{A.rows()} &&
-                          packed.longest_row() <= longest_row_for_blocks;
+                          longest_row <= longest_row_for_blocks;
   Candidate<T> best{"packed", "sell with " + packed.description(), packed.sizes().bytes};
   best.packed = std::move(packed);
-  const std::int64_t diagonals = stored_diagonals(ctx, A);
-  const auto dia = static_cast<double>(diagonals) * static_cast<double>(sizeof(T)) * A.rows();
-  if (dia < static_cast<double>(best.bytes))
-    best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(dia)};
+  // there are no fewer diagonals than entries in the longest row
+  const auto dia_bytes = [&](std::int64_t diagonals) {
+    return static_cast<double>(diagonals) * static_cast<double>(sizeof(T)) * A.rows();
+  };
+  if (dia_bytes(longest_row) < static_cast<double>(best.bytes))
+    if (const std::int64_t diagonals = stored_diagonals(ctx, A); dia_bytes(diagonals) < static_cast<double>(best.bytes))
+      best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(dia_bytes(diagonals))};
   if (!try_blocks) return best;
   const auto blocks = estimated_squares(ctx, A);
   for (const std::int32_t dim : {2, 3, 4}) {
@@ -64,21 +69,25 @@ OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
   return {std::move(bsr), std::move(tiles)};
 }
 
-/// Milliseconds of y = A x: the mean of some, after two that warm up.
+/// Milliseconds of y = A x, after one that warms up: the mean of eight where they are short, of fewer where they are
+/// not, for a plan should not cost many products.
 template <class T>
 double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProduct<T>& multiply) {
-  constexpr int products = 8;
+  constexpr double most_products = 8, enough_ms = 1;
   Array<T> x(cols, "plan x"), y(rows, "plan y");
   fill(ctx, T(1), x);
   const Scalar<T> one(1), zero(0);
   const Dots<T> no_dots;
   const SpmvCall<T> call{one, x, zero, y, no_dots};
-  for (int i = 0; i < 2; ++i) multiply(call);
-  ctx.synchronize();
-  const Stopwatch watch;
-  for (int i = 0; i < products; ++i) multiply(call);
-  ctx.synchronize();
-  return watch.milliseconds() / products;
+  const auto mean_of = [&](int products) {
+    ctx.synchronize();
+    const Stopwatch watch;
+    for (int i = 0; i < products; ++i) multiply(call);
+    ctx.synchronize();
+    return watch.milliseconds() / products;
+  };
+  const double first = mean_of(1);
+  return mean_of(static_cast<int>(std::clamp(enough_ms / first, 1.0, most_products)));
 }
 
 /// Makes the best candidate and keeps it unless it is clearly slower than csr.

@@ -125,8 +125,8 @@ template <class Offset>
 void Packed<T>::look_at_values(Context& ctx, const Csr<T, Offset>& A) {
   const auto places = static_cast<std::size_t>(sizes_.places);
   sizes_.values = ValueCode::full;
-  if (const auto words = value_words(ctx, A); !words.empty()) {
-    words_found_ = static_cast<int>(words.size());
+  value_words_ = value_words(ctx, A);
+  if (!value_words_.empty()) {
     sizes_.values = ValueCode::dictionary;
     sizes_.bytes = column_bytes_ + places + most_words * sizeof(T);
     return;
@@ -146,9 +146,10 @@ std::string Packed<T>::description() const {
   const std::string columns = sizes_.columns == ColumnCode::pattern   ? fmt::format("{} row patterns", patterns_found_)
                               : sizes_.columns == ColumnCode::delta16 ? "16-bit differences"
                                                                       : "32-bit indices";
-  const std::string values = sizes_.values == ValueCode::dictionary ? fmt::format("a dictionary of {}", words_found_)
-                             : sizes_.values == ValueCode::narrow   ? "single precision, which is exact"
-                                                                    : "full precision";
+  const std::string values = sizes_.values == ValueCode::dictionary
+                                 ? fmt::format("a dictionary of {}", value_words_.size())
+                             : sizes_.values == ValueCode::narrow ? "single precision, which is exact"
+                                                                  : "full precision";
   return fmt::format("columns by {}, values in {}", columns, values);
 }
 
@@ -186,12 +187,11 @@ void Packed<T>::fill_values(Context& ctx, const Csr<T, Offset>& A) {
   sized(words_, wanted(ValueCode::dictionary), "packed words");
   Array<std::uint64_t> sorted(0, "value words");
   if (sizes_.values == ValueCode::dictionary) {
-    std::vector<std::uint64_t> words = value_words(ctx, A);
     std::vector<T> dictionary(most_words);
-    for (std::size_t w = 0; w < words.size(); ++w)
-      std::memcpy(static_cast<void*>(&dictionary[w]), &words[w], std::min(sizeof(T), sizeof words[w]));
+    for (std::size_t w = 0; w < value_words_.size(); ++w)
+      std::memcpy(static_cast<void*>(&dictionary[w]), &value_words_[w], std::min(sizeof(T), sizeof value_words_[w]));
     dictionary_ = Array<T>(std::move(dictionary), "packed dictionary");
-    sorted = Array<std::uint64_t>(std::move(words), "value words");
+    sorted = Array<std::uint64_t>(value_words_, "value words");
   }
   ctx.dispatch([&](const auto& where) {
     FillPacked<kernel_t<T>, Offset> fill{.from = A.view(where), .slice_offsets = slice_offsets_.read(where)};

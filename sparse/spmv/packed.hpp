@@ -2,6 +2,7 @@
 // SpmvPlan multiplies with where it is allowed to choose.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "krill/sparse/formats/csr.hpp"
 #include "krill/sparse/spmv/product.hpp"
@@ -88,7 +89,7 @@ class Packed {
   /// "columns by 27 row patterns, values by a dictionary of 2"
   std::string description() const;
 
-  /// Makes the arrays. O(places).
+  /// Makes the arrays, of the A that was looked at. O(places).
   template <class Offset>
   void fill(Context&, const Csr<T, Offset>& A);
   /// New values of the same pattern; they may take another code than the old ones, with new arrays then. O(nnz).
@@ -109,7 +110,8 @@ class Packed {
   void fill_values(Context&, const Csr<T, Offset>& A);
 
   std::int32_t rows_, cols_, pattern_width_ = 0, uniform_width_ = 0;
-  int patterns_found_ = 0, words_found_ = 0;
+  int patterns_found_ = 0;
+  std::vector<std::uint64_t> value_words_;  ///< the different values, where they are few; ascending
   std::size_t column_bytes_ = 0;
   std::int64_t longest_ = 0;  ///< row
   Sizes sizes_;
