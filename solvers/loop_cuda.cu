@@ -33,11 +33,13 @@ using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<destroy>>;
 using Graph = Owned<cudaGraph_t, cudaGraphDestroy>;
 using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
+using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 
-/// The graph of a loop, and the stream from which the host looks on.
+/// The graph of a loop, and the stream from which the host looks on, once the loop's record is there.
 struct CapturedLoop {
   GraphExec exec;
   Stream aside;
+  Event begin;
 };
 
 /// Ends the capture that it began, also when an exception leaves its scope.
@@ -149,6 +151,9 @@ CapturedLoop& captured(const Cuda& cuda, const LoopPlan& plan) {
     cudaStream_t aside = nullptr;
     check(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
     fresh->aside.reset(aside);
+    cudaEvent_t begin = nullptr;
+    check(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming));
+    fresh->begin.reset(begin);
     plan.graph.graph = std::move(fresh);
     plan.graph.context = plan.context;
   }
@@ -161,6 +166,8 @@ void run_loop(const Cuda& cuda, const LoopPlan& plan) {
   if (plan.control == LoopControl::host) return step_loop(cuda, plan);
   plan.body();
   const CapturedLoop& loop = captured(cuda, plan);
+  check(cudaEventRecord(loop.begin.get(), cuda.stream));
+  check(cudaStreamWaitEvent(loop.aside.get(), loop.begin.get()));
   check(cudaGraphLaunch(loop.exec.get(), cuda.stream));
   if (plan.watcher) look_on(cuda, loop.aside.get(), plan.progress, plan.watcher);
   check(cudaStreamSynchronize(cuda.stream));

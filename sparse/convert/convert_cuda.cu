@@ -139,9 +139,12 @@ void expand_offsets(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const
 template <class Offset>
 void compress_rows(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
                    Offset* row_offsets, IndexBase base) {
-  run_pass(cuda, nnz + 1, CompressRows<Offset>{row_indices, nnz, rows, static_cast<int>(base), row_offsets});
+  Frame frame(cuda);
+  auto* left = frame.take<std::int32_t>(1);
+  device::fill_zero(cuda, left, sizeof *left);
+  run_pass(cuda, nnz + 1, CompressRows<Offset>{row_indices, nnz, rows, static_cast<int>(base), row_offsets, left});
   run_pass(cuda, (rows + std::int64_t{1}) / empty_rows_a_block,
-           FillEmptyRows<Offset>{row_indices, nnz, static_cast<int>(base), row_offsets});
+           FillEmptyRows<Offset>{row_indices, nnz, static_cast<int>(base), row_offsets, left});
 }
 
 template <class Offset>

@@ -65,9 +65,10 @@ void expand_offsets(const Host& host, std::int32_t rows, std::int64_t nnz, const
 template <class Offset>
 void compress_rows(const Host& host, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
                    Offset* row_offsets, IndexBase base) {
-  run_pass(host, nnz + 1, CompressRows<Offset>{row_indices, nnz, rows, static_cast<int>(base), row_offsets});
+  std::int32_t left = 0;
+  run_pass(host, nnz + 1, CompressRows<Offset>{row_indices, nnz, rows, static_cast<int>(base), row_offsets, &left});
   run_pass(host, (rows + std::int64_t{1}) / empty_rows_a_block,
-           FillEmptyRows<Offset>{row_indices, nnz, static_cast<int>(base), row_offsets});
+           FillEmptyRows<Offset>{row_indices, nnz, static_cast<int>(base), row_offsets, &left});
 }
 
 template <class Offset>

@@ -133,7 +133,7 @@ struct FillZero {
 inline constexpr std::int32_t empty_rows_a_block = 256;
 
 /// row_offsets from sorted row indices: entry k closes every row between its predecessor's and its own, but for whole
-/// blocks of offsets, which FillEmptyRows fills. Over nnz + 1.
+/// blocks of offsets, which it leaves to FillEmptyRows. Over nnz + 1.
 template <class Offset>
 struct CompressRows {
   using Sum = NoSum;
@@ -141,22 +141,27 @@ struct CompressRows {
   std::int64_t nnz;
   std::int32_t rows, base;
   Offset* row_offsets;
+  std::int32_t* left;  ///< set where a block is left
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
-    const std::int64_t last = k == nnz ? rows : row_indices[k] - base;
-    std::int64_t i = k == 0 ? 0 : row_indices[k - 1] - base + std::int64_t{1};
-    while (i <= last) {
-      if (i % empty_rows_a_block == 0 && last - i >= empty_rows_a_block - 1)
-        i = (last + 1) / empty_rows_a_block * empty_rows_a_block;
-      else
-        row_offsets[i++] = static_cast<Offset>(k);
+    constexpr std::uint32_t block = empty_rows_a_block;
+    const auto past = static_cast<std::uint32_t>(k == nnz ? rows : row_indices[k] - base) + 1;
+    auto i = static_cast<std::uint32_t>(k == 0 ? 0 : row_indices[k - 1] - base + 1);
+    if (i >= past) return {};
+    if (past - i < block) {
+      for (; i < past; ++i) row_offsets[i] = static_cast<Offset>(k);
+      return {};
     }
+    const std::uint32_t first_whole = (i + block - 1) / block * block, past_whole = past / block * block;
+    for (; i < first_whole; ++i) row_offsets[i] = static_cast<Offset>(k);
+    for (i = past_whole; i < past; ++i) row_offsets[i] = static_cast<Offset>(k);
+    if (first_whole < past_whole) store_relaxed(*left, 1);
     return {};
   }
 };
 
-/// The blocks of offsets that CompressRows leaves. Over (rows + 1) / empty_rows_a_block.
+/// The blocks of offsets that CompressRows leaves, if it left any. Over (rows + 1) / empty_rows_a_block.
 template <class Offset>
 struct FillEmptyRows {
   using Sum = NoSum;
@@ -164,8 +169,9 @@ struct FillEmptyRows {
   std::int64_t nnz;
   std::int32_t base;
   Offset* row_offsets;
+  const std::int32_t* left;
 
-  constexpr bool begin() const { return true; }
+  constexpr bool begin() const { return *left != 0; }
   constexpr NoSum entry(std::int64_t block) const {
     const std::int64_t first = block * empty_rows_a_block, last = first + empty_rows_a_block - 1;
     const std::int64_t k = lower_entry(row_indices, std::int64_t{0}, nnz, first + base);

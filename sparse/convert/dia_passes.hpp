@@ -5,15 +5,18 @@
 
 namespace krill {
 
-/// flags[col - row + rows - 1] = 1 for every entry; several threads may write the same word the same. Over the rows.
+/// flags[col - row + rows - 1] = 1 for every entry; several threads may write the same word the same. Over rows from
+/// the first one on.
 template <class T, class Offset>
 struct FlagDiagonals {
   using Sum = NoSum;
   CsrView<const T, Offset> a;
   std::int32_t* flags;
+  std::int64_t first = 0;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
+  constexpr NoSum entry(std::int64_t s) const {
+    const std::int64_t i = first + s;
     for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
       store_relaxed(flags[a.col_indices[k] - i + a.rows - 1], std::int32_t{1});
     return {};

@@ -9,18 +9,19 @@
 namespace krill {
 namespace {
 
-/// Which diagonals have entries, and how many have before each: flags[rows + cols - 1] and positions, one longer.
+/// Which diagonals have entries in rows [first, first + rows), and how many have before each: flags[rows + cols - 1] of
+/// the matrix and positions, one longer.
 struct Diagonals {
   Array<std::int32_t> flags, positions;
 };
 
 template <class T, class Offset>
-Diagonals find_diagonals(Context& ctx, const Csr<T, Offset>& A) {
+Diagonals find_diagonals(Context& ctx, const Csr<T, Offset>& A, std::int64_t first, std::int64_t rows) {
   const std::int64_t most = std::max<std::int64_t>(std::int64_t{A.rows()} + A.cols() - 1, 0);
   Diagonals found{Array<std::int32_t>(most, "diagonal flags"), Array<std::int32_t>(most + 1, "diagonal positions")};
   ctx.dispatch([&](const auto& where) {
     run_pass(where, most, FillZero<std::int32_t>{found.flags.write(where)});
-    run_pass(where, A.rows(), FlagDiagonals<NoValue, Offset>{pattern(where, A), found.flags.update(where)});
+    run_pass(where, rows, FlagDiagonals<NoValue, Offset>{pattern(where, A), found.flags.update(where), first});
     scan_counts(where, most, found.flags.read(where), found.positions.write(where));
   });
   return found;
@@ -28,7 +29,7 @@ Diagonals find_diagonals(Context& ctx, const Csr<T, Offset>& A) {
 
 template <class T, class Offset>
 Dia<T> to_plain_dia(Context& ctx, const Csr<T, Offset>& A, GrowthLimit limit) {
-  const auto [flags, positions] = find_diagonals(ctx, A);
+  const auto [flags, positions] = find_diagonals(ctx, A, 0, A.rows());
   const std::int64_t most = flags.size(), diagonals = last_offset(ctx, positions);
   require_growth("dia", A, static_cast<double>(diagonals) * A.rows() * static_cast<double>(sizeof(T)), limit,
                  fmt::format("entries lie on {} diagonals", diagonals), "hdia or sell");
@@ -46,8 +47,12 @@ Dia<T> to_plain_dia(Context& ctx, const Csr<T, Offset>& A, GrowthLimit limit) {
 }  // namespace
 
 template <class T, class Offset>
-std::int64_t stored_diagonals(Context& ctx, const Csr<T, Offset>& A) {
-  return last_offset(ctx, find_diagonals(ctx, A).positions);
+std::int64_t stored_diagonals(Context& ctx, const Csr<T, Offset>& A, std::int64_t enough) {
+  const auto count = [&](std::int64_t first, std::int64_t rows) {
+    return last_offset(ctx, find_diagonals(ctx, A, first, rows).positions);
+  };
+  const std::int64_t window = std::min(A.rows(), 1024), in_window = count((A.rows() - window) / 2, window);
+  return in_window > enough ? in_window : count(0, A.rows());
 }
 
 template <class T, class Offset>
@@ -78,7 +83,7 @@ Dia<T> to_dia(Context& ctx, const Csr<T, Offset>& A, std::int32_t hack_rows, Gro
 
 #define INSTANTIATE(T, Offset)                                                        \
   template Dia<T> to_dia(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit); \
-  template std::int64_t stored_diagonals(Context&, const Csr<T, Offset>&);
+  template std::int64_t stored_diagonals(Context&, const Csr<T, Offset>&, std::int64_t);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE
 

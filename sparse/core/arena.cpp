@@ -13,17 +13,17 @@ constexpr std::size_t smallest_block = 1 << 20;
 
 std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-std::byte* allocate(int device, std::size_t bytes) {
-  if (device == Arena::on_host)
-    return static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment), std::nothrow));
-  return static_cast<std::byte*>(device::allocate(device, bytes, "workspace"));
+std::byte* allocate(const Cuda* where, std::size_t bytes) {
+  if (where) return static_cast<std::byte*>(device::allocate(*where, bytes, "workspace"));
+  return static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment), std::nothrow));
 }
 
 void release(int device, std::byte* memory) {
+  constexpr std::uint64_t gone = 0;  // a context's stream goes before its arena
   if (device == Arena::on_host)
     ::operator delete(memory, std::align_val_t(alignment));
   else
-    device::release(device, memory);
+    device::release(device, gone, memory);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void* Arena::take(std::size_t bytes, const Cuda* where) {
   if (top_ == blocks_.size()) {
     if (where) device::forbid_in_capture(*where, "growing the workspace");
     const std::size_t size = std::max({bytes, smallest_block, this->bytes()});
-    std::byte* memory = allocate(device_, size);
+    std::byte* memory = allocate(where, size);
     if (!memory) throw OutOfMemory("workspace", size, 0);
     blocks_.push_back({memory, size, 0});
   }

@@ -19,7 +19,7 @@ constexpr auto alignment = std::align_val_t(64);
 }  // namespace
 
 Mirror::~Mirror() {
-  if (device_) device::release(device_index_, device_);
+  if (device_) device::release(device_index_, stream_id_, device_);
 }
 
 void Mirror::swap(Mirror& other) noexcept {
@@ -61,7 +61,7 @@ const void* Mirror::fetch_host() const {
 void* Mirror::fetch_device(const Cuda& where) const {
   if (device_ && device_index_ != where.device) {  // the other device's contents come by way of the host
     fetch_host();
-    device::release(device_index_, device_);
+    device::release(device_index_, stream_id_, device_);
     device_ = nullptr, device_current_ = false;
   }
   void* device = reserve_device(where);
@@ -87,12 +87,12 @@ void* Mirror::reserve_host() const {
 
 void* Mirror::reserve_device(const Cuda& where) const {
   if (device_ && device_index_ != where.device) {
-    device::release(device_index_, device_);
+    device::release(device_index_, stream_id_, device_);
     device_ = nullptr;
   }
   if (!device_ && bytes_ > 0) {
     device::forbid_in_capture(where, name_);
-    device_ = device::allocate(where.device, bytes_, name_);
+    device_ = device::allocate(where, bytes_, name_);
     device_index_ = where.device, stream_id_ = where.stream_id;
   }
   return device_;

@@ -67,7 +67,8 @@ void copy_bytes(const Cuda&, void* to, const void* from, std::size_t bytes);
 
 /// Owns a host and/or a device copy of `size` entries and knows which is current: data crosses only when the side that
 /// is asked for is stale. The contents of a new array are unspecified. Transfers and allocations are counted, and raise
-/// InvalidArgument inside a stream capture, naming the array. One thread at a time.
+/// InvalidArgument inside a stream capture, naming the array. Its memory goes back in the order of the stream that used
+/// it last: a graph that holds its address has to be done by then. One thread at a time.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -59,6 +59,13 @@ __device__ inline void copy_async([[maybe_unused]] void* to, [[maybe_unused]] co
 #endif
 }
 
+/// By a thread that wrote where the next copy will write, before it arrives.
+__device__ inline void before_next_copy() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
 /// Until the phase of that parity is over, for this thread to see its bytes.
 __device__ inline void wait_for_phase([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t parity) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -37,15 +37,16 @@ DeviceInfo info(int device);  ///< Raises NoDevice.
 /// Why count() is 0, and what to do about it.
 std::string absence();
 
-/// Raises OutOfMemory with the bytes asked and free; `what` names the asker.
-void* allocate(int device, std::size_t bytes, const char* what);
-void release(int device, void*) noexcept;
-
 // All in the order of the tag's stream; copy_out also waits for it.
+/// From a pool that keeps what is released, so that a plan costs its kernels and not its allocations. Raises
+/// OutOfMemory with the bytes asked and free; `what` names the asker.
+void* allocate(const Cuda&, std::size_t bytes, const char* what);
 void copy_in(const Cuda&, void* to, const void* from, std::size_t bytes);
 void copy_out(const Cuda&, void* to, const void* from, std::size_t bytes);
 void copy(const Cuda&, void* to, const void* from, std::size_t bytes);
 void fill_zero(const Cuda&, void* to, std::size_t bytes);
+/// Once the work is done that stands in the stream that used the memory last.
+void release(int device, std::uint64_t last_stream_id, void*) noexcept;
 
 /// Raises InvalidArgument where `what` would happen inside a stream capture, in which it cannot.
 void forbid_in_capture(const Cuda&, const char* what);

@@ -56,6 +56,29 @@ Register& streams() {
   return all;
 }
 
+/// The pool of a device; null where it has none. It gives nothing back to the driver until memory is short.
+cudaMemPool_t pool_of(int device) {
+  static std::mutex mutex;
+  static std::unordered_map<int, cudaMemPool_t> pools;
+  const std::lock_guard lock(mutex);
+  const auto [place, is_new] = pools.try_emplace(device, nullptr);
+  int supported = 0;
+  if (is_new) check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+  if (supported) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, device};
+    check(cudaMemPoolCreate(&place->second, &properties));
+    std::uint64_t kept = ~std::uint64_t{0};
+    check(cudaMemPoolSetAttribute(place->second, cudaMemPoolAttrReleaseThreshold, &kept));
+  }
+  return place->second;
+}
+
+cudaError_t try_allocate(const Cuda& where, cudaMemPool_t pool, std::size_t bytes, void** memory) {
+  return pool ? cudaMallocFromPoolAsync(memory, bytes, pool, where.stream) : cudaMalloc(memory, bytes);
+}
+
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
 }  // namespace
@@ -87,22 +110,27 @@ DeviceInfo info(int device) {
           properties.totalGlobalMem, properties.multiProcessorCount};
 }
 
-void* allocate(int device, std::size_t bytes, const char* what) {
+void* allocate(const Cuda& where, std::size_t bytes, const char* what) {
   ++counters().allocations;
-  const Current current(device);
+  const Current current(where.device);
+  cudaMemPool_t pool = pool_of(where.device);
   void* memory = nullptr;
-  const cudaError_t status = cudaMalloc(&memory, bytes);
+  cudaError_t status = try_allocate(where, pool, bytes, &memory);
+  if (status == cudaErrorMemoryAllocation && pool) {  // what was released may lie in other sizes
+    cudaGetLastError();
+    check(cudaDeviceSynchronize());
+    check(cudaMemPoolTrimTo(pool, 0));
+    status = try_allocate(where, pool, bytes, &memory);
+  }
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total));
-    throw OutOfMemory(what, bytes, free, device);
+    throw OutOfMemory(what, bytes, free, where.device);
   }
   check(status);
   return memory;
 }
-
-void release(int, void* memory) noexcept { cudaFree(memory); }
 
 void copy_in(const Cuda& where, void* to, const void* from, std::size_t bytes) {
   ++counters().transfers;
@@ -120,6 +148,14 @@ void copy(const Cuda& where, void* to, const void* from, std::size_t bytes) {
 }
 
 void fill_zero(const Cuda& where, void* to, std::size_t bytes) { check(cudaMemsetAsync(to, 0, bytes, where.stream)); }
+
+void release(int device, std::uint64_t last_stream_id, void* memory) noexcept {
+  Cuda last;  // where that stream is gone, its work is done
+  if (pool_of(device) && find_stream(last_stream_id, last))
+    cudaFreeAsync(memory, last.stream);
+  else
+    cudaFree(memory);
+}
 
 void forbid_in_capture(const Cuda& where, const char* what) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

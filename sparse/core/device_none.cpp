@@ -17,12 +17,12 @@ std::string absence() {
          "-DKRILL_CUDA=ON, or use the host backend";
 }
 DeviceInfo info(int) { throw NoDevice(absence()); }
-void* allocate(int, std::size_t, const char*) { throw NoDevice(absence()); }
-void release(int, void*) noexcept {}
+void* allocate(const Cuda&, std::size_t, const char*) { throw NoDevice(absence()); }
 void copy_in(const Cuda&, void*, const void*, std::size_t) {}
 void copy_out(const Cuda&, void*, const void*, std::size_t) {}
 void copy(const Cuda&, void*, const void*, std::size_t) {}
 void fill_zero(const Cuda&, void*, std::size_t) {}
+void release(int, std::uint64_t, void*) noexcept {}
 void forbid_in_capture(const Cuda&, const char*) {}
 void wait_for(const Cuda&, std::uint64_t) {}
 CUstream_st* create_stream(int) { throw NoDevice(absence()); }

@@ -31,6 +31,16 @@ constexpr void store_relaxed(Word& at, Word value) {
 #endif
 }
 
+/// Loads a word into which other threads may be storing.
+template <class Word>
+constexpr Word load_relaxed(const Word& at) {
+#ifdef __CUDA_ARCH__
+  return *const_cast<const volatile Word*>(&at);
+#else
+  return __atomic_load_n(&at, __ATOMIC_RELAXED);
+#endif
+}
+
 /// Runs begin(), entry(i) for every i in [0, n), and finish(sum of what entry returned). Repeatable bitwise.
 template <class Pass>
 void run_pass(const Host&, std::int64_t n, Pass);

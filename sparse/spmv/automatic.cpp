@@ -7,6 +7,7 @@
 #include <string>
 
 #include "krill/sparse/convert/formats.hpp"
+#include "krill/sparse/convert/structure.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/overloaded.hpp"
 #include "krill/sparse/core/stopwatch.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::int64_t least_entries = 20'000;         // below that, a product is a launch and no more
 constexpr double clearly_slower = 1.02;                // than csr: what a timing may say without being noise
+constexpr double clearly_less = 0.95;                  // of csr's bytes: what is worth being made and timed
 constexpr std::int64_t longest_row_for_blocks = 4096;  // blocks are made with a thread a row
 constexpr std::int64_t most_blocks = 2'000'000'000;    // estimated: they have 32-bit offsets
 
@@ -29,23 +31,31 @@ struct Candidate {
   std::optional<Packed<T>> packed = {};  // packed: looked at, not filled
 };
 
+/// Whether a product with slices takes no longer than its bytes do: on a device a thread goes along each row.
+template <class T, class Offset>
+bool can_be_sliced(const Context& ctx, const Csr<T, Offset>& A, std::int64_t longest_row) {
+  constexpr double entry_ms = 2e-4, bytes_a_ms = 4e9;  // of a thread on its own, of a device
+  return !ctx.on_cuda() || entry_ms * static_cast<double>(longest_row) <= static_cast<double>(A.bytes()) / bytes_a_ms;
+}
+
 /// The form that moves the fewest bytes.
 template <class T, class Offset>
 Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A) {
-  Packed<T> packed(ctx, A);
-  const std::int64_t longest_row = packed.longest_row();
+  const std::int64_t longest_row = krill::longest_row(ctx, A.row_offsets());
   // blocks save indices alone, which row patterns have saved already
-  const bool try_blocks = packed.sizes().columns != ColumnCode::pattern && A.nnz() >= 4 * std::int64_t{A.rows()} &&
-                          longest_row <= longest_row_for_blocks;
-  Candidate<T> best{"packed", "sell with " + packed.description(), packed.sizes().bytes};
-  best.packed = std::move(packed);
-  // there are no fewer diagonals than entries in the longest row
-  const auto dia_bytes = [&](std::int64_t diagonals) {
-    return static_cast<double>(diagonals) * static_cast<double>(sizeof(T)) * A.rows();
-  };
-  if (dia_bytes(longest_row) < static_cast<double>(best.bytes))
-    if (const std::int64_t diagonals = stored_diagonals(ctx, A); dia_bytes(diagonals) < static_cast<double>(best.bytes))
-      best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(dia_bytes(diagonals))};
+  bool try_blocks = A.nnz() >= 4 * std::int64_t{A.rows()} && longest_row <= longest_row_for_blocks;
+  Candidate<T> best{"csr", "", A.bytes()};
+  if (can_be_sliced(ctx, A, longest_row)) {
+    Packed<T> packed(ctx, A, longest_row);
+    try_blocks = try_blocks && packed.sizes().columns != ColumnCode::pattern;
+    best = {"packed", "sell with " + packed.description(), packed.sizes().bytes};
+    best.packed = std::move(packed);
+  }
+  const std::size_t diagonal_bytes = sizeof(T) * static_cast<std::size_t>(std::max(A.rows(), 1));
+  const auto most_diagonals = static_cast<std::int64_t>(best.bytes / diagonal_bytes);
+  if (longest_row <= most_diagonals)  // there are no fewer diagonals than entries in the longest row
+    if (const std::int64_t diagonals = stored_diagonals(ctx, A, most_diagonals); diagonals <= most_diagonals)
+      best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(diagonals) * diagonal_bytes};
   if (!try_blocks) return best;
   const auto blocks = estimated_squares(ctx, A);
   for (const std::int32_t dim : {2, 3, 4}) {
@@ -69,11 +79,11 @@ OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
   return {std::move(bsr), std::move(tiles)};
 }
 
-/// Milliseconds of y = A x, after one that warms up: the mean of eight where they are short, of fewer where they are
-/// not, for a plan should not cost many products.
+/// Milliseconds of y = A x, after one that warms up: the mean of a few where they are short, for a plan should not cost
+/// many products.
 template <class T>
 double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProduct<T>& multiply) {
-  constexpr double most_products = 8, enough_ms = 1;
+  constexpr double most_products = 4, enough_ms = 0.2;
   Array<T> x(cols, "plan x"), y(rows, "plan y");
   fill(ctx, T(1), x);
   const Scalar<T> one(1), zero(0);
@@ -95,9 +105,13 @@ template <class T, class Offset>
 std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, const AnyProduct<T>& multiply_in_csr,
                                      SpmvReport& report) {
   Candidate<T> best = best_candidate(ctx, A);
-  if (best.bytes >= A.bytes()) {
-    report.why =
-        fmt::format("no other form moves fewer bytes; the best is {} with {}", best.method, human_bytes(best.bytes));
+  if (best.method == "csr") {
+    report.why = "no other form suits rows of so different length";
+    return {};
+  }
+  if (static_cast<double>(best.bytes) > clearly_less * static_cast<double>(A.bytes())) {
+    report.why = fmt::format("no other form moves clearly fewer bytes; the best is {} with {} in place of {}",
+                             best.method, human_bytes(best.bytes), human_bytes(A.bytes()));
     return {};
   }
   report.csr_ms = time_of<T>(ctx, A.rows(), A.cols(), multiply_in_csr);

@@ -69,7 +69,7 @@ __device__ TileBounds<std::int32_t> block_rows_of(const Product<BsrView<const T>
                                                   std::int32_t t) {
   if (sharing.by_tiles()) return TileBounds<std::int32_t>::of(sharing.tiles, t);
   const std::int32_t count = p.mask ? p.mask_size : p.a.block_rows(), first = t * sharing.block_rows;
-  return {0, std::numeric_limits<std::int32_t>::max(), first, first + min(sharing.block_rows, count - first)};
+  return {0, std::numeric_limits<std::int32_t>::max(), first, first + min(sharing.block_rows, count - first), false};
 }
 
 /// The block rows that are too long for a few lanes, by warps, and the parts of those that tiles cut, by the block;
@@ -114,7 +114,7 @@ __noinline__ __device__ typename DotsView<T>::Sum add_long_rows(const Product<Bs
             const std::int64_t row = std::int64_t{block_row} * rows + i;
             if (row < p.a.rows) p.put(row, sum);
           };
-          book_part<T>(sharing.tiles, t, block_row, row_begin, row_end, rows, sum_of, put);
+          book_part(LongRow<T>(sharing.tiles, block_row, row_begin, row_end, rows), t, rows, sum_of, put);
         });
   }
   return dots;

@@ -54,6 +54,9 @@ void find_tiles(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const Off
   run_pass(cuda, boundaries,
            FindTiles<Offset>{to.tiling, to.count, rows, static_cast<std::int64_t>(base), row_offsets, to.tiles,
                              to.arrived, starts});
+  if (to.tiling.kernel == CsrKernel::staged)
+    run_pass(cuda, rows,
+             MarkUnevenTiles<Offset>{to.tiling, to.count, static_cast<std::int64_t>(base), row_offsets, to.tiles});
   scan_counts(cuda, boundaries, starts, to.long_starts);
   run_pass(cuda, boundaries, ListLongRows{to.tiles, to.long_starts, to.long_rows});
 }

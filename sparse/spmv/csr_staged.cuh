@@ -9,7 +9,6 @@ inline constexpr int staged_rows = 256;                  ///< threads that add u
 inline constexpr int staged_threads = staged_rows + 32;  ///< one warp more starts the copies
 inline constexpr int stages = 2;
 inline constexpr int copy_alignment = 4;  ///< entries: 16 bytes of their columns
-inline constexpr int longest_alone = 32;  ///< a row that a thread adds up on its own
 
 /// The shared memory of a block: for each stage a tile's values, columns and row offsets.
 template <class T, class Offset>
@@ -88,15 +87,67 @@ __device__ T sum_alone(const T* values, const std::int32_t* columns, std::int32_
   return sum;
 }
 
+/// Multiplies the entries from .. to of a stage in their order, in place; all threads that add up.
+template <class T>
+__device__ void multiply_in_place(T* values, const std::int32_t* columns, std::int32_t base, const T* x, int from,
+                                  int to) {
+  constexpr int flight = staged_flight<T>;
+#pragma unroll 1
+  for (int k = from + static_cast<int>(threadIdx.x); k < to; k += staged_rows * flight) {
+    T read[flight];
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      if (k + staged_rows * u < to) read[u] = x[columns[k + staged_rows * u] - base];
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      if (k + staged_rows * u < to) values[k + staged_rows * u] = values[k + staged_rows * u] * read[u];
+  }
+}
+
+/// The sum of this lane's products from .. to: a short row's by the lane, a long one's by the warp. The whole warp.
+template <class T>
+__device__ T sum_products(const T* products, int from, int to) {
+  const bool is_long = to - from > even_row;
+  T sum{};
+  if (!is_long)
+    for (int k = from; k < to; ++k) sum += products[k];
+  return sum + sum_long_segments<T>(is_long, from, to - from, [products](int k) { return products[k]; });
+}
+
+/// Leaves the sums of tile t's parts of long rows, which `row` names; negative where a lane has none. The whole warp.
+template <class T, class Offset>
+__device__ void book_parts(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles, std::int32_t t,
+                           std::int32_t row, T sum) {
+  for (unsigned waiting = __ballot_sync(~0u, row >= 0); waiting; waiting &= waiting - 1) {
+    const int owner = __ffs(static_cast<int>(waiting)) - 1, lane = static_cast<int>(threadIdx.x % 32);
+    const std::int32_t i = __shfl_sync(~0u, row, owner);
+    const auto base = static_cast<Offset>(p.a.base);
+    const LongRow<T> parts(tiles, i, p.a.row_offsets[i] - base, p.a.row_offsets[i + 1] - base);
+    bool is_last = false;
+    if (lane == owner) {
+      *parts.part(t) = sum;
+      is_last = parts.arrive();
+    }
+    if (!__any_sync(~0u, is_last)) continue;
+    const T total = lanes_sum(parts.share(0, lane, 32), 32);
+    if (lane == 0) p.put(i, total);
+  }
+}
+
+/// A barrier of the threads that add up.
+__device__ inline void meet_readers() { asm volatile("bar.sync 1, %0;" ::"n"(staged_rows) : "memory"); }
+
 // Threads: a grid that stays, blocks striding over the tiles. One thread starts the copies of a tile to come as soon as
-//   all warps have left its stage; of the others, thread t adds up row t of a tile, and a warp goes along a row that is
-//   longer than longest_alone. So threads read x in the order of rows: neighbors read neighboring entries.
+//   all others have left its stage; of these, thread t adds up row t of a tile, so threads read x in the order of rows:
+//   neighbors read neighboring entries. In an uneven tile they share the work: they multiply all its entries first.
 // Bytes: every entry, offset and y once, x as often as the caches miss.
 // Races: a stage is read after its barrier `full` says that its bytes are there (what the copying thread wrote itself
-//   comes before its arrival there), and filled again after every warp arrived at `empty`. Long rows: book_part().
+//   comes before its arrival there), and filled again after every reader arrived at `empty`. Entries are changed only
+//   by multiply_in_place(), and all meet before they read products. Long rows: LongRow.
 template <bool with_dots, class T, class Offset>
 __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
-    csr_staged_kernel(Product<CsrView<const T, Offset>> p, CsrTilesView tiles, Skip skip,
+    csr_staged_kernel(const __grid_constant__ Product<CsrView<const T, Offset>> p,
+                      const __grid_constant__ CsrTilesView tiles, Skip skip,
                       GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
   extern __shared__ __align__(128) unsigned char memory[];
@@ -107,7 +158,7 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
   const auto stride = static_cast<std::int32_t>(gridDim.x);
   if (thread < stages) {
     init_barrier(full[thread], 1);
-    init_barrier(empty[thread], staged_rows / 32);
+    init_barrier(empty[thread], staged_rows);
   }
   __syncthreads();
   RowBook<with_dots, CsrView<const T, Offset>> book(p);
@@ -131,36 +182,42 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
     for (auto t = static_cast<std::int32_t>(blockIdx.x); t < tiles.count; t += stride, ++round) {
       const unsigned stage = round % stages;
       wait_for_phase(full[stage], round / stages % 2);
-      const TileBounds<Offset> tile = bounds[stage];
-      const T* values = m.values + stage * m.entries;
+      const TileBounds<Offset>& tile = bounds[stage];
+      T* values = m.values + stage * m.entries;
       const std::int32_t* columns = m.columns + stage * m.entries;
       const Offset* offsets = m.offsets + stage * m.offsets_a_stage + tile.first % copy_alignment;
       const Offset from = tile.begin / copy_alignment * copy_alignment;
-      const auto term = [&](Offset k) { return values[k - from] * p.x[columns[k - from] - first_column]; };
       const int rows = tile.past - tile.first;
-      for (int first = 0; first < rows; first += staged_rows) {  // whole warps
-        const int r = first + thread;
-        const std::int32_t row = tile.first + (r < rows ? r : 0);
-        Offset begin = from, end = from;
-        if (r < rows) {
-          const Offset* bounds_of_row = first == 0 ? offsets + r : p.a.row_offsets + row;
-          begin = bounds_of_row[0] - base, end = bounds_of_row[1] - base;
+      const auto bounds_of = [&](int r) { return r < staged_rows ? offsets + r : p.a.row_offsets + tile.first + r; };
+      if (!tile.is_uneven) {
+        for (int r = thread; r < rows; r += staged_rows) {
+          const Offset* row = bounds_of(r);
+          book.put(tile.first + r, sum_alone(values, columns, first_column, p.x, static_cast<int>(row[0] - base - from),
+                                             static_cast<int>(row[1] - base - from)));
         }
-        const bool mine = r < rows && end <= tile.end;
-        if (!mine) begin = end = from;
-        const bool is_long = end - begin > longest_alone;
-        T sum{};
-        if (!is_long)
-          sum = sum_alone(values, columns, first_column, p.x, static_cast<int>(begin - from),
-                          static_cast<int>(end - from));
-        if (__any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long, begin, static_cast<int>(end - begin), term);
-        if (mine) book.put(row, sum);
+      } else {
+        const auto begin_of_tile = static_cast<int>(tile.begin - from), end_of_tile = static_cast<int>(tile.end - from);
+        multiply_in_place(values, columns, first_column, p.x, begin_of_tile, end_of_tile);
+        meet_readers();
+        const int goes_on = tile.begin < offsets[0] - base;                 // the row before: number -1
+        const int spread = thread % 32 * (staged_rows / 32) + thread / 32;  // neighboring rows for different warps
+        for (int first = -goes_on; first < rows; first += staged_rows) {
+          const int r = first + spread;
+          const bool there = r < rows;
+          Offset begin = tile.begin, end = tile.begin;
+          if (r >= 0 && there) begin = bounds_of(r)[0] - base;
+          if (there) end = bounds_of(r)[1] - base;
+          const bool is_part = r < 0 || end > tile.end;
+          const T sum =
+              sum_products(values, static_cast<int>(begin - from), static_cast<int>(min(end, tile.end) - from));
+          if (there && !is_part) book.put(tile.first + r, sum);
+          if (__any_sync(~0u, is_part)) book_parts(p, tiles, t, is_part ? tile.first + r : -1, sum);
+        }
+        before_next_copy();
       }
-      __syncwarp();
-      if (thread % 32 == 0) arrive(empty[stage]);
+      arrive(empty[stage]);
     }
   }
-  add_long_rows(p, tiles);
   finish(book, p, tiles, scratch);
 }
 

@@ -11,45 +11,70 @@ template <class Offset>
 struct TileBounds {
   Offset begin, end;
   std::int32_t first, past;
+  bool is_uneven;
 
   __device__ static TileBounds of(const CsrTilesView& tiles, std::int32_t t) {
     const CsrTile a = tiles.tiles[t], b = tiles.tiles[t + 1];
-    return {static_cast<Offset>(a.entry), static_cast<Offset>(b.entry), a.row, b.row};
+    return {static_cast<Offset>(a.entry), static_cast<Offset>(b.entry), a.row, b.row, a.is_uneven != 0};
   }
 };
 
 /// Whether there are long rows at all.
 __device__ inline bool has_long_rows(const CsrTilesView& tiles) { return tiles.long_starts[tiles.count + 1] != 0; }
 
-/// Leaves what tile t adds up for a long row, which has the entries [begin, end): `width` sums, part(i) is the i-th,
-/// valid in thread 0. Where that was the last part, adds all parts in the order of the tiles; thread 0 calls put(i,
-/// sum). The whole block. Nobody waits: whoever takes the row's last ticket sees the other parts, for each came before
-/// (fence) its own ticket.
-template <class T, class Offset, class Part, class Put>
-__device__ void book_part(const CsrTilesView& tiles, std::int32_t t, std::int32_t row, Offset begin, Offset end,
-                          int width, Part&& part, Put&& put) {
-  const auto first = static_cast<std::int32_t>(tiles.tiling.first_tile(row, begin));
-  const auto last = static_cast<std::int32_t>(tiles.tiling.last_tile(row, end));
-  T* sums = static_cast<T*>(tiles.sums);  // of tile t: [2 t] goes on, [2 t + 1] begins
+/// What tiles leave of a long row: `width` sums each. Nobody waits: whoever takes the row's last ticket sees the other
+/// parts, for each came before (fence) its own ticket, and adds them all in the order of the tiles.
+template <class T>
+class LongRow {
+ public:
+  /// The row has the entries [begin, end).
+  __device__ LongRow(const CsrTilesView& tiles, std::int32_t row, std::int64_t begin, std::int64_t end, int width = 1)
+      : sums_(static_cast<T*>(tiles.sums)),
+        first_(static_cast<std::int32_t>(tiles.tiling.first_tile(row, begin))),
+        last_(static_cast<std::int32_t>(tiles.tiling.last_tile(row, end))),
+        width_(width),
+        arrived_(tiles.arrived + first_) {}
+
+  /// The sums of tile t.
+  __device__ T* part(std::int32_t t) const {  // two places a tile: of the row that goes on, of the one that begins
+    return sums_ + (2 * std::int64_t{t} + (t == first_)) * width_;
+  }
+  /// By the thread that left a tile's sums: true where it was the last tile.
+  __device__ bool arrive() const {
+    __threadfence();
+    const bool is_last = atomicAdd(arrived_, 1u) == static_cast<unsigned>(last_ - first_);
+    __threadfence();
+    if (is_last) *arrived_ = 0;
+    return is_last;
+  }
+  /// What one of `threads` adds up of all parts' i-th sums.
+  __device__ T share(int i, int thread, int threads) const {
+    T sum{};
+#pragma unroll 4
+    for (std::int32_t t = first_ + thread; t <= last_; t += threads) sum += load_through(part(t) + i);
+    return sum;
+  }
+
+ private:
+  T* sums_;
+  std::int32_t first_, last_, width_;
+  unsigned* arrived_;
+};
+
+/// Leaves what tile t adds up: part(i) is the i-th sum, valid in thread 0. Where that was the last part, thread 0 calls
+/// put(i, sum). The whole block.
+template <class T, class Part, class Put>
+__device__ void book_part(const LongRow<T>& row, std::int32_t t, int width, Part&& part, Put&& put) {
+  const auto thread = static_cast<int>(threadIdx.x);
   for (int i = 0; i < width; ++i) {
     const T sum = part(i);
-    if (threadIdx.x == 0) sums[(2 * std::int64_t{t} + (t == first)) * width + i] = sum;
+    if (thread == 0) row.part(t)[i] = sum;
   }
-  bool is_last = false;
-  if (threadIdx.x == 0) {
-    __threadfence();
-    is_last = atomicAdd(&tiles.arrived[first], 1u) == static_cast<unsigned>(last - first);
-    __threadfence();
-  }
-  if (!__syncthreads_or(is_last)) return;
+  if (!__syncthreads_or(thread == 0 && row.arrive())) return;
   for (int i = 0; i < width; ++i) {
-    T sum{};
-    for (auto s = first + static_cast<std::int32_t>(threadIdx.x); s <= last; s += static_cast<std::int32_t>(blockDim.x))
-      sum += load_through(sums + (2 * std::int64_t{s} + (s == first)) * width + i);
-    sum = block_sum(sum);
-    if (threadIdx.x == 0) put(i, sum);
+    const T sum = block_sum(row.share(i, thread, static_cast<int>(blockDim.x)));
+    if (thread == 0) put(i, sum);
   }
-  if (threadIdx.x == 0) tiles.arrived[first] = 0;
 }
 
 /// add(begin, end, row) for the parts of long rows in tile t. All threads of the block.
@@ -84,8 +109,8 @@ __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const 
       for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) sum += term(begin + i);
       return block_sum(sum);
     };
-    book_part<T>(tiles, t, row, p.a.row_offsets[row] - base, p.a.row_offsets[row + 1] - base, 1, part,
-                 [&](int, T sum) { p.put(row, sum); });
+    book_part(LongRow<T>(tiles, row, p.a.row_offsets[row] - base, p.a.row_offsets[row + 1] - base), t, 1, part,
+              [&](int, T sum) { p.put(row, sum); });
   });
 }
 

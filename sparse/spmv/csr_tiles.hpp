@@ -57,7 +57,11 @@ constexpr std::int32_t values_a_piece(const Blocking& blocks, std::size_t value_
 struct CsrTile {
   std::int64_t entry;
   std::int32_t row;
+  std::int32_t is_uneven = 0;  ///< it may have a row of more than even_row entries, or parts of one
 };
+
+/// Entries of a row that a thread can add up on its own, while its neighbors do the same.
+inline constexpr std::int32_t even_row = 32;
 
 /// The tiles of a matrix, and room for the sums of long rows; on the device.
 struct CsrTilesView {

@@ -54,6 +54,29 @@ struct FindTiles {
   }
 };
 
+/// Marks the tiles that have a row of more than even_row entries. Over the rows.
+template <class Offset>
+struct MarkUnevenTiles {
+  using Sum = NoSum;
+  CsrTiling tiling;
+  std::int32_t count;
+  std::int64_t base;
+  const Offset* row_offsets;
+  CsrTile* tiles;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const Offset begin = row_offsets[i], end = row_offsets[i + 1];
+    if (end - begin <= even_row) return {};
+    const auto row = static_cast<std::int32_t>(i);
+    const std::int64_t last =
+        tiling.last_tile(row, end - base) + 1;  // a tile may begin early, for its rows to be aligned
+    for (std::int64_t t = tiling.first_tile(row, begin - base); t <= last && t < count; ++t)
+      store_relaxed(tiles[t].is_uneven, 1);
+    return {};
+  }
+};
+
 /// The long rows, ascending. Over the tiles.
 struct ListLongRows {
   using Sum = NoSum;

@@ -11,15 +11,22 @@
 namespace krill {
 namespace {
 
+struct FoundWords {
+  std::uint64_t words[most_words];
+  std::int32_t count;
+};
+
 /// The different words, ascending; nothing where there are more than most_words.
 template <class WordsOn>
 std::vector<std::uint64_t> different_words(Context& ctx, std::int64_t n, WordsOn&& words_on) {
-  Array<std::uint64_t> found(most_words, "words");
-  Array<std::int32_t> count(1, "word count");
-  ctx.dispatch(
-      [&](const auto& where) { find_words(where, n, words_on(where), found.write(where), count.write(where)); });
-  if (count.host()[0] > most_words) return {};
-  const auto words = found.host().first(static_cast<std::size_t>(count.host()[0]));
+  Array<FoundWords> found(1, "words");
+  ctx.dispatch([&](const auto& where) {
+    FoundWords* to = found.write(where);
+    find_words(where, n, words_on(where), to->words, &to->count);
+  });
+  const FoundWords& all = found.host()[0];
+  if (all.count > most_words) return {};
+  const std::span words(all.words, static_cast<std::size_t>(all.count));
   std::vector<std::uint64_t> sorted(words.begin(), words.end());
   std::ranges::sort(sorted);
   return sorted;
@@ -45,14 +52,9 @@ std::vector<std::uint64_t> value_words(Context& ctx, const Csr<T, Offset>& A) {
 
 template <class T>
 template <class Offset>
-Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A) : rows_(A.rows()), cols_(A.cols()) {
-  const std::int64_t slices = detail::ceil_div(rows_, packed_slice);
-  const auto count = [&](const auto& where, std::int64_t* places) {
-    run_pass(where, slices, SlicePlaces<Offset>{A.row_offsets().read(where), rows_, packed_slice, nullptr, places});
-  };
-  slice_offsets_ = scanned<std::int64_t>(ctx, slices, "packed slice_offsets", count);
-  sizes_.places = last_offset(ctx, slice_offsets_);
-  make_uniform(ctx, A);
+Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A, std::int64_t longest_row)
+    : rows_(A.rows()), cols_(A.cols()), longest_(longest_row) {
+  make_slices(ctx, A);
   look_at_columns(ctx, A);
   look_at_values(ctx, A);
 }
@@ -60,13 +62,23 @@ Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A) : rows_(A.rows()), cols
 /// Where little padding makes all slices as wide as the widest one, a product need not read where they begin.
 template <class T>
 template <class Offset>
-void Packed<T>::make_uniform(Context& ctx, const Csr<T, Offset>& A) {
+void Packed<T>::make_slices(Context& ctx, const Csr<T, Offset>& A) {
   constexpr double most_padding = 1.05;
-  longest_ = krill::longest_row(ctx, A.row_offsets());
-  const std::int64_t slices = slice_offsets_.size() - 1, places = slices * packed_slice * longest_;
-  if (static_cast<double>(places) > most_padding * static_cast<double>(sizes_.places)) return;
+  const std::int64_t slices = detail::ceil_div(rows_, packed_slice), places = slices * packed_slice * longest_;
+  const auto is_little = [&](std::int64_t than) {
+    return static_cast<double>(places) <= most_padding * static_cast<double>(than);
+  };
+  if (!is_little(A.nnz())) {
+    const auto count = [&](const auto& where, std::int64_t* counts) {
+      run_pass(where, slices, SlicePlaces<Offset>{A.row_offsets().read(where), rows_, packed_slice, nullptr, counts});
+    };
+    slice_offsets_ = scanned<std::int64_t>(ctx, slices, "packed slice_offsets", count);
+    sizes_.places = last_offset(ctx, slice_offsets_);
+    if (!is_little(sizes_.places)) return;
+  }
   uniform_width_ = static_cast<std::int32_t>(longest_);
   sizes_.places = places;
+  slice_offsets_ = Array<std::int64_t>(slices + 1, "packed slice_offsets");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, slices + 1, UniformSlices{packed_slice * longest_, slice_offsets_.write(where)});
   });
@@ -83,7 +95,7 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
   column_bytes_ = detail::bytes_of(slice_offsets_);
   if (count > 0 && width * count <= most_pattern_columns) {
     const Array<std::uint64_t> sorted(words);
-    Array<std::int32_t> example(count, "pattern examples");
+    Array<std::int32_t> example(std::vector<std::int32_t>(words.size(), no_example), "pattern examples");
     Array<Count> different(1, "rows of no pattern");
     patterns_ = Array<std::uint8_t>(rows_, "packed row patterns");
     table_ = Array<std::int32_t>(width * count, "packed patterns");
@@ -93,7 +105,7 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
                                     sorted.read(where),
                                     static_cast<std::int32_t>(count),
                                     patterns_.write(where),
-                                    example.write(where)});
+                                    example.update(where)});
       run_pass(where, rows_,
                ComparePatterns<Offset>{pattern(where, A), patterns_.read(where), example.read(where),
                                        different.write(where)});
@@ -108,12 +120,16 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
       return;
     }
   }
-  if (longest_ <= longest_row_for_deltas)
+  const auto are_close = [&](std::int64_t first, std::int64_t slices) {
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, slice_offsets_.size() - 1,
-               GreatestSpan<Offset>{pattern(where, A), slice_offsets_.read(where), span.write(where)});
+      run_pass(where, slices,
+               GreatestSpan<Offset>{pattern(where, A), slice_offsets_.read(where), span.write(where), first});
     });
-  const bool close = longest_ <= longest_row_for_deltas && span.host()[0].value < no_delta;
+    return span.host()[0].value < no_delta;
+  };
+  const std::int64_t slices = slice_offsets_.size() - 1, window = std::min<std::int64_t>(slices, 1024);
+  const bool close =
+      longest_ <= longest_row_for_deltas && are_close((slices - window) / 2, window) && are_close(0, slices);
   sizes_.columns = close ? ColumnCode::delta16 : ColumnCode::absolute;
   column_bytes_ += sizes_.columns == ColumnCode::delta16
                        ? places * sizeof(std::uint16_t) + places / packed_slice * sizeof(std::int32_t)
@@ -229,15 +245,15 @@ PackedView<const kernel_t<T>> Packed<T>::view(const Where& where) const {
   return view;
 }
 
-#define INSTANTIATE(T)                                                       \
-  template class Packed<T>;                                                  \
-  template Packed<T>::Packed(Context&, const Csr<T, std::int32_t>&);         \
-  template Packed<T>::Packed(Context&, const Csr<T, std::int64_t>&);         \
-  template void Packed<T>::fill(Context&, const Csr<T, std::int32_t>&);      \
-  template void Packed<T>::fill(Context&, const Csr<T, std::int64_t>&);      \
-  template void Packed<T>::update(Context&, const Csr<T, std::int32_t>&);    \
-  template void Packed<T>::update(Context&, const Csr<T, std::int64_t>&);    \
-  template PackedView<const kernel_t<T>> Packed<T>::view(const Host&) const; \
+#define INSTANTIATE(T)                                                             \
+  template class Packed<T>;                                                        \
+  template Packed<T>::Packed(Context&, const Csr<T, std::int32_t>&, std::int64_t); \
+  template Packed<T>::Packed(Context&, const Csr<T, std::int64_t>&, std::int64_t); \
+  template void Packed<T>::fill(Context&, const Csr<T, std::int32_t>&);            \
+  template void Packed<T>::fill(Context&, const Csr<T, std::int64_t>&);            \
+  template void Packed<T>::update(Context&, const Csr<T, std::int32_t>&);          \
+  template void Packed<T>::update(Context&, const Csr<T, std::int64_t>&);          \
+  template PackedView<const kernel_t<T>> Packed<T>::view(const Host&) const;       \
   template PackedView<const kernel_t<T>> Packed<T>::view(const Cuda&) const;
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE

@@ -82,10 +82,9 @@ class Packed {
 
   /// Looks at A: a few passes over its columns and values, and a few waits.
   template <class Offset>
-  Packed(Context&, const Csr<T, Offset>& A);
+  Packed(Context&, const Csr<T, Offset>& A, std::int64_t longest_row);
 
   const Sizes& sizes() const { return sizes_; }
-  std::int64_t longest_row() const { return longest_; }
   /// "columns by 27 row patterns, values by a dictionary of 2"
   std::string description() const;
 
@@ -101,7 +100,7 @@ class Packed {
 
  private:
   template <class Offset>
-  void make_uniform(Context&, const Csr<T, Offset>& A);
+  void make_slices(Context&, const Csr<T, Offset>& A);
   template <class Offset>
   void look_at_columns(Context&, const Csr<T, Offset>& A);
   template <class Offset>

@@ -5,16 +5,18 @@ namespace krill {
 namespace {
 
 constexpr int slots = 1024;  // of a hash table for at most most_words words
+constexpr int words_in_flight = 4;
 
-/// True where this thread brought the word into the table; full tables take no more.
-__device__ bool insert(std::uint64_t* table, std::uint64_t word) {
+/// True where this thread brought the word into the table. Tables that fill up take no more once `count` says that
+/// there are too many words.
+__device__ bool insert(std::uint64_t* table, std::uint64_t word, const volatile std::int32_t* count) {
   auto slot = static_cast<unsigned>((word * 0x9e3779b97f4a7c15) >> 54);
   for (int tries = 0; tries < slots; ++tries, slot = (slot + 1) % slots) {
     if (*static_cast<volatile std::uint64_t*>(table + slot) == word) return false;
     const auto before = atomicCAS(reinterpret_cast<unsigned long long*>(table + slot),
                                   static_cast<unsigned long long>(no_word), static_cast<unsigned long long>(word));
     if (before == no_word) return true;
-    if (before == word) return false;
+    if (before == word || (tries % 16 == 15 && *count > most_words)) return false;
   }
   return false;
 }
@@ -27,20 +29,29 @@ template <class Words>
 __global__ void __launch_bounds__(sum_threads)
     words_kernel(std::int64_t n, Words word, std::uint64_t* table, std::uint64_t* found, std::int32_t* count) {
   __shared__ std::uint64_t mine[slots];
-  __shared__ int mine_count;
+  __shared__ std::int32_t mine_count;
   for (int s = threadIdx.x; s < slots; s += sum_threads) mine[s] = no_word;
   if (threadIdx.x == 0) mine_count = 0;
   __syncthreads();
-  std::uint64_t last = no_word;
+  std::uint64_t recent = no_word, older = no_word;  // most words are one of the two
   const volatile std::int32_t* so_far = count;
-  for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; i < n;
-       i += std::int64_t(gridDim.x) * sum_threads) {
-    const std::uint64_t now = word(i);
-    if (now == last && now != no_word) continue;
-    last = now;
-    if (now == no_word) atomicAdd(count, most_words + 1);
-    if (insert(mine, now)) atomicAdd(&mine_count, 1);
-    if (*static_cast<volatile int*>(&mine_count) > most_words || *so_far > most_words) break;
+  const volatile std::int32_t* here = &mine_count;
+  const std::int64_t stride = std::int64_t(gridDim.x) * sum_threads;
+  bool go_on = true;
+  for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; go_on && i < n;
+       i += words_in_flight * stride) {
+    std::uint64_t now[words_in_flight];
+#pragma unroll
+    for (int u = 0; u < words_in_flight; ++u) now[u] = word(min(i + u * stride, n - 1));
+#pragma unroll
+    for (int u = 0; u < words_in_flight; ++u) {
+      if ((now[u] == recent || now[u] == older) && now[u] != no_word) continue;
+      go_on = go_on && *here <= most_words && *so_far <= most_words;
+      if (!go_on) continue;
+      if (now[u] == no_word) atomicAdd(count, most_words + 1);
+      older = recent, recent = now[u];
+      if (insert(mine, recent, here)) atomicAdd(&mine_count, 1);
+    }
   }
   __syncthreads();
   if (mine_count > most_words) {
@@ -48,7 +59,7 @@ __global__ void __launch_bounds__(sum_threads)
     return;
   }
   for (int s = threadIdx.x; s < slots; s += sum_threads)
-    if (mine[s] != no_word && insert(table, mine[s])) {
+    if (mine[s] != no_word && *so_far <= most_words && insert(table, mine[s], so_far)) {
       const int at = atomicAdd(count, 1);
       if (at < most_words) found[at] = mine[s];
     }

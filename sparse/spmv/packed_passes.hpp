@@ -58,7 +58,9 @@ constexpr std::int32_t place_of(const std::uint64_t* sorted, std::int32_t count,
   return low;
 }
 
-/// patterns[i] and one row of each pattern. Over the rows.
+inline constexpr std::int32_t no_example = -1;
+
+/// patterns[i] and one row of each pattern, where there is none yet. Over the rows.
 template <class Offset>
 struct NamePatterns {
   using Sum = NoSum;
@@ -72,7 +74,7 @@ struct NamePatterns {
   constexpr NoSum entry(std::int64_t i) const {
     const std::int32_t id = place_of(sorted, count, word(i));
     patterns[i] = static_cast<std::uint8_t>(id);
-    store_relaxed(example[id], static_cast<std::int32_t>(i));
+    if (load_relaxed(example[id]) == no_example) store_relaxed(example[id], static_cast<std::int32_t>(i));
     return {};
   }
 };
@@ -150,16 +152,18 @@ constexpr ColumnSpan column_span(const CsrView<const T, Offset>& a, std::int64_t
   return span;
 }
 
-/// The greatest width of a column span. Over the slices.
+/// The greatest width of a column span. Over slices from the first one on.
 template <class Offset>
 struct GreatestSpan {
   using Sum = Greatest;
   CsrView<const NoValue, Offset> a;
   const std::int64_t* slice_offsets;
   Greatest* greatest;
+  std::int64_t first = 0;
 
   constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t slice) const {
+  constexpr Sum entry(std::int64_t i) const {
+    const std::int64_t slice = first + i;
     Sum most;
     for (std::int64_t k = 0; k < (slice_offsets[slice + 1] - slice_offsets[slice]) / packed_slice; ++k) {
       const ColumnSpan span = column_span(a, slice, k);
@@ -219,23 +223,35 @@ struct FillPacked {
     const bool there = i < from.rows;
     Offset k = there ? from.row_offsets[i] : 0;
     const Offset end = there ? from.row_offsets[i + 1] : 0;
-    for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < slice_offsets[slice + 1];
-         at += packed_slice, ++k) {
-      const bool has = k < end;
-      if (columns) columns[at] = has ? from.col_indices[k] : -1;
-      if (deltas)
-        deltas[at] = has ? static_cast<std::uint16_t>(from.col_indices[k] - bases[at / packed_slice]) : no_delta;
-      if (values) values[at] = has ? from.values[k] : T{};
-      if (narrow_values) narrow_values[at] = has ? narrow_t<T>(from.values[k]) : narrow_t<T>{};
-      if (words) words[at] = has ? word_of(k) : 0;
+    const std::int64_t past = slice_offsets[slice + 1];
+    constexpr int flight = 8;  // entries that are asked for before the first is used
+    for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < past;
+         at += flight * packed_slice, k += flight) {
+      std::int32_t column[flight] = {};
+      T value[flight] = {};
+      if (k < end)
+        for (int u = 0; u < flight; ++u) {
+          const Offset place = k + u < end ? k + u : end - 1;
+          if (columns || deltas) column[u] = from.col_indices[place];
+          if (values || narrow_values || words) value[u] = from.values[place];
+        }
+      for (int u = 0; u < flight; ++u)
+        if (at + u * packed_slice < past) put(at + u * packed_slice, k + u < end, column[u], value[u]);
     }
     return {};
   }
 
  private:
-  constexpr std::uint8_t word_of(Offset k) const {
+  constexpr void put(std::int64_t at, bool has, std::int32_t column, const T& value) const {
+    if (columns) columns[at] = has ? column : -1;
+    if (deltas) deltas[at] = has ? static_cast<std::uint16_t>(column - bases[at / packed_slice]) : no_delta;
+    if (values) values[at] = has ? value : T{};
+    if (narrow_values) narrow_values[at] = has ? narrow_t<T>(value) : narrow_t<T>{};
+    if (words) words[at] = has ? word_of(value) : 0;
+  }
+  constexpr std::uint8_t word_of(const T& value) const {
     if constexpr (sizeof(T) <= sizeof(std::uint64_t))
-      return static_cast<std::uint8_t>(place_of(sorted, word_count, ValueWords<T>{from.values}(k)));
+      return static_cast<std::uint8_t>(place_of(sorted, word_count, ValueWords<T>{&value}(0)));
     else
       return 0;
   }

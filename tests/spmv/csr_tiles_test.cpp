@@ -156,5 +156,67 @@ TEST_P(HugeOffsets, are_followed_by_csr) {
 
 KRILL_ON_BACKENDS_AND_SCALARS(HugeOffsets);
 
+using ShortRows = OnBackendAndScalar;
+
+/// Circuits: most rows are short, a few cross tiles or fill many of them. With as few blocks as one multiprocessor
+/// holds, each block takes many tiles and fills its stages again and again.
+TEST_P(ShortRows, may_lie_beside_long_ones) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    using K = kernel_t<T>;
+    const Shape shapes[] = {
+        {"circuit", 20'000, 3000,
+         [](std::int32_t, std::mt19937_64& e) {
+           const auto dice = e() % 1000;
+           return static_cast<std::int32_t>(dice < 2 ? 300 + e() % 2700 : dice < 30 ? 20 + e() % 100 : e() % 8);
+         }},
+        {"two giants among empty rows", 40'000, 90'000,
+         [](std::int32_t row, std::mt19937_64&) {
+           return row == 17 || row == 39'999 ? 80'000 : row % 11 == 0 ? 3 : 0;
+         }},
+        {"one giant", 12'000, 50'000,
+         [](std::int32_t row, std::mt19937_64& e) {
+           return row == 6000 ? 50'000 : static_cast<std::int32_t>(e() % 7);
+         }},
+        {"33 or none", 9000, 1000, [](std::int32_t, std::mt19937_64& e) { return e() % 5 == 0 ? 33 : 0; }},
+    };
+    for (const Shape& shape : shapes) {
+      SCOPED_TRACE(shape.name);
+      const Csr<T> A = random_csr<T>(94, shape);
+      ASSERT_EQ(CsrTiling::of(A.rows(), A.nnz()).kernel, CsrKernel::staged);
+      const auto x = random_vector<T>(95, A.cols()), y0 = random_vector<T>(96, A.rows());
+      const Array<T> ax(x);
+      const auto expected = product(Op::none, 2.0, reference(A), to_reference(x), 3.0, to_reference(y0), epsilon<T>());
+      std::vector<T> first;
+      for (int round = 0; round < 3; ++round) {
+        Array<T> y(y0);
+        Array<wide_t<T>> dot(1);
+        ctx.dispatch([&](auto where) {
+          if constexpr (std::is_same_v<decltype(where), Cuda>)
+            if (round < 2) where.multiprocessors = 1;
+          const DotsView<K> dots{ax.read(where), dot.write(where)};
+          const krill::Product<CsrView<const K>> p{
+              {K(2)}, A.view(where),   ax.read(where),
+              {K(3)}, y.update(where), round == 1 && A.rows() <= A.cols() ? dots : DotsView<K>{}};
+          run_product(where, p);
+        });
+        ASSERT_EQ(static_cast<std::size_t>(y.size()), expected.y.size());
+        for (std::size_t i = 0; i < expected.y.size(); ++i)
+          ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "row " << i << ", round " << round;
+        if (round == 0) first.assign(y.host().begin(), y.host().end());
+        if (round != 1) {
+          ASSERT_TRUE(std::ranges::equal(y.host(), first));
+        }
+        if (round != 1 || A.rows() > A.cols()) continue;
+        Z sum = 0;
+        for (std::size_t i = 0; i < first.size(); ++i) sum += std::conj(Z(x[i])) * Z(first[i]);
+        EXPECT_LE(std::abs(Z(dot.host()[0]) - sum), 1e-11 * static_cast<double>(A.nnz()));
+      }
+    }
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(ShortRows);
+
 }  // namespace
 }  // namespace krill::test

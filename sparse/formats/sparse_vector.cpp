@@ -1,0 +1,45 @@
+#include "krill/sparse/formats/sparse_vector.hpp"
+
+#include <fmt/format.h>
+
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/formats/first_fault.hpp"
+
+namespace krill {
+
+template <class T>
+SparseVector<T>::SparseVector(std::int64_t size, Array<std::int32_t> indices, Array<T> values)
+    : size_(static_cast<std::int32_t>(size)), indices_(std::move(indices)), values_(std::move(values)) {
+  require_range("sparse vector: size", size, 0, std::numeric_limits<std::int32_t>::max());
+  require_size("sparse vector: indices", indices_.size(), values_.size());
+  require_range("sparse vector: number of entries", values_.size(), 0, size);
+}
+
+template <class T>
+void validate(const Host& host, const SparseVectorView<const T>& v) {
+  const auto base = static_cast<int>(v.base);
+  const auto is_outside = [&](std::int64_t k) { return v.index(k) < 0 || v.index(k) >= v.size; };
+  const std::int64_t k = first_fault(
+      host, v.nnz, [&](std::int64_t i) { return is_outside(i) || (i > 0 && v.indices[i] <= v.indices[i - 1]); });
+  if (k == v.nnz) return;
+  if (is_outside(k))
+    throw InvalidArgument(
+        fmt::format("sparse vector: indices[{}] = {} lies outside {} to {}", k, v.indices[k], base, v.size - 1 + base));
+  throw InvalidArgument(fmt::format("sparse vector: indices[{}] = {} follows {}; indices ascend strictly", k,
+                                    v.indices[k], v.indices[k - 1]));
+}
+
+template <class T>
+void validate(const SparseVector<T>& v) {
+  const Context ctx = Context::host();
+  validate(ctx.host_tag(), v.view(ctx.host_tag()));
+}
+
+#define INSTANTIATE(T)                                                             \
+  template class SparseVector<T>;                                                  \
+  template void validate(const Host&, const SparseVectorView<const kernel_t<T>>&); \
+  template void validate(const SparseVector<T>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

@@ -1,0 +1,96 @@
+#include "krill/sparse/vector/sparse_dense.hpp"
+
+#include "krill/sparse/convert/structure.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/vector/sparse_dense_passes.hpp"
+
+namespace krill {
+
+template <class T>
+SparseVector<T> to_sparse_vector(Context& ctx, const Array<T>& y) {
+  const auto places =
+      scanned<std::int32_t>(ctx, y.size(), "sparse vector places", [&](const auto& where, std::int32_t* counts) {
+        run_pass(where, y.size(), CountNonzero<kernel_t<T>>{y.read(where), counts});
+      });
+  const std::int64_t nnz = last_offset(ctx, places);
+  Array<std::int32_t> indices(nnz, "sparse vector indices");
+  Array<T> values(nnz, "sparse vector values");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, y.size(),
+             FillNonzeros<kernel_t<T>>{y.read(where), places.read(where), indices.write(where), values.write(where)});
+  });
+  return {y.size(), std::move(indices), std::move(values)};
+}
+
+template <class T>
+void to_dense(Context& ctx, const SparseVector<T>& x, Array<T>& y) {
+  axpby(ctx, T(1), x, T(0), y);
+}
+
+template <class T>
+void gather(Context& ctx, const Array<T>& y, SparseVector<T>& x) {
+  require_size("gather: y", y.size(), x.size());
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, x.nnz(), GatherEntries<kernel_t<T>>{x.write(where), y.read(where)});
+  });
+}
+
+template <class T>
+void gather_and_clear(Context& ctx, Array<T>& y, SparseVector<T>& x) {
+  gather(ctx, y, x);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, x.nnz(), ClearEntries<kernel_t<T>>{x.view(where), y.update(where)});
+  });
+}
+
+template <class T>
+void scatter(Context& ctx, const SparseVector<T>& x, Array<T>& y) {
+  require_size("scatter: y", y.size(), x.size());
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, x.nnz(), ScatterEntries<kernel_t<T>>{x.view(where), y.update(where)});
+  });
+}
+
+template <class T>
+void axpby(Context& ctx, const std::type_identity_t<Scalar<T>>& alpha, const SparseVector<T>& x,
+           const std::type_identity_t<Scalar<T>>& beta, Array<T>& y) {
+  require_size("axpby: y", y.size(), x.size());
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, y.size(), ScaleAll<kernel_t<T>>{beta.read(where), y.output(where, beta)});
+    run_pass(where, x.nnz(), AddEntries<kernel_t<T>>{alpha.read(where), x.view(where), y.update(where)});
+  });
+}
+
+template <class T>
+void rotate(Context& ctx, SparseVector<T>& x, Array<T>& y, const std::type_identity_t<Scalar<T>>& c,
+            const std::type_identity_t<Scalar<T>>& s) {
+  require_size("rotate: y", y.size(), x.size());
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, x.nnz(),
+             RotateEntries<kernel_t<T>>{c.read(where), s.read(where), x.update(where), y.update(where)});
+  });
+}
+
+template <class T>
+void dot(Context& ctx, const SparseVector<T>& x, const Array<T>& y, Array<wide_t<T>>& result, Op op) {
+  require_size("dot: y", y.size(), x.size());
+  require_size("dot: result", result.size(), 1);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, x.nnz(),
+             DotEntries<kernel_t<T>>{x.view(where), y.read(where), op == Op::adjoint, result.write(where)});
+  });
+}
+
+#define INSTANTIATE(T)                                                                                  \
+  template SparseVector<T> to_sparse_vector(Context&, const Array<T>&);                                 \
+  template void to_dense(Context&, const SparseVector<T>&, Array<T>&);                                  \
+  template void gather(Context&, const Array<T>&, SparseVector<T>&);                                    \
+  template void gather_and_clear(Context&, Array<T>&, SparseVector<T>&);                                \
+  template void scatter(Context&, const SparseVector<T>&, Array<T>&);                                   \
+  template void axpby(Context&, const Scalar<T>&, const SparseVector<T>&, const Scalar<T>&, Array<T>&); \
+  template void rotate(Context&, SparseVector<T>&, Array<T>&, const Scalar<T>&, const Scalar<T>&);      \
+  template void dot(Context&, const SparseVector<T>&, const Array<T>&, Array<wide_t<T>>&, Op);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

@@ -1,0 +1,128 @@
+// The level 1 operations of a sparse vector with a dense one as passes, written once for both backends. All but the
+// first three are over the entries of x.
+#pragma once
+#include "krill/sparse/core/array.hpp"
+#include "krill/sparse/core/pass.hpp"
+#include "krill/sparse/formats/sparse_vector.hpp"
+
+namespace krill {
+
+/// counts[i] = 1 where y_i is an entry. Over y.
+template <class T>
+struct CountNonzero {
+  using Sum = NoSum;
+  const T* y;
+  std::int32_t* counts;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return counts[i] = !(y[i] == T(0)), NoSum{}; }
+};
+
+/// The entries of y, where `places` says. Over y.
+template <class T>
+struct FillNonzeros {
+  using Sum = NoSum;
+  const T* y;
+  const std::int32_t* places;
+  std::int32_t* indices;
+  T* values;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int32_t k = places[i];
+    if (places[i + 1] > k) indices[k] = static_cast<std::int32_t>(i), values[k] = y[i];
+    return {};
+  }
+};
+
+/// y = beta y. Over y.
+template <class T>
+struct ScaleAll {
+  using Sum = NoSum;
+  ScalarView<T> beta_at;
+  T* y;
+  T beta{};
+
+  constexpr bool begin() { return beta = beta_at(), !(beta == T(1)); }
+  constexpr NoSum entry(std::int64_t i) const { return y[i] = beta == T(0) ? T(0) : beta * y[i], NoSum{}; }
+};
+
+/// x_k = y_i.
+template <class T>
+struct GatherEntries {
+  using Sum = NoSum;
+  SparseVectorView<T> x;
+  const T* y;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const { return x.values[k] = y[x.index(k)], NoSum{}; }
+};
+
+/// y_i = 0.
+template <class T>
+struct ClearEntries {
+  using Sum = NoSum;
+  SparseVectorView<const T> x;
+  T* y;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const { return y[x.index(k)] = T(0), NoSum{}; }
+};
+
+/// y_i = x_k.
+template <class T>
+struct ScatterEntries {
+  using Sum = NoSum;
+  SparseVectorView<const T> x;
+  T* y;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const { return y[x.index(k)] = x.values[k], NoSum{}; }
+};
+
+/// y_i += alpha x_k.
+template <class T>
+struct AddEntries {
+  using Sum = NoSum;
+  ScalarView<T> alpha_at;
+  SparseVectorView<const T> x;
+  T* y;
+  T alpha{};
+
+  constexpr bool begin() { return alpha = alpha_at(), true; }
+  constexpr NoSum entry(std::int64_t k) const { return y[x.index(k)] += alpha * x.values[k], NoSum{}; }
+};
+
+/// x_k, y_i = c x_k + s y_i, c y_i - s x_k.
+template <class T>
+struct RotateEntries {
+  using Sum = NoSum;
+  ScalarView<T> c_at, s_at;
+  SparseVectorView<T> x;
+  T* y;
+  T c{}, s{};
+
+  constexpr bool begin() { return c = c_at(), s = s_at(), true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    const std::int32_t i = x.index(k);
+    const T old_x = x.values[k], old_y = y[i];
+    x.values[k] = c * old_x + s * old_y, y[i] = c * old_y - s * old_x;
+    return {};
+  }
+};
+
+/// result = the sum of op(x_k) y_i.
+template <class T>
+struct DotEntries {
+  using Sum = wide_t<T>;
+  SparseVectorView<const T> x;
+  const T* y;
+  bool conjugates;
+  wide_t<T>* result;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t k) const { return conj_if(conjugates, wide(x.values[k])) * wide(y[x.index(k)]); }
+  constexpr void finish(const Sum& sum) const { *result = sum; }
+};
+
+}  // namespace krill
