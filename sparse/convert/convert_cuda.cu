@@ -1,8 +1,8 @@
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/convert/convert_passes.hpp"
+#include "krill/sparse/convert/radix_sort.cuh"
 #include "krill/sparse/convert/row_of_entry.hpp"
 #include "krill/sparse/convert/transpose.hpp"
 #include "krill/sparse/core/instantiate.hpp"
@@ -10,13 +10,6 @@
 
 namespace krill {
 namespace {
-
-/// Bits that the numbers 0 to n - 1 need.
-int bits_of(std::int64_t n) {
-  int bits = 1;
-  while ((std::int64_t(1) << bits) < n) ++bits;
-  return bits;
-}
 
 /// order[k] = k.
 template <class Offset>
@@ -116,12 +109,8 @@ void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool con
     run_pass(cuda, a.nnz, ColumnKeys{a.col_indices, 1, zero_based});
     keys = zero_based;
   }
-  std::size_t bytes = 0;
-  const int bits = bits_of(a.cols + std::int64_t{asynchronous});  // a tail's entries, of column `cols`, go to the end
-  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_keys, order, sorted_order, a.nnz, 0, bits,
-                                        cuda.stream));
-  check(cub::DeviceRadixSort::SortPairs(frame.take<char>(bytes), bytes, keys, sorted_keys, order, sorted_order, a.nnz,
-                                        0, bits, cuda.stream));
+  const std::int64_t past = a.cols + std::int64_t{asynchronous};  // a tail's entries, of column `cols`, go to the end
+  sort_by_key(cuda, frame, a.nnz, past, keys, sorted_keys, order, sorted_order);
   compress_rows(cuda, a.cols, a.nnz, sorted_keys, out.row_offsets);
   run_pass(cuda, a.nnz,
            GatherTransposed<T, Offset>{sorted_order, row_indices, a.values, conjugate, out.col_indices, out.values});

@@ -100,10 +100,13 @@ template <class Offset>
 void sort_within_rows(const Cuda&, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
                       std::int32_t* col_indices, Offset* permutation, IndexRange col_range = {});
 
+/// Of the conjugates, where that is wanted.
 template <class T, class Index>
-void apply_permutation(const Host&, std::int64_t n, const T* in, const Index* permutation, T* out);
+void apply_permutation(const Host&, std::int64_t n, const T* in, const Index* permutation, T* out,
+                       bool conjugate = false);
 template <class T, class Index>
-void apply_permutation(const Cuda&, std::int64_t n, const T* in, const Index* permutation, T* out);
+void apply_permutation(const Cuda&, std::int64_t n, const T* in, const Index* permutation, T* out,
+                       bool conjugate = false);
 
 template <class T, class Index>
 void apply_inverse_permutation(const Host&, std::int64_t n, const T* in, const Index* permutation, T* out);

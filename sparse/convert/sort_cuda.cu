@@ -115,8 +115,9 @@ void sort_within_rows(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, con
 }
 
 template <class T, class Index>
-void apply_permutation(const Cuda& cuda, std::int64_t n, const T* in, const Index* permutation, T* out) {
-  run_pass(cuda, n, GatherPermuted<T, Index>{in, permutation, out});
+void apply_permutation(const Cuda& cuda, std::int64_t n, const T* in, const Index* permutation, T* out,
+                       bool conjugate) {
+  run_pass(cuda, n, GatherPermuted<T, Index>{in, permutation, out, conjugate});
 }
 
 template <class T, class Index>
@@ -133,8 +134,8 @@ INSTANTIATE(std::int32_t);
 INSTANTIATE(std::int64_t);
 #undef INSTANTIATE
 
-#define INSTANTIATE(T, Index)                                                                                 \
-  template void apply_permutation(const Cuda&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*); \
+#define INSTANTIATE(T, Index)                                                                                       \
+  template void apply_permutation(const Cuda&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*, bool); \
   template void apply_inverse_permutation(const Cuda&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 INSTANTIATE(std::int32_t, std::int32_t);

@@ -79,8 +79,9 @@ void sort_within_rows(const Host& host, std::int32_t rows, std::int64_t nnz, con
 }
 
 template <class T, class Index>
-void apply_permutation(const Host& host, std::int64_t n, const T* in, const Index* permutation, T* out) {
-  run_pass(host, n, GatherPermuted<T, Index>{in, permutation, out});
+void apply_permutation(const Host& host, std::int64_t n, const T* in, const Index* permutation, T* out,
+                       bool conjugate) {
+  run_pass(host, n, GatherPermuted<T, Index>{in, permutation, out, conjugate});
 }
 
 template <class T, class Index>
@@ -97,8 +98,8 @@ INSTANTIATE(std::int32_t);
 INSTANTIATE(std::int64_t);
 #undef INSTANTIATE
 
-#define INSTANTIATE(T, Index)                                                                                 \
-  template void apply_permutation(const Host&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*); \
+#define INSTANTIATE(T, Index)                                                                                       \
+  template void apply_permutation(const Host&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*, bool); \
   template void apply_inverse_permutation(const Host&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 INSTANTIATE(std::int32_t, std::int32_t);

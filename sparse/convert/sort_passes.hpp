@@ -18,16 +18,17 @@ struct FillIdentity {
   constexpr NoSum entry(std::int64_t k) const { return permutation[k] = static_cast<Index>(k), NoSum{}; }
 };
 
-/// out[k] = in[permutation[k]].
+/// out[k] = in[permutation[k]], or its conjugate.
 template <class T, class Index>
 struct GatherPermuted {
   using Sum = NoSum;
   const T* in;
   const Index* permutation;
   T* out;
+  bool conjugate;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const { return out[k] = in[permutation[k]], NoSum{}; }
+  constexpr NoSum entry(std::int64_t k) const { return out[k] = conj_if(conjugate, in[permutation[k]]), NoSum{}; }
 };
 
 /// out[permutation[k]] = in[k].

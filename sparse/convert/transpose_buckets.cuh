@@ -1,7 +1,6 @@
 // The second half of the transposition by buckets: every bucket in its order.
 #pragma once
-#include <cub/device/device_radix_sort.cuh>
-
+#include "krill/sparse/convert/radix_sort.cuh"
 #include "krill/sparse/convert/transpose_task.cuh"
 
 namespace krill {
@@ -235,22 +234,6 @@ __global__ void __launch_bounds__(sum_threads)
   }
 }
 
-/// A stable radix sort of (column, number); the result.
-inline std::pair<const std::int32_t*, const std::int32_t*> sort_hot(const Cuda& cuda, Frame& frame, std::int32_t n,
-                                                                    std::int32_t cols, const std::int32_t* keys,
-                                                                    const std::int32_t* numbers) {
-  auto* sorted_cols = frame.take<std::int32_t>(static_cast<std::size_t>(n));
-  auto* sorted_numbers = frame.take<std::int32_t>(static_cast<std::size_t>(n));
-  int bits = 1;
-  while ((std::int64_t{1} << bits) < cols) ++bits;
-  std::size_t bytes = 0;
-  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_cols, numbers, sorted_numbers, n, 0, bits,
-                                        cuda.stream));
-  check(cub::DeviceRadixSort::SortPairs(frame.take<char>(bytes), bytes, keys, sorted_cols, numbers, sorted_numbers, n,
-                                        0, bits, cuda.stream));
-  return {sorted_cols, sorted_numbers};
-}
-
 /// Makes the result of what partition_entries found.
 template <class Payload, class Offset>
 void place_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payload, Offset>& task, const Buckets& buckets,
@@ -262,7 +245,9 @@ void place_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payload, O
   check(cudaGetLastError());
   const HotEntries<Payload>& hot = partition.hot;
   if (hot.count == 0) return;
-  const auto [cols, numbers] = sort_hot(cuda, frame, hot.count, task.cols, hot.cols, hot.numbers);
+  auto* cols = frame.take<std::int32_t>(static_cast<std::size_t>(hot.count));
+  auto* numbers = frame.take<std::int32_t>(static_cast<std::size_t>(hot.count));
+  sort_by_key(cuda, frame, hot.count, task.cols, hot.cols, cols, hot.numbers, numbers);
   hot_place_kernel<Payload, Offset>
       <<<grid_blocks(cuda, hot.count), sum_threads, 0, cuda.stream>>>(task, buckets, partition, cols, numbers);
   check(cudaGetLastError());

@@ -1,3 +1,4 @@
+#include "krill/sparse/convert/sort.hpp"
 #include "krill/sparse/convert/transpose.hpp"
 #include "krill/sparse/convert/transpose_buckets.cuh"
 #include "krill/sparse/convert/transpose_partition.cuh"
@@ -46,21 +47,6 @@ bool transpose_bits(const Cuda& cuda, const CsrView<const T, Offset>& a, const v
   return true;
 }
 
-/// The values that the permutation of a transposition belongs to.
-template <class T, class Offset>
-struct GatherValues {
-  using Sum = NoSum;
-  const Offset* permutation;
-  const T* values;
-  bool conjugate;
-  T* out_values;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const {
-    return out_values[k] = conj_if(conjugate, values[permutation[k]]), NoSum{};
-  }
-};
-
 template <int bytes>
 using payload_t = std::conditional_t<bytes == 4, unsigned, std::conditional_t<bytes == 8, uint2, uint4>>;
 
@@ -74,7 +60,7 @@ bool transpose_by_buckets(const Cuda& cuda, const CsrView<const T, Offset>& a, b
   if (permutation) {
     if (!transpose_bits<payload_t<sizeof(Offset)>>(cuda, a, nullptr, false, out, permutation)) return false;
     if constexpr (!std::is_same_v<T, NoValue>)
-      if (a.values) run_pass(cuda, a.nnz, GatherValues<T, Offset>{permutation, a.values, conjugate, out.values});
+      if (a.values) apply_permutation(cuda, a.nnz, a.values, permutation, out.values, conjugate);
     return true;
   }
   if constexpr (!std::is_same_v<T, NoValue>)

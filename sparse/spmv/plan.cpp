@@ -69,14 +69,12 @@ struct Transposed {
   static Transposed of(Context& ctx, const Csr<T, Offset>& a, Op op) {
     Array<Offset> permutation;
     Csr<T, Offset> csr = transpose(ctx, a, op, &permutation);
-    return {&a, is_complex<T> && op == Op::adjoint, std::move(permutation), std::move(csr)};
+    return {&a, op == Op::adjoint, std::move(permutation), std::move(csr)};
   }
   void update(Context& ctx) {
     ctx.dispatch([&](const auto& where) {
-      kernel_t<T>* values = csr.values().write(where);
-      apply_permutation(where, csr.nnz(), from->values().read(where), permutation.read(where), values);
-      if constexpr (is_complex<T>)
-        if (conjugate) run_pass(where, csr.nnz(), Conjugate<kernel_t<T>>{values, values});
+      apply_permutation(where, csr.nnz(), from->values().read(where), permutation.read(where),
+                        csr.values().write(where), conjugate);
     });
   }
   std::size_t bytes() const { return csr.bytes() + detail::bytes_of(permutation); }
