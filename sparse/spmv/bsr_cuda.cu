@@ -69,7 +69,7 @@ __device__ TileBounds<std::int32_t> block_rows_of(const Product<BsrView<const T>
                                                   std::int32_t t) {
   if (sharing.by_tiles()) return TileBounds<std::int32_t>::of(sharing.tiles, t);
   const std::int32_t count = p.mask ? p.mask_size : p.a.block_rows(), first = t * sharing.block_rows;
-  return {0, std::numeric_limits<std::int32_t>::max(), first, first + min(sharing.block_rows, count - first), false};
+  return {0, std::numeric_limits<std::int32_t>::max(), first, first + min(sharing.block_rows, count - first), -1};
 }
 
 /// The block rows that are too long for a few lanes, by warps, and the parts of those that tiles cut, by the block;
@@ -106,16 +106,18 @@ __noinline__ __device__ typename DotsView<T>::Sum add_long_rows(const Product<Bs
       }
     }
     if (!sharing.by_tiles() || !has_long_rows(sharing.tiles)) continue;
-    for_parts(
-        sharing.tiles, t, p.a.row_begins, base, [&](std::int32_t begin, std::int32_t end, std::int32_t block_row) {
-          const std::int32_t row_begin = p.a.row_begins[block_row] - base, row_end = p.a.row_ends[block_row] - base;
-          const auto sum_of = [&](int i) { return block_sum(part(i, begin, end, thread, sum_threads)); };
-          const auto put = [&](int i, T sum) {
-            const std::int64_t row = std::int64_t{block_row} * rows + i;
-            if (row < p.a.rows) p.put(row, sum);
-          };
-          book_part(LongRow<T>(sharing.tiles, block_row, row_begin, row_end, rows), t, rows, sum_of, put);
-        });
+    for_parts(sharing.tiles, t, p.a.row_begins, base,
+              [&](std::int32_t block_row, std::int32_t first, std::int32_t begin, std::int32_t end) {
+                const std::int32_t row_begin = p.a.row_begins[block_row] - base,
+                                   row_end = p.a.row_ends[block_row] - base;
+                const auto sum_of = [&](int i) { return block_sum(part(i, begin, end, thread, sum_threads)); };
+                const auto put = [&](int i, T sum) {
+                  const std::int64_t row = std::int64_t{block_row} * rows + i;
+                  if (row < p.a.rows) p.put(row, sum);
+                };
+                book_part(LongRow<T>(sharing.tiles, first, row_end, row_end - row_begin, rows), t,
+                          static_cast<unsigned>(end - begin), rows, sum_of, put);
+              });
   }
   return dots;
 }

@@ -110,27 +110,36 @@ __device__ T sum_products(const T* products, int from, int to) {
   const bool is_long = to - from > even_row;
   T sum{};
   if (!is_long)
+#pragma unroll 1
     for (int k = from; k < to; ++k) sum += products[k];
   return sum + sum_long_segments<T>(is_long, from, to - from, [products](int k) { return products[k]; });
 }
 
-/// Leaves the sums of tile t's parts of long rows, which `row` names; negative where a lane has none. The whole warp.
+/// A lane's part of a long row: its entries and their sum. The row begins in tile `first`.
+template <class T>
+struct RowPart {
+  std::int32_t row, first;
+  unsigned entries;
+  T sum;
+};
+
+/// Leaves the parts of long rows in tile t that lanes say they have. The whole warp.
 template <class T, class Offset>
 __device__ void book_parts(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles, std::int32_t t,
-                           std::int32_t row, T sum) {
-  for (unsigned waiting = __ballot_sync(~0u, row >= 0); waiting; waiting &= waiting - 1) {
+                           bool has_part, const RowPart<T>& part) {
+  for (unsigned waiting = __ballot_sync(~0u, has_part); waiting; waiting &= waiting - 1) {
     const int owner = __ffs(static_cast<int>(waiting)) - 1, lane = static_cast<int>(threadIdx.x % 32);
-    const std::int32_t i = __shfl_sync(~0u, row, owner);
-    const auto base = static_cast<Offset>(p.a.base);
-    const LongRow<T> parts(tiles, i, p.a.row_offsets[i] - base, p.a.row_offsets[i + 1] - base);
+    const std::int32_t row = __shfl_sync(~0u, part.row, owner), first = __shfl_sync(~0u, part.first, owner);
+    const Offset begin = p.a.row_offsets[row], end = p.a.row_offsets[row + 1];
+    const LongRow<T> parts(tiles, first, end - static_cast<Offset>(p.a.base), end - begin);
     bool is_last = false;
     if (lane == owner) {
-      *parts.part(t) = sum;
-      is_last = parts.arrive();
+      *parts.part(t) = part.sum;
+      is_last = parts.arrive(part.entries);
     }
     if (!__any_sync(~0u, is_last)) continue;
     const T total = lanes_sum(parts.share(0, lane, 32), 32);
-    if (lane == 0) p.put(i, total);
+    if (lane == 0) p.put(row, total);
   }
 }
 
@@ -189,15 +198,15 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
       const Offset from = tile.begin / copy_alignment * copy_alignment;
       const int rows = tile.past - tile.first;
       const auto bounds_of = [&](int r) { return r < staged_rows ? offsets + r : p.a.row_offsets + tile.first + r; };
-      if (!tile.is_uneven) {
+      if (tile.began < 0) {
         for (int r = thread; r < rows; r += staged_rows) {
           const Offset* row = bounds_of(r);
           book.put(tile.first + r, sum_alone(values, columns, first_column, p.x, static_cast<int>(row[0] - base - from),
                                              static_cast<int>(row[1] - base - from)));
         }
       } else {
-        const auto begin_of_tile = static_cast<int>(tile.begin - from), end_of_tile = static_cast<int>(tile.end - from);
-        multiply_in_place(values, columns, first_column, p.x, begin_of_tile, end_of_tile);
+        multiply_in_place(values, columns, first_column, p.x, static_cast<int>(tile.begin - from),
+                          static_cast<int>(tile.end - from));
         meet_readers();
         const int goes_on = tile.begin < offsets[0] - base;                 // the row before: number -1
         const int spread = thread % 32 * (staged_rows / 32) + thread / 32;  // neighboring rows for different warps
@@ -205,13 +214,15 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
           const int r = first + spread;
           const bool there = r < rows;
           Offset begin = tile.begin, end = tile.begin;
-          if (r >= 0 && there) begin = bounds_of(r)[0] - base;
+          if (there && r >= 0) begin = bounds_of(r)[0] - base;
           if (there) end = bounds_of(r)[1] - base;
           const bool is_part = r < 0 || end > tile.end;
-          const T sum =
-              sum_products(values, static_cast<int>(begin - from), static_cast<int>(min(end, tile.end) - from));
+          if (is_part) end = min(end, tile.end);
+          const T sum = sum_products(values, static_cast<int>(begin - from), static_cast<int>(end - from));
           if (there && !is_part) book.put(tile.first + r, sum);
-          if (__any_sync(~0u, is_part)) book_parts(p, tiles, t, is_part ? tile.first + r : -1, sum);
+          if (__any_sync(~0u, is_part))
+            book_parts(p, tiles, t, is_part,
+                       RowPart<T>{tile.first + r, r < 0 ? tile.began : t, static_cast<unsigned>(end - begin), sum});
         }
         before_next_copy();
       }

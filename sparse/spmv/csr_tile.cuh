@@ -6,85 +6,85 @@
 
 namespace krill {
 
-/// Entries [begin, end) and rows [first, past) of a tile.
+/// Entries [begin, end) and rows [first, past) of a tile; see CsrTile::began.
 template <class Offset>
 struct TileBounds {
   Offset begin, end;
-  std::int32_t first, past;
-  bool is_uneven;
+  std::int32_t first, past, began;
 
   __device__ static TileBounds of(const CsrTilesView& tiles, std::int32_t t) {
     const CsrTile a = tiles.tiles[t], b = tiles.tiles[t + 1];
-    return {static_cast<Offset>(a.entry), static_cast<Offset>(b.entry), a.row, b.row, a.is_uneven != 0};
+    return {static_cast<Offset>(a.entry), static_cast<Offset>(b.entry), a.row, b.row, a.began};
   }
 };
 
 /// Whether there are long rows at all.
 __device__ inline bool has_long_rows(const CsrTilesView& tiles) { return tiles.long_starts[tiles.count + 1] != 0; }
 
-/// What tiles leave of a long row: `width` sums each. Nobody waits: whoever takes the row's last ticket sees the other
-/// parts, for each came before (fence) its own ticket, and adds them all in the order of the tiles.
+/// What tiles leave of a long row: `width` sums each. Nobody waits: whoever brings the last entries sees the other
+/// parts, for each came before (fence) its own arrival, and adds them all in the order of the tiles.
 template <class T>
 class LongRow {
  public:
-  /// The row has the entries [begin, end).
-  __device__ LongRow(const CsrTilesView& tiles, std::int32_t row, std::int64_t begin, std::int64_t end, int width = 1)
-      : sums_(static_cast<T*>(tiles.sums)),
-        first_(static_cast<std::int32_t>(tiles.tiling.first_tile(row, begin))),
-        last_(static_cast<std::int32_t>(tiles.tiling.last_tile(row, end))),
-        width_(width),
-        arrived_(tiles.arrived + first_) {}
+  /// The row begins in tile `first` and has `length` entries up to `end`.
+  __device__ LongRow(const CsrTilesView& tiles, std::int32_t first, std::int64_t end, std::int64_t length,
+                     int width = 1)
+      : tiles_(tiles), first_(first), end_(end), length_(static_cast<unsigned>(length)), width_(width) {}
 
   /// The sums of tile t.
   __device__ T* part(std::int32_t t) const {  // two places a tile: of the row that goes on, of the one that begins
-    return sums_ + (2 * std::int64_t{t} + (t == first_)) * width_;
+    return static_cast<T*>(tiles_.sums) + (2 * std::int64_t{t} + (t == first_)) * width_;
   }
-  /// By the thread that left a tile's sums: true where it was the last tile.
-  __device__ bool arrive() const {
+  /// By the thread that left the sums of a tile with so many entries: true where they were the last.
+  __device__ bool arrive(unsigned entries) const {
     __threadfence();
-    const bool is_last = atomicAdd(arrived_, 1u) == static_cast<unsigned>(last_ - first_);
+    const bool is_last = atomicAdd(tiles_.arrived + first_, entries) + entries == length_;
     __threadfence();
-    if (is_last) *arrived_ = 0;
+    if (is_last) tiles_.arrived[first_] = 0;
     return is_last;
   }
   /// What one of `threads` adds up of all parts' i-th sums.
   __device__ T share(int i, int thread, int threads) const {
     T sum{};
-#pragma unroll 4
-    for (std::int32_t t = first_ + thread; t <= last_; t += threads) sum += load_through(part(t) + i);
+    for (std::int32_t t = first_ + thread; t < tiles_.count && tiles_.tiles[t].entry < end_; t += threads)
+      sum += load_through(part(t) + i);
     return sum;
   }
 
  private:
-  T* sums_;
-  std::int32_t first_, last_, width_;
-  unsigned* arrived_;
+  const CsrTilesView& tiles_;
+  std::int32_t first_;
+  std::int64_t end_;
+  unsigned length_;
+  int width_;
 };
 
-/// Leaves what tile t adds up: part(i) is the i-th sum, valid in thread 0. Where that was the last part, thread 0 calls
-/// put(i, sum). The whole block.
+/// Leaves what tile t adds up of so many entries: part(i) is the i-th sum, valid in thread 0. Where those were the
+/// last, thread 0 calls put(i, sum). The whole block.
 template <class T, class Part, class Put>
-__device__ void book_part(const LongRow<T>& row, std::int32_t t, int width, Part&& part, Put&& put) {
+__device__ void book_part(const LongRow<T>& row, std::int32_t t, unsigned entries, int width, Part&& part, Put&& put) {
   const auto thread = static_cast<int>(threadIdx.x);
   for (int i = 0; i < width; ++i) {
     const T sum = part(i);
     if (thread == 0) row.part(t)[i] = sum;
   }
-  if (!__syncthreads_or(thread == 0 && row.arrive())) return;
+  if (!__syncthreads_or(thread == 0 && row.arrive(entries))) return;
   for (int i = 0; i < width; ++i) {
     const T sum = block_sum(row.share(i, thread, static_cast<int>(blockDim.x)));
     if (thread == 0) put(i, sum);
   }
 }
 
-/// add(begin, end, row) for the parts of long rows in tile t. All threads of the block.
+/// add(row, first, begin, end) for the parts of long rows in tile t: the row begins in tile `first`. All threads of the
+/// block.
 template <class Offset, class Add>
 __device__ void for_parts(const CsrTilesView& tiles, std::int32_t t, const Offset* row_offsets, Offset base,
                           Add&& add) {
   const auto tile = TileBounds<Offset>::of(tiles, t);
   const Offset first = row_offsets[tile.first] - base, past = row_offsets[tile.past] - base;
-  if (tile.begin < first) add(tile.begin, min(first, tile.end), tile.first - 1);
-  if (tile.end < past && tile.first < tile.past) add(row_offsets[tile.past - 1] - base, tile.end, tile.past - 1);
+  if (tile.begin < first) add(tile.first - 1, tile.began, tile.begin, min(first, tile.end));
+  if (tile.end < past && tile.first < tile.past)
+    add(tile.past - 1, t, static_cast<Offset>(row_offsets[tile.past - 1] - base), tile.end);
 }
 
 /// Reads an entry and its x.
@@ -102,14 +102,15 @@ __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const 
                               Term&& term) {
   if (!has_long_rows(tiles)) return;
   const auto base = static_cast<Offset>(p.a.base);
-  for_parts(tiles, t, p.a.row_offsets, base, [&](Offset begin, Offset end, std::int32_t row) {
+  for_parts(tiles, t, p.a.row_offsets, base, [&](std::int32_t row, std::int32_t first, Offset begin, Offset end) {
+    const auto count = static_cast<int>(end - begin);
     const auto part = [&](int) {
       T sum{};
-      const auto count = static_cast<int>(end - begin);
       for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) sum += term(begin + i);
       return block_sum(sum);
     };
-    book_part(LongRow<T>(tiles, row, p.a.row_offsets[row] - base, p.a.row_offsets[row + 1] - base), t, 1, part,
+    const Offset row_begin = p.a.row_offsets[row] - base, row_end = p.a.row_offsets[row + 1] - base;
+    book_part(LongRow<T>(tiles, first, row_end, row_end - row_begin), t, static_cast<unsigned>(count), 1, part,
               [&](int, T sum) { p.put(row, sum); });
   });
 }

@@ -57,7 +57,11 @@ constexpr std::int32_t values_a_piece(const Blocking& blocks, std::size_t value_
 struct CsrTile {
   std::int64_t entry;
   std::int32_t row;
-  std::int32_t is_uneven = 0;  ///< it may have a row of more than even_row entries, or parts of one
+  /// Where it has, or may have, a row of more than even_row entries, the tile in which its first row begins: itself,
+  /// unless it goes on with a long one. Else -1.
+  std::int32_t began = -1;
+
+  constexpr bool is_uneven() const { return began >= 0; }
 };
 
 /// Entries of a row that a thread can add up on its own, while its neighbors do the same.
@@ -67,9 +71,9 @@ inline constexpr std::int32_t even_row = 32;
 struct CsrTilesView {
   CsrTiling tiling;
   std::int32_t count = 0;
-  CsrTile* tiles = nullptr;             ///< count + 1
-  void* sums = nullptr;                 ///< two a tile: of the long row that it ends or goes on with, and that begins
-  unsigned* arrived = nullptr;          ///< tiles of the long row that begins in a tile; zero between products
+  CsrTile* tiles = nullptr;     ///< count + 1
+  void* sums = nullptr;         ///< two a tile: of the long row that it ends or goes on with, and that begins
+  unsigned* arrived = nullptr;  ///< entries added up of the long row that begins in a tile; zero between products
   std::int32_t* long_starts = nullptr;  ///< count + 2: long rows before each tile; the last says how many there are
   std::int32_t* long_rows = nullptr;    ///< ascending
 };

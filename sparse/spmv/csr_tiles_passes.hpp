@@ -26,15 +26,16 @@ struct FindTiles {
     const std::int32_t row = t < count ? first_row_from(position) : rows,
                        aligned = row / tile_alignment * tile_alignment;
     CsrTile tile{offset(row), row};
-    bool goes_on = false;
+    bool is_second = false;
     if (t < count && aligned < row && offset(row) - offset(aligned) <= tiling.slack) {
       tile = {offset(aligned), aligned};
     } else if (t < count && row > 0 && CsrTiling::entry_length * offset(row) + row > position &&
                tiling.is_long(row - 1, offset(row - 1), offset(row))) {
       tile.entry = (position - row + CsrTiling::entry_length - 1) / CsrTiling::entry_length;
-      goes_on = tiling.first_tile(row - 1, offset(row - 1)) == t - 1;
+      tile.began = static_cast<std::int32_t>(tiling.first_tile(row - 1, offset(row - 1)));
+      is_second = tile.began == t - 1;
     }
-    tiles[t] = tile, starts[t] = goes_on;
+    tiles[t] = tile, starts[t] = is_second;
     if (t < count) arrived[t] = 0;
     return {};
   }
@@ -72,7 +73,7 @@ struct MarkUnevenTiles {
     const std::int64_t last =
         tiling.last_tile(row, end - base) + 1;  // a tile may begin early, for its rows to be aligned
     for (std::int64_t t = tiling.first_tile(row, begin - base); t <= last && t < count; ++t)
-      store_relaxed(tiles[t].is_uneven, 1);
+      if (load_relaxed(tiles[t].began) < 0) store_relaxed(tiles[t].began, static_cast<std::int32_t>(t));
     return {};
   }
 };

@@ -27,6 +27,8 @@ Found find(const CsrTiling& tiling, const std::vector<std::int64_t>& offsets, in
   const FindTiles<std::int64_t> pass{
       tiling, count, rows, base, offsets.data(), found.tiles.data(), arrived.data(), found.starts.data()};
   for (std::int64_t t = 0; t <= count; ++t) pass.entry(t);
+  const MarkUnevenTiles<std::int64_t> mark{tiling, count, base, offsets.data(), found.tiles.data()};
+  for (std::int64_t i = 0; i < rows; ++i) mark.entry(i);
   EXPECT_TRUE(std::ranges::all_of(arrived, [](unsigned a) { return a == 0; }));
   return found;
 }
@@ -51,7 +53,12 @@ void expect_partition(const Found& found, const std::vector<std::int64_t>& offse
       ASSERT_LE(static_cast<std::int64_t>(t), found.tiling.last_tile(a.row - 1, offset(a.row)));
       ASSERT_FALSE(long_rows.empty());
       ASSERT_EQ(long_rows.back(), a.row - 1);
+      ASSERT_EQ(a.began, found.tiling.first_tile(a.row - 1, offset(a.row - 1)));
     }
+    for (std::int32_t row = a.row; row < b.row; ++row)
+      if (offset(row + 1) - offset(row) > even_row) {
+        ASSERT_TRUE(a.is_uneven()) << "row " << row << " of tile " << t;
+      }
     if (found.starts[t]) listed.push_back(a.row - 1);
     for (std::int32_t row = a.row; row < b.row; ++row) {
       if (offset(row + 1) <= b.entry) continue;
