@@ -32,27 +32,45 @@ struct ColumnKeys {
   constexpr NoSum entry(std::int64_t k) const { return keys[k] = col_indices[k] - base, NoSum{}; }
 };
 
-constexpr int expand_tile = 8 * sum_threads;  // entries that a block takes at a time
+constexpr int expand_run = 8;                          // entries of a thread, one after the other
+constexpr int expand_tile = expand_run * sum_threads;  // entries that a block takes at a time
 
 // Threads: a block takes a tile of entries and finds the rows of the first and the last of them; each thread looks for
-//   its entries' rows between the two.
-// Bytes: the offsets once, 4 an entry. Races: the two rows change between barriers.
+//   the row of its first entry between the two and goes on from there. Shared memory brings neighbors side by side.
+// Bytes: the offsets once, 4 an entry. Races: the two rows and the tile's rows change between barriers.
 template <class Offset>
 __global__ void __launch_bounds__(sum_threads)
     expand_kernel(std::int32_t rows, std::int64_t nnz, const Offset* row_offsets, std::int32_t* row_indices,
                   Skip skip) {
   if (skip.now()) return;
+  constexpr int most_steps = 8;  // along rows without entries, before another bisection
   __shared__ std::int32_t ends[2];
+  __shared__ std::int32_t found[expand_tile + sum_threads];  // a gap after each run: no conflicts of banks
+  const auto place = [](int i) { return i + i / expand_run; };
+  const auto thread = static_cast<int>(threadIdx.x);
   for (std::int64_t first = std::int64_t{blockIdx.x} * expand_tile; first < nnz;
        first += std::int64_t{gridDim.x} * expand_tile) {
-    const std::int64_t past = min(first + expand_tile, nnz);
+    const auto entries = static_cast<int>(min(std::int64_t{expand_tile}, nnz - first));
+    if (thread < 2) ends[thread] = row_of_entry(row_offsets, rows, thread ? first + entries - 1 : first);
     __syncthreads();
-    if (threadIdx.x < 2) ends[threadIdx.x] = row_of_entry(row_offsets, rows, threadIdx.x ? past - 1 : first);
+    const Offset base = row_offsets[0];
+    const auto find = [&](std::int32_t from, std::int64_t k) {
+      return from + row_of_entry(row_offsets + from, ends[1] - from + 1, k - (row_offsets[from] - base));
+    };
+    const int mine = thread * expand_run, past = min(mine + expand_run, entries);
+    if (mine < past) {
+      std::int32_t row = find(ends[0], first + mine);
+      std::int64_t end = row_offsets[row + 1] - base;
+      for (int i = mine; i < past; ++i) {
+        for (int steps = 0; first + i >= end; ++steps) {
+          row = steps < most_steps ? row + 1 : find(row, first + i);
+          end = row_offsets[row + 1] - base;
+        }
+        found[place(i)] = row;
+      }
+    }
     __syncthreads();
-    const Offset* offsets = row_offsets + ends[0];
-    const std::int64_t skipped = offsets[0] - row_offsets[0];
-    for (std::int64_t k = first + threadIdx.x; k < past; k += sum_threads)
-      row_indices[k] = ends[0] + row_of_entry(offsets, ends[1] - ends[0] + 1, k - skipped);
+    for (int i = thread; i < entries; i += sum_threads) row_indices[first + i] = found[place(i)];
   }
 }
 

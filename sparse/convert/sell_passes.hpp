@@ -63,9 +63,20 @@ struct FillSell {
       const std::int32_t row = to.row_of(stored);
       k = from.row_offsets[row], end = from.row_offsets[row + 1];
     }
-    for (std::int64_t place = 0; place < width; ++place, ++k, at += to.slice_rows) {
-      if (col_indices) col_indices[at] = k < end ? from.col_indices[k] : SellView<T>::padding_column;
-      values[at] = k < end ? from.values[k] : T{};
+    constexpr int flight = 8;  // entries that are asked for before the first is used
+    for (std::int64_t place = 0; place < width; place += flight, k += flight) {
+      std::int32_t column[flight] = {};
+      T value[flight] = {};
+      if (k < end)
+        for (int u = 0; u < flight; ++u) {
+          const std::int64_t entry = k + u < end ? k + u : end - 1;
+          if (col_indices) column[u] = from.col_indices[entry];
+          value[u] = from.values[entry];
+        }
+      for (int u = 0; u < flight && place + u < width; ++u, at += to.slice_rows) {
+        if (col_indices) col_indices[at] = k + u < end ? column[u] : SellView<T>::padding_column;
+        values[at] = k + u < end ? value[u] : T{};
+      }
     }
     return {};
   }
