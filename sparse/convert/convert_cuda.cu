@@ -37,6 +37,7 @@ constexpr int expand_tile = expand_run * sum_threads;  // entries that a block t
 
 // Threads: a block takes a tile of entries and finds the rows of the first and the last of them; each thread looks for
 //   the row of its first entry between the two and goes on from there. Shared memory brings neighbors side by side.
+//   Entries beyond the last offset are the last row's.
 // Bytes: the offsets once, 4 an entry. Races: the two rows and the tile's rows change between barriers.
 template <class Offset>
 __global__ void __launch_bounds__(sum_threads)
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(sum_threads)
       std::int32_t row = find(ends[0], first + mine);
       std::int64_t end = row_offsets[row + 1] - base;
       for (int i = mine; i < past; ++i) {
-        for (int steps = 0; first + i >= end; ++steps) {
+        for (int steps = 0; first + i >= end && row < ends[1]; ++steps) {
           row = steps < most_steps ? row + 1 : find(row, first + i);
           end = row_offsets[row + 1] - base;
         }
