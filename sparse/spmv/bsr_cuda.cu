@@ -115,7 +115,7 @@ __noinline__ __device__ typename DotsView<T>::Sum add_long_rows(const Product<Bs
                   const std::int64_t row = std::int64_t{block_row} * rows + i;
                   if (row < p.a.rows) p.put(row, sum);
                 };
-                book_part(LongRow<T>(sharing.tiles, first, row_end, row_end - row_begin, rows), t,
+                book_part(LongRow<T>(sharing.tiles, first, row_begin, row_end, rows), t,
                           static_cast<unsigned>(end - begin), rows, sum_of, put);
               });
   }

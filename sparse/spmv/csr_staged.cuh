@@ -130,8 +130,8 @@ __device__ void book_parts(const Product<CsrView<const T, Offset>>& p, const Csr
   for (unsigned waiting = __ballot_sync(~0u, has_part); waiting; waiting &= waiting - 1) {
     const int owner = __ffs(static_cast<int>(waiting)) - 1, lane = static_cast<int>(threadIdx.x % 32);
     const std::int32_t row = __shfl_sync(~0u, part.row, owner), first = __shfl_sync(~0u, part.first, owner);
-    const Offset begin = p.a.row_offsets[row], end = p.a.row_offsets[row + 1];
-    const LongRow<T> parts(tiles, first, end - static_cast<Offset>(p.a.base), end - begin);
+    const auto base = static_cast<Offset>(p.a.base);
+    const LongRow<T> parts(tiles, first, p.a.row_offsets[row] - base, p.a.row_offsets[row + 1] - base);
     bool is_last = false;
     if (lane == owner) {
       *parts.part(t) = part.sum;
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
           const T sum = sum_products(values, static_cast<int>(begin - from), static_cast<int>(end - from));
           if (there && !is_part) book.put(tile.first + r, sum);
           if (__any_sync(~0u, is_part))
-            book_parts(p, tiles, t, is_part,
+            book_parts(p, tiles, t, is_part && end > begin,
                        RowPart<T>{tile.first + r, r < 0 ? tile.began : t, static_cast<unsigned>(end - begin), sum});
         }
         before_next_copy();

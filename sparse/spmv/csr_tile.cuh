@@ -22,23 +22,24 @@ struct TileBounds {
 __device__ inline bool has_long_rows(const CsrTilesView& tiles) { return tiles.long_starts[tiles.count + 1] != 0; }
 
 /// What tiles leave of a long row: `width` sums each. Nobody waits: whoever brings the last entries sees the other
-/// parts, for each came before (fence) its own arrival, and adds them all in the order of the tiles.
+/// parts, for each came before (fence) its own arrival, and adds them all in the order of the tiles. The tile in which
+/// a row begins may have none of its entries: it has no part then, for an arrival with nothing would look like the
+/// last.
 template <class T>
 class LongRow {
  public:
-  /// The row begins in tile `first` and has `length` entries up to `end`.
-  __device__ LongRow(const CsrTilesView& tiles, std::int32_t first, std::int64_t end, std::int64_t length,
-                     int width = 1)
-      : tiles_(tiles), first_(first), end_(end), length_(static_cast<unsigned>(length)), width_(width) {}
+  /// The row begins in tile `first` and has the entries [begin, end).
+  __device__ LongRow(const CsrTilesView& tiles, std::int32_t first, std::int64_t begin, std::int64_t end, int width = 1)
+      : tiles_(tiles), first_(first), begin_(begin), end_(end), width_(width) {}
 
   /// The sums of tile t.
   __device__ T* part(std::int32_t t) const {  // two places a tile: of the row that goes on, of the one that begins
     return static_cast<T*>(tiles_.sums) + (2 * std::int64_t{t} + (t == first_)) * width_;
   }
-  /// By the thread that left the sums of a tile with so many entries: true where they were the last.
+  /// By the thread that left the sums of a tile with so many entries, at least one: true where they were the last.
   __device__ bool arrive(unsigned entries) const {
     __threadfence();
-    const bool is_last = atomicAdd(tiles_.arrived + first_, entries) + entries == length_;
+    const bool is_last = atomicAdd(tiles_.arrived + first_, entries) + entries == static_cast<unsigned>(end_ - begin_);
     __threadfence();
     if (is_last) tiles_.arrived[first_] = 0;
     return is_last;
@@ -47,15 +48,14 @@ class LongRow {
   __device__ T share(int i, int thread, int threads) const {
     T sum{};
     for (std::int32_t t = first_ + thread; t < tiles_.count && tiles_.tiles[t].entry < end_; t += threads)
-      sum += load_through(part(t) + i);
+      if (tiles_.tiles[t + 1].entry > begin_) sum += load_through(part(t) + i);
     return sum;
   }
 
  private:
   const CsrTilesView& tiles_;
   std::int32_t first_;
-  std::int64_t end_;
-  unsigned length_;
+  std::int64_t begin_, end_;
   int width_;
 };
 
@@ -83,8 +83,9 @@ __device__ void for_parts(const CsrTilesView& tiles, std::int32_t t, const Offse
   const auto tile = TileBounds<Offset>::of(tiles, t);
   const Offset first = row_offsets[tile.first] - base, past = row_offsets[tile.past] - base;
   if (tile.begin < first) add(tile.first - 1, tile.began, tile.begin, min(first, tile.end));
-  if (tile.end < past && tile.first < tile.past)
-    add(tile.past - 1, t, static_cast<Offset>(row_offsets[tile.past - 1] - base), tile.end);
+  if (tile.end == past || tile.first == tile.past) return;
+  const Offset begin = row_offsets[tile.past - 1] - base;
+  if (begin < tile.end) add(tile.past - 1, t, begin, tile.end);
 }
 
 /// Reads an entry and its x.
@@ -110,7 +111,7 @@ __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const 
       return block_sum(sum);
     };
     const Offset row_begin = p.a.row_offsets[row] - base, row_end = p.a.row_offsets[row + 1] - base;
-    book_part(LongRow<T>(tiles, first, row_end, row_end - row_begin), t, static_cast<unsigned>(count), 1, part,
+    book_part(LongRow<T>(tiles, first, row_begin, row_end), t, static_cast<unsigned>(count), 1, part,
               [&](int, T sum) { p.put(row, sum); });
   });
 }

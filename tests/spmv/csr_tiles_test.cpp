@@ -223,6 +223,41 @@ TEST_P(ShortRows, may_lie_beside_long_ones) {
   });
 }
 
+/// Wherever a tile ends, at the beginning of a long row, too, which then has no entry in the tile where it begins.
+TEST_P(ShortRows, may_have_a_long_one_after_any_number_of_them) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    using K = kernel_t<T>;
+    static std::int32_t before = 0;
+    for (before = 1620; before < 1660; ++before) {  // 1639 in the second tile of all three
+      const Shape shape{"", 3000, 3000,
+                        [](std::int32_t row, std::mt19937_64&) { return row == before ? 2500 : row % 2; }};
+      const Csr<T> A = random_csr<T>(97, shape);
+      const auto x = random_vector<T>(98, A.cols()), y0 = random_vector<T>(99, A.rows());
+      const Array<T> ax(x);
+      const auto once = product(Op::none, 1.0, reference(A), to_reference(x), 1.0, to_reference(y0), epsilon<T>());
+      for (const CsrTiling& tiling :
+           {CsrTiling{CsrKernel::staged, 0, 256, 64}, CsrTiling{CsrKernel::products, 0, 256, 64},
+            CsrTiling{CsrKernel::lanes, 4, 256, 64}}) {
+        Array<T> y(y0);
+        ctx.dispatch([&]<class Where>(const Where& where) {
+          const krill::Product<CsrView<const K>> p{{K(1)}, A.view(where), ax.read(where), {K(1)}, y.update(where), {}};
+          if constexpr (std::is_same_v<Where, Cuda>) {
+            Frame frame(where);
+            const CsrTilesView view = take_tiles(frame, tiling, p.a.rows, p.a.nnz, sizeof(T));
+            find_tiles(where, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, view);
+            run_product(where, p, view);
+          } else {
+            run_product(where, p);
+          }
+        });
+        for (std::size_t i = 0; i < once.y.size(); ++i)
+          ASSERT_LE(std::abs(Z(y.host()[i]) - once.y[i]), once.bound[i]) << "row " << i << ", long row " << before;
+      }
+    }
+  });
+}
+
 KRILL_ON_BACKENDS_AND_SCALARS(ShortRows);
 
 }  // namespace
