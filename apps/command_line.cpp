@@ -134,7 +134,8 @@ void add_bench(CLI::App& program, Action& action) {
                    ->type_name("BEFORE.json AFTER.json")
                    ->option_text("BEFORE.json AFTER.json Excludes: --markdown")
                    ->expected(2);
-  app->add_option("--tolerance", command->tolerance, "Relative change that --diff lets pass; default: 0.05")
+  app->add_option("--tolerance", command->tolerance,
+                  "Relative change that --diff lets pass, as it does the rows' spread; default: 0.05")
       ->type_name("X")
       ->check(CLI::NonNegativeNumber.description(""))
       ->needs(diff);

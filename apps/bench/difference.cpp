@@ -26,8 +26,9 @@ bool belong_together(const Row& a, const Row& b) {
 
 Verdict judge(const Row& before, const Row& after, double tolerance) {
   if (before.ms && after.ms) {
-    if (*after.ms > (1 + tolerance) * *before.ms) return Verdict::slower;
-    return *before.ms > (1 + tolerance) * *after.ms ? Verdict::faster : Verdict::same;
+    const double let_pass = 1 + std::max({tolerance, before.spread.value_or(0), after.spread.value_or(0)});
+    if (*after.ms > let_pass * *before.ms) return Verdict::slower;
+    return *before.ms > let_pass * *after.ms ? Verdict::faster : Verdict::same;
   }
   if (before.ms) return Verdict::fails;
   return after.ms ? Verdict::added : Verdict::same;
@@ -120,9 +121,9 @@ std::string difference_text(const std::vector<Change>& changes, double tolerance
       if (change.verdict == verdict) text += line(change, widths);
   }
   const auto compared = std::ssize(changes) - count(Verdict::gone) - count(Verdict::added);
-  return text + fmt::format("{} rows compared: {} slower, {} fail now, {} faster, {} within {:g} %\n", compared,
-                            count(Verdict::slower), count(Verdict::fails), count(Verdict::faster), count(Verdict::same),
-                            100 * tolerance);
+  return text + fmt::format("{} rows compared: {} slower, {} fail now, {} faster, {} within {:g} % or their spread\n",
+                            compared, count(Verdict::slower), count(Verdict::fails), count(Verdict::faster),
+                            count(Verdict::same), 100 * tolerance);
 }
 
 }  // namespace krill::apps::bench

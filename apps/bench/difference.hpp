@@ -14,7 +14,8 @@ struct Change {
 };
 
 /// Row by row, which belong together by kernel, case, precision, variant and cache. Slower: more than 1 + tolerance
-/// times as long; faster: the other way round. Fails: had a time, and has an error now.
+/// times as long, and more than the rounds of either row spread; faster: the other way round. Fails: had a time, and
+/// has an error now.
 std::vector<Change> compare(const std::vector<Result>& before, const std::vector<Result>& after, double tolerance);
 
 /// Whether any row became slower or fails.

@@ -233,8 +233,21 @@ TEST(Difference, verdicts) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(changes[i].verdict, expected[i]) << i;
   EXPECT_TRUE(got_worse(changes));
   EXPECT_FALSE(got_worse(compare({before}, {before}, 0)));
-  EXPECT_TRUE(
-      contains(difference_text(changes, 0.05), "4 rows compared: 1 slower, 1 fail now, 1 faster, 1 within 5 %"));
+  EXPECT_TRUE(contains(difference_text(changes, 0.05),
+                       "4 rows compared: 1 slower, 1 fail now, 1 faster, 1 within 5 % or their spread"));
+}
+
+TEST(Difference, lets_pass_what_the_rounds_spread) {
+  const auto verdict = [](double ms, double spread_before, double spread_after) {
+    Row before = row_of("spmv", "a", 1), after = row_of("spmv", "a", ms);
+    before.spread = spread_before, after.spread = spread_after;
+    return compare({result_of({before})}, {result_of({after})}, 0.05)[0].verdict;
+  };
+  EXPECT_EQ(verdict(1.2, 0.01, 0.01), Change::Verdict::slower);
+  EXPECT_EQ(verdict(1.2, 0.25, 0.01), Change::Verdict::same);
+  EXPECT_EQ(verdict(1.2, 0.01, 0.25), Change::Verdict::same);
+  EXPECT_EQ(verdict(1.3, 0.25, 0.25), Change::Verdict::slower);
+  EXPECT_EQ(verdict(0.8, 0.01, 0.3), Change::Verdict::same);
 }
 
 TEST(Difference, warm_and_cold_are_different_rows) {
