@@ -1,0 +1,81 @@
+#include "krill/sparse/order/ordering.hpp"
+
+#include <fmt/format.h>
+
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/convert/sort.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+
+namespace krill {
+
+Ordering::Ordering(Array<std::int32_t> order) : order_(std::move(order)), places_(order_.size(), "ordering places") {
+  const auto rows = order_.host();
+  const auto places = places_.edit();
+  std::fill(places.begin(), places.end(), -1);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::int32_t row = rows[i];
+    if (row < 0 || row >= size())
+      throw InvalidArgument(fmt::format("ordering: order[{}] = {} lies outside 0 to {}", i, row, size() - 1));
+    std::int32_t& place = places[static_cast<std::size_t>(row)];
+    if (place >= 0) throw InvalidArgument(fmt::format("ordering: order[{}] = {} stands at {}, too", i, row, place));
+    place = static_cast<std::int32_t>(i);
+  }
+}
+
+namespace {
+
+template <class T, class Offset>
+struct Moved {
+  Array<Offset> permutation;
+  Csr<T, Offset> matrix;
+};
+
+template <class T, class Offset>
+Moved<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering) {
+  require_size("reordered: columns of the matrix", A.cols(), A.rows());
+  require_size("reordered: the ordering", ordering.size(), A.rows());
+  const std::int32_t rows = A.rows();
+  const std::int64_t nnz = A.nnz();
+  Array<std::int32_t> old_rows(nnz, "row_indices"), new_rows(nnz, "reordered row_indices"),
+      new_cols(nnz, "reordered col_indices");
+  ctx.dispatch([&](const auto& where) {
+    const std::int32_t* places = ordering.places().read(where);
+    expand_offsets(where, rows, nnz, A.row_offsets().read(where), old_rows.write(where));
+    apply_permutation(where, nnz, places, old_rows.read(where), new_rows.write(where));
+    apply_permutation(where, nnz, places, A.col_indices().read(where), new_cols.write(where));
+  });
+  Array<Offset> permutation = identity_permutation<Offset>(ctx, nnz);
+  const IndexRange range{0, std::max(rows - 1, 0)};
+  sort_by_row(ctx, new_rows, new_cols, permutation, range, range);
+  Array<Offset> row_offsets(rows + std::int64_t{1}, "reordered row_offsets");
+  Array<T> values(nnz, "reordered values");
+  ctx.dispatch([&](const auto& where) {
+    compress_rows(where, rows, nnz, new_rows.read(where), row_offsets.write(where));
+    apply_permutation(where, nnz, A.values().read(where), permutation.read(where), values.write(where));
+  });
+  return {std::move(permutation), {rows, std::move(row_offsets), std::move(new_cols), std::move(values)}};
+}
+
+}  // namespace
+
+template <class T, class Offset>
+Reordered<T, Offset>::Reordered(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering)
+    : matrix_(0, Array<Offset>{Offset{0}}, Array<std::int32_t>(0), Array<T>(0)) {
+  Moved<T, Offset> made = moved(ctx, A, ordering);
+  permutation_ = std::move(made.permutation);
+  matrix_ = std::move(made.matrix);
+}
+
+template <class T, class Offset>
+void Reordered<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) {
+  require_size("reordered: entries of the matrix", A.nnz(), matrix_.nnz());
+  ctx.dispatch([&](const auto& where) {
+    apply_permutation(where, A.nnz(), A.values().read(where), permutation_.read(where), matrix_.values().write(where));
+  });
+}
+
+#define INSTANTIATE(T, Offset) template class Reordered<T, Offset>;
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

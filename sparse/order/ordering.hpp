@@ -1,0 +1,47 @@
+// Symmetric reorderings of square systems: with P A P^T and P b in the place of A and b, the solution is P x.
+#pragma once
+#include "krill/sparse/formats/csr.hpp"
+
+namespace krill {
+
+/// Which row comes when. Vectors follow: apply_permutation(ctx, b, ordering.order(), reordered) gives P b, and
+/// apply_inverse_permutation undoes it.
+class Ordering {
+ public:
+  /// Row i of the reordered system is row order[i] of the old one. O(n), on the host. Raises InvalidArgument that names
+  /// the entry unless `order` holds each of 0 to n - 1 once.
+  explicit Ordering(Array<std::int32_t> order);
+
+  std::int32_t size() const { return static_cast<std::int32_t>(order_.size()); }
+  const Array<std::int32_t>& order() const { return order_; }    ///< new to old
+  const Array<std::int32_t>& places() const { return places_; }  ///< old to new
+
+ private:
+  Array<std::int32_t> order_, places_;
+};
+
+/// P A P^T, which follows new values of A.
+template <class T, class Offset>
+class Reordered {
+ public:
+  /// Costs a sort of the entries: O(nnz); 8 + sizeof Offset bytes an entry of workspace beside the sort's. On the
+  /// context's side, without a wait. Raises ShapeMismatch unless A is square and as large as the ordering.
+  Reordered(Context&, const Csr<T, Offset>& A, const Ordering&);
+
+  const Csr<T, Offset>& matrix() const { return matrix_; }
+  /// New values of the same pattern. Moves nnz (2 sizeof T + sizeof Offset) bytes. Raises ShapeMismatch.
+  void update(Context&, const Csr<T, Offset>& A);
+
+ private:
+  Array<Offset> permutation_;  // entry k is A's entry permutation_[k]
+  Csr<T, Offset> matrix_;
+};
+
+/// The reverse Cuthill-McKee ordering (Cuthill and McKee 1969; George 1971) of A's pattern joined with its transpose's:
+/// neighbors lie close together, so the bandwidth is small. Each component starts from an end of it that is found as
+/// George and Liu (1979) do. On the host, one thread, O(nnz log of the row length); the same in every run. Raises
+/// ShapeMismatch unless A is square.
+template <class T, class Offset>
+Ordering reverse_cuthill_mckee(Context&, const Csr<T, Offset>& A);
+
+}  // namespace krill

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/order/ordering.hpp"
+
+namespace krill {
+namespace {
+
+/// The neighbors of each row in the pattern of A joined with its transpose's, by rising degree, then by number.
+class Graph {
+ public:
+  template <class T, class Offset>
+  Graph(const Csr<T, Offset>& A, const Csr<T, Offset>& transposed) {
+    const auto rows = static_cast<std::size_t>(A.rows());
+    begins_.reserve(rows + 1);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto mine = row(A, i), theirs = row(transposed, i);
+      const auto first = static_cast<std::ptrdiff_t>(neighbors_.size());
+      std::set_union(mine.begin(), mine.end(), theirs.begin(), theirs.end(), std::back_inserter(neighbors_));
+      neighbors_.erase(std::remove(neighbors_.begin() + first, neighbors_.end(), static_cast<std::int32_t>(i)),
+                       neighbors_.end());
+      begins_.push_back(neighbors_.size());
+    }
+    for (std::int32_t i = 0; i < size(); ++i) {
+      const auto of_row = neighbors_of(i);
+      std::stable_sort(of_row.begin(), of_row.end(),
+                       [&](std::int32_t a, std::int32_t b) { return degree(a) < degree(b); });
+    }
+  }
+
+  std::int32_t size() const { return static_cast<std::int32_t>(begins_.size() - 1); }
+  std::size_t degree(std::int32_t i) const { return neighbors(i).size(); }
+  std::span<const std::int32_t> neighbors(std::int32_t i) const {
+    const auto at = static_cast<std::size_t>(i);
+    return {neighbors_.data() + begins_[at], begins_[at + 1] - begins_[at]};
+  }
+
+ private:
+  template <class T, class Offset>
+  static std::span<const std::int32_t> row(const Csr<T, Offset>& A, std::size_t i) {
+    const auto offsets = A.row_offsets().host();
+    const auto begin = static_cast<std::size_t>(offsets[i]), end = static_cast<std::size_t>(offsets[i + 1]);
+    return A.col_indices().host().subspan(begin, end - begin);
+  }
+  std::span<std::int32_t> neighbors_of(std::int32_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return {neighbors_.data() + begins_[at], begins_[at + 1] - begins_[at]};
+  }
+
+  std::vector<std::size_t> begins_{0};
+  std::vector<std::int32_t> neighbors_;
+};
+
+/// Searches in breadth, each with a mark of its own.
+class Search {
+ public:
+  explicit Search(const Graph& graph) : graph_(graph), marks_(static_cast<std::size_t>(graph.size()), 0) {}
+
+  /// The rows that are found from `start`, level by level; how many levels. `last` begins the last one.
+  struct Levels {
+    std::vector<std::int32_t> rows;
+    int count = 0;
+    std::size_t last = 0;
+  };
+  Levels from(std::int32_t start) {
+    ++mark_;
+    Levels found;
+    found.rows.push_back(start);
+    visit(start);
+    for (std::size_t done = 0, past = 1; done < past; past = found.rows.size()) {
+      found.last = done, ++found.count;
+      for (; done < past; ++done)
+        for (const std::int32_t next : graph_.neighbors(found.rows[done]))
+          if (visit(next)) found.rows.push_back(next);
+    }
+    return found;
+  }
+
+ private:
+  bool visit(std::int32_t row) { return std::exchange(marks_[static_cast<std::size_t>(row)], mark_) != mark_; }
+
+  const Graph& graph_;
+  std::vector<int> marks_;
+  int mark_ = 0;
+};
+
+/// From an end of the component: of the last level, the row with fewest neighbors, as long as that goes deeper.
+Search::Levels from_an_end(const Graph& graph, Search& search, std::int32_t start) {
+  for (Search::Levels found = search.from(start);;) {
+    const auto farthest =
+        std::min_element(found.rows.begin() + static_cast<std::ptrdiff_t>(found.last), found.rows.end(),
+                         [&](std::int32_t a, std::int32_t b) { return graph.degree(a) < graph.degree(b); });
+    Search::Levels deeper = search.from(*farthest);
+    if (deeper.count <= found.count) return found;
+    found = std::move(deeper);
+  }
+}
+
+}  // namespace
+
+template <class T, class Offset>
+Ordering reverse_cuthill_mckee(Context& ctx, const Csr<T, Offset>& A) {
+  require_size("reverse Cuthill-McKee: columns of the matrix", A.cols(), A.rows());
+  const Graph graph(A, transpose(ctx, A));
+  Search search(graph);
+  std::vector<std::int32_t> by_degree(static_cast<std::size_t>(graph.size())), order;
+  std::iota(by_degree.begin(), by_degree.end(), 0);
+  std::stable_sort(by_degree.begin(), by_degree.end(),
+                   [&](std::int32_t a, std::int32_t b) { return graph.degree(a) < graph.degree(b); });
+  std::vector<bool> placed(by_degree.size());
+  order.reserve(by_degree.size());
+  for (const std::int32_t start : by_degree) {
+    if (placed[static_cast<std::size_t>(start)]) continue;
+    for (const std::int32_t row : from_an_end(graph, search, start).rows) {
+      placed[static_cast<std::size_t>(row)] = true;
+      order.push_back(row);
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return Ordering(Array<std::int32_t>(std::move(order), "ordering"));
+}
+
+#define INSTANTIATE(T, Offset) template Ordering reverse_cuthill_mckee(Context&, const Csr<T, Offset>&);
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

@@ -1,0 +1,156 @@
+#include "krill/sparse/order/ordering.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "krill/sparse/convert/sort.hpp"
+#include "krill/sparse/spmv/spmv.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+
+namespace krill::test {
+namespace {
+
+std::vector<std::int32_t> shuffled(std::uint64_t seed, std::int32_t n) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 engine(seed);
+  std::shuffle(order.begin(), order.end(), engine);
+  return order;
+}
+
+/// The nasty shapes made square.
+std::vector<Shape> square_shapes() {
+  std::vector<Shape> shapes;
+  for (Shape shape : nasty_shapes()) {
+    if (shape.rows == 1 && shape.cols > 1) continue;  // 5000 rows like that one are too many
+    shape.rows = shape.cols = std::max(shape.rows, shape.cols);
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+template <class T, class Offset>
+std::int64_t bandwidth(const Csr<T, Offset>& A) {
+  const Reference entries = reference(A);
+  std::int64_t most = 0;
+  for (std::size_t k = 0; k < entries.row.size(); ++k)
+    most = std::max<std::int64_t>(most, std::abs(entries.row[k] - entries.col[k]));
+  return most;
+}
+
+using Reordering = OnBackendAndScalar;
+
+/// Every entry goes where its row and column go, and comes with its value; rows stay sorted.
+TEST_P(Reordering, moves_every_entry_and_follows_new_values) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : square_shapes()) {
+      SCOPED_TRACE(shape.name);
+      Csr<T, std::int64_t> A = random_csr<T, std::int64_t>(1, shape);
+      const Ordering ordering(Array<std::int32_t>(shuffled(2, A.rows())));
+      Reordered<T, std::int64_t> made(ctx, A, ordering);
+      const auto expect_moved = [&] {
+        validate(made.matrix());
+        Reference from = reference(A), to = reference(made.matrix());
+        using Entry = std::tuple<std::int32_t, std::int32_t, double, double>;
+        std::vector<Entry> expected, found;
+        const auto places = ordering.places().host();
+        for (std::size_t k = 0; k < from.row.size(); ++k)
+          expected.emplace_back(places[static_cast<std::size_t>(from.row[k])],
+                                places[static_cast<std::size_t>(from.col[k])], from.value[k].real(),
+                                from.value[k].imag());
+        for (std::size_t k = 0; k < to.row.size(); ++k)
+          found.emplace_back(to.row[k], to.col[k], to.value[k].real(), to.value[k].imag());
+        std::sort(expected.begin(), expected.end());
+        EXPECT_EQ(expected, found);
+      };
+      expect_moved();
+      for (T& value : A.values().edit()) value *= T(2);
+      made.update(ctx, A);
+      expect_moved();
+    }
+  });
+}
+
+TEST_P(Reordering, products_are_the_same_in_the_new_order) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_dominant<T>(3, 3000, 8);
+    const Ordering ordering(Array<std::int32_t>(shuffled(4, A.rows())));
+    const Reordered<T, std::int32_t> made(ctx, A, ordering);
+    const auto x = random_vector<T>(5, A.cols());
+    const Array<T> ax(x);
+    Array<T> moved_x(A.cols()), moved_y(A.rows()), y(A.rows());
+    apply_permutation(ctx, ax, ordering.order(), moved_x);
+    spmv(ctx, Op::none, T(1), made.matrix(), moved_x, T(0), moved_y);
+    apply_inverse_permutation(ctx, moved_y, ordering.order(), y);
+    const auto expected = product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
+                                  std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>());
+    for (std::size_t i = 0; i < expected.y.size(); ++i)
+      ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << i;
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(Reordering);
+
+using Rcm = OnBackend;
+
+TEST_P(Rcm, makes_the_bandwidth_of_a_shuffled_grid_small) {
+  Context ctx = context();
+  constexpr std::int32_t n = 40;
+  const Csr<double> grid = poisson2d<double>(n);
+  const Reordered<double, std::int32_t> shuffled_grid(ctx, grid,
+                                                      Ordering(Array<std::int32_t>(shuffled(6, grid.rows()))));
+  ASSERT_GT(bandwidth(shuffled_grid.matrix()), 20 * n);
+  const Ordering ordering = reverse_cuthill_mckee(ctx, shuffled_grid.matrix());
+  const Reordered<double, std::int32_t> made(ctx, shuffled_grid.matrix(), ordering);
+  EXPECT_LE(bandwidth(made.matrix()), n);  // of levels that are diagonals of the grid
+}
+
+TEST_P(Rcm, orders_every_pattern) {
+  Context ctx = context();
+  for (const Shape& shape : square_shapes()) {
+    SCOPED_TRACE(shape.name);
+    const Csr<double> A = random_csr<double>(7, shape);
+    const Ordering ordering = reverse_cuthill_mckee(ctx, A);  // is a permutation, or it would have thrown
+    EXPECT_EQ(ordering.size(), A.rows());
+    EXPECT_TRUE(std::ranges::equal(ordering.order().host(), reverse_cuthill_mckee(ctx, A).order().host()));
+  }
+  const Csr<double> wide(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{2}, Array<double>{1.0});
+  EXPECT_THROW(reverse_cuthill_mckee(ctx, wide), ShapeMismatch);
+}
+
+/// Two paths, 0-4-2 and 1-3, and a lonely row: a component stays together, a path becomes a path.
+TEST_P(Rcm, follows_paths) {
+  Context ctx = context();
+  const Csr<double> A(6, Array<std::int32_t>{0, 1, 2, 3, 3, 4, 4}, Array<std::int32_t>{4, 3, 4, 2},
+                      Array<double>{1.0, 1.0, 1.0, 1.0});
+  const Reordered<double, std::int32_t> made(ctx, A, reverse_cuthill_mckee(ctx, A));
+  EXPECT_EQ(bandwidth(made.matrix()), 1);
+}
+
+KRILL_ON_BACKENDS(Rcm);
+
+TEST(Ordering, names_what_is_no_permutation) {
+  const auto fault = [](std::vector<std::int32_t> order) -> std::string {
+    try {
+      const Ordering made(Array<std::int32_t>(std::move(order)));
+    } catch (const InvalidArgument& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(fault({}), "");
+  EXPECT_EQ(fault({2, 0, 1}), "");
+  EXPECT_EQ(fault({0, 3, 1}), "ordering: order[1] = 3 lies outside 0 to 2");
+  EXPECT_EQ(fault({0, -1, 1}), "ordering: order[1] = -1 lies outside 0 to 2");
+  EXPECT_EQ(fault({1, 0, 1}), "ordering: order[2] = 1 stands at 0, too");
+  Context ctx = Context::host();
+  const Csr<double> A = poisson2d<double>(2);
+  EXPECT_THROW((Reordered<double, std::int32_t>(ctx, A, Ordering(Array<std::int32_t>{0, 1}))), ShapeMismatch);
+}
+
+}  // namespace
+}  // namespace krill::test
