@@ -1,7 +1,6 @@
 // From CSR to every other format, and back; values only; arrays of other conventions taken over.
 #pragma once
 #include <array>
-#include <limits>
 
 #include "krill/sparse/formats/any_matrix.hpp"
 
@@ -54,8 +53,7 @@ Dia<T> to_dia(Context&, const Csr<T, Offset>& A, std::int32_t hack_rows = 0, Gro
 
 /// How many diagonals DIA would have; fewer, but more than `enough`, where a few rows show that there are so many.
 template <class T, class Offset>
-std::int64_t stored_diagonals(Context&, const Csr<T, Offset>& A,
-                              std::int64_t enough = std::numeric_limits<std::int64_t>::max());
+std::int64_t stored_diagonals(Context&, const Csr<T, Offset>& A, std::int64_t enough);
 
 /// Blocks: every one that a stored entry falls into (CNV-CSR2BSR, CNV-CSR2GEBSR). O(nnz + places).
 template <class T, class Offset>

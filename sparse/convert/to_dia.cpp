@@ -51,8 +51,10 @@ std::int64_t stored_diagonals(Context& ctx, const Csr<T, Offset>& A, std::int64_
   const auto count = [&](std::int64_t first, std::int64_t rows) {
     return last_offset(ctx, find_diagonals(ctx, A, first, rows).positions);
   };
-  const std::int64_t window = std::min(A.rows(), 1024), in_window = count((A.rows() - window) / 2, window);
-  return in_window > enough ? in_window : count(0, A.rows());
+  constexpr std::int32_t window = 1024;
+  if (A.rows() > window)
+    if (const std::int64_t in_window = count((A.rows() - window) / 2, window); in_window > enough) return in_window;
+  return count(0, A.rows());
 }
 
 template <class T, class Offset>

@@ -9,14 +9,11 @@ namespace krill {
 /// What kernels see: entry k is values[k] at indices[k], counted from `base`; indices ascend strictly.
 template <class T>
 struct SparseVectorView {
-  using Value = std::remove_const_t<T>;
-
   std::int32_t size = 0, nnz = 0;
   const std::int32_t* indices = nullptr;
   T* values = nullptr;
   IndexBase base = IndexBase::zero;
 
-  constexpr SparseVectorView<const T> as_const() const { return {size, nnz, indices, values, base}; }
   constexpr std::int32_t index(std::int64_t k) const { return indices[k] - static_cast<std::int32_t>(base); }
 };
 

@@ -25,13 +25,7 @@ Ordering::Ordering(Array<std::int32_t> order) : order_(std::move(order)), places
 namespace {
 
 template <class T, class Offset>
-struct Moved {
-  Array<Offset> permutation;
-  Csr<T, Offset> matrix;
-};
-
-template <class T, class Offset>
-Moved<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering) {
+Csr<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering, Array<Offset>& permutation) {
   require_size("reordered: columns of the matrix", A.cols(), A.rows());
   require_size("reordered: the ordering", ordering.size(), A.rows());
   const std::int32_t rows = A.rows();
@@ -44,7 +38,7 @@ Moved<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& or
     apply_permutation(where, nnz, places, old_rows.read(where), new_rows.write(where));
     apply_permutation(where, nnz, places, A.col_indices().read(where), new_cols.write(where));
   });
-  Array<Offset> permutation = identity_permutation<Offset>(ctx, nnz);
+  permutation = identity_permutation<Offset>(ctx, nnz);
   const IndexRange range{0, std::max(rows - 1, 0)};
   sort_by_row(ctx, new_rows, new_cols, permutation, range, range);
   Array<Offset> row_offsets(rows + std::int64_t{1}, "reordered row_offsets");
@@ -53,18 +47,14 @@ Moved<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& or
     compress_rows(where, rows, nnz, new_rows.read(where), row_offsets.write(where));
     apply_permutation(where, nnz, A.values().read(where), permutation.read(where), values.write(where));
   });
-  return {std::move(permutation), {rows, std::move(row_offsets), std::move(new_cols), std::move(values)}};
+  return {rows, std::move(row_offsets), std::move(new_cols), std::move(values)};
 }
 
 }  // namespace
 
 template <class T, class Offset>
 Reordered<T, Offset>::Reordered(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering)
-    : matrix_(0, Array<Offset>{Offset{0}}, Array<std::int32_t>(0), Array<T>(0)) {
-  Moved<T, Offset> made = moved(ctx, A, ordering);
-  permutation_ = std::move(made.permutation);
-  matrix_ = std::move(made.matrix);
-}
+    : matrix_(moved(ctx, A, ordering, permutation_)) {}
 
 template <class T, class Offset>
 void Reordered<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) {

@@ -33,14 +33,14 @@ class Reordered {
   void update(Context&, const Csr<T, Offset>& A);
 
  private:
-  Array<Offset> permutation_;  // entry k is A's entry permutation_[k]
+  Array<Offset> permutation_;  // entry k is A's entry permutation_[k]; found along with the matrix
   Csr<T, Offset> matrix_;
 };
 
 /// The reverse Cuthill-McKee ordering (Cuthill and McKee 1969; George 1971) of A's pattern joined with its transpose's:
 /// neighbors lie close together, so the bandwidth is small. Each component starts from an end of it that is found as
-/// George and Liu (1979) do. On the host, one thread, O(nnz log of the row length); the same in every run. Raises
-/// ShapeMismatch unless A is square.
+/// George and Liu (1979) do. But for the transposition on the host, one thread, O(nnz log of the row length); the same
+/// in every run. Raises ShapeMismatch unless A is square.
 template <class T, class Offset>
 Ordering reverse_cuthill_mckee(Context&, const Csr<T, Offset>& A);
 

@@ -25,8 +25,9 @@ class Graph {
       begins_.push_back(neighbors_.size());
     }
     for (std::int32_t i = 0; i < size(); ++i) {
-      const auto of_row = neighbors_of(i);
-      std::stable_sort(of_row.begin(), of_row.end(),
+      const auto at = static_cast<std::size_t>(i);
+      std::stable_sort(neighbors_.begin() + static_cast<std::ptrdiff_t>(begins_[at]),
+                       neighbors_.begin() + static_cast<std::ptrdiff_t>(begins_[at + 1]),
                        [&](std::int32_t a, std::int32_t b) { return degree(a) < degree(b); });
     }
   }
@@ -44,10 +45,6 @@ class Graph {
     const auto offsets = A.row_offsets().host();
     const auto begin = static_cast<std::size_t>(offsets[i]), end = static_cast<std::size_t>(offsets[i + 1]);
     return A.col_indices().host().subspan(begin, end - begin);
-  }
-  std::span<std::int32_t> neighbors_of(std::int32_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    return {neighbors_.data() + begins_[at], begins_[at + 1] - begins_[at]};
   }
 
   std::vector<std::size_t> begins_{0};
@@ -83,8 +80,8 @@ class Search {
   bool visit(std::int32_t row) { return std::exchange(marks_[static_cast<std::size_t>(row)], mark_) != mark_; }
 
   const Graph& graph_;
-  std::vector<int> marks_;
-  int mark_ = 0;
+  std::vector<std::uint32_t> marks_;  // two searches a row at most: fewer than 2^32
+  std::uint32_t mark_ = 0;
 };
 
 /// From an end of the component: of the last level, the row with fewest neighbors, as long as that goes deeper.

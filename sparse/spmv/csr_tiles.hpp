@@ -60,8 +60,6 @@ struct CsrTile {
   /// Where it has, or may have, a row of more than even_row entries, the tile in which its first row begins: itself,
   /// unless it goes on with a long one. Else -1.
   std::int32_t began = -1;
-
-  constexpr bool is_uneven() const { return began >= 0; }
 };
 
 /// Entries of a row that a thread can add up on its own, while its neighbors do the same.

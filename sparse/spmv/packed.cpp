@@ -127,9 +127,10 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
     });
     return span.host()[0].value < no_delta;
   };
-  const std::int64_t slices = slice_offsets_.size() - 1, window = std::min<std::int64_t>(slices, 1024);
-  const bool close =
-      longest_ <= longest_row_for_deltas && are_close((slices - window) / 2, window) && are_close(0, slices);
+  constexpr std::int64_t window = 1024;  // that often says enough
+  const std::int64_t slices = slice_offsets_.size() - 1;
+  const bool close = longest_ <= longest_row_for_deltas &&
+                     (slices <= window || are_close((slices - window) / 2, window)) && are_close(0, slices);
   sizes_.columns = close ? ColumnCode::delta16 : ColumnCode::absolute;
   column_bytes_ += sizes_.columns == ColumnCode::delta16
                        ? places * sizeof(std::uint16_t) + places / packed_slice * sizeof(std::int32_t)

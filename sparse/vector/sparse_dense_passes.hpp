@@ -1,6 +1,7 @@
 // The level 1 operations of a sparse vector with a dense one as passes, written once for both backends. All but the
 // first three are over the entries of x.
 #pragma once
+#include "krill/sparse/convert/dense_passes.hpp"
 #include "krill/sparse/core/array.hpp"
 #include "krill/sparse/core/pass.hpp"
 #include "krill/sparse/formats/sparse_vector.hpp"
@@ -15,7 +16,7 @@ struct CountNonzero {
   std::int32_t* counts;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return counts[i] = !(y[i] == T(0)), NoSum{}; }
+  constexpr NoSum entry(std::int64_t i) const { return counts[i] = is_nonzero(y[i]), NoSum{}; }
 };
 
 /// The entries of y, where `places` says. Over y.
