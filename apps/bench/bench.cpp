@@ -31,7 +31,8 @@ template <class T>
 constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
                                  {"spmv_dot", bench_spmv_dot<T>},
                                  {"convert", bench_convert<T>},
-                                 {"csr2csc", bench_csr2csc<T>}};
+                                 {"csr2csc", bench_csr2csc<T>},
+                                 {"triangular", bench_triangular<T>}};
 
 std::string processor() {
   std::ifstream info("/proc/cpuinfo");
@@ -104,7 +105,8 @@ class Measurement {
   std::size_t variant_width() const {
     std::size_t width = 0;
     for (const std::string_view format : format_names) width = std::max(width, format.size());
-    return width + (wanted("convert") ? std::string_view("csr to ").size() : 0);
+    width += wanted("convert") ? std::string_view("csr to ").size() : 0;
+    return std::max(width, wanted("triangular") ? std::string_view("L solve, 8 columns").size() : 0);
   }
 
   void measure(const BenchMatrix& matrix, Precision precision) {

@@ -21,6 +21,13 @@ double spmv_bytes(double matrix, std::int64_t rows, std::int64_t cols, bool with
   return matrix + vectors * static_cast<double>(sizeof(T));
 }
 
+/// A solve with a triangle of so many entries beside its diagonal: entries and their columns, the diagonal, b and x.
+template <class T>
+double triangular_bytes(std::int64_t rows, double entries, std::int32_t columns) {
+  return entries * static_cast<double>(sizeof(T) + sizeof(std::int32_t)) +
+         static_cast<double>(rows) * (1 + 2 * columns) * static_cast<double>(sizeof(T));
+}
+
 /// CSR to CSC: both read and written once.
 template <class T, class Offset>
 double csr2csc_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nnz) {

@@ -13,7 +13,7 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when a struct below changes; a module with another number is refused.
-inline constexpr int krill_rival_interface = 1;
+inline constexpr int krill_rival_interface = 2;
 inline constexpr const char* krill_rival_entry = "krill_rival_module";
 
 enum KrillRivalScalar : std::int32_t {
@@ -48,13 +48,15 @@ struct KrillRivalMatrix {
 };
 
 struct KrillRivalTask {
-  const char* kernel = nullptr;     ///< spmv, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense, dense2csr
+  const char* kernel = nullptr;     ///< spmv, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense, dense2csr,
+                                    ///< triangular, triangular_many (8 columns, one after the other), triangular_plan
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   KrillRivalMatrix a{};
   KrillRivalMatrix result{};  ///< of conversions
-  const void* x = nullptr;    ///< of spmv: y = A x
+  const void* x = nullptr;    ///< of spmv: y = A x; of triangular: A y = x
   void* y = nullptr;
+  std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular
 };
 
 /// Functions that can fail return 0, or another number with the reason in `message`.

@@ -207,6 +207,8 @@ class CusparseRival final : public Rival<T> {
   std::unique_ptr<Run> prepare(Context& ctx, const std::string& algorithm, const Task<T>& task) const override {
     const std::string kernel(task.kernel);
     KrillRivalTask given{.kernel = kernel.c_str(), .algorithm = algorithm.c_str(), .scalar = scalar<T>()};
+    given.upper = task.triangle.fill == Fill::upper;
+    given.unit_diagonal = task.triangle.diagonal == Diagonal::unit;
     ctx.dispatch([&](const auto& where) {
       given.a = std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
       given.result = rival_result(task, given.a, where);

@@ -169,6 +169,11 @@ class DenseDescriptor {
         cusparseCreateDnMat(&matrix_, m.rows, m.cols, m.cols, output(m.values), data_type(scalar), CUSPARSE_ORDER_ROW),
         "cusparseCreateDnMat");
   }
+  /// By columns.
+  DenseDescriptor(std::int64_t rows, std::int64_t cols, const void* values, KrillRivalScalar scalar) {
+    check(cusparseCreateDnMat(&matrix_, rows, cols, rows, output(values), data_type(scalar), CUSPARSE_ORDER_COL),
+          "cusparseCreateDnMat");
+  }
   ~DenseDescriptor() { cusparseDestroyDnMat(matrix_); }
   DenseDescriptor(const DenseDescriptor&) = delete;
   DenseDescriptor& operator=(const DenseDescriptor&) = delete;
@@ -401,6 +406,97 @@ class DenseToCsr final : public Work {
   Workspace workspace_;
 };
 
+/// The triangle of a task, in CSR.
+class TriangleDescriptor : public SparseDescriptor {
+ public:
+  explicit TriangleDescriptor(const KrillRivalTask& task) : SparseDescriptor(task.a, task.scalar) {
+    cusparseFillMode_t fill = task.upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
+    cusparseDiagType_t diagonal = task.unit_diagonal ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
+    check(cusparseSpMatSetAttribute(*this, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill), "cusparseSpMatSetAttribute");
+    check(cusparseSpMatSetAttribute(*this, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal),
+          "cusparseSpMatSetAttribute");
+  }
+};
+
+/// A solve; with `only_analysis`, what comes before the first one.
+template <bool only_analysis>
+class Spsv final : public Work {
+ public:
+  Spsv(const Session& session, const KrillRivalTask& task)
+      : Work(session, task), a_(task), b_(task.a.rows, task.x, task.scalar), x_(task.a.rows, task.y, task.scalar) {
+    create();
+    std::size_t bytes = 0;
+    check(cusparseSpSV_bufferSize(handle(), op, one(), a_, b_, x_, type(), algorithm, state_, &bytes),
+          "cusparseSpSV_bufferSize");
+    workspace_.reserve(bytes);
+    analyse();
+  }
+  ~Spsv() override { cusparseSpSV_destroyDescr(state_); }
+  void run() override {
+    if constexpr (only_analysis) {
+      cusparseSpSV_destroyDescr(state_);
+      create();
+      std::size_t bytes = 0;
+      check(cusparseSpSV_bufferSize(handle(), op, one(), a_, b_, x_, type(), algorithm, state_, &bytes),
+            "cusparseSpSV_bufferSize");
+      analyse();
+    } else {
+      check(cusparseSpSV_solve(handle(), op, one(), a_, b_, x_, type(), algorithm, state_), "cusparseSpSV_solve");
+    }
+  }
+
+ private:
+  static constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  static constexpr auto algorithm = CUSPARSE_SPSV_ALG_DEFAULT;
+  void create() { check(cusparseSpSV_createDescr(&state_), "cusparseSpSV_createDescr"); }
+  void analyse() {
+    check(cusparseSpSV_analysis(handle(), op, one(), a_, b_, x_, type(), algorithm, state_, workspace_.get()),
+          "cusparseSpSV_analysis");
+  }
+  const void* one() const { return one_.in(task_.scalar); }
+  cudaDataType type() const { return data_type(task_.scalar); }
+
+  Factor one_ = 1;
+  TriangleDescriptor a_;
+  VectorDescriptor b_, x_;
+  Workspace workspace_;
+  cusparseSpSVDescr_t state_ = nullptr;
+};
+
+class Spsm final : public Work {
+ public:
+  Spsm(const Session& session, const KrillRivalTask& task)
+      : Work(session, task),
+        a_(task),
+        b_(task.a.rows, columns, task.x, task.scalar),
+        x_(task.a.rows, columns, task.y, task.scalar) {
+    check(cusparseSpSM_createDescr(&state_), "cusparseSpSM_createDescr");
+    std::size_t bytes = 0;
+    check(cusparseSpSM_bufferSize(handle(), op, op, one(), a_, b_, x_, type(), algorithm, state_, &bytes),
+          "cusparseSpSM_bufferSize");
+    workspace_.reserve(bytes);
+    check(cusparseSpSM_analysis(handle(), op, op, one(), a_, b_, x_, type(), algorithm, state_, workspace_.get()),
+          "cusparseSpSM_analysis");
+  }
+  ~Spsm() override { cusparseSpSM_destroyDescr(state_); }
+  void run() override {
+    check(cusparseSpSM_solve(handle(), op, op, one(), a_, b_, x_, type(), algorithm, state_), "cusparseSpSM_solve");
+  }
+
+ private:
+  static constexpr std::int64_t columns = 8;
+  static constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  static constexpr auto algorithm = CUSPARSE_SPSM_ALG_DEFAULT;
+  const void* one() const { return one_.in(task_.scalar); }
+  cudaDataType type() const { return data_type(task_.scalar); }
+
+  Factor one_ = 1;
+  TriangleDescriptor a_;
+  DenseDescriptor b_, x_;
+  Workspace workspace_;
+  cusparseSpSMDescr_t state_ = nullptr;
+};
+
 /// What cuSPARSE can be asked for.
 struct Entry {
   std::string_view kernel;
@@ -420,6 +516,9 @@ constexpr Entry entries[] = {
     {"spmv", krill_rival_coo, "COO_ALG1 COO_ALG2", make<Spmv>},
     {"spmv", krill_rival_sell, "SELL_ALG1", make<Spmv>},
     {"spmv", krill_rival_bsr, "BSR_ALG1", make<Spmv>},
+    {"triangular", krill_rival_csr, "SPSV_ALG_DEFAULT", make<Spsv<false>>},
+    {"triangular_plan", krill_rival_csr, "SPSV_ALG_DEFAULT", make<Spsv<true>>},
+    {"triangular_many", krill_rival_csr, "SPSM_ALG_DEFAULT", make<Spsm>},
     {"csr2csc", krill_rival_csr, "CSR2CSC_ALG1", make<CsrToCsc>},
     {"csr2coo", krill_rival_csr, "Xcsr2coo", make<CsrToCoo>},
     {"coo2csr", krill_rival_coo, "Xcoo2csr", make<CooToCsr>},

@@ -38,6 +38,35 @@ class Product final : public Run {
   Eigen::Map<Vector<T>> y_;
 };
 
+template <class T>
+class TriangularSolve final : public Run {
+ public:
+  TriangularSolve(const Csr<T>& A, const Task<T>& task)
+      : matrix_(mapped(A)),
+        triangle_(task.triangle),
+        b_(task.x->host().data(), task.x->size()),
+        x_(task.y->edit().data(), task.y->size()) {}
+  void operator()() override {
+    x_ = b_;
+    const bool lower = triangle_.fill == Fill::lower;
+    if (triangle_.diagonal == Diagonal::unit)
+      lower ? solve<Eigen::UnitLower>() : solve<Eigen::UnitUpper>();
+    else
+      lower ? solve<Eigen::Lower>() : solve<Eigen::Upper>();
+  }
+
+ private:
+  template <unsigned mode>
+  void solve() {
+    matrix_.template triangularView<mode>().solveInPlace(x_);
+  }
+
+  Eigen::Map<const RowMajor<T>> matrix_;
+  Triangle triangle_;
+  Eigen::Map<const Vector<T>> b_;
+  Eigen::Map<Vector<T>> x_;
+};
+
 /// Assignment to the other storage order, into memory of Eigen's own.
 template <class T>
 class Transposition final : public Run {
@@ -61,12 +90,15 @@ class EigenRival final : public Rival<T> {
   std::vector<std::string> algorithms(const Task<T>& task) const override {
     if (!task.A || !std::holds_alternative<Csr<T>>(*task.A)) return {};
     if (task.kernel == "spmv") return {"row-major product"};
+    // without an entry on the diagonal it would go on into the other triangle
+    if (task.kernel == "triangular" && task.triangle.diagonal == Diagonal::stored) return {"triangularView"};
     if (task.kernel == "csr2csc") return {"assignment to column-major"};
     return {};
   }
   std::unique_ptr<Run> prepare(Context&, const std::string&, const Task<T>& task) const override {
     const auto& A = std::get<Csr<T>>(*task.A);
     if (task.kernel == "spmv") return std::make_unique<Product<T>>(A, task);
+    if (task.kernel == "triangular") return std::make_unique<TriangularSolve<T>>(A, task);
     return std::make_unique<Transposition<T>>(A);
   }
 };

@@ -43,7 +43,7 @@ constexpr Column columns[] = {
     {"rival", 0, false, [](const Row& r) { return r.rival_ms ? r.rival + " " + r.rival_variant : std::string(); }},
 };
 constexpr std::size_t names = 3;  // columns that a row without a time has, too
-constexpr std::size_t kernel_width = 8;
+constexpr std::size_t kernel_width = 10;
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? fmt::format("{:>{}}", text, width) : fmt::format("{:<{}}", text, width);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "krill/sparse/formats/any_matrix.hpp"
+#include "krill/sparse/triangular/triangle.hpp"
 
 namespace krill::apps::bench {
 
@@ -13,13 +14,16 @@ namespace krill::apps::bench {
 /// to outlive the rival's Run.
 template <class T>
 struct Task {
-  std::string_view kernel;          ///< "spmv" (y = A x), "csr2csc", "csr2coo", "coo2csr"
+  /// "spmv" (y = A x), "csr2csc", "csr2coo", "coo2csr", "triangular" (A y = x), "triangular_many" (8 columns),
+  /// "triangular_plan" (what has to be done once)
+  std::string_view kernel;
   const AnyMatrix<T>* A = nullptr;  ///< null: no rival knows anything of the kind
   const Array<T>* x = nullptr;
   Array<T>* y = nullptr;
   Array<std::int32_t>* offsets = nullptr;  ///< of the result, where that is a matrix
   Array<std::int32_t>* indices = nullptr;
   Array<T>* values = nullptr;
+  Triangle triangle = {};
 };
 
 /// A task with all that its algorithm prepares in advance.

@@ -104,6 +104,7 @@ INSTANTIATE(std::int64_t);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 INSTANTIATE(std::int32_t, std::int32_t);
 INSTANTIATE(std::int32_t, std::int64_t);
+INSTANTIATE(std::int64_t, std::int64_t);
 #undef INSTANTIATE
 
 }  // namespace krill

@@ -1,7 +1,6 @@
 #include "krill/sparse/order/ordering.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "krill/sparse/convert/sort.hpp"
 #include "krill/sparse/spmv/spmv.hpp"
@@ -11,25 +10,6 @@
 
 namespace krill::test {
 namespace {
-
-std::vector<std::int32_t> shuffled(std::uint64_t seed, std::int32_t n) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  std::mt19937_64 engine(seed);
-  std::shuffle(order.begin(), order.end(), engine);
-  return order;
-}
-
-/// The nasty shapes made square.
-std::vector<Shape> square_shapes() {
-  std::vector<Shape> shapes;
-  for (Shape shape : nasty_shapes()) {
-    if (shape.rows == 1 && shape.cols > 1) continue;  // 5000 rows like that one are too many
-    shape.rows = shape.cols = std::max(shape.rows, shape.cols);
-    shapes.push_back(std::move(shape));
-  }
-  return shapes;
-}
 
 template <class T, class Offset>
 std::int64_t bandwidth(const Csr<T, Offset>& A) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "krill/sparse/core/instantiate.hpp"
@@ -60,6 +61,24 @@ const std::vector<Shape>& nasty_shapes() {
       {"many rows", 40000, 40000, [](std::int32_t, Engine& e) { return static_cast<std::int32_t>(e() % 5); }},
   };
   return shapes;
+}
+
+std::vector<Shape> square_shapes() {
+  std::vector<Shape> shapes;
+  for (Shape shape : nasty_shapes()) {
+    if (shape.rows == 1 && shape.cols > 1) continue;  // 5000 rows like that one are too many
+    shape.rows = shape.cols = std::max(shape.rows, shape.cols);
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+std::vector<std::int32_t> shuffled(std::uint64_t seed, std::int32_t n) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 engine(seed);
+  std::shuffle(order.begin(), order.end(), engine);
+  return order;
 }
 
 template <class T, class Offset>

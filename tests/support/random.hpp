@@ -40,6 +40,12 @@ struct Shape {
 /// Empty matrices, one row, one column, empty rows, a dense row, long rows, many short ones.
 const std::vector<Shape>& nasty_shapes();
 
+/// The nasty shapes made square.
+std::vector<Shape> square_shapes();
+
+/// 0 to n - 1 in random order.
+std::vector<std::int32_t> shuffled(std::uint64_t seed, std::int32_t n);
+
 /// Distinct random columns in each row, ascending.
 template <class T, class Offset = std::int32_t>
 Csr<T, Offset> random_csr(std::uint64_t seed, const Shape&);

@@ -1,0 +1,130 @@
+// Triangular solves with the lower and the upper triangle of a matrix, and what a plan for them costs.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "krill/apps/bench/bench_matrix.hpp"
+#include "krill/apps/bench/byte_model.hpp"
+#include "krill/apps/bench/job.hpp"
+#include "krill/apps/linear_system.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/triangular/triangular.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+/// A line of the table.
+struct Variant {
+  std::string_view name, kernel;
+  Fill fill;
+  std::int32_t columns;  ///< 0: the plan itself is timed
+};
+constexpr Variant all_variants[] = {
+    {"L solve", "triangular", Fill::lower, 1},
+    {"U solve", "triangular", Fill::upper, 1},
+    {"L solve, 8 columns", "triangular_many", Fill::lower, 8},
+    {"L plan", "triangular_plan", Fill::lower, 0},
+};
+
+/// What a solve reads and writes. Where the matrix has zeros on its diagonal, ones stand there.
+template <class T, class Offset>
+struct Operands {
+  std::shared_ptr<const AnyMatrix<T>> source;
+  Triangle triangle;
+  std::unique_ptr<TriangularPlan<T, Offset>> plan;
+  Dense<T> b, x;
+
+  Operands(const Subject<T>& s, const Variant& variant, std::size_t copy)
+      : source(source_copy(s, copy)),
+        triangle{variant.fill},
+        b(rows(*s.A), std::max(1, variant.columns),
+          Array<T>(random_vector<T>(std::int64_t{rows(*s.A)} * std::max(1, variant.columns), 1, RandomPurpose::rhs),
+                   "b")),
+        x(rows(*s.A), std::max(1, variant.columns)) {
+    make_plan(s.ctx);
+    if (plan->zero_pivot()) {
+      triangle.diagonal = Diagonal::unit;
+      make_plan(s.ctx);
+    }
+  }
+
+  const Csr<T, Offset>& matrix() const { return std::get<Csr<T, Offset>>(*source); }
+  void make_plan(Context& ctx) {
+    plan.reset();
+    plan = std::make_unique<TriangularPlan<T, Offset>>(ctx, matrix(), triangle);
+  }
+
+  /// The first column leaves no more of a residual in a row than rounding there explains; where values are too large
+  /// for that to be said, nothing is. Whoever comes next finds NaN in x.
+  std::string fault() {
+    const auto solved = x.host();
+    const auto right = b.host();
+    std::string found;
+    for (std::int32_t i = 0; i < x.rows() && found.empty(); ++i) {
+      std::complex<double> sum = right.at(i, 0);
+      double size = std::abs(sum);
+      const auto add = [&](std::complex<double> value, std::int32_t col) {
+        const std::complex<double> term = value * std::complex<double>(solved.at(col, 0));
+        sum -= term, size += std::abs(term);
+      };
+      const auto offsets = matrix().row_offsets().host();
+      const auto from = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)]),
+                 to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1]);
+      for (std::size_t k = from; k < to; ++k) {
+        const std::int32_t col = matrix().col_indices().host()[k];
+        const bool inside = triangle.fill == Fill::lower ? col < i : col > i;
+        if (inside || (col == i && triangle.diagonal == Diagonal::stored)) add(matrix().values().host()[k], col);
+      }
+      if (triangle.diagonal == Diagonal::unit) add(1, i);
+      const double epsilon = std::numeric_limits<real_t<T>>::epsilon();
+      if (std::isfinite(size) && !(std::abs(sum) <= 16 * static_cast<double>(to - from + 2) * epsilon * size))
+        found = fmt::format("wrong result: row {} leaves a residual of {:.2g} of its terms", i, std::abs(sum) / size);
+      if (std::isnan(std::abs(sum)) && i == 0) found = "wrong result: NaN";
+    }
+    for (T& value : x.values().edit()) value = std::numeric_limits<real_t<T>>::quiet_NaN();
+    return found;
+  }
+};
+
+template <class T, class Offset>
+Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy) {
+  auto operands = std::make_shared<Operands<T, Offset>>(s, variant, copy);
+  auto* const o = operands.get();
+  Job<T> job;
+  const auto entries = static_cast<double>(o->plan->report().entries);
+  job.bytes = triangular_bytes<T>(rows(*s.A), entries, std::max(1, variant.columns));
+  job.task = {.kernel = variant.kernel, .A = o->source.get(), .x = &o->b.values(), .y = &o->x.values()};
+  job.task.triangle = o->triangle;
+  if (variant.columns == 0) {
+    job.run = [&ctx = s.ctx, o] { o->make_plan(ctx); };
+  } else {
+    job.run = [&ctx = s.ctx, o] { o->plan->solve(ctx, T(1), o->b, o->x); };
+    job.fault = [o] { return o->fault(); };
+  }
+  job.keeps = std::move(operands);
+  return job;
+}
+
+}  // namespace
+
+template <class T>
+void bench_triangular(const Subject<T>& s) {
+  for (const Variant& variant : all_variants) {
+    Row row = s.row("triangular", variant.name);
+    if (rows(*s.A) != cols(*s.A)) {
+      row.error = "the matrix is not square";
+      return s.report(row);
+    }
+    measure_job<T>(s, row, [&](std::size_t copy) {
+      return with_csr(*s.A, [&]<class Offset>(const Csr<T, Offset>&) { return make_job<T, Offset>(s, variant, copy); });
+    });
+    s.report(row);
+  }
+}
+
+#define INSTANTIATE(T) template void bench_triangular(const Subject<T>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps::bench

@@ -1,0 +1,57 @@
+#include "krill/sparse/triangular/levels.hpp"
+
+#include <algorithm>
+
+#include "krill/sparse/triangular/levels_passes.hpp"
+
+namespace krill {
+
+LevelSchedule::LevelSchedule(Context& ctx, std::int32_t rows, Fill fill)
+    : fill_(fill), order_(rows, "level order"), places_(rows, "level places"), offsets_(0, "level offsets") {
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows, AsTheyStand{{rows, fill}, order_.write(where), places_.write(where)});
+  });
+}
+
+template <class Offset>
+LevelSchedule::LevelSchedule(Context& ctx, const Array<Offset>& row_offsets, const Array<std::int32_t>& col_indices,
+                             Fill fill)
+    : fill_(fill),
+      order_(row_offsets.size() - 1, "level order"),
+      places_(row_offsets.size() - 1, "level places"),
+      offsets_(0, "level offsets") {
+  const Steps steps{rows(), fill};
+  Array<std::int32_t> depths(rows(), "depths"), sorted(rows(), "sorted depths");
+  Array<Greatest> deepest(1, "deepest row");
+  ctx.dispatch([&](const auto& where) {
+    find_depths(where, steps, row_offsets.read(where), col_indices.read(where), depths.write(where));
+    run_pass(where, rows(), Deepest{depths.read(where), deepest.write(where)});
+  });
+  levels_ = static_cast<std::int32_t>(deepest.host()[0].value);
+  offsets_ = Array<std::int32_t>(levels_ + std::int64_t{1}, "level offsets");
+  if (rows() == 0) {
+    offsets_.edit()[0] = 0;
+    return;
+  }
+  ctx.dispatch([&](const auto& where) {
+    sort_by_depth(where, steps, levels_, depths.read(where), sorted.write(where), order_.write(where));
+    run_pass(where, rows(),
+             LevelBounds{rows(), levels_, sorted.read(where), order_.read(where), places_.write(where),
+                         offsets_.write(where)});
+  });
+}
+
+std::int32_t LevelSchedule::widest() const {
+  const auto offsets = offsets_.host();
+  std::int32_t most = 0;
+  for (std::size_t l = 0; l + 1 < offsets.size(); ++l) most = std::max(most, offsets[l + 1] - offsets[l]);
+  return most;
+}
+
+#define INSTANTIATE(Offset) \
+  template LevelSchedule::LevelSchedule(Context&, const Array<Offset>&, const Array<std::int32_t>&, Fill);
+INSTANTIATE(std::int32_t)
+INSTANTIATE(std::int64_t)
+#undef INSTANTIATE
+
+}  // namespace krill

@@ -1,0 +1,56 @@
+// The order in which a triangle's rows can be computed. A row's level is the length of the longest chain of rows that
+// it waits for; rows of one level do not depend on each other (Anderson and Saad 1989).
+#pragma once
+#include "krill/sparse/formats/csr.hpp"
+#include "krill/sparse/triangular/triangle.hpp"
+
+namespace krill {
+
+/// The rows of a triangle, sorted so that each comes after those that it depends on.
+class LevelSchedule {
+ public:
+  /// Rows as they stand: from the first to the last in a lower triangle, from the last to the first in an upper one.
+  /// Nothing is known of levels then. O(rows), without a wait.
+  LevelSchedule(Context&, std::int32_t rows, Fill);
+
+  /// Sorted by level, and inside a level as they stand. O(nnz) and, on CUDA, as many waits inside one kernel as there
+  /// are levels, and one of the host. The entries beside the triangle are not looked at.
+  template <class Offset>
+  LevelSchedule(Context&, const Array<Offset>& row_offsets, const Array<std::int32_t>& col_indices, Fill);
+
+  std::int32_t rows() const { return static_cast<std::int32_t>(order_.size()); }
+  Fill fill() const { return fill_; }
+  bool has_levels() const { return levels_ > 0; }
+  std::int32_t levels() const { return levels_; }
+  /// Rows of the widest level.
+  std::int32_t widest() const;
+
+  const Array<std::int32_t>& order() const { return order_; }    ///< place to row
+  const Array<std::int32_t>& places() const { return places_; }  ///< row to place
+  /// Level l has the places offsets()[l] to offsets()[l + 1] - 1.
+  const Array<std::int32_t>& offsets() const { return offsets_; }
+  std::size_t bytes() const { return detail::bytes_of(order_, places_, offsets_); }
+
+ private:
+  Fill fill_;
+  std::int32_t levels_ = 0;
+  Array<std::int32_t> order_, places_, offsets_;
+};
+
+// The kernels behind it: pointers on the tag's side.
+
+/// depths[row] = 1 + the row's level.
+template <class Offset>
+void find_depths(const Host&, const Steps&, const Offset* row_offsets, const std::int32_t* col_indices,
+                 std::int32_t* depths);
+template <class Offset>
+void find_depths(const Cuda&, const Steps&, const Offset* row_offsets, const std::int32_t* col_indices,
+                 std::int32_t* depths);
+
+/// order = the rows by depth, those of one depth in the order of steps; sorted[place] = their depths.
+void sort_by_depth(const Host&, const Steps&, std::int32_t deepest, const std::int32_t* depths, std::int32_t* sorted,
+                   std::int32_t* order);
+void sort_by_depth(const Cuda&, const Steps&, std::int32_t deepest, const std::int32_t* depths, std::int32_t* sorted,
+                   std::int32_t* order);
+
+}  // namespace krill

@@ -1,0 +1,343 @@
+#include "krill/sparse/triangular/triangular.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krill/sparse/convert/sort.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/triangular/triangular_passes.hpp"
+
+namespace krill {
+namespace {
+
+/// Entries of the longest row of a slice that lanes compute side by side; beyond, each row has a warp.
+constexpr std::int32_t most_shared_entries = 32;
+constexpr std::int32_t most_level_kernels = 16;  // levels: beyond, to wait inside one kernel is quicker
+
+/// Rows of all columns that are solved for at the same time: beyond, what they read of b and write of x, a value or two
+/// of a 32-byte sector at a time, goes to memory more than once. Measured on an H200.
+constexpr double most_rows_at_a_time = 100'000;
+
+/// A in CSR, the zeros in its blocks included; entry k is entry permutation[k] of its values.
+template <class T, class Offset>
+Csr<T, Offset> entry_by_entry(Context& ctx, const Bsr<T>& A, Array<Offset>& permutation) {
+  const auto structure = [&](const auto& where) {
+    const std::int32_t* offsets = A.row_offsets().read(where);
+    return CountBlockEntries{
+        {A.rows(), A.cols(), A.blocks(), A.stored_blocks(), offsets, offsets + 1, A.col_indices().read(where), nullptr},
+        nullptr};
+  };
+  const Array<std::int64_t> wide =
+      scanned<std::int64_t>(ctx, A.rows(), "row_offsets", [&](const auto& where, auto* counts) {
+        CountBlockEntries count = structure(where);
+        count.counts = counts;
+        run_pass(where, A.rows(), count);
+      });
+  const std::int64_t nnz = last_offset(ctx, wide);
+  require_offsets_fit<Offset>(nnz);
+  Array<Offset> row_offsets(A.rows() + std::int64_t{1}, "row_offsets");
+  Array<std::int32_t> col_indices(nnz, "col_indices");
+  Array<T> values(nnz, "values");
+  permutation = Array<Offset>(nnz, "permutation of block entries");
+  if (A.rows() == 0) row_offsets.edit()[0] = 0;
+  ctx.dispatch([&](const auto& where) {
+    if (A.rows())
+      run_pass(where, A.rows(),
+               ExpandBlocks<Offset>{structure(where), wide.read(where), row_offsets.write(where),
+                                    col_indices.write(where), permutation.write(where)});
+    apply_permutation(where, nnz, A.values().read(where), permutation.read(where), values.write(where));
+  });
+  return {A.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+/// The entry of the matrix behind entry k of a transpose of what itself was permuted.
+template <class Offset>
+Array<Offset> composed(Context& ctx, const Array<Offset>& inner, Array<Offset> outer) {
+  if (inner.size() == 0) return outer;
+  Array<Offset> both(outer.size(), "permutation");
+  ctx.dispatch([&](const auto& where) {
+    apply_permutation(where, outer.size(), inner.read(where), outer.read(where), both.write(where));
+  });
+  return both;
+}
+
+template <class T>
+DenseView<T> as_column(std::int32_t rows, T* values) {
+  return {rows, 1, rows, Order::column_major, values};
+}
+
+std::optional<std::int32_t> found(std::int32_t row, std::int32_t block_dim) {
+  if (row == Least::none) return std::nullopt;
+  return row / block_dim;
+}
+
+}  // namespace
+
+template <class T, class Offset>
+struct TriangularPlan<T, Offset>::Body {
+  Triangle triangle;
+  std::int32_t block_dim;
+  bool on_cuda, awaited = false;  // awaited: rows wait for each other in one kernel
+  std::int64_t nnz;
+  LevelSchedule schedule;
+  TriangularReport report;
+  Array<Offset> permutation;
+  Array<TriangleRow<Offset>> rows;
+  Array<std::int64_t> slice_tasks;
+  Array<TriangularTask> tasks;
+  Array<std::int32_t> columns;
+  Array<T> values, inverses;
+  std::int32_t first_missing = Least::none;
+  Array<Least> first_zero{1, "first zero on the diagonal"};
+
+  Body(Context& ctx, const Csr<T, Offset>& A, Triangle wanted, TriangularOptions options, std::int32_t dim,
+       Array<Offset> from)
+      : Body(ctx, oriented(ctx, A, wanted.op, from), A, wanted, options, dim, from) {}
+
+  // `turned`: op(A) where that is a matrix of its own.
+  Body(Context& ctx, std::optional<Csr<T, Offset>> turned, const Csr<T, Offset>& A, Triangle wanted,
+       TriangularOptions options, std::int32_t dim, Array<Offset>& from)
+      : triangle(wanted),
+        block_dim(dim),
+        on_cuda(ctx.on_cuda()),
+        nnz(A.nnz()),
+        schedule(scheduled(ctx, turned ? *turned : A, wanted, options)),
+        permutation(std::move(from)) {
+    lay_out(ctx, turned ? *turned : A, options);
+  }
+
+  static std::optional<Csr<T, Offset>> oriented(Context& ctx, const Csr<T, Offset>& A, Op op, Array<Offset>& from) {
+    require_size("triangular solve: columns of the matrix", A.cols(), A.rows());
+    if (op == Op::none) return std::nullopt;
+    Array<Offset> moved(0, "permutation");
+    Csr<T, Offset> turned = transpose(ctx, A, op, &moved);
+    from = composed(ctx, from, std::move(moved));
+    return turned;
+  }
+
+  static LevelSchedule scheduled(Context& ctx, const Csr<T, Offset>& A, Triangle wanted, TriangularOptions options) {
+    const bool natural = options.method == TriangularMethod::natural ||
+                         (options.method == TriangularMethod::automatic && !ctx.on_cuda());
+    if (natural) return {ctx, A.rows(), wanted.solved()};
+    return {ctx, A.row_offsets(), A.col_indices(), wanted.solved()};
+  }
+
+  /// Rows of a level on average.
+  double mean_level() const { return static_cast<double>(schedule.rows()) / std::max(1, schedule.levels()); }
+  /// On the host rows lie one after the other.
+  std::int32_t most_shared() const { return on_cuda ? most_shared_entries : 0; }
+  Steps steps() const { return {schedule.rows(), schedule.fill()}; }
+
+  void lay_out(Context& ctx, const Csr<T, Offset>& A, TriangularOptions options) {
+    const std::int32_t n = A.rows();
+    const std::int64_t slices = detail::ceil_div(n, task_rows);
+    rows = Array<TriangleRow<Offset>>(n, "triangle rows");
+    Array<std::int32_t> counts(n, "entries of rows");
+    Array<TriangleCount> count(1, "entries of the triangle");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(
+          where, n,
+          LocateRows<Offset>{steps(), A.row_offsets().read(where), A.col_indices().read(where),
+                             schedule.order().read(where), rows.write(where), counts.write(where), count.write(where)});
+    });
+    Array<std::int64_t> slice_entries(slices + 1, "slice entries");
+    slice_tasks = Array<std::int64_t>(slices + 1, "slice tasks");
+    Array<std::int64_t> tasks_each(slices, "tasks of slices"), entries_each(slices, "entries of slices");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, slices,
+               CountTasks{n, most_shared(), counts.read(where), tasks_each.write(where), entries_each.write(where)});
+      scan_counts(where, slices, tasks_each.read(where), slice_tasks.write(where));
+      scan_counts(where, slices, entries_each.read(where), slice_entries.write(where));
+    });
+    tasks = Array<TriangularTask>(last_offset(ctx, slice_tasks), "triangle tasks");
+    const std::int64_t places = last_offset(ctx, slice_entries);
+    choose(count.host()[0], options);
+    columns = Array<std::int32_t>(places, "triangle columns");
+    values = Array<T>(places, "triangle values");
+    if (triangle.diagonal == Diagonal::stored) {
+      inverses = Array<T>(n, "inverse diagonal");
+      first_missing = count.host()[0].missing;
+    } else {
+      first_zero.edit()[0] = {};
+    }
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, slices,
+               FillTasks{n, most_shared(), counts.read(where), slice_tasks.read(where), slice_entries.read(where),
+                         tasks.write(where)});
+      TriangleView<const NoValue> to{n, schedule.order().read(where), slice_tasks.read(where), tasks.read(where)};
+      run_pass(where, n,
+               FillColumns<Offset>{steps(), to, rows.read(where), A.col_indices().read(where),
+                                   awaited ? schedule.places().read(where) : nullptr, columns.write(where)});
+    });
+    if (awaited)
+      ctx.dispatch([&](const auto& where) {
+        TriangleView<const NoValue> to{n, schedule.order().read(where), slice_tasks.read(where), tasks.read(where),
+                                       columns.read(where)};
+        run_pass(where, tasks.size(), FindWaits{to, tasks.update(where)});
+      });
+    report.entries = count.host()[0].entries;
+  }
+
+  void choose(const TriangleCount& count, TriangularOptions options) {
+    report.levels = schedule.levels(), report.widest = schedule.widest();
+    report.method = options.method;
+    if (options.method == TriangularMethod::automatic) {
+      const bool few = report.levels <= most_level_kernels && count.longest <= most_shared();
+      report.method = !schedule.has_levels() ? TriangularMethod::natural
+                      : few                  ? TriangularMethod::level_kernels
+                                             : TriangularMethod::by_level;
+      report.why = report.method == TriangularMethod::natural
+                       ? "rows one after the other, as on a host"
+                       : fmt::format("{} levels of {:.0f} rows on average: {}", report.levels, mean_level(),
+                                     few ? "a kernel for each" : "one kernel, in which rows wait for each other");
+    } else {
+      report.why = "asked for";
+    }
+    awaited = on_cuda && report.method != TriangularMethod::level_kernels;
+  }
+
+  void fill(Context& ctx, const Array<T>& from) {
+    ctx.dispatch([&](const auto& where) {
+      TriangleView<kernel_t<T>> to{schedule.rows(),
+                                   schedule.order().read(where),
+                                   slice_tasks.read(where),
+                                   tasks.read(where),
+                                   columns.read(where),
+                                   values.write(where),
+                                   inverses.size() ? inverses.write(where) : nullptr};
+      run_pass(where, schedule.rows(),
+               FillTriangle<kernel_t<T>, Offset>{steps(), to, rows.read(where), from.read(where),
+                                                 permutation.size() ? permutation.read(where) : nullptr,
+                                                 triangle.op == Op::adjoint, first_zero.write(where)});
+    });
+  }
+
+  void update(Context& ctx, const Array<T>& from, std::int64_t entries) {
+    require_side(ctx);
+    require_size("triangular plan: entries of the matrix", entries, nnz);
+    fill(ctx, from);
+  }
+
+  void require_side(const Context& ctx) const {
+    if (ctx.on_cuda() == on_cuda) return;
+    throw InvalidArgument(fmt::format("triangular plan: it was made for {}, make another one for {}",
+                                      on_cuda ? "CUDA" : "the host", on_cuda ? "the host" : "CUDA"));
+  }
+
+  template <class Where>
+  TriangleView<const kernel_t<T>> view(const Where& where) const {
+    return {schedule.rows(),
+            schedule.order().read(where),
+            slice_tasks.read(where),
+            tasks.read(where),
+            columns.read(where),
+            values.read(where),
+            inverses.size() ? inverses.read(where) : nullptr,
+            static_cast<double>(report.entries) / std::max(1, schedule.rows()),
+            static_cast<std::int32_t>(std::clamp(most_rows_at_a_time / std::max(1.0, mean_level()), 1.0, 8.0))};
+  }
+
+  void run(const auto& where, const TriangularSolve<kernel_t<T>>& solve) const {
+    if (solve.a.rows == 0 || solve.b.cols == 0) return;
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
+      if (awaited) return run_awaited_solve(where, solve, tasks.size());
+    run_solve(where, solve, schedule.has_levels() ? schedule.offsets().host() : std::span<const std::int32_t>{});
+  }
+};
+
+template <class T, class Offset>
+TriangularPlan<T, Offset>::TriangularPlan(Context& ctx, const Csr<T, Offset>& A, Triangle triangle,
+                                          TriangularOptions options)
+    : body_(std::make_unique<Body>(ctx, A, triangle, options, 1, Array<Offset>(0, "permutation"))) {
+  body_->fill(ctx, A.values());
+}
+
+template <class T, class Offset>
+TriangularPlan<T, Offset>::TriangularPlan(Context& ctx, const Bsr<T>& A, Triangle triangle, TriangularOptions options) {
+  require_size("triangular solve: columns of a block", A.blocks().col_dim, A.blocks().row_dim);
+  Array<Offset> permutation(0, "permutation");
+  const Csr<T, Offset> entries = entry_by_entry(ctx, A, permutation);
+  body_ = std::make_unique<Body>(ctx, entries, triangle, options, A.blocks().row_dim, std::move(permutation));
+  body_->nnz = A.nnz();
+  body_->fill(ctx, A.values());
+}
+
+template <class T, class Offset>
+TriangularPlan<T, Offset>::TriangularPlan(TriangularPlan&&) noexcept = default;
+template <class T, class Offset>
+TriangularPlan<T, Offset>& TriangularPlan<T, Offset>::operator=(TriangularPlan&&) noexcept = default;
+template <class T, class Offset>
+TriangularPlan<T, Offset>::~TriangularPlan() = default;
+
+template <class T, class Offset>
+std::int32_t TriangularPlan<T, Offset>::rows() const {
+  return body_->schedule.rows();
+}
+
+template <class T, class Offset>
+const TriangularReport& TriangularPlan<T, Offset>::report() const {
+  return body_->report;
+}
+
+template <class T, class Offset>
+std::size_t TriangularPlan<T, Offset>::bytes() const {
+  return body_->schedule.bytes() + detail::bytes_of(body_->permutation, body_->rows, body_->slice_tasks, body_->tasks,
+                                                    body_->columns, body_->values, body_->inverses);
+}
+
+template <class T, class Offset>
+void TriangularPlan<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) {
+  body_->update(ctx, A.values(), A.nnz());
+}
+
+template <class T, class Offset>
+void TriangularPlan<T, Offset>::update(Context& ctx, const Bsr<T>& A) {
+  body_->update(ctx, A.values(), A.nnz());
+}
+
+template <class T, class Offset>
+std::optional<std::int32_t> TriangularPlan<T, Offset>::structural_zero() const {
+  return found(body_->first_missing, body_->block_dim);
+}
+
+template <class T, class Offset>
+std::optional<std::int32_t> TriangularPlan<T, Offset>::numerical_zero() const {
+  return found(body_->first_zero.host()[0].value, body_->block_dim);
+}
+
+template <class T, class Offset>
+std::optional<std::int32_t> TriangularPlan<T, Offset>::zero_pivot() const {
+  return found(std::min(body_->first_missing, body_->first_zero.host()[0].value), body_->block_dim);
+}
+
+template <class T, class Offset>
+void TriangularPlan<T, Offset>::solve(Context& ctx, const Scalar<T>& alpha, const Array<T>& b, Array<T>& x) const {
+  body_->require_side(ctx);
+  require_size("triangular solve: b", b.size(), rows());
+  require_size("triangular solve: x", x.size(), rows());
+  ctx.dispatch([&](const auto& where) {
+    const auto* from = b.read(where);
+    auto* to = &b == &x ? x.update(where) : x.write(where);
+    body_->run(where, {body_->view(where), alpha.read(where), as_column(rows(), from), as_column(rows(), to)});
+  });
+}
+
+template <class T, class Offset>
+void TriangularPlan<T, Offset>::solve(Context& ctx, const Scalar<T>& alpha, const Dense<T>& B, Dense<T>& X) const {
+  body_->require_side(ctx);
+  require_size("triangular solve: rows of B", B.rows(), rows());
+  require_size("triangular solve: rows of X", X.rows(), rows());
+  require_size("triangular solve: columns of X", X.cols(), B.cols());
+  ctx.dispatch([&](const auto& where) {
+    const auto from = B.view(where);
+    const auto to = &B == &X ? X.update(where) : X.write(where);
+    body_->run(where, {body_->view(where), alpha.read(where), from, to});
+  });
+}
+
+#define INSTANTIATE(T, Offset) template class TriangularPlan<T, Offset>;
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

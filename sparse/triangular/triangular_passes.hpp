@@ -1,0 +1,342 @@
+// A triangle as plans keep it, and the entry-by-entry parts of making it.
+#pragma once
+#include <limits>
+#include <span>
+
+#include "krill/sparse/convert/lower_entry.hpp"
+#include "krill/sparse/convert/structure.hpp"
+#include "krill/sparse/core/array.hpp"
+#include "krill/sparse/formats/bsr.hpp"
+#include "krill/sparse/formats/dense.hpp"
+#include "krill/sparse/triangular/triangle.hpp"
+
+namespace krill {
+
+inline constexpr std::int32_t task_rows = 32;
+inline constexpr std::int32_t no_place = -1;
+
+/// What a warp computes at a time: the 32 rows (fewer at the end) from place `place` on, a lane each, where entry k of
+/// the r-th of them lies at begin + 32 k + r; or, where place is negative, the one row at ~place, by all lanes, with
+/// its entries at begin, begin + 1, ...
+///
+/// `gate` is a place of three waits earlier, or no_place: before it is solved, to look at others is not worth it. Where
+/// rows of the task wait for each other, it is `mixed`.
+struct TriangularTask {
+  std::int64_t begin;
+  std::int32_t place, width;
+  std::int32_t gate = no_place;
+  std::int32_t mixed = 0;
+
+  constexpr bool is_one_row() const { return place < 0; }
+};
+
+/// A triangle without its diagonal, rows at the places of an order. Slice s has the places 32 s to 32 s + 31 and the
+/// tasks slice_tasks[s] to slice_tasks[s + 1] - 1. Columns are rows, or places, as who fills them wants; no_place where
+/// there is no entry.
+template <class T>
+struct TriangleView {
+  using Value = std::remove_const_t<T>;
+
+  std::int32_t rows = 0;
+  const std::int32_t* order = nullptr;
+  const std::int64_t* slice_tasks = nullptr;
+  const TriangularTask* tasks = nullptr;
+  const std::int32_t* columns = nullptr;
+  T* values = nullptr;
+  T* inverses = nullptr;               ///< of the diagonal, at each place; null: ones
+  double mean_width = 0;               ///< entries of a row
+  std::int32_t columns_at_a_time = 8;  ///< of b, where one kernel solves for several
+
+  constexpr TriangularTask task_of(std::int64_t place) const {
+    const std::int64_t first = slice_tasks[place / task_rows];
+    const TriangularTask task = tasks[first];
+    return task.is_one_row() ? tasks[first + place % task_rows] : task;
+  }
+  /// f(column, value) for the entries of a place, in the order of their columns (from far to near).
+  template <class F>
+  constexpr void for_entries(std::int64_t place, F&& f) const {
+    const TriangularTask task = task_of(place);
+    const std::int32_t stride = task.is_one_row() ? 1 : task_rows;
+    std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
+    for (std::int32_t k = 0; k < task.width; ++k, at += stride)
+      if (columns[at] != no_place) f(columns[at], values[at]);
+  }
+};
+
+/// Where the entries of a place's row lie in the matrix: from `first` on, forward in a lower triangle and backward in
+/// an upper one, so that those nearest to the diagonal come last.
+template <class Offset>
+struct TriangleRow {
+  Offset first = 0;
+  Offset diagonal = -1;  ///< -1: none
+  std::int32_t count = 0;
+};
+
+/// What is counted of a triangle.
+struct TriangleCount {
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  std::int64_t entries = 0;
+  std::int32_t missing = none;  ///< the first row without a diagonal
+  std::int32_t longest = 0;     ///< row
+  constexpr TriangleCount& operator+=(TriangleCount other) {
+    entries += other.entries;
+    if (other.missing < missing) missing = other.missing;
+    if (other.longest > longest) longest = other.longest;
+    return *this;
+  }
+};
+
+/// The least number that was seen; `none` where there was none.
+struct Least {
+  static constexpr std::int32_t none = TriangleCount::none;
+  std::int32_t value = none;
+  constexpr Least& operator+=(Least other) {
+    if (other.value < value) value = other.value;
+    return *this;
+  }
+};
+
+/// The rows of the triangle. Over the places.
+template <class Offset>
+struct LocateRows {
+  using Sum = TriangleCount;
+  Steps steps;
+  const Offset* row_offsets;
+  const std::int32_t* col_indices;
+  const std::int32_t* order;
+  TriangleRow<Offset>* rows;
+  std::int32_t* counts;
+  TriangleCount* count;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t place) const {
+    const std::int32_t i = order[place];
+    const Offset from = row_offsets[i], to = row_offsets[i + 1], near = lower_entry(col_indices, from, to, i);
+    const bool has = near < to && col_indices[near] == i;
+    TriangleRow<Offset> row;
+    if (has) row.diagonal = near;
+    if (steps.fill == Fill::lower) {
+      row.first = from;
+      row.count = static_cast<std::int32_t>(near - from);
+    } else {
+      row.first = to - 1;
+      row.count = static_cast<std::int32_t>(to - near - (has ? 1 : 0));
+    }
+    rows[place] = row, counts[place] = row.count;
+    return {row.count, has ? TriangleCount::none : i, row.count};
+  }
+  constexpr void finish(const Sum& sum) const { *count = sum; }
+};
+
+/// Tasks and entries of each slice: its rows are a task each where the longest has more than `most_shared` entries.
+struct CountTasks {
+  using Sum = NoSum;
+  std::int32_t rows, most_shared;
+  const std::int32_t* counts;  // of each place
+  std::int64_t *tasks, *entries;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t slice) const {
+    const std::int64_t first = slice * task_rows, past = first + task_rows < rows ? first + task_rows : rows;
+    std::int64_t all = 0;
+    std::int32_t widest = 0;
+    for (std::int64_t place = first; place < past; ++place) {
+      all += counts[place];
+      if (counts[place] > widest) widest = counts[place];
+    }
+    const bool apart = widest > most_shared;
+    tasks[slice] = apart ? past - first : 1;
+    entries[slice] = apart ? all : std::int64_t{widest} * task_rows;
+    return {};
+  }
+};
+
+/// The tasks of each slice.
+struct FillTasks {
+  using Sum = NoSum;
+  std::int32_t rows, most_shared;
+  const std::int32_t* counts;
+  const std::int64_t *slice_tasks, *slice_entries;
+  TriangularTask* tasks;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t slice) const {
+    const std::int64_t first = slice * task_rows, past = first + task_rows < rows ? first + task_rows : rows;
+    std::int64_t at = slice_entries[slice];
+    TriangularTask* to = tasks + slice_tasks[slice];
+    if (slice_tasks[slice + 1] - slice_tasks[slice] == 1 && !is_alone(slice, past - first)) {
+      *to = {at, static_cast<std::int32_t>(first),
+             static_cast<std::int32_t>((slice_entries[slice + 1] - at) / task_rows)};
+      return {};
+    }
+    for (std::int64_t place = first; place < past; ++place, ++to) {
+      *to = {at, ~static_cast<std::int32_t>(place), counts[place]};
+      at += counts[place];
+    }
+    return {};
+  }
+  /// A slice of one row that is a task of its own.
+  constexpr bool is_alone(std::int64_t slice, std::int64_t places) const {
+    return places == 1 && counts[slice * task_rows] > most_shared;
+  }
+};
+
+/// The columns at each place, as rows or as places.
+template <class Offset>
+struct FillColumns {
+  using Sum = NoSum;
+  Steps steps;
+  TriangleView<const NoValue> to;
+  const TriangleRow<Offset>* rows;
+  const std::int32_t* col_indices;
+  const std::int32_t* places;  // null: columns are rows
+  std::int32_t* columns;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t place) const {
+    const TriangularTask task = to.task_of(place);
+    const TriangleRow<Offset> row = rows[place];
+    const std::int32_t stride = task.is_one_row() ? 1 : task_rows, step = steps.fill == Fill::lower ? 1 : -1;
+    std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
+    for (std::int32_t k = 0; k < task.width; ++k, at += stride) {
+      if (k < row.count) {
+        const std::int32_t col = col_indices[row.first + step * k];
+        columns[at] = places ? places[col] : col;
+      } else {
+        columns[at] = no_place;
+      }
+    }
+    return {};
+  }
+};
+
+/// The gates of tasks and which are mixed, where columns are places. Over the tasks.
+struct FindWaits {
+  using Sum = NoSum;
+  static constexpr int waits_before = 3;
+  TriangleView<const NoValue> a;
+  TriangularTask* tasks;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t t) const {
+    TriangularTask& task = tasks[t];
+    if (task.is_one_row()) return {};
+    const std::int32_t past = task.place + task_rows < a.rows ? task.place + task_rows : a.rows;
+    for (std::int64_t at = task.begin; at < task.begin + std::int64_t{task.width} * task_rows; ++at)
+      if (a.columns[at] >= task.place) task.mixed = 1;
+    std::int32_t gate = task.place + (past - task.place) / 2;
+    // A task must not wait for itself.
+    for (int wait = 0; gate != no_place && (wait < waits_before || gate >= task.place); ++wait)
+      gate = last_awaited(gate);
+    task.gate = gate;
+    return {};
+  }
+  constexpr std::int32_t last_awaited(std::int32_t place) const {
+    std::int32_t last = no_place;
+    const TriangularTask task = a.task_of(place);
+    const std::int32_t stride = task.is_one_row() ? 1 : task_rows;
+    std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
+    for (std::int32_t k = 0; k < task.width; ++k, at += stride)
+      if (a.columns[at] > last) last = a.columns[at];
+    return last;
+  }
+};
+
+/// Values and inverses of the diagonal, and the first row whose diagonal is zero. Over the places.
+template <class T, class Offset>
+struct FillTriangle {
+  using Sum = Least;
+  Steps steps;
+  TriangleView<T> to;
+  const TriangleRow<Offset>* rows;
+  const T* from;
+  const Offset* permutation;  // entry k of the pattern is entry permutation[k] of `from`; null: entry k
+  bool conjugate;
+  Least* zero;
+
+  constexpr bool begin() const { return true; }
+  constexpr T value(Offset k) const { return conj_if(conjugate, from[permutation ? permutation[k] : k]); }
+  constexpr Sum entry(std::int64_t place) const {
+    const TriangularTask task = to.task_of(place);
+    const TriangleRow<Offset> row = rows[place];
+    const std::int32_t stride = task.is_one_row() ? 1 : task_rows, step = steps.fill == Fill::lower ? 1 : -1;
+    std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
+    for (std::int32_t k = 0; k < task.width; ++k, at += stride)
+      to.values[at] = k < row.count ? value(row.first + step * k) : T{};
+    if (!to.inverses) return {};
+    const T diagonal = row.diagonal >= 0 ? value(row.diagonal) : T{};
+    to.inverses[place] = T(1) / diagonal;
+    return {row.diagonal >= 0 && diagonal == T{} ? to.order[place] : Least::none};
+  }
+  constexpr void finish(const Sum& sum) const { *zero = sum; }
+};
+
+/// The rows of a matrix in blocks, entry by entry, zeros in blocks included: how many entries each has.
+struct CountBlockEntries {
+  using Sum = NoSum;
+  BsrView<const NoValue> a;
+  std::int64_t* counts;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int64_t block_row = i / a.blocks.row_dim;
+    std::int64_t count = 0;
+    for (std::int32_t k = a.row_begins[block_row]; k < a.row_ends[block_row]; ++k) count += width(k);
+    counts[i] = count;
+    return {};
+  }
+  constexpr std::int32_t width(std::int64_t k) const {
+    const std::int64_t left = a.cols - std::int64_t{a.col_indices[k]} * a.blocks.col_dim;
+    return left < a.blocks.col_dim ? static_cast<std::int32_t>(left) : a.blocks.col_dim;
+  }
+};
+
+/// Their columns, and where their values lie.
+template <class Offset>
+struct ExpandBlocks {
+  using Sum = NoSum;
+  CountBlockEntries rows;
+  const std::int64_t* row_offsets;
+  Offset* offsets;  // the same
+  std::int32_t* col_indices;
+  Offset* permutation;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const auto& a = rows.a;
+    const std::int64_t block_row = i / a.blocks.row_dim;
+    std::int64_t at = row_offsets[i];
+    offsets[i] = static_cast<Offset>(at);
+    if (i == a.rows - 1) offsets[a.rows] = static_cast<Offset>(row_offsets[a.rows]);
+    for (std::int32_t k = a.row_begins[block_row]; k < a.row_ends[block_row]; ++k)
+      for (std::int32_t j = 0; j < rows.width(k); ++j, ++at) {
+        col_indices[at] = static_cast<std::int32_t>(std::int64_t{a.col_indices[k]} * a.blocks.col_dim + j);
+        permutation[at] =
+            static_cast<Offset>(k * a.blocks.size() + a.blocks.at(static_cast<std::int32_t>(i % a.blocks.row_dim), j));
+      }
+    return {};
+  }
+};
+
+/// x = alpha op(A)^-1 b, by the rows of `a`; for many columns at once.
+template <class T>
+struct TriangularSolve {
+  TriangleView<const T> a;
+  ScalarView<T> alpha;
+  DenseView<const T> b;
+  DenseView<T> x;
+};
+
+/// One row after the other, or the rows of a level at a time where `levels` says where each begins. Columns are rows.
+template <class T>
+void run_solve(const Host&, const TriangularSolve<T>&, std::span<const std::int32_t> levels);
+/// One kernel a level. Columns are rows.
+template <class T>
+void run_solve(const Cuda&, const TriangularSolve<T>&, std::span<const std::int32_t> levels);
+
+/// In one kernel, where rows wait for each other. Columns are places. Scratch: a
+/// solution in the order of places, of the columns that a kernel solves for, 8 at most.
+template <class T>
+void run_awaited_solve(const Cuda&, const TriangularSolve<T>&, std::int64_t tasks);
+
+}  // namespace krill

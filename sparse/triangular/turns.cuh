@@ -1,0 +1,107 @@
+// Work in order without a grid that is resident: blocks take turns as they start, and values say themselves that they
+// are there.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "krill/sparse/core/pass_cuda.cuh"
+
+namespace krill {
+
+/// A counter from which blocks take numbers. Which block gets which is up to the device; but who has a number knows
+/// that all lower ones are with blocks that run already, so to wait for what they compute ends. (blockIdx says nothing
+/// of the kind.)
+struct Turns {
+  unsigned* taken;  ///< zero when a kernel starts
+
+  /// The block's number, the same in all its threads, which all call this.
+  __device__ unsigned next() const {
+    __shared__ unsigned mine;
+    if (threadIdx.x == 0) mine = atomicAdd(taken, 1u);
+    __syncthreads();
+    return mine;
+  }
+};
+
+/// A counter in the frame's memory, set to zero in the order of the stream.
+inline Turns take_turns(const Cuda& cuda, Frame& frame) {
+  auto* taken = frame.take<unsigned>(1);
+  check(cudaMemsetAsync(taken, 0, sizeof(unsigned), cuda.stream));
+  return {taken};
+}
+
+/// Stores a word that other blocks wait for; nothing else is ordered by it.
+template <class Word>
+__device__ void show_word(Word* at, Word word) {
+  if constexpr (sizeof(Word) == 4)
+    asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
+  else
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
+}
+
+/// Loads a word that another block may be storing, past L1; keeps the old one where it is not `wanted`. Predicated, not
+/// a branch: so many looks are under way at once.
+template <class Word>
+__device__ void look_at_word(Word& word, const Word* at, bool wanted = true) {
+  if constexpr (sizeof(Word) == 4)
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.relaxed.gpu.global.b32 %0, [%1];\n}"
+                 : "+r"(word)
+                 : "l"(at), "r"(static_cast<unsigned>(wanted))
+                 : "memory");
+  else
+    asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.relaxed.gpu.global.b64 %0, [%1];\n}"
+                 : "+l"(word)
+                 : "l"(at), "r"(static_cast<unsigned>(wanted))
+                 : "memory");
+}
+
+/// Values of T in memory that say whether they are there: each word of theirs (of 4 or 8 bytes, for one store writes it
+/// whole) holds a NaN of a bit pattern of our own until then. A computed word with that very pattern is stored as
+/// another NaN, so that whoever waits does not wait for ever.
+template <class T>
+struct Awaited {
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, unsigned long long>;
+  static constexpr int words = sizeof(T) / sizeof(Word);
+  static constexpr std::uint32_t pattern = 0xfff8deadu;
+  static constexpr Word absent = sizeof(Word) == 4 ? pattern : static_cast<Word>(0xfff8deadfff8deadull);
+  static constexpr Word other_nan = sizeof(Word) == 4 ? 0xfff8deaeu : static_cast<Word>(0xfff8deaefff8deaeull);
+
+  Word word[words];
+
+  __device__ static Awaited none() {
+    Awaited value;
+#pragma unroll
+    for (Word& w : value.word) w = absent;
+    return value;
+  }
+  __device__ bool is_there() const {
+    bool there = true;
+#pragma unroll
+    for (const Word& w : word) there = there && w != absent;
+    return there;
+  }
+  /// Looks again at what was not there, where it is wanted.
+  __device__ void look(const T* at, bool wanted) {
+#pragma unroll
+    for (int w = 0; w < words; ++w)
+      look_at_word(word[w], reinterpret_cast<const Word*>(at) + w, wanted && word[w] == absent);
+  }
+  __device__ T value() const {
+    T result;
+    memcpy(&result, word, sizeof result);
+    return result;
+  }
+  __device__ static void show(T* at, T value) {
+    Awaited mine;
+    memcpy(mine.word, &value, sizeof value);
+#pragma unroll
+    for (int w = 0; w < words; ++w)
+      show_word(reinterpret_cast<Word*>(at) + w, mine.word[w] == absent ? other_nan : mine.word[w]);
+  }
+  __device__ static void clear(T* at) {
+#pragma unroll
+    for (int w = 0; w < words; ++w) reinterpret_cast<Word*>(at)[w] = absent;
+  }
+};
+
+}  // namespace krill

@@ -1,0 +1,58 @@
+// Matrices with triangles that can be solved with.
+#pragma once
+#include <algorithm>
+
+#include "krill/sparse/formats/csr.hpp"
+#include "tests/support/random.hpp"
+
+namespace krill::test {
+
+/// A with a diagonal of modulus 1 to 2 and other entries so small that solutions do not grow.
+template <class T, class Offset>
+Csr<T, Offset> solvable(std::uint64_t seed, const Csr<T, Offset>& A) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<real_t<T>> modulus(1, 2);
+  const auto offsets = A.row_offsets().host();
+  std::vector<Offset> row_offsets{0};
+  std::vector<std::int32_t> cols;
+  std::vector<T> values;
+  for (std::int32_t i = 0; i < A.rows(); ++i) {
+    const auto from = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)]),
+               to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1]);
+    const auto scale = static_cast<real_t<T>>(0.5 / static_cast<double>(to - from + 1));
+    bool placed = false;
+    const auto place_diagonal = [&] {
+      cols.push_back(i), values.push_back(T(modulus(engine)) * (engine() % 2 ? T(1) : T(-1)));
+      placed = true;
+    };
+    for (std::size_t k = from; k < to; ++k) {
+      const std::int32_t col = A.col_indices().host()[k];
+      if (col >= i && !placed) place_diagonal();
+      if (col != i) cols.push_back(col), values.push_back(A.values().host()[k] * scale);
+    }
+    if (!placed) place_diagonal();
+    row_offsets.push_back(static_cast<Offset>(cols.size()));
+  }
+  return {A.cols(), Array<Offset>(std::move(row_offsets)), Array<std::int32_t>(std::move(cols)),
+          Array<T>(std::move(values))};
+}
+
+/// Row i has entries in the columns that `columns(i)` lists in ascending order; the diagonal is 2, the rest random.
+template <class T, class Columns>
+Csr<T> with_columns(std::int32_t n, Columns&& columns) {
+  std::mt19937_64 engine(17);
+  std::vector<std::int32_t> row_offsets{0}, cols;
+  std::vector<T> values;
+  for (std::int32_t i = 0; i < n; ++i) {
+    const std::vector<std::int32_t> row = columns(i);
+    for (const std::int32_t col : row) {
+      cols.push_back(col);
+      values.push_back(col == i ? T(2) : random_scalar<T>(engine) / static_cast<real_t<T>>(row.size()));
+    }
+    row_offsets.push_back(static_cast<std::int32_t>(cols.size()));
+  }
+  return {n, Array<std::int32_t>(std::move(row_offsets)), Array<std::int32_t>(std::move(cols)),
+          Array<T>(std::move(values))};
+}
+
+}  // namespace krill::test

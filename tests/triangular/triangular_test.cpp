@@ -1,0 +1,367 @@
+#include "krill/sparse/triangular/triangular.hpp"
+
+#include <limits>
+
+#include "krill/sparse/convert/formats.hpp"
+#include "tests/support/assertions.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/replay.hpp"
+#include "tests/triangular/triangles.hpp"
+
+namespace krill::test {
+namespace {
+
+constexpr TriangularMethod all_methods[] = {TriangularMethod::automatic, TriangularMethod::natural,
+                                            TriangularMethod::by_level, TriangularMethod::level_kernels};
+
+std::string name(const Triangle& t) {
+  return std::string(t.fill == Fill::lower ? "lower " : "upper ") +
+         (t.diagonal == Diagonal::unit ? "unit " : "stored ") +
+         (t.op == Op::none        ? "N"
+          : t.op == Op::transpose ? "T"
+                                  : "H");
+}
+
+std::vector<Triangle> all_triangles() {
+  std::vector<Triangle> triangles;
+  for (const Fill fill : {Fill::lower, Fill::upper})
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit})
+      for (const Op op : {Op::none, Op::transpose, Op::adjoint}) triangles.push_back({fill, diagonal, op});
+  return triangles;
+}
+
+/// The triangle's entries alone, ones on the diagonal where it says so.
+Reference triangle_of(const Reference& A, const Triangle& t) {
+  Reference kept{A.rows, A.cols, {}, {}, {}};
+  const auto add = [&](std::int32_t i, std::int32_t j, Z value) {
+    kept.row.push_back(i), kept.col.push_back(j), kept.value.push_back(value);
+  };
+  for (std::size_t k = 0; k < A.row.size(); ++k) {
+    const bool is_inside = t.fill == Fill::lower ? A.col[k] < A.row[k] : A.col[k] > A.row[k];
+    if (is_inside || (A.col[k] == A.row[k] && t.diagonal == Diagonal::stored)) add(A.row[k], A.col[k], A.value[k]);
+  }
+  if (t.diagonal == Diagonal::unit)
+    for (std::int32_t i = 0; i < A.rows; ++i) add(i, i, 1.0);
+  return kept;
+}
+
+/// Substitution leaves a residual in each row that rounding in that row alone explains: |alpha b - op(T) x| is at most
+/// a few roundings of each term (Higham, Accuracy and Stability, theorem 8.5; the inverse of the diagonal, kept
+/// rounded, and complex arithmetic take some more).
+template <class T>
+void expect_solves(const Reference& A, const Triangle& t, Z alpha, const std::vector<Z>& b, const std::vector<Z>& x) {
+  const std::vector<Z> zeros(b.size());
+  const auto of_x = product(t.op, 1.0, triangle_of(A, t), x, -alpha, b, 8 * epsilon<T>());
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(of_x.y[i]), of_x.bound[i]) << "row " << i;
+}
+
+template <class T, class Offset>
+void expect_plan_solves(Context& ctx, const Csr<T, Offset>& A, const Triangle& t, TriangularMethod method) {
+  const auto b = random_vector<T>(5, A.rows());
+  const T alpha = T(-2);
+  const TriangularPlan<T, Offset> plan(ctx, A, t, {method});
+  Array<T> ab(b), x(A.rows());
+  plan.solve(ctx, alpha, ab, x);
+  expect_solves<T>(reference(A), t, Z(alpha), to_reference(b), to_reference(x));
+  plan.solve(ctx, alpha, ab, ab);
+  EXPECT_EQ(contents(ab), contents(x)) << "in place";
+}
+
+using TriangularSolves = OnBackendAndScalar;
+
+TEST_P(TriangularSolves, of_nasty_shapes) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : square_shapes()) {
+      const auto A = solvable(1, random_csr<T, std::int64_t>(2, shape));
+      for (const Triangle& t : all_triangles())
+        for (const TriangularMethod method : all_methods) {
+          SCOPED_TRACE(shape.name + ", " + name(t) + ", method " + std::to_string(static_cast<int>(method)));
+          expect_plan_solves(ctx, A, t, method);
+        }
+    }
+  });
+}
+
+/// Long chains, in and across warps and blocks; one level; rows that wait for far ones; long rows.
+TEST_P(TriangularSolves, of_rows_that_wait_in_every_way) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr std::int32_t n = 20'000;
+    const auto chain = with_columns<T>(n, [](std::int32_t i) {
+      if (i == 0) return std::vector<std::int32_t>{0, 1};
+      return i == n - 1 ? std::vector<std::int32_t>{n - 2, n - 1} : std::vector<std::int32_t>{i - 1, i, i + 1};
+    });
+    const auto diagonal = with_columns<T>(n, [](std::int32_t i) { return std::vector<std::int32_t>{i}; });
+    const auto far = with_columns<T>(n, [](std::int32_t i) {
+      std::vector<std::int32_t> columns{i / 3, i / 2, i, n - 1 - (n - 1 - i) / 2};
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      return columns;
+    });
+    const auto arrow = with_columns<T>(3000, [](std::int32_t i) {
+      std::vector<std::int32_t> columns;
+      if (i < 2) return std::vector<std::int32_t>{i};
+      if (i % 1000 != 999) return std::vector<std::int32_t>{i - 2, i};
+      for (std::int32_t j = 0; j < 3000; ++j) columns.push_back(j);
+      return columns;
+    });
+    for (const Csr<T>* A : {&chain, &diagonal, &far, &arrow})
+      for (const Triangle& t :
+           {Triangle{Fill::lower}, Triangle{Fill::upper}, Triangle{Fill::lower, Diagonal::unit, Op::transpose}})
+        for (const TriangularMethod method :
+             {TriangularMethod::automatic, TriangularMethod::natural, TriangularMethod::by_level}) {
+          SCOPED_TRACE(name(t) + ", method " + std::to_string(static_cast<int>(method)));
+          expect_plan_solves(ctx, solvable(3, *A), t, method);
+        }
+  });
+}
+
+TEST_P(TriangularSolves, of_many_columns_in_every_layout) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(4, random_dominant<T>(5, 700, 12));
+    const Reference entries = reference(A);
+    for (const TriangularMethod method : all_methods)
+      for (const Triangle& t : {Triangle{}, Triangle{Fill::upper, Diagonal::stored, Op::adjoint}}) {
+        const TriangularPlan<T> plan(ctx, A, t, {method});
+        for (const std::int32_t columns : {0, 1, 3, 4, 9})
+          for (const Order order : {Order::column_major, Order::row_major})
+            for (const int padding : {0, 3}) {
+              const std::int64_t line = (order == Order::column_major ? A.rows() : columns) + padding;
+              const std::int64_t size = line * (order == Order::column_major ? columns : A.rows());
+              if (line == 0) continue;
+              Dense<T> B(A.rows(), columns, Array<T>(random_vector<T>(6, size)), order, line);
+              const std::vector<T> before = contents(B.values());
+              Dense<T> X(A.rows(), columns, Array<T>(random_vector<T>(7, size)), order, line);
+              const std::vector<T> untouched = contents(X.values());
+              plan.solve(ctx, T(3), B, X);
+              EXPECT_EQ(contents(B.values()), before);
+              const auto column = [&](const Dense<T>& D, std::int32_t j) {
+                std::vector<Z> values;
+                for (std::int32_t i = 0; i < A.rows(); ++i) values.push_back(Z(D.host().at(i, j)));
+                return values;
+              };
+              for (std::int32_t j = 0; j < columns; ++j) expect_solves<T>(entries, t, 3.0, column(B, j), column(X, j));
+              for (std::int64_t k = 0; k < size; ++k)
+                if (k % line >= line - padding) {
+                  ASSERT_EQ(X.values().host()[static_cast<std::size_t>(k)], untouched[static_cast<std::size_t>(k)]);
+                }
+              plan.solve(ctx, T(3), B, B);
+              for (std::int32_t j = 0; j < columns; ++j) EXPECT_EQ(column(B, j), column(X, j));
+            }
+      }
+  });
+}
+
+TEST_P(TriangularSolves, of_blocks_are_those_of_their_entries) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(8, random_dominant<T>(9, 301, 7));
+    const auto b = random_vector<T>(10, A.rows());
+    for (const std::int32_t dim : {1, 2, 3, 7})
+      for (const BlockOrder order : {BlockOrder::row_major, BlockOrder::column_major}) {
+        Bsr<T> blocks = to_bsr(ctx, A, Blocking{dim, dim, order});
+        for (const Triangle& t : all_triangles()) {
+          SCOPED_TRACE(name(t) + ", blocks of " + std::to_string(dim));
+          TriangularPlan<T, std::int64_t> plan(ctx, blocks, t);
+          const Array<T> ab(b);
+          Array<T> x(A.rows());
+          plan.solve(ctx, T(1), ab, x);
+          expect_solves<T>(reference(A), t, 1.0, to_reference(b), to_reference(x));
+        }
+        TriangularPlan<T> plan(ctx, blocks, {});
+        for (T& value : blocks.values().edit()) value *= T(2);
+        plan.update(ctx, blocks);
+        const Array<T> ab(b);
+        Array<T> x(A.rows());
+        plan.solve(ctx, T(2), ab, x);
+        expect_solves<T>(reference(A), {}, 1.0, to_reference(b), to_reference(x));
+      }
+  });
+}
+
+TEST_P(TriangularSolves, follow_new_values) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> old = solvable(11, random_dominant<T>(12, 2000, 9));
+    const auto b = random_vector<T>(13, old.rows());
+    for (const Triangle& t : all_triangles())
+      for (const TriangularMethod method : all_methods) {
+        SCOPED_TRACE(name(t));
+        Csr<T> A = old.clone();
+        TriangularPlan<T> plan(ctx, A, t, {method});
+        std::mt19937_64 engine(14);
+        for (T& value : A.values().edit())
+          value *= static_cast<real_t<T>>(0.5 + 0.1 * static_cast<double>(engine() % 9));
+        plan.update(ctx, A);
+        const Array<T> ab(b);
+        Array<T> x(A.rows());
+        plan.solve(ctx, T(1), ab, x);
+        expect_solves<T>(reference(A), t, 1.0, to_reference(b), to_reference(x));
+      }
+    const Csr<T> other = random_dominant<T>(12, 1000, 3);
+    TriangularPlan<T> plan(ctx, old, {});
+    EXPECT_THROW(plan.update(ctx, other), ShapeMismatch);
+  });
+}
+
+/// The same bits a hundred times, in a loop that the device repeats, and nothing once the loop's reason is set.
+TEST_P(TriangularSolves, repeat_and_can_be_captured_and_skipped) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(15, poisson2d<T>(70));
+    const Array<T> b(random_vector<T>(16, A.rows()));
+    for (const TriangularMethod method : all_methods) {
+      const TriangularPlan<T> plan(ctx, A, {}, {method});
+      Array<T> first(A.rows()), x(A.rows());
+      plan.solve(ctx, T(1), b, first);
+      for (int run = 0; run < 100; ++run) {
+        plan.solve(ctx, T(1), b, x);
+        ASSERT_EQ(contents(x), contents(first)) << run;
+      }
+      run_skipped(ctx, [&] { plan.solve(ctx, T(7), b, x); });
+      EXPECT_EQ(contents(x), contents(first));
+      replay(ctx, [&] { plan.solve(ctx, T(1), b, x); });
+      EXPECT_EQ(contents(x), contents(first));
+    }
+  });
+}
+
+/// Nothing hangs, and what NaN does not reach is right.
+TEST_P(TriangularSolves, end_on_nan_and_infinities) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    Csr<T> A = solvable(18, poisson2d<T>(40));
+    using R = real_t<T>;
+    // The very bits that stand for "not there yet" inside the kernels, and others.
+    const R marks[] = {std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity(),
+                       sizeof(R) == 4 ? static_cast<R>(std::bit_cast<float>(0xfff8deadu))
+                                      : static_cast<R>(std::bit_cast<double>(0xfff8deadfff8deadull))};
+    for (const R mark : marks)
+      for (const TriangularMethod method : all_methods) {
+        std::vector<T> b(static_cast<std::size_t>(A.rows()), T(1));
+        b[839] = T(mark);  // the end of a line of the grid
+        const Array<T> ab(b);
+        Array<T> x(A.rows());
+        const TriangularPlan<T> plan(ctx, A, {}, {method});
+        plan.solve(ctx, T(1), ab, x);
+        for (std::size_t i = 0; i < x.host().size(); ++i)
+          EXPECT_EQ(std::isfinite(std::abs(x.host()[i])), i < 839 || i % 40 != 39) << i;
+      }
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(TriangularSolves);
+
+using TriangularFacts = OnBackend;
+
+/// Kernel catalogue, TV-SV2 and TV-CSRSM2.
+TEST_P(TriangularFacts, of_the_catalogue) {
+  Context ctx = context();
+  const Csr<double> A(4, Array<std::int32_t>{0, 3, 4, 7, 9}, Array<std::int32_t>{0, 2, 3, 1, 0, 2, 3, 1, 3},
+                      Array<double>{1, 2, -3, 4, 5, 6, 7, 8, 9});
+  const Array<double> b{1, 2, 3, 4};
+  const auto expect = [&](Fill fill, Op op, Diagonal diagonal, std::vector<double> expected) {
+    for (const TriangularMethod method : all_methods) {
+      Array<double> x(4);
+      TriangularPlan<double>(ctx, A, {fill, diagonal, op}, {method}).solve(ctx, 1, b, x);
+      for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_NEAR(x.host()[i], expected[i], 4e-15 * std::abs(expected[i]) + 1e-16) << i;
+    }
+  };
+  const Fill lower = Fill::lower, upper = Fill::upper;
+  const Diagonal stored = Diagonal::stored, unit = Diagonal::unit;
+  expect(lower, Op::none, stored, {1, 0.5, -1.0 / 3, 0});
+  expect(lower, Op::transpose, stored, {-1.5, -7.0 / 18, 0.5, 4.0 / 9});
+  expect(lower, Op::none, unit, {1, 2, -2, -12});
+  expect(lower, Op::transpose, unit, {-14, -30, 3, 4});
+  expect(upper, Op::none, stored, {64.0 / 27, 0.5, -1.0 / 54, 4.0 / 9});
+  expect(upper, Op::transpose, stored, {1, 0.5, 1.0 / 6, 35.0 / 54});
+  expect(upper, Op::none, unit, {63, 2, -25, 4});
+  expect(upper, Op::transpose, unit, {1, 2, 1, 0});
+  Dense<double> B(4, 2, Array<double>{1, 2, 3, 4, 5, 6, 7, 8});
+  TriangularPlan<double>(ctx, A, {}).solve(ctx, 1, B, B);
+  const double expected[] = {1, 0.5, -1.0 / 3, 0, 5, 1.5, -3, -4.0 / 9};
+  for (std::size_t k = 0; k < 8; ++k) EXPECT_NEAR(B.values().host()[k], expected[k], 1e-14);
+}
+
+/// Kernel catalogue, TV-BSRSV2: what a diagonal block has above its diagonal is not looked at.
+TEST_P(TriangularFacts, of_the_catalogue_in_blocks) {
+  Context ctx = context();
+  const Bsr<double> A(4, 4, Blocking{2, 2, BlockOrder::row_major}, Array<std::int32_t>{0, 1, 3},
+                      Array<std::int32_t>{0, 0, 1}, Array<double>{2, 77, 1, 4, 1, 2, 3, 1, 5, 88, 2, 10});
+  const Array<double> b{2, 5, 11, 37};
+  Array<double> x(4);
+  TriangularPlan<double>(ctx, A, {}).solve(ctx, 1, b, x);
+  const double stored[] = {1, 1, 1.6, 2.98}, unit[] = {2, 3, 3, 22};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(x.host()[i], stored[i], 1e-14);
+  TriangularPlan<double>(ctx, A, {Fill::lower, Diagonal::unit}).solve(ctx, 1, b, x);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(x.host()[i], unit[i], 1e-14);
+}
+
+/// Kernel catalogue, TV-SV2-ZP: structural and numerical zeros are separate, the smaller row wins.
+TEST_P(TriangularFacts, zeros_on_the_diagonal) {
+  Context ctx = context();
+  Csr<double> A(4, Array<std::int32_t>{0, 1, 3, 4, 6}, Array<std::int32_t>{0, 0, 1, 1, 0, 3},
+                Array<double>{2, 1, 0, 5, 1, 3});
+  for (const Op op : {Op::none, Op::transpose}) {
+    TriangularPlan<double> plan(ctx, A, {Fill::lower, Diagonal::stored, op});
+    EXPECT_EQ(plan.structural_zero(), 2);
+    EXPECT_EQ(plan.numerical_zero(), 1);
+    EXPECT_EQ(plan.zero_pivot(), 1);
+    A.values().edit()[2] = 4;
+    plan.update(ctx, A);
+    EXPECT_EQ(plan.numerical_zero(), std::nullopt);
+    EXPECT_EQ(plan.zero_pivot(), 2);
+    A.values().edit()[2] = 0;
+  }
+  const TriangularPlan<double> unit(ctx, A, {Fill::lower, Diagonal::unit});
+  EXPECT_EQ(unit.structural_zero(), std::nullopt);
+  EXPECT_EQ(unit.numerical_zero(), std::nullopt);
+  EXPECT_EQ(unit.zero_pivot(), std::nullopt);
+  const Bsr<double> blocks(4, 4, Blocking{2, 2}, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 1},
+                           Array<double>{1, 0, 0, 1, 3, 0, 5, 0});
+  EXPECT_EQ(TriangularPlan<double>(ctx, blocks, {}).zero_pivot(), 1);
+  const Bsr<double> hole(4, 4, Blocking{2, 2}, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 0},
+                         Array<double>{1, 0, 0, 1, 3, 0, 5, 0});
+  EXPECT_EQ(TriangularPlan<double>(ctx, hole, {}).structural_zero(), 1);
+}
+
+TEST_P(TriangularFacts, what_does_not_fit_is_refused) {
+  Context ctx = context();
+  const Csr<double> wide(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{2}, Array<double>{1.0});
+  EXPECT_THROW(TriangularPlan<double>(ctx, wide, {}), ShapeMismatch);
+  const Csr<double> A = poisson2d<double>(4);
+  const TriangularPlan<double> plan(ctx, A, {});
+  Array<double> x(16), y(15);
+  EXPECT_THROW(plan.solve(ctx, 1, x, y), ShapeMismatch);
+  EXPECT_THROW(plan.solve(ctx, 1, y, x), ShapeMismatch);
+  Dense<double> B(16, 2), C(16, 3);
+  EXPECT_THROW(plan.solve(ctx, 1, B, C), ShapeMismatch);
+  const Bsr<double> rectangular(4, 4, Blocking{2, 1}, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 1},
+                                Array<double>{1, 1, 1, 1});
+  EXPECT_THROW(TriangularPlan<double>(ctx, rectangular, {}), ShapeMismatch);
+}
+
+TEST_P(TriangularFacts, reports_say_what_was_chosen) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(30);
+  const TriangularPlan<double> by_level(ctx, A, {}, {TriangularMethod::by_level});
+  EXPECT_EQ(by_level.report().levels, 59);
+  EXPECT_EQ(by_level.report().widest, 30);
+  EXPECT_EQ(by_level.report().entries, 2 * 30 * 29);
+  const TriangularPlan<double> chosen(ctx, A, {});
+  EXPECT_EQ(chosen.report().method, ctx.on_cuda() ? TriangularMethod::by_level : TriangularMethod::natural);
+  if (ctx.on_cuda()) {
+    Context host = Context::host();
+    Array<double> x(A.rows());
+    EXPECT_NE(complaint<InvalidArgument>([&] { chosen.solve(host, 1, x, x); }).find("made for CUDA"),
+              std::string::npos);
+  }
+}
+
+KRILL_ON_BACKENDS(TriangularFacts);
+
+}  // namespace
+}  // namespace krill::test
