@@ -200,6 +200,7 @@ AnyMatrix<T> to_csr(Context& ctx, const AnyMatrix<T>& A) {
 }
 
 template Array<std::int32_t> copy_of(Context&, const Array<std::int32_t>&);
+template Array<std::int64_t> copy_of(Context&, const Array<std::int64_t>&);
 template std::int64_t last_offset(Context&, const Array<std::int32_t>&);
 template std::int64_t last_offset(Context&, const Array<std::int64_t>&);
 template void require_offsets_fit<std::int32_t>(std::int64_t);

@@ -7,9 +7,9 @@
 
 namespace krill::test {
 
-/// A with a diagonal of modulus 1 to 2 and other entries so small that solutions do not grow.
+/// A with a diagonal of modulus 1 to 2, or `positive`, and other entries so small that solutions do not grow.
 template <class T, class Offset>
-Csr<T, Offset> solvable(std::uint64_t seed, const Csr<T, Offset>& A) {
+Csr<T, Offset> solvable(std::uint64_t seed, const Csr<T, Offset>& A, bool positive = false) {
   std::mt19937_64 engine(seed);
   std::uniform_real_distribution<real_t<T>> modulus(1, 2);
   const auto offsets = A.row_offsets().host();
@@ -22,7 +22,7 @@ Csr<T, Offset> solvable(std::uint64_t seed, const Csr<T, Offset>& A) {
     const auto scale = static_cast<real_t<T>>(0.5 / static_cast<double>(to - from + 1));
     bool placed = false;
     const auto place_diagonal = [&] {
-      cols.push_back(i), values.push_back(T(modulus(engine)) * (engine() % 2 ? T(1) : T(-1)));
+      cols.push_back(i), values.push_back(T(modulus(engine)) * (positive || engine() % 2 ? T(1) : T(-1)));
       placed = true;
     };
     for (std::size_t k = from; k < to; ++k) {

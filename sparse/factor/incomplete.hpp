@@ -1,0 +1,71 @@
+// Incomplete factorisations without fill: ILU(0) and IC(0), the factor in the pattern of the matrix (kernel catalogue
+// PRE-ILU0, PRE-IC0; Meijerink and van der Vorst 1977).
+#pragma once
+#include <optional>
+
+#include "krill/sparse/triangular/levels.hpp"
+
+namespace krill {
+
+enum class Factorization {
+  /// A ~ L U: the entries left of the diagonal become L, whose diagonal of ones is not stored, the others U.
+  ilu0,
+  /// A ~ L L^H for the Hermitian matrix whose lower triangle A stores: it becomes L. Entries right of the diagonal are
+  /// neither read nor changed; imaginary parts on the diagonal are ignored.
+  ic0,
+};
+
+/// A pivot of modulus <= tolerance becomes `value`. For ILU(0) alone.
+template <class T>
+struct PivotBoost {
+  double tolerance = 0;
+  T value{};
+};
+
+/// An incomplete factor of a matrix in CSR, which follows new values of the same pattern. No pivoting.
+///
+/// Pivots that are zero raise nothing: whoever made the factor asks for them. What comes after one has infinities or
+/// NaN.
+template <class T, class Offset = std::int32_t>
+class IncompleteFactor {
+ public:
+  /// Analysis, then update(). Takes the memory of A once more, and about 2 sizeof T + sizeof Offset + 8 bytes a row.
+  /// Not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for IC(0) with a boost.
+  IncompleteFactor(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
+
+  /// New values of the same pattern. On the host row after row, in the arithmetic of the textbook; on CUDA one kernel
+  /// in which rows wait for those that they need, repeatable bitwise. No analysis, no wait, capturable after a first
+  /// run. Raises ShapeMismatch where nnz differs, InvalidArgument on the other backend than that of the constructor.
+  void update(Context&, const Csr<T, Offset>& A);
+
+  /// In the pattern of A.
+  const Csr<T, Offset>& matrix() const { return matrix_; }
+  Factorization kind() const { return kind_; }
+  const LevelSchedule& schedule() const { return schedule_; }
+  std::size_t bytes() const;
+
+  /// The first row without an entry on its diagonal.
+  std::optional<std::int32_t> structural_zero() const;
+  /// The first row whose pivot is zero, or for IC(0) not positive or NaN; with the present values. Boosted pivots do
+  /// not count. Waits.
+  std::optional<std::int32_t> numerical_zero() const;
+  /// The first of both.
+  std::optional<std::int32_t> zero_pivot() const;
+  /// The first row whose pivot is NaN or infinite. Waits.
+  std::optional<std::int32_t> not_finite() const;
+  /// Pivots that were boosted. Waits.
+  std::int32_t boosts() const;
+
+ private:
+  Factorization kind_;
+  std::optional<PivotBoost<T>> boost_;
+  bool on_cuda_;
+  std::int32_t first_missing_, longest_;
+  LevelSchedule schedule_;
+  Csr<T, Offset> matrix_;
+  Array<Offset> diagonals_;    // of each row, where its entries from the diagonal on begin
+  Array<std::uint8_t> mixed_;  // of the rows that a warp takes: whether they wait for each other
+  Array<std::int32_t> events_{3, "pivot events"};
+};
+
+}  // namespace krill

@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "krill/sparse/core/pass_host.hpp"
+#include "krill/sparse/factor/pivot.hpp"
+
+namespace krill {
+namespace {
+
+/// Where the entries of one row stand, by column.
+template <class Offset>
+class RowIndex {
+ public:
+  RowIndex(Frame& frame, std::int32_t cols) : places_(frame.take<Offset>(static_cast<std::size_t>(cols))) {
+    std::fill_n(places_, cols, Offset{-1});
+  }
+  void mark(const std::int32_t* cols, Offset from, Offset to) {
+    for (Offset k = from; k < to; ++k) places_[cols[k]] = k;
+  }
+  void clear(const std::int32_t* cols, Offset from, Offset to) {
+    for (Offset k = from; k < to; ++k) places_[cols[k]] = -1;
+  }
+  Offset operator[](std::int32_t col) const { return places_[col]; }
+
+ private:
+  Offset* places_;
+};
+
+/// Row i minus multiples of the rows above that it has entries for.
+template <class T, class Offset>
+void eliminate_lu(const FactorTask<T, Offset>& f, const RowIndex<Offset>& row, std::int32_t i) {
+  for (Offset e = f.a.row_offsets[i]; e < f.diagonals[i]; ++e) {
+    const std::int32_t k = f.a.col_indices[e];
+    const Offset pivot = f.diagonals[k], end = f.a.row_offsets[k + 1];
+    const bool has = pivot < end && f.a.col_indices[pivot] == k;
+    const T factor = f.to[e] = f.to[e] / (has ? f.to[pivot] : T{});
+    for (Offset u = pivot + (has ? 1 : 0); u < end; ++u)
+      if (const Offset at = row[f.a.col_indices[u]]; at >= 0) f.to[at] -= factor * f.to[u];
+  }
+}
+
+/// Row i of L by products with the rows above.
+template <class T, class Offset>
+void eliminate_cholesky(const FactorTask<T, Offset>& f, const RowIndex<Offset>& row, std::int32_t i) {
+  const Offset near = f.diagonals[i];
+  const bool has = factored_end(f, i) > near;
+  for (Offset e = f.a.row_offsets[i]; e < near; ++e) {
+    const std::int32_t j = f.a.col_indices[e];
+    T sum = f.to[e];
+    for (Offset k = f.a.row_offsets[j]; k < f.diagonals[j]; ++k)
+      if (const Offset at = row[f.a.col_indices[k]]; at >= 0) sum -= f.to[at] * conj(f.to[k]);
+    f.to[e] = sum / (factored_end(f, j) > f.diagonals[j] ? f.to[f.diagonals[j]] : T{});
+    if (has) f.to[near] -= f.to[e] * conj(f.to[e]);
+  }
+}
+
+}  // namespace
+
+template <class T, class Offset>
+void run_factorization(const Host& host, const FactorTask<T, Offset>& f) {
+  if (host.skip.now()) return;
+  Frame frame(host);
+  RowIndex<Offset> row(frame, f.a.cols);
+  std::copy_n(f.a.values, f.a.nnz, f.to);
+  for (std::int32_t i = 0; i < f.a.rows; ++i) {
+    const Offset from = f.a.row_offsets[i], end = factored_end(f, i), near = f.diagonals[i];
+    row.mark(f.a.col_indices, from, end);
+    f.cholesky ? eliminate_cholesky(f, row, i) : eliminate_lu(f, row, i);
+    row.clear(f.a.col_indices, from, end);
+    if (near < end && f.a.col_indices[near] == i) f.to[near] = finished_pivot(f, i, f.to[near]);
+  }
+}
+
+using Where = Host;
+
+}  // namespace krill
+
+#include "krill/sparse/factor/incomplete_instances.hpp"

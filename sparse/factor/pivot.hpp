@@ -1,0 +1,46 @@
+// What becomes of a pivot.
+#pragma once
+#include <cmath>
+
+#include "krill/sparse/factor/incomplete_passes.hpp"
+
+namespace krill {
+
+/// Tells of an event in row i.
+template <class T, class Offset>
+constexpr void note_row(const FactorTask<T, Offset>& f, PivotEvent event, std::int32_t i) {
+#ifdef __CUDA_ARCH__
+  atomicMin(f.events + event, i);
+#else
+  if (i < f.events[event]) f.events[event] = i;
+#endif
+}
+template <class T, class Offset>
+constexpr void note_boost(const FactorTask<T, Offset>& f) {
+#ifdef __CUDA_ARCH__
+  atomicAdd(f.events + boosted_pivots_event, 1);
+#else
+  ++f.events[boosted_pivots_event];
+#endif
+}
+
+/// The pivot that row i gets for what elimination left on its diagonal: boosted where that is wanted, the root for
+/// Cholesky. Tells of zeros and the like.
+template <class T, class Offset>
+constexpr T finished_pivot(const FactorTask<T, Offset>& f, std::int32_t i, T left) {
+  if (f.cholesky) {
+    const real_t<T> radicand = real(left);
+    if (!is_finite(radicand)) note_row(f, bad_pivot_event, i);
+    if (!(radicand > real_t<T>(0))) note_row(f, zero_pivot_event, i);
+    return T(std::sqrt(radicand));
+  }
+  if (f.boosted && std::sqrt(squared(left)) <= f.tolerance) {
+    note_boost(f);
+    return f.boost;
+  }
+  if (!is_finite(left)) note_row(f, bad_pivot_event, i);
+  if (left == T(0)) note_row(f, zero_pivot_event, i);
+  return left;
+}
+
+}  // namespace krill

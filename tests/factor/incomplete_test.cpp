@@ -1,0 +1,247 @@
+#include "krill/sparse/factor/incomplete.hpp"
+
+#include <limits>
+#include <map>
+
+#include "tests/support/assertions.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/replay.hpp"
+#include "tests/triangular/triangles.hpp"
+
+namespace krill::test {
+namespace {
+
+/// A scalar as the judge sees it, or as kernels do.
+template <class V, class T>
+V as(T value) {
+  if constexpr (std::is_same_v<V, Z>)
+    return Z(value);
+  else
+    return std::bit_cast<V>(value);
+}
+
+/// Rows of a matrix by column.
+template <class V>
+using Rows = std::vector<std::map<std::int32_t, V>>;
+
+template <class V, class T, class Offset>
+Rows<V> rows_of(const Csr<T, Offset>& A) {
+  Rows<V> rows(static_cast<std::size_t>(A.rows()));
+  const auto offsets = A.row_offsets().host();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (auto k = static_cast<std::size_t>(offsets[i]); k < static_cast<std::size_t>(offsets[i + 1]); ++k)
+      rows[i][A.col_indices().host()[k]] = as<V>(A.values().host()[k]);
+  return rows;
+}
+
+/// The factors' product is A wherever A has an entry, to the rounding of the terms of that entry; IC(0) leaves what
+/// lies right of the diagonal as it is.
+template <class T, class Offset>
+void expect_factors(const Csr<T, Offset>& A, const Csr<T, Offset>& factor, Factorization kind) {
+  const auto a = rows_of<Z>(A), f = rows_of<Z>(factor);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), f[i].size());
+    for (const auto& [j, value] : a[i]) {
+      const auto column = static_cast<std::size_t>(j);
+      if (kind == Factorization::ic0 && column > i) {
+        ASSERT_EQ(f[i].at(j), value);
+        continue;
+      }
+      Z sum = kind == Factorization::ic0 && column == i ? Z(value.real()) : value;
+      double size = std::abs(value);
+      const auto subtract = [&](Z term) { sum -= term, size += std::abs(term); };
+      for (const auto& [k, left] : f[i]) {
+        if (k > j || static_cast<std::size_t>(k) > i) break;
+        const auto row = static_cast<std::size_t>(k);
+        if (kind == Factorization::ic0) {
+          if (const auto found = f[column].find(k); found != f[column].end()) subtract(left * std::conj(found->second));
+        } else if (row == i) {
+          subtract(f[i].at(j));
+        } else if (const auto found = f[row].find(j); found != f[row].end()) {
+          subtract(left * found->second);
+        }
+      }
+      // Each term is rounded a few times, and the sum as often as it has terms.
+      ASSERT_LE(std::abs(sum), 8 * static_cast<double>(f[i].size() + 2) * epsilon<T>() * size) << i << ", " << j;
+    }
+  }
+}
+
+/// The textbook's ILU(0) and IC(0), row after row, in the arithmetic of T.
+template <class T, class Offset>
+Rows<kernel_t<T>> textbook(const Csr<T, Offset>& A, Factorization kind) {
+  using K = kernel_t<T>;
+  Rows<K> rows = rows_of<K>(A);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto diagonal = static_cast<std::int32_t>(i);
+    for (auto& [k, left] : rows[i]) {
+      if (k >= diagonal) break;
+      const auto& above = rows[static_cast<std::size_t>(k)];
+      if (kind == Factorization::ilu0) {
+        left = left / above.at(k);
+        for (auto& [j, value] : rows[i])
+          if (j > k && above.contains(j)) value -= left * above.at(j);
+      } else {
+        for (const auto& [j, other] : above)
+          if (j < k && rows[i].contains(j)) left -= rows[i].at(j) * conj(other);
+        left = left / above.at(k);
+        rows[i].at(diagonal) -= left * conj(left);
+      }
+    }
+    if (kind == Factorization::ic0) rows[i].at(diagonal) = K(std::sqrt(real(rows[i].at(diagonal))));
+  }
+  return rows;
+}
+
+using Incomplete = OnBackendAndScalar;
+constexpr Factorization both_kinds[] = {Factorization::ilu0, Factorization::ic0};
+
+TEST_P(Incomplete, factors_of_nasty_shapes) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : square_shapes()) {
+      const auto A = solvable(1, random_csr<T, std::int64_t>(2, shape), true);
+      for (const Factorization kind : both_kinds) {
+        SCOPED_TRACE(shape.name + (kind == Factorization::ic0 ? ", ic0" : ", ilu0"));
+        const IncompleteFactor<T, std::int64_t> factor(ctx, A, kind);
+        EXPECT_EQ(factor.zero_pivot(), std::nullopt);
+        EXPECT_EQ(factor.not_finite(), std::nullopt);
+        expect_factors(A, factor.matrix(), kind);
+      }
+    }
+  });
+}
+
+TEST_P(Incomplete, factors_of_grids_and_of_rows_of_every_length) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto chain = with_columns<T>(3000, [](std::int32_t i) {
+      if (i == 0) return std::vector<std::int32_t>{0, 1};
+      return i == 2999 ? std::vector<std::int32_t>{2998, 2999} : std::vector<std::int32_t>{i - 1, i, i + 1};
+    });
+    for (const Csr<T>& A : {poisson2d<T>(40).clone(), chain.clone(), random_hpd<T>(3, 900, 5),
+                            random_hpd<T>(4, 700, 11), random_hpd<T>(5, 500, 25), random_hpd<T>(6, 300, 60)})
+      for (const Factorization kind : both_kinds) {
+        const Csr<T> positive = solvable(7, A, true);
+        const IncompleteFactor<T> factor(ctx, positive, kind);
+        expect_factors(positive, factor.matrix(), kind);
+        if (ctx.on_cuda()) continue;
+        const auto expected = textbook(positive, kind), found = rows_of<kernel_t<T>>(factor.matrix());
+        EXPECT_TRUE(expected == found) << "the textbook's bits";
+      }
+  });
+}
+
+TEST_P(Incomplete, repeat_follow_new_values_and_can_be_captured_and_skipped) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t row_length : {5, 20}) {
+      Csr<T> A = solvable(8, random_hpd<T>(9, 600, row_length), true);
+      for (const Factorization kind : both_kinds) {
+        IncompleteFactor<T> factor(ctx, A, kind);
+        const auto first = contents(factor.matrix().values());
+        for (int run = 0; run < 100; ++run) {
+          factor.update(ctx, A);
+          ASSERT_EQ(contents(factor.matrix().values()), first) << run;
+        }
+        Csr<T> other = A.clone();
+        for (T& value : other.values().edit()) value *= T(4);
+        factor.update(ctx, other);
+        expect_factors(other, factor.matrix(), kind);
+        const auto second = contents(factor.matrix().values());
+        run_skipped(ctx, [&] { factor.update(ctx, A); });
+        EXPECT_EQ(contents(factor.matrix().values()), second);
+        replay(ctx, [&] { factor.update(ctx, A); });
+        EXPECT_EQ(contents(factor.matrix().values()), first);
+      }
+    }
+    const Csr<T> small = poisson2d<T>(3);
+    IncompleteFactor<T> factor(ctx, small, Factorization::ilu0);
+    EXPECT_THROW(factor.update(ctx, poisson2d<T>(4)), ShapeMismatch);
+  });
+}
+
+/// Nothing hangs, and the first bad row is named.
+TEST_P(Incomplete, ends_on_nan) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t row_length : {4, 12, 40}) {
+      Csr<T> A = solvable(10, random_hpd<T>(11, 400, row_length), true);
+      const auto offsets = contents(A.row_offsets());
+      for (auto k = static_cast<std::size_t>(offsets[100]); k < static_cast<std::size_t>(offsets[101]); ++k)
+        if (A.col_indices().host()[k] == 100) A.values().edit()[k] = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+      for (const Factorization kind : both_kinds)
+        EXPECT_EQ(IncompleteFactor<T>(ctx, A, kind).not_finite(), 100) << row_length;
+    }
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(Incomplete);
+
+using IncompleteFacts = OnBackend;
+
+template <class T>
+void expect_values(const Array<T>& found, std::initializer_list<double> expected) {
+  ASSERT_EQ(found.size(), std::ssize(expected));
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    EXPECT_NEAR(found.host()[k], expected.begin()[k], 4e-15 * std::abs(expected.begin()[k])) << k;
+}
+
+/// Kernel catalogue, TV-ILU0, TV-IC0, TV-ILU0-BOOST, TV-IC0-ZP.
+TEST_P(IncompleteFacts, of_the_catalogue) {
+  Context ctx = context();
+  const Csr<double> A(4, Array<std::int32_t>{0, 3, 6, 9, 12}, Array<std::int32_t>{0, 1, 3, 0, 1, 2, 1, 2, 3, 0, 2, 3},
+                      Array<double>{4, -1, -2, -2, 4, -1, -1, 4, -1, -1, -2, 4});
+  expect_values(IncompleteFactor<double>(ctx, A, Factorization::ilu0).matrix().values(),
+                {4, -1, -2, -0.5, 3.5, -1, -2.0 / 7, 26.0 / 7, -1, -0.25, -7.0 / 13, 77.0 / 26});
+
+  const Csr<double> B(4, Array<std::int32_t>{0, 2, 4, 7, 10}, Array<std::int32_t>{0, 1, 0, 1, 0, 2, 3, 1, 2, 3},
+                      Array<double>{4, 99, 2, 10, 4, 20, -77, 6, 4, 9});
+  expect_values(IncompleteFactor<double>(ctx, B, Factorization::ic0).matrix().values(),
+                {2, 99, 1, 3, 2, 4, -77, 2, 1, 2});
+
+  const Csr<double> C(3, Array<std::int32_t>{0, 2, 5, 7}, Array<std::int32_t>{0, 1, 0, 1, 2, 1, 2},
+                      Array<double>{2, 4, 1, 2, 3, 5, 1});
+  const IncompleteFactor<double> plain(ctx, C, Factorization::ilu0);
+  EXPECT_EQ(plain.numerical_zero(), 1);
+  EXPECT_EQ(plain.boosts(), 0);
+  const IncompleteFactor<double> boosted(ctx, C, Factorization::ilu0, PivotBoost<double>{0.01, 0.5});
+  expect_values(boosted.matrix().values(), {2, 4, 0.5, 0.5, 3, 10, -29});
+  EXPECT_EQ(boosted.zero_pivot(), std::nullopt);
+  EXPECT_EQ(boosted.boosts(), 1);
+
+  const Csr<double> D(2, Array<std::int32_t>{0, 1, 3}, Array<std::int32_t>{0, 0, 1}, Array<double>{1, 2, 1});
+  const IncompleteFactor<double> indefinite(ctx, D, Factorization::ic0);
+  EXPECT_EQ(indefinite.numerical_zero(), 1);
+  EXPECT_EQ(indefinite.structural_zero(), std::nullopt);
+}
+
+TEST_P(IncompleteFacts, missing_diagonals_end_and_are_named) {
+  Context ctx = context();
+  const Csr<double> A(3, Array<std::int32_t>{0, 2, 3, 5}, Array<std::int32_t>{0, 1, 0, 1, 2},
+                      Array<double>{1, 2, 3, 4, 5});
+  for (const Factorization kind : both_kinds) {
+    const IncompleteFactor<double> factor(ctx, A, kind);
+    EXPECT_EQ(factor.structural_zero(), 1);
+    EXPECT_EQ(factor.zero_pivot(), 1);
+  }
+}
+
+TEST_P(IncompleteFacts, what_does_not_fit_is_refused) {
+  Context ctx = context();
+  const Csr<double> wide(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{2}, Array<double>{1.0});
+  EXPECT_THROW(IncompleteFactor<double>(ctx, wide, Factorization::ilu0), ShapeMismatch);
+  const Csr<double> A = poisson2d<double>(4);
+  EXPECT_THROW(IncompleteFactor<double>(ctx, A, Factorization::ic0, PivotBoost<double>{}), InvalidArgument);
+  IncompleteFactor<double> factor(ctx, A, Factorization::ilu0);
+  if (ctx.on_cuda()) {
+    Context host = Context::host();
+    EXPECT_NE(complaint<InvalidArgument>([&] { factor.update(host, A); }).find("made for CUDA"), std::string::npos);
+  }
+}
+
+KRILL_ON_BACKENDS(IncompleteFacts);
+
+}  // namespace
+}  // namespace krill::test
