@@ -163,6 +163,7 @@ class Run {
     const auto preconditioner = make_preconditioner(ctx, record_.settings.preconditioner, system.A);
     ctx.synchronize();
     record_.timings.preconditioner_setup = watch.lap();
+    for (std::string& note : preconditioner->notes()) record_.notes.push_back(std::move(note));
 
     const MatrixOperator<T> A(
         system.A, record_.settings.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
@@ -184,7 +185,7 @@ class Run {
     }
     ctx.synchronize();
     record_.timings.solve = watch.lap();
-    record_.memory_bytes = bytes_on_backend(system, *solver, ctx) + products.bytes();
+    record_.memory_bytes = bytes_on_backend(system, *solver, ctx) + products.bytes() + preconditioner->bytes();
     measure(system);
   }
 

@@ -115,6 +115,18 @@ struct ResumeRecord {
   constexpr void finish(double) const { progress->reason = progress->correct(*rr); }
 };
 
+/// rz = Re r'z. Moves 2 n values.
+template <class T>
+struct RealDot {
+  using Sum = double;
+  const T *r, *z;
+  double* rz;
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t i) const { return real(conj(wide(r[i])) * wide(z[i])); }
+  constexpr void finish(double sum) const { *rz = sum; }
+};
+
 /// z = d .* r, rz = Re r'z. Moves 3 n values.
 template <class T>
 struct ScaleDot {

@@ -2,6 +2,8 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "krill/solvers/options.hpp"
 #include "krill/sparse/spmv/plan.hpp"
@@ -60,10 +62,15 @@ class Preconditioner {
                                       Array<double>& rz) const = 0;
   /// z: room for the result; the answer is z, or r itself where M is the identity.
   virtual const Array<T>& apply(Context&, const Array<T>& r, Array<T>& z) const = 0;
+  /// Sentences that a reader of the result should know: boosted pivots, a shift.
+  virtual std::vector<std::string> notes() const { return {}; }
+  /// What it keeps on the backend's side.
+  virtual std::size_t bytes() const { return 0; }
 };
 
-/// Builds the preconditioner that `options` names for A. Raises InvalidArgument that names row and value where A does
-/// not allow it (Jacobi: a zero, missing or non-finite diagonal entry).
+/// Builds the preconditioner that `options` names for A, which it does not refer to afterwards. Raises InvalidArgument
+/// that names row and value where A does not allow it (Jacobi: a zero, missing or non-finite diagonal entry; ILU(0),
+/// IC(0): a pivot that is missing, zero or not finite, or a shift that would have to be larger than 1).
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions& options,
                                                        const AnyMatrix<T>& A);

@@ -16,6 +16,7 @@ template void run_pass(const Host&, std::int64_t, GmresEnd);
   template void run_pass(const Host&, std::int64_t, ExportSolution<kernel_t<T>>);    \
   template void run_pass(const Host&, std::int64_t, SubtractFrom<kernel_t<T>>);      \
   template void run_pass(const Host&, std::int64_t, ScaleDot<kernel_t<T>>);          \
+  template void run_pass(const Host&, std::int64_t, RealDot<kernel_t<T>>);           \
   template void run_pass(const Host&, std::int64_t, PcgDirection<kernel_t<T>>);      \
   template void run_pass(const Host&, std::int64_t, PcgUpdate<kernel_t<T>>);         \
   template void run_pass(const Host&, std::int64_t, GmresBegin<kernel_t<T>>);        \

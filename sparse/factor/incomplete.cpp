@@ -31,8 +31,6 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>
     : kind_(kind),
       boost_(boost),
       on_cuda_(ctx.on_cuda()),
-      first_missing_(no_row),
-      longest_(0),
       schedule_(scheduled(ctx, A)),
       matrix_(A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())),
       diagonals_(A.rows(), "places of the diagonal"),
@@ -58,7 +56,7 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>
 }
 
 template <class T, class Offset>
-void IncompleteFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) {
+void IncompleteFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, double shift) {
   require_size("incomplete factorisation: entries of the matrix", A.nnz(), matrix_.nnz());
   if (ctx.on_cuda() != on_cuda_)
     throw InvalidArgument(std::string("incomplete factor: it was made for ") +
@@ -78,6 +76,7 @@ void IncompleteFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) 
     if (mixed_.size()) task.mixed = mixed_.read(where);
     task.rows_together = rows_together(longest_);
     task.has_long_rows = longest_ > most_lanes;
+    task.diagonal_factor = 1 + shift;
     task.cholesky = kind_ == Factorization::ic0;
     if (boost_) {
       task.boosted = true, task.tolerance = boost_->tolerance;

@@ -36,7 +36,9 @@ class IncompleteFactor {
   /// New values of the same pattern. On the host row after row, in the arithmetic of the textbook; on CUDA one kernel
   /// in which rows wait for those that they need, repeatable bitwise. No analysis, no wait, capturable after a first
   /// run. Raises ShapeMismatch where nnz differs, InvalidArgument on the other backend than that of the constructor.
-  void update(Context&, const Csr<T, Offset>& A);
+  /// With a shift, A's diagonal is multiplied by 1 + shift first: for IC(0) of matrices that it breaks down for
+  /// (Manteuffel 1980).
+  void update(Context&, const Csr<T, Offset>& A, double shift = 0);
 
   /// In the pattern of A.
   const Csr<T, Offset>& matrix() const { return matrix_; }
@@ -60,7 +62,7 @@ class IncompleteFactor {
   Factorization kind_;
   std::optional<PivotBoost<T>> boost_;
   bool on_cuda_;
-  std::int32_t first_missing_, longest_;
+  std::int32_t first_missing_ = 0, longest_ = 0;
   LevelSchedule schedule_;
   Csr<T, Offset> matrix_;
   Array<Offset> diagonals_;    // of each row, where its entries from the diagonal on begin

@@ -56,7 +56,7 @@ __device__ void factor_row(const FactorTask<T, Offset>& f, T* inverses, const Te
   const bool there = begin + team.lane < end, is_lower = team.lane < lower;
   const Offset mine = there ? begin + team.lane : begin;
   const std::int32_t col = there ? f.a.col_indices[mine] : -1;
-  T value = there ? f.a.values[mine] : T{};
+  T value = there ? f.entry(i, mine) : T{};
   // Of the row above that a lane's entry stands for: all its entries for Cholesky, else those right of its diagonal.
   Offset from = 0, past = 0;
   if (is_lower) {
@@ -130,7 +130,7 @@ __device__ void factor_long_row(const FactorTask<T, Offset>& f, T* inverses, T* 
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Offset begin = f.a.row_offsets[i], end = factored_end(f, i), near = f.diagonals[i];
   const bool has = near < end && f.a.col_indices[near] == i;
-  for (Offset k = begin + lane; k < end; k += 32) work[k] = f.a.values[k];
+  for (Offset k = begin + lane; k < end; k += 32) work[k] = f.entry(i, k);
   __syncwarp();
   for (Offset e = begin; e < near; ++e) {
     const std::int32_t above = f.a.col_indices[e];

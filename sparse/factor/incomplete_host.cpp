@@ -64,6 +64,7 @@ void run_factorization(const Host& host, const FactorTask<T, Offset>& f) {
   for (std::int32_t i = 0; i < f.a.rows; ++i) {
     const Offset from = f.a.row_offsets[i], end = factored_end(f, i), near = f.diagonals[i];
     row.mark(f.a.col_indices, from, end);
+    if (near < end && f.a.col_indices[near] == i) f.to[near] = f.entry(i, near);
     f.cholesky ? eliminate_cholesky(f, row, i) : eliminate_lu(f, row, i);
     row.clear(f.a.col_indices, from, end);
     if (near < end && f.a.col_indices[near] == i) f.to[near] = finished_pivot(f, i, f.to[near]);

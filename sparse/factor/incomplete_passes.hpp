@@ -89,7 +89,13 @@ struct FactorTask {
   bool cholesky = false, boosted = false;
   double tolerance = 0;
   T boost{};
+  double diagonal_factor = 1;  ///< of A's diagonal
   std::int32_t* events = nullptr;
+
+  /// Entry k of A, which is in row i, as it is factored.
+  constexpr T entry(std::int32_t i, Offset k) const {
+    return a.col_indices[k] == i ? scaled(a.values[k], static_cast<real_t<T>>(diagonal_factor)) : a.values[k];
+  }
 };
 
 /// The entries of a row that are factored end here.

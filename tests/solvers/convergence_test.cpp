@@ -19,7 +19,8 @@ TEST_P(Convergence, every_solver_meets_its_tolerance_on_hermitian_positive_defin
       const auto b = random_vector<T>(52, n);
       for (const SolverOptions& options : all_solvers(tolerance<T>()))
         for (const PreconditionerOptions& M :
-             {PreconditionerOptions(NoPreconditioner{}), PreconditionerOptions(JacobiOptions{})}) {
+             {PreconditionerOptions(NoPreconditioner{}), PreconditionerOptions(JacobiOptions{}),
+              PreconditionerOptions(Ilu0Options{}), PreconditionerOptions(Ic0Options{})}) {
           const Solved<T> s = solve(ctx, A, b, options, M);
           const double judged = relative_residual(reference(A), to_reference(s.x), to_reference(b));
           EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << " n " << n << ": " << name(s.report.reason);
@@ -39,9 +40,12 @@ TEST_P(Convergence, general_solvers_meet_their_tolerance_on_nonsymmetric_systems
       const auto b = random_vector<T>(54, n);
       for (const SolverOptions& options : {SolverOptions(GmresOptions{2000, 20, {.relative = tolerance<T>()}}),
                                            SolverOptions(BicgstabOptions{2000, {.relative = tolerance<T>()}})}) {
-        const Solved<T> s = solve(ctx, A, b, options, JacobiOptions{});
-        EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << " n " << n << ": " << name(s.report.reason);
-        EXPECT_LE(relative_residual(reference(A), to_reference(s.x), to_reference(b)), tolerance<T>() * 1.01);
+        for (const PreconditionerOptions& M :
+             {PreconditionerOptions(JacobiOptions{}), PreconditionerOptions(Ilu0Options{})}) {
+          const Solved<T> s = solve(ctx, A, b, options, M);
+          EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << " n " << n << ": " << name(s.report.reason);
+          EXPECT_LE(relative_residual(reference(A), to_reference(s.x), to_reference(b)), tolerance<T>() * 1.01);
+        }
       }
     }
   });

@@ -27,6 +27,19 @@ TEST_P(IterationCount, pcg_with_jacobi_takes_what_eigen_takes) {
   }
 }
 
+TEST_P(IterationCount, pcg_with_incomplete_factors_takes_what_a_dense_reference_takes) {
+  Context ctx = context();
+  std::vector<System> systems;
+  systems.push_back({"poisson 30x30", poisson2d<double>(30)});
+  systems.push_back({"random 700", random_hpd<double>(102, 700, 12)});
+  for (const System& s : systems) {
+    const auto b = random_vector<double>(103, s.A.rows());
+    const int expected = dense_ilu0_cg_iterations(reference(s.A), to_reference(b), 1e-8);
+    for (const PreconditionerOptions& M : {PreconditionerOptions(Ilu0Options{}), PreconditionerOptions(Ic0Options{})})
+      EXPECT_NEAR(solve(ctx, s.A, b, SolverOptions(PcgOptions{}), M).report.iterations, expected, 1) << s.name;
+  }
+}
+
 TEST_P(IterationCount, bicgstab_with_jacobi_takes_what_eigen_takes_within_a_tenth) {
   Context ctx = context();
   std::vector<System> systems = spd_systems();

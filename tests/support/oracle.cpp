@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/Sparse>
+#include <utility>
 
 namespace krill::test {
 namespace {
@@ -109,6 +110,36 @@ int dense_gmres_iterations(const Reference& A, const std::vector<Z>& b, double t
     if ((e1 - Hj * y).norm() <= tolerance * norm) return static_cast<int>(j) + 1;
   }
   return static_cast<int>(n);
+}
+
+int dense_ilu0_cg_iterations(const Reference& A, const std::vector<Z>& b, double tolerance) {
+  const Eigen::MatrixXcd M = to_eigen<Z>(A);
+  const Eigen::Index n = M.rows();
+  Eigen::MatrixXcd factor = M;
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index k = 0; k < i; ++k) {
+      if (M(i, k) == 0.0) continue;
+      factor(i, k) /= factor(k, k);
+      for (Eigen::Index j = k + 1; j < n; ++j)
+        if (M(i, j) != 0.0 && M(k, j) != 0.0) factor(i, j) -= factor(i, k) * factor(k, j);
+    }
+  const auto precondition = [&](const Eigen::VectorXcd& r) -> Eigen::VectorXcd {
+    const Eigen::VectorXcd y = factor.triangularView<Eigen::UnitLower>().solve(r);
+    return factor.triangularView<Eigen::Upper>().solve(y);
+  };
+  Eigen::VectorXcd x = Eigen::VectorXcd::Zero(n), r = to_eigen(b), z = precondition(r), p = z;
+  const double goal = tolerance * r.norm();
+  Z rz = r.dot(z);
+  int iterations = 0;
+  for (; r.norm() > goal && iterations < 10 * n; ++iterations) {
+    const Eigen::VectorXcd q = M * p;
+    const Z alpha = rz / p.dot(q);
+    x += alpha * p, r -= alpha * q;
+    z = precondition(r);
+    const Z before = std::exchange(rz, r.dot(z));
+    p = z + rz / before * p;
+  }
+  return iterations;
 }
 
 }  // namespace krill::test

@@ -55,6 +55,10 @@ int eigen_bicgstab_iterations(const Reference& A, const std::vector<Z>& b, doubl
 /// Iterations of a dense GMRES without restart: modified Gram-Schmidt Arnoldi, least squares by QR at every step.
 int dense_gmres_iterations(const Reference& A, const std::vector<Z>& b, double tolerance, bool jacobi);
 
+/// Iterations of conjugate gradients with the textbook's ILU(0) (which for Hermitian A is IC(0) up to a scaling of the
+/// factors), all dense.
+int dense_ilu0_cg_iterations(const Reference& A, const std::vector<Z>& b, double tolerance);
+
 /// The unit roundoff of T's real type.
 template <class T>
 constexpr double epsilon() {
