@@ -31,6 +31,8 @@ template void run_pass(const Where&, std::int64_t, SampleSquares<std::int64_t>);
 template void run_pass(const Where&, std::int64_t, JoinPairs);
 template void run_pass(const Where&, std::int64_t, SplitPairs);
 template void run_pass(const Where&, std::int64_t, FillTail);
+template void run_pass(const Where&, std::int64_t, PlacesInBlocks<std::int32_t>);
+template void run_pass(const Where&, std::int64_t, PlacesInBlocks<std::int64_t>);
 template void run_pass(const Where&, std::int64_t, Conjugate<Complex<float>>);
 template void run_pass(const Where&, std::int64_t, Conjugate<Complex<double>>);
 

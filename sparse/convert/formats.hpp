@@ -103,6 +103,10 @@ Csr<T, Offset> to_csr(Context&, const Gebsc<T>&);
 template <class T, template <class> class Format>
 Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Format<T>&) requires BlockFormat<Format<T>>;
 
+/// Where each entry of to_csr(ctx, A) lies in A.values(): values that change later need only be gathered.
+template <class T, class Offset>
+Array<Offset> places_in_blocks(Context&, const Bsr<T>& A, const Csr<T, Offset>& entries);
+
 /// New values for a matrix that was converted from `from`, whose pattern has not changed. O(nnz + places), for CSC and
 /// GEBSC with a search in each column; asynchronous, allocates nothing. Raises ShapeMismatch where sizes differ.
 template <class T, class Offset>

@@ -50,6 +50,18 @@ Csr<T, Offset> to_csr(Context& ctx, const Gebsc<T>& A) {
   return transpose(ctx, to_csr<T, Offset>(ctx, A.transposed()));
 }
 
+template <class T, class Offset>
+Array<Offset> places_in_blocks(Context& ctx, const Bsr<T>& A, const Csr<T, Offset>& entries) {
+  Array<Offset> places(entries.nnz(), "places in blocks");
+  ctx.dispatch([&](const auto& where) {
+    const std::int32_t* offsets = A.row_offsets().read(where);
+    const BsrView<const NoValue> pattern{
+        A.rows(), A.cols(), A.blocks(), A.stored_blocks(), offsets, offsets + 1, A.col_indices().read(where)};
+    run_pass(where, A.rows(), PlacesInBlocks<Offset>{pattern, entries.row_offsets().read(where), places.write(where)});
+  });
+  return places;
+}
+
 template <class T, template <class> class Format>
 Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Format<T>& A) requires BlockFormat<Format<T>> {
   return rows_to_csr<T, std::int64_t>(ctx, A.rows(), A.cols(), [&](const auto& where) {
@@ -58,16 +70,17 @@ Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Format<T>& A) requ
   });
 }
 
-#define INSTANTIATE(T, Offset)                                \
-  template Csr<T, Offset> to_csr(Context&, const CooAos<T>&); \
-  template Csr<T, Offset> to_csr(Context&, const Csc<T>&);    \
-  template Csr<T, Offset> to_csr(Context&, const Bsr<T>&);    \
-  template Csr<T, Offset> to_csr(Context&, const Bsrx<T>&);   \
-  template Csr<T, Offset> to_csr(Context&, const Gebsc<T>&);  \
-  template Csr<T, Offset> to_csr(Context&, const Ell<T>&);    \
-  template Csr<T, Offset> to_csr(Context&, const Sell<T>&);   \
-  template Csr<T, Offset> to_csr(Context&, const Hyb<T>&);    \
-  template Csr<T, Offset> to_csr(Context&, const Dia<T>&);    \
+#define INSTANTIATE(T, Offset)                                                             \
+  template Csr<T, Offset> to_csr(Context&, const CooAos<T>&);                              \
+  template Csr<T, Offset> to_csr(Context&, const Csc<T>&);                                 \
+  template Csr<T, Offset> to_csr(Context&, const Bsr<T>&);                                 \
+  template Csr<T, Offset> to_csr(Context&, const Bsrx<T>&);                                \
+  template Array<Offset> places_in_blocks(Context&, const Bsr<T>&, const Csr<T, Offset>&); \
+  template Csr<T, Offset> to_csr(Context&, const Gebsc<T>&);                               \
+  template Csr<T, Offset> to_csr(Context&, const Ell<T>&);                                 \
+  template Csr<T, Offset> to_csr(Context&, const Sell<T>&);                                \
+  template Csr<T, Offset> to_csr(Context&, const Hyb<T>&);                                 \
+  template Csr<T, Offset> to_csr(Context&, const Dia<T>&);                                 \
   template Csr<T, Offset> to_csr(Context&, const BlockedEll<T>&);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE

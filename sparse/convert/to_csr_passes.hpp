@@ -1,6 +1,7 @@
 // The passes that make CSR of whatever is stored by rows.
 #pragma once
 #include "krill/sparse/core/pass.hpp"
+#include "krill/sparse/formats/bsr.hpp"
 #include "krill/sparse/formats/csr.hpp"
 
 namespace krill {
@@ -52,6 +53,26 @@ struct FillCsr {
       to.col_indices[at] = col;
       to.values[at++] = value;
     });
+    return {};
+  }
+};
+
+/// Where the values of a row's entries lie among those of blocks, in the order in which for_entries() hands them over.
+template <class Offset>
+struct PlacesInBlocks {
+  using Sum = NoSum;
+  BsrView<const NoValue> a;
+  const Offset* row_offsets;
+  Offset* places;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int64_t block_row = i / a.blocks.row_dim;
+    const auto row = static_cast<std::int32_t>(i % a.blocks.row_dim);
+    Offset at = row_offsets[i];
+    for (std::int32_t k = a.row_begins[block_row]; k < a.row_ends[block_row]; ++k)
+      for (std::int32_t j = 0; j < a.blocks.col_dim && at < row_offsets[i + 1]; ++j)
+        places[at++] = static_cast<Offset>(k * a.blocks.size() + a.blocks.at(row, j));
     return {};
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "krill/sparse/convert/sort.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/factor/incomplete_passes.hpp"
 
@@ -12,15 +13,17 @@ namespace {
 std::int32_t rows_together(std::int32_t longest) { return longest <= 8 ? 4 : longest <= 16 ? 2 : 1; }
 constexpr std::int32_t most_lanes = 32;
 
+template <class Offset, class T>
+Csr<T, Offset> entries_of(Context& ctx, const Bsr<T>& A) {
+  require_size("incomplete factorisation: columns of a block", A.blocks().col_dim, A.blocks().row_dim);
+  return to_csr<T, Offset>(ctx, A);
+}
+
 template <class T, class Offset>
 LevelSchedule scheduled(Context& ctx, const Csr<T, Offset>& A) {
   require_size("incomplete factorisation: columns of the matrix", A.cols(), A.rows());
   if (!ctx.on_cuda()) return {ctx, A.rows(), Fill::lower};
   return {ctx, A.row_offsets(), A.col_indices(), Fill::lower};
-}
-
-std::optional<std::int32_t> found(std::int32_t row) {
-  return row == no_row ? std::nullopt : std::optional<std::int32_t>(row);
 }
 
 }  // namespace
@@ -56,8 +59,49 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>
 }
 
 template <class T, class Offset>
+IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Bsr<T>& A, Factorization kind,
+                                              std::optional<PivotBoost<T>> boost)
+    : IncompleteFactor(ctx, entries_of<Offset>(ctx, A), kind, boost, A) {}
+
+template <class T, class Offset>
+IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>& entries, Factorization kind,
+                                              std::optional<PivotBoost<T>> boost, const Bsr<T>& A)
+    : IncompleteFactor(ctx, entries, kind, boost) {
+  block_dim_ = A.blocks().row_dim;
+  places_ = places_in_blocks(ctx, A, entries);
+}
+
+template <class T, class Offset>
 void IncompleteFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, double shift) {
   require_size("incomplete factorisation: entries of the matrix", A.nnz(), matrix_.nnz());
+  run(ctx, A.values(), shift);
+}
+
+template <class T, class Offset>
+void IncompleteFactor<T, Offset>::update(Context& ctx, const Bsr<T>& A, double shift) {
+  require_size("incomplete factorisation: rows of the matrix", A.rows(), matrix_.rows());
+  require_size("incomplete factorisation: columns of a block", A.blocks().row_dim, block_dim_);
+  require_size("incomplete factorisation: entries of its blocks", places_.size(), matrix_.nnz());
+  if (gathered_.size() != matrix_.nnz()) gathered_ = Array<T>(matrix_.nnz(), "values out of blocks");
+  ctx.dispatch([&](const auto& where) {
+    apply_permutation(where, matrix_.nnz(), A.values().read(where), places_.read(where), gathered_.write(where));
+  });
+  run(ctx, gathered_, shift);
+}
+
+template <class T, class Offset>
+void IncompleteFactor<T, Offset>::store(Context& ctx, Bsr<T>& factor) const {
+  require_size("incomplete factorisation: rows of the matrix", factor.rows(), matrix_.rows());
+  require_size("incomplete factorisation: columns of a block", factor.blocks().row_dim, block_dim_);
+  require_size("incomplete factorisation: entries of its blocks", places_.size(), matrix_.nnz());
+  ctx.dispatch([&](const auto& where) {
+    apply_inverse_permutation(where, matrix_.nnz(), matrix_.values().read(where), places_.read(where),
+                              factor.values().update(where));
+  });
+}
+
+template <class T, class Offset>
+void IncompleteFactor<T, Offset>::run(Context& ctx, const Array<T>& values, double shift) {
   if (ctx.on_cuda() != on_cuda_)
     throw InvalidArgument(std::string("incomplete factor: it was made for ") +
                           (on_cuda_ ? "CUDA, make another one for the host" : "the host, make another one for CUDA"));
@@ -69,7 +113,7 @@ void IncompleteFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, 
               matrix_.nnz(),
               matrix_.row_offsets().read(where),
               matrix_.col_indices().read(where),
-              A.values().read(where)};
+              values.read(where)};
     task.to = matrix_.values().write(where);
     task.diagonals = diagonals_.read(where);
     task.order = schedule_.order().read(where);
@@ -89,7 +133,12 @@ void IncompleteFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, 
 
 template <class T, class Offset>
 std::size_t IncompleteFactor<T, Offset>::bytes() const {
-  return matrix_.bytes() + schedule_.bytes() + detail::bytes_of(diagonals_, mixed_);
+  return matrix_.bytes() + schedule_.bytes() + detail::bytes_of(diagonals_, mixed_, places_, gathered_);
+}
+
+template <class T, class Offset>
+std::optional<std::int32_t> IncompleteFactor<T, Offset>::found(std::int32_t row) const {
+  return row == no_row ? std::nullopt : std::optional<std::int32_t>(row / block_dim_);
 }
 
 template <class T, class Offset>

@@ -1,8 +1,9 @@
 // Incomplete factorisations without fill: ILU(0) and IC(0), the factor in the pattern of the matrix (kernel catalogue
-// PRE-ILU0, PRE-IC0; Meijerink and van der Vorst 1977).
+// PRE-ILU0, PRE-IC0, PRE-BILU0, PRE-BIC0; Meijerink and van der Vorst 1977).
 #pragma once
 #include <optional>
 
+#include "krill/sparse/formats/bsr.hpp"
 #include "krill/sparse/triangular/levels.hpp"
 
 namespace krill {
@@ -22,7 +23,10 @@ struct PivotBoost {
   T value{};
 };
 
-/// An incomplete factor of a matrix in CSR, which follows new values of the same pattern. No pivoting.
+/// An incomplete factor of a matrix, which follows new values of the same pattern. No pivoting.
+///
+/// A matrix in BSR is factored entry by entry, the zeros in its blocks included: so diagonal blocks become their own
+/// factors, and the factor fills the same blocks.
 ///
 /// Pivots that are zero raise nothing: whoever made the factor asks for them. What comes after one has infinities or
 /// NaN.
@@ -32,6 +36,7 @@ class IncompleteFactor {
   /// Analysis, then update(). Takes the memory of A once more, and about 2 sizeof T + sizeof Offset + 8 bytes a row.
   /// Not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for IC(0) with a boost.
   IncompleteFactor(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
+  IncompleteFactor(Context&, const Bsr<T>& A, Factorization, std::optional<PivotBoost<T>> = {});
 
   /// New values of the same pattern. On the host row after row, in the arithmetic of the textbook; on CUDA one kernel
   /// in which rows wait for those that they need, repeatable bitwise. No analysis, no wait, capturable after a first
@@ -39,34 +44,46 @@ class IncompleteFactor {
   /// With a shift, A's diagonal is multiplied by 1 + shift first: for IC(0) of matrices that it breaks down for
   /// (Manteuffel 1980).
   void update(Context&, const Csr<T, Offset>& A, double shift = 0);
+  void update(Context&, const Bsr<T>& A, double shift = 0);
 
-  /// In the pattern of A.
+  /// In the pattern of A; entry by entry where that is in blocks.
   const Csr<T, Offset>& matrix() const { return matrix_; }
+  /// The factor into the values of a matrix like the A in blocks that it was made of; what they hold outside of the
+  /// matrix stays. Moves nnz (2 sizeof T + sizeof Offset) bytes. Raises ShapeMismatch.
+  void store(Context&, Bsr<T>& factor) const;
   Factorization kind() const { return kind_; }
   const LevelSchedule& schedule() const { return schedule_; }
   std::size_t bytes() const;
 
-  /// The first row without an entry on its diagonal.
+  /// The first row (block row, for BSR) without an entry on its diagonal.
   std::optional<std::int32_t> structural_zero() const;
-  /// The first row whose pivot is zero, or for IC(0) not positive or NaN; with the present values. Boosted pivots do
-  /// not count. Waits.
+  /// The first row (block row) whose pivot is zero, or for IC(0) not positive or NaN; with the present values. Boosted
+  /// pivots do not count. Waits.
   std::optional<std::int32_t> numerical_zero() const;
   /// The first of both.
   std::optional<std::int32_t> zero_pivot() const;
-  /// The first row whose pivot is NaN or infinite. Waits.
+  /// The first row (block row) whose pivot is NaN or infinite. Waits.
   std::optional<std::int32_t> not_finite() const;
   /// Pivots that were boosted. Waits.
   std::int32_t boosts() const;
 
  private:
+  IncompleteFactor(Context&, const Csr<T, Offset>& entries, Factorization, std::optional<PivotBoost<T>>,
+                   const Bsr<T>& A);
+  void run(Context&, const Array<T>& values, double shift);
+  std::optional<std::int32_t> found(std::int32_t row) const;
+
   Factorization kind_;
   std::optional<PivotBoost<T>> boost_;
   bool on_cuda_;
   std::int32_t first_missing_ = 0, longest_ = 0;
   LevelSchedule schedule_;
   Csr<T, Offset> matrix_;
-  Array<Offset> diagonals_;    // of each row, where its entries from the diagonal on begin
-  Array<std::uint8_t> mixed_;  // of the rows that a warp takes: whether they wait for each other
+  std::int32_t block_dim_ = 1;
+  Array<Offset> places_{0, "places in blocks"};   // for BSR: of the entries
+  Array<Offset> diagonals_;                       // of each row, where its entries from the diagonal on begin
+  Array<std::uint8_t> mixed_;                     // of the rows that a warp takes: whether they wait for each other
+  Array<T> gathered_{0, "values out of blocks"};  // for BSR: in the order of entries
   Array<std::int32_t> events_{3, "pivot events"};
 };
 

@@ -19,38 +19,6 @@ constexpr std::int32_t most_level_kernels = 16;  // levels: beyond, to wait insi
 /// of a 32-byte sector at a time, goes to memory more than once. Measured on an H200.
 constexpr double most_rows_at_a_time = 100'000;
 
-/// A in CSR, the zeros in its blocks included; entry k is entry permutation[k] of its values.
-template <class T, class Offset>
-Csr<T, Offset> entry_by_entry(Context& ctx, const Bsr<T>& A, Array<Offset>& permutation) {
-  const auto structure = [&](const auto& where) {
-    const std::int32_t* offsets = A.row_offsets().read(where);
-    return CountBlockEntries{
-        {A.rows(), A.cols(), A.blocks(), A.stored_blocks(), offsets, offsets + 1, A.col_indices().read(where), nullptr},
-        nullptr};
-  };
-  const Array<std::int64_t> wide =
-      scanned<std::int64_t>(ctx, A.rows(), "row_offsets", [&](const auto& where, auto* counts) {
-        CountBlockEntries count = structure(where);
-        count.counts = counts;
-        run_pass(where, A.rows(), count);
-      });
-  const std::int64_t nnz = last_offset(ctx, wide);
-  require_offsets_fit<Offset>(nnz);
-  Array<Offset> row_offsets(A.rows() + std::int64_t{1}, "row_offsets");
-  Array<std::int32_t> col_indices(nnz, "col_indices");
-  Array<T> values(nnz, "values");
-  permutation = Array<Offset>(nnz, "permutation of block entries");
-  if (A.rows() == 0) row_offsets.edit()[0] = 0;
-  ctx.dispatch([&](const auto& where) {
-    if (A.rows())
-      run_pass(where, A.rows(),
-               ExpandBlocks<Offset>{structure(where), wide.read(where), row_offsets.write(where),
-                                    col_indices.write(where), permutation.write(where)});
-    apply_permutation(where, nnz, A.values().read(where), permutation.read(where), values.write(where));
-  });
-  return {A.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
-}
-
 /// The entry of the matrix behind entry k of a transpose of what itself was permuted.
 template <class Offset>
 Array<Offset> composed(Context& ctx, const Array<Offset>& inner, Array<Offset> outer) {
@@ -256,9 +224,9 @@ TriangularPlan<T, Offset>::TriangularPlan(Context& ctx, const Csr<T, Offset>& A,
 template <class T, class Offset>
 TriangularPlan<T, Offset>::TriangularPlan(Context& ctx, const Bsr<T>& A, Triangle triangle, TriangularOptions options) {
   require_size("triangular solve: columns of a block", A.blocks().col_dim, A.blocks().row_dim);
-  Array<Offset> permutation(0, "permutation");
-  const Csr<T, Offset> entries = entry_by_entry(ctx, A, permutation);
-  body_ = std::make_unique<Body>(ctx, entries, triangle, options, A.blocks().row_dim, std::move(permutation));
+  const auto entries = to_csr<T, Offset>(ctx, A);
+  body_ =
+      std::make_unique<Body>(ctx, entries, triangle, options, A.blocks().row_dim, places_in_blocks(ctx, A, entries));
   body_->nnz = A.nnz();
   body_->fill(ctx, A.values());
 }

@@ -4,16 +4,14 @@
 
 namespace krill {
 
-#define INSTANTIATE(Offset)                                                \
-  template void run_pass(const Where&, std::int64_t, LocateRows<Offset>);  \
-  template void run_pass(const Where&, std::int64_t, FillColumns<Offset>); \
-  template void run_pass(const Where&, std::int64_t, ExpandBlocks<Offset>);
+#define INSTANTIATE(Offset)                                               \
+  template void run_pass(const Where&, std::int64_t, LocateRows<Offset>); \
+  template void run_pass(const Where&, std::int64_t, FillColumns<Offset>);
 INSTANTIATE(std::int32_t)
 INSTANTIATE(std::int64_t)
 #undef INSTANTIATE
 template void run_pass(const Where&, std::int64_t, CountTasks);
 template void run_pass(const Where&, std::int64_t, FillTasks);
-template void run_pass(const Where&, std::int64_t, CountBlockEntries);
 template void run_pass(const Where&, std::int64_t, FindWaits);
 
 #define INSTANTIATE(T, Offset) template void run_pass(const Where&, std::int64_t, FillTriangle<kernel_t<T>, Offset>);

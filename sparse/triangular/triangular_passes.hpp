@@ -6,7 +6,6 @@
 #include "krill/sparse/convert/lower_entry.hpp"
 #include "krill/sparse/convert/structure.hpp"
 #include "krill/sparse/core/array.hpp"
-#include "krill/sparse/formats/bsr.hpp"
 #include "krill/sparse/formats/dense.hpp"
 #include "krill/sparse/triangular/triangle.hpp"
 
@@ -269,53 +268,6 @@ struct FillTriangle {
     return {row.diagonal >= 0 && diagonal == T{} ? to.order[place] : Least::none};
   }
   constexpr void finish(const Sum& sum) const { *zero = sum; }
-};
-
-/// The rows of a matrix in blocks, entry by entry, zeros in blocks included: how many entries each has.
-struct CountBlockEntries {
-  using Sum = NoSum;
-  BsrView<const NoValue> a;
-  std::int64_t* counts;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    const std::int64_t block_row = i / a.blocks.row_dim;
-    std::int64_t count = 0;
-    for (std::int32_t k = a.row_begins[block_row]; k < a.row_ends[block_row]; ++k) count += width(k);
-    counts[i] = count;
-    return {};
-  }
-  constexpr std::int32_t width(std::int64_t k) const {
-    const std::int64_t left = a.cols - std::int64_t{a.col_indices[k]} * a.blocks.col_dim;
-    return left < a.blocks.col_dim ? static_cast<std::int32_t>(left) : a.blocks.col_dim;
-  }
-};
-
-/// Their columns, and where their values lie.
-template <class Offset>
-struct ExpandBlocks {
-  using Sum = NoSum;
-  CountBlockEntries rows;
-  const std::int64_t* row_offsets;
-  Offset* offsets;  // the same
-  std::int32_t* col_indices;
-  Offset* permutation;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    const auto& a = rows.a;
-    const std::int64_t block_row = i / a.blocks.row_dim;
-    std::int64_t at = row_offsets[i];
-    offsets[i] = static_cast<Offset>(at);
-    if (i == a.rows - 1) offsets[a.rows] = static_cast<Offset>(row_offsets[a.rows]);
-    for (std::int32_t k = a.row_begins[block_row]; k < a.row_ends[block_row]; ++k)
-      for (std::int32_t j = 0; j < rows.width(k); ++j, ++at) {
-        col_indices[at] = static_cast<std::int32_t>(std::int64_t{a.col_indices[k]} * a.blocks.col_dim + j);
-        permutation[at] =
-            static_cast<Offset>(k * a.blocks.size() + a.blocks.at(static_cast<std::int32_t>(i % a.blocks.row_dim), j));
-      }
-    return {};
-  }
 };
 
 /// x = alpha op(A)^-1 b, by the rows of `a`; for many columns at once.
