@@ -208,8 +208,11 @@ class Work {
 
  protected:
   cusparseHandle_t handle() const { return session_.handle(); }
+  const void* one() const { return one_.in(task_.scalar); }
+  cudaDataType type() const { return data_type(task_.scalar); }
 
   const Session& session_;
+  const Factor one_ = 1;
   const KrillRivalTask task_;  // its names are gone after the constructor
 };
 
@@ -244,11 +247,9 @@ class Spmv final : public Work {
     if (name == "BSR_ALG1") return CUSPARSE_SPMV_BSR_ALG1;
     return CUSPARSE_SPMV_ALG_DEFAULT;
   }
-  const void* one() const { return one_.in(task_.scalar); }
   const void* zero() const { return zero_.in(task_.scalar); }
-  cudaDataType type() const { return data_type(task_.scalar); }
 
-  Factor one_ = 1, zero_ = 0;
+  Factor zero_ = 0;
   cusparseSpMVAlg_t algorithm_;
   SparseDescriptor a_;
   VectorDescriptor x_, y_;
@@ -453,10 +454,6 @@ class Spsv final : public Work {
     check(cusparseSpSV_analysis(handle(), op, one(), a_, b_, x_, type(), algorithm, state_, workspace_.get()),
           "cusparseSpSV_analysis");
   }
-  const void* one() const { return one_.in(task_.scalar); }
-  cudaDataType type() const { return data_type(task_.scalar); }
-
-  Factor one_ = 1;
   TriangleDescriptor a_;
   VectorDescriptor b_, x_;
   Workspace workspace_;
@@ -487,10 +484,6 @@ class Spsm final : public Work {
   static constexpr std::int64_t columns = 8;
   static constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
   static constexpr auto algorithm = CUSPARSE_SPSM_ALG_DEFAULT;
-  const void* one() const { return one_.in(task_.scalar); }
-  cudaDataType type() const { return data_type(task_.scalar); }
-
-  Factor one_ = 1;
   TriangleDescriptor a_;
   DenseDescriptor b_, x_;
   Workspace workspace_;

@@ -35,7 +35,7 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>
       boost_(boost),
       on_cuda_(ctx.on_cuda()),
       schedule_(scheduled(ctx, A)),
-      matrix_(A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())),
+      matrix_(A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), Array<T>(A.nnz(), "factor")),
       diagonals_(A.rows(), "places of the diagonal"),
       mixed_(0, "mixed rows") {
   if (boost && kind == Factorization::ic0)

@@ -33,7 +33,7 @@ struct PivotBoost {
 template <class T, class Offset = std::int32_t>
 class IncompleteFactor {
  public:
-  /// Analysis, then update(). Takes the memory of A once more, and about 2 sizeof T + sizeof Offset + 8 bytes a row.
+  /// Analysis, then update(). Takes the memory of A once more, and sizeof Offset + 9 bytes a row.
   /// Not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for IC(0) with a boost.
   IncompleteFactor(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
   IncompleteFactor(Context&, const Bsr<T>& A, Factorization, std::optional<PivotBoost<T>> = {});

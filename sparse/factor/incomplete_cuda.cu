@@ -6,7 +6,7 @@ namespace {
 
 constexpr int factor_threads = 256;
 
-/// Of team `lane`s, all of whose entries are at one.
+/// The lanes of a warp that share a row.
 template <int lanes>
 struct Team {
   int lane;

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(depth_threads, 4)
   const bool lower = steps.fill == Fill::lower;
   Offset left = row_offsets[row + 1] - row_offsets[row];
   const std::int32_t* next = col_indices + (lower ? row_offsets[row] : row_offsets[row + 1] - 1);
-  const auto take = [&] {  // the column of the entry after the next one
+  const auto take = [&] {  // the next entry's column; the row itself where there is none
     if (left == 0) return row;
     const std::int32_t col = *next;
     lower ? ++next : --next;

@@ -15,8 +15,8 @@ namespace {
 constexpr std::int32_t most_shared_entries = 32;
 constexpr std::int32_t most_level_kernels = 16;  // levels: beyond, to wait inside one kernel is quicker
 
-/// Rows of all columns that are solved for at the same time: beyond, what they read of b and write of x, a value or two
-/// of a 32-byte sector at a time, goes to memory more than once. Measured on an H200.
+/// Rows of all columns that are solved for at the same time. Eight columns at 256^3 (levels of 22,000 rows) take 8.4 ms
+/// on an H200 four at a time, as this has it, and 11.4 all at once.
 constexpr double most_rows_at_a_time = 100'000;
 
 /// The entry of the matrix behind entry k of a transpose of what itself was permuted.

@@ -44,7 +44,7 @@ template <class T, class Offset = std::int32_t>
 class TriangularPlan {
  public:
   /// Finds the order of rows and takes the values over. O(nnz). Takes (sizeof T + 4) bytes an entry of the triangle,
-  /// padding of rows to groups of 32 aside, and about 3 sizeof T + 2 sizeof Offset + 8 a row. Not inside a capture.
+  /// padding of rows to groups of 32 aside, and some sizeof T + 2 sizeof Offset + 16 a row. Not inside a capture.
   /// Raises ShapeMismatch unless A is square.
   TriangularPlan(Context&, const Csr<T, Offset>& A, Triangle, TriangularOptions = {});
   /// The same as with A in CSR, the zeros in its blocks included: so inside a diagonal block only its own triangle

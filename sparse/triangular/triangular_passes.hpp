@@ -51,14 +51,20 @@ struct TriangleView {
     const TriangularTask task = tasks[first];
     return task.is_one_row() ? tasks[first + place % task_rows] : task;
   }
-  /// f(column, value) for the entries of a place, in the order of their columns (from far to near).
+  /// f(k, at) for the entries that a place has room for: where the k-th lies.
   template <class F>
-  constexpr void for_entries(std::int64_t place, F&& f) const {
+  constexpr void for_slots(std::int64_t place, F&& f) const {
     const TriangularTask task = task_of(place);
     const std::int32_t stride = task.is_one_row() ? 1 : task_rows;
     std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
-    for (std::int32_t k = 0; k < task.width; ++k, at += stride)
+    for (std::int32_t k = 0; k < task.width; ++k, at += stride) f(k, at);
+  }
+  /// f(column, value) for the entries of a place, from far to near.
+  template <class F>
+  constexpr void for_entries(std::int64_t place, F&& f) const {
+    for_slots(place, [&](std::int32_t, std::int64_t at) {
       if (columns[at] != no_place) f(columns[at], values[at]);
+    });
   }
 };
 
@@ -193,18 +199,16 @@ struct FillColumns {
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t place) const {
-    const TriangularTask task = to.task_of(place);
     const TriangleRow<Offset> row = rows[place];
-    const std::int32_t stride = task.is_one_row() ? 1 : task_rows, step = steps.fill == Fill::lower ? 1 : -1;
-    std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
-    for (std::int32_t k = 0; k < task.width; ++k, at += stride) {
+    const std::int32_t step = steps.fill == Fill::lower ? 1 : -1;
+    to.for_slots(place, [&](std::int32_t k, std::int64_t at) {
       if (k < row.count) {
         const std::int32_t col = col_indices[row.first + step * k];
         columns[at] = places ? places[col] : col;
       } else {
         columns[at] = no_place;
       }
-    }
+    });
     return {};
   }
 };
@@ -232,11 +236,9 @@ struct FindWaits {
   }
   constexpr std::int32_t last_awaited(std::int32_t place) const {
     std::int32_t last = no_place;
-    const TriangularTask task = a.task_of(place);
-    const std::int32_t stride = task.is_one_row() ? 1 : task_rows;
-    std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
-    for (std::int32_t k = 0; k < task.width; ++k, at += stride)
+    a.for_slots(place, [&](std::int32_t, std::int64_t at) {
       if (a.columns[at] > last) last = a.columns[at];
+    });
     return last;
   }
 };
@@ -256,12 +258,11 @@ struct FillTriangle {
   constexpr bool begin() const { return true; }
   constexpr T value(Offset k) const { return conj_if(conjugate, from[permutation ? permutation[k] : k]); }
   constexpr Sum entry(std::int64_t place) const {
-    const TriangularTask task = to.task_of(place);
     const TriangleRow<Offset> row = rows[place];
-    const std::int32_t stride = task.is_one_row() ? 1 : task_rows, step = steps.fill == Fill::lower ? 1 : -1;
-    std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
-    for (std::int32_t k = 0; k < task.width; ++k, at += stride)
+    const std::int32_t step = steps.fill == Fill::lower ? 1 : -1;
+    to.for_slots(place, [&](std::int32_t k, std::int64_t at) {
       to.values[at] = k < row.count ? value(row.first + step * k) : T{};
+    });
     if (!to.inverses) return {};
     const T diagonal = row.diagonal >= 0 ? value(row.diagonal) : T{};
     to.inverses[place] = T(1) / diagonal;
@@ -277,6 +278,16 @@ struct TriangularSolve {
   ScalarView<T> alpha;
   DenseView<const T> b;
   DenseView<T> x;
+
+  /// The row at a place, in all columns, once those that it needs stand in x. Columns of `a` are rows.
+  constexpr void solve_place(T factor, std::int64_t place) const {
+    const std::int32_t row = a.order[place];
+    for (std::int32_t j = 0; j < b.cols; ++j) {
+      T sum = factor * b.at(row, j);
+      a.for_entries(place, [&](std::int32_t col, T value) { sum -= value * x.at(col, j); });
+      x.at(row, j) = a.inverses ? sum * a.inverses[place] : sum;
+    }
+  }
 };
 
 /// One row after the other, or the rows of a level at a time where `levels` says where each begins. Columns are rows.
@@ -286,8 +297,8 @@ void run_solve(const Host&, const TriangularSolve<T>&, std::span<const std::int3
 template <class T>
 void run_solve(const Cuda&, const TriangularSolve<T>&, std::span<const std::int32_t> levels);
 
-/// In one kernel, where rows wait for each other. Columns are places. Scratch: a
-/// solution in the order of places, of the columns that a kernel solves for, 8 at most.
+/// In one kernel, where rows wait for each other. Columns are places. Scratch: a solution in the order of places, of
+/// the columns that a kernel solves for, 8 at most.
 template <class T>
 void run_awaited_solve(const Cuda&, const TriangularSolve<T>&, std::int64_t tasks);
 
