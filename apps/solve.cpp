@@ -160,17 +160,19 @@ class Run {
   template <class T>
   void run_solver(Context& ctx, LinearSystem<T>& system) {
     Stopwatch watch;
-    const auto preconditioner = make_preconditioner(ctx, record_.settings.preconditioner, system.A);
-    ctx.synchronize();
-    record_.timings.preconditioner_setup = watch.lap();
-    for (std::string& note : preconditioner->notes()) record_.notes.push_back(std::move(note));
-
+    // The matrix comes to the device with the products, so that its way there is no part of the setup.
     const MatrixOperator<T> A(
         system.A, record_.settings.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
     const SpmvPlan<T>& products = A.prepare(ctx);
     ctx.synchronize();
     record_.products = products.report();
     record_.timings.convert += watch.lap();
+    const auto preconditioner = make_preconditioner(ctx, record_.settings.preconditioner, system.A);
+    ctx.synchronize();
+    record_.timings.preconditioner_setup = watch.lap();
+    record_.preconditioner = preconditioner->report();
+    for (const std::string& note : record_.preconditioner.notes) record_.notes.push_back(note);
+
     const auto solver = make_solver(record_.settings.solver, A, *preconditioner);
     voice_.say(fmt::format("  {} with preconditioner {} on {}\n", solver_name(record_), preconditioner_name(record_),
                            record_.device ? record_.device->name : fmt::format("the host, {} threads", ctx.threads())));
@@ -185,7 +187,7 @@ class Run {
     }
     ctx.synchronize();
     record_.timings.solve = watch.lap();
-    record_.memory_bytes = bytes_on_backend(system, *solver, ctx) + products.bytes() + preconditioner->bytes();
+    record_.memory_bytes = bytes_on_backend(system, *solver, ctx) + products.bytes() + record_.preconditioner.bytes;
     measure(system);
   }
 

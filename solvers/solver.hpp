@@ -5,6 +5,7 @@
 
 #include "krill/solvers/operator.hpp"
 #include "krill/solvers/options.hpp"
+#include "krill/solvers/precond/preconditioner.hpp"
 #include "krill/solvers/progress.hpp"
 
 namespace krill {

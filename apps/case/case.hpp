@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "krill/solvers/options.hpp"
+#include "krill/solvers/precond/options.hpp"
 #include "krill/sparse/convert/to_format.hpp"
 #include "krill/sparse/core/error.hpp"
 #include "krill/sparse/io/generate.hpp"

@@ -43,6 +43,7 @@ struct SolveRecord {
   std::string started_at;  ///< ISO 8601, UTC
   Precision precision = Precision::float64;
   SpmvReport products;  ///< how A x was computed
+  PreconditionerReport preconditioner;
   MatrixOrigin origin;
   MatrixProperties matrix;
 

@@ -109,6 +109,12 @@ Json products_json(const SpmvReport& products) {
           {"setup_ms", products.setup_ms},  {"break_even", known(products.break_even)}};
 }
 
+Json preconditioner_json(const PreconditionerReport& p) {
+  Json json = {{"symbolic_ms", p.symbolic_ms}, {"numeric_ms", p.numeric_ms}, {"memory_bytes", p.bytes}};
+  for (const Fact& fact : p.facts) std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
+  return json;
+}
+
 }  // namespace
 
 nlohmann::ordered_json report_json(const SolveRecord& record) {
@@ -134,6 +140,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["precision"] = choice(precision_names, record.precision);
   json["format"] = format_used(record);
   json["products"] = products_json(record.products);
+  json["preconditioner_setup"] = preconditioner_json(record.preconditioner);
   json["memory_bytes"] = record.memory_bytes;
   json["peak_host_memory_bytes"] = record.peak_host_bytes;
   json["notes"] = record.notes;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "krill/apps/case/reference.hpp"
@@ -58,6 +59,20 @@ std::string time_text(const Timings& t) {
                      milliseconds(t.total));
 }
 
+/// "symbolic 12 ms, numeric 3 ms, 4.2 MB; factor nonzeros 1000, levels 12"
+std::string setup_text(const PreconditionerReport& p) {
+  if (p.facts.empty()) return {};
+  std::string text = fmt::format("symbolic {}, numeric {}, {}", milliseconds(p.symbolic_ms), milliseconds(p.numeric_ms),
+                                 human_bytes(p.bytes));
+  for (std::size_t k = 0; k < p.facts.size(); ++k) {
+    std::string label = p.facts[k].name;
+    std::replace(label.begin(), label.end(), '_', ' ');
+    text += k == 0 ? "; " : ", ";
+    std::visit([&](const auto& value) { text += fmt::format("{} {}", label, value); }, p.facts[k].value);
+  }
+  return text;
+}
+
 std::string where_text(const SolveRecord& record) {
   const std::string backend =
       record.device ? record.device->name
@@ -81,6 +96,7 @@ std::string summary(const SolveRecord& record) {
   row(block, "verification", verdict_text(record.verification));
   row(block, "", evidence_text(record.verification.judgement));
   row(block, "time", time_text(record.timings));
+  row(block, "setup", setup_text(record.preconditioner));
   row(block, "ran on", where_text(record));
   if (record.settings.format == Format::automatic) row(block, "products", record.products.why);
   for (const std::string& note : record.notes) row(block, "note", note);

@@ -56,6 +56,22 @@ Array<T> diagonal(Context&, const AnyMatrix<T>& A);
 template <class T>
 AnyMatrix<T> to_csr(Context&, const AnyMatrix<T>& A);
 
+/// f(A in CSR), with 32-bit or 64-bit offsets.
+template <class T, class F>
+decltype(auto) with_csr(Context& ctx, const AnyMatrix<T>& A, F&& f) {
+  return std::visit(
+      [&]<class Matrix>(const Matrix& a) {
+        if constexpr (is_csr<Matrix>) {
+          return f(a);
+        } else {
+          const AnyMatrix<T> csr = to_csr(ctx, A);
+          if (const auto* narrow = std::get_if<Csr<T, std::int32_t>>(&csr)) return f(*narrow);
+          return f(std::get<Csr<T, std::int64_t>>(csr));
+        }
+      },
+      A);
+}
+
 /// f(a) for A where it is in CSR or COO, else for A in CSR on the host: for what looks at every entry once.
 template <class T, class F>
 decltype(auto) visit_entries(const AnyMatrix<T>& A, F&& f) {

@@ -29,7 +29,7 @@ LevelSchedule scheduled(Context& ctx, const Csr<T, Offset>& A) {
 }  // namespace
 
 template <class T, class Offset>
-IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>& A, Factorization kind,
+IncompleteFactor<T, Offset>::IncompleteFactor(Analysis, Context& ctx, const Csr<T, Offset>& A, Factorization kind,
                                               std::optional<PivotBoost<T>> boost)
     : kind_(kind),
       boost_(boost),
@@ -55,6 +55,19 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>
                FindMixed<Offset>{pattern(where, A), diagonals_.read(where), schedule_.order().read(where),
                                  schedule_.places().read(where), together, mixed_.write(where)});
   });
+}
+
+template <class T, class Offset>
+IncompleteFactor<T, Offset> IncompleteFactor<T, Offset>::analyze(Context& ctx, const Csr<T, Offset>& A,
+                                                                 Factorization kind,
+                                                                 std::optional<PivotBoost<T>> boost) {
+  return {Analysis{}, ctx, A, kind, boost};
+}
+
+template <class T, class Offset>
+IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>& A, Factorization kind,
+                                              std::optional<PivotBoost<T>> boost)
+    : IncompleteFactor(Analysis{}, ctx, A, kind, boost) {
   update(ctx, A);
 }
 

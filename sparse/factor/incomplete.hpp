@@ -38,6 +38,9 @@ class IncompleteFactor {
   IncompleteFactor(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
   IncompleteFactor(Context&, const Bsr<T>& A, Factorization, std::optional<PivotBoost<T>> = {});
 
+  /// The analysis alone: there is no factor before the first update().
+  static IncompleteFactor analyze(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
+
   /// New values of the same pattern. On the host row after row, in the arithmetic of the textbook; on CUDA one kernel
   /// in which rows wait for those that they need, repeatable bitwise. No analysis, no wait, capturable after a first
   /// run. Raises ShapeMismatch where nnz differs, InvalidArgument on the other backend than that of the constructor.
@@ -68,6 +71,8 @@ class IncompleteFactor {
   std::int32_t boosts() const;
 
  private:
+  struct Analysis {};
+  IncompleteFactor(Analysis, Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>>);
   IncompleteFactor(Context&, const Csr<T, Offset>& entries, Factorization, std::optional<PivotBoost<T>>,
                    const Bsr<T>& A);
   void run(Context&, const Array<T>& values, double shift);

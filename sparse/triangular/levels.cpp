@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/triangular/levels_passes.hpp"
 
 namespace krill {
@@ -39,6 +40,13 @@ LevelSchedule::LevelSchedule(Context& ctx, const Array<Offset>& row_offsets, con
              LevelBounds{rows(), levels_, sorted.read(where), order_.read(where), places_.write(where),
                          offsets_.write(where)});
   });
+}
+
+LevelSchedule LevelSchedule::copy(Context& ctx) const {
+  LevelSchedule other(fill_);
+  other.levels_ = levels_;
+  other.order_ = copy_of(ctx, order_), other.places_ = copy_of(ctx, places_), other.offsets_ = copy_of(ctx, offsets_);
+  return other;
 }
 
 std::int32_t LevelSchedule::widest() const {

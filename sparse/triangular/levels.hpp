@@ -18,6 +18,9 @@ class LevelSchedule {
   template <class Offset>
   LevelSchedule(Context&, const Array<Offset>& row_offsets, const Array<std::int32_t>& col_indices, Fill);
 
+  /// The same once more, on the context's side.
+  LevelSchedule copy(Context&) const;
+
   std::int32_t rows() const { return static_cast<std::int32_t>(order_.size()); }
   Fill fill() const { return fill_; }
   bool has_levels() const { return levels_ > 0; }
@@ -32,9 +35,11 @@ class LevelSchedule {
   std::size_t bytes() const { return detail::bytes_of(order_, places_, offsets_); }
 
  private:
+  explicit LevelSchedule(Fill fill) : fill_(fill) {}
+
   Fill fill_;
   std::int32_t levels_ = 0;
-  Array<std::int32_t> order_, places_, offsets_;
+  Array<std::int32_t> order_{0, "level order"}, places_{0, "level places"}, offsets_{0, "level offsets"};
 };
 
 // The kernels behind it: pointers on the tag's side.

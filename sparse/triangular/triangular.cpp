@@ -88,6 +88,9 @@ struct TriangularPlan<T, Offset>::Body {
     const bool natural = options.method == TriangularMethod::natural ||
                          (options.method == TriangularMethod::automatic && !ctx.on_cuda());
     if (natural) return {ctx, A.rows(), wanted.solved()};
+    const LevelSchedule* known = options.levels;
+    if (known && known->has_levels() && known->rows() == A.rows() && known->fill() == wanted.solved())
+      return known->copy(ctx);
     return {ctx, A.row_offsets(), A.col_indices(), wanted.solved()};
   }
 

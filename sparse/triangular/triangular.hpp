@@ -1,8 +1,10 @@
 // Triangular solves: op(A) x = alpha b, with one triangle of A (kernel catalogue L2-CSRSV2, L2-BSRSV2, L3-CSRSM2,
 // L3-BSRSM2).
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "krill/sparse/formats/bsr.hpp"
 #include "krill/sparse/formats/dense.hpp"
@@ -23,8 +25,16 @@ enum class TriangularMethod {
   level_kernels,
 };
 
+inline constexpr std::array<std::string_view, 4> triangular_method_names{"automatic", "natural", "by_level",
+                                                                         "level_kernels"};
+inline std::string_view name(TriangularMethod method) {
+  return triangular_method_names[static_cast<std::size_t>(method)];
+}
+
 struct TriangularOptions {
   TriangularMethod method = TriangularMethod::automatic;
+  /// Of the same triangle, where its levels have been found before; it is copied.
+  const LevelSchedule* levels = nullptr;
 };
 
 /// What a TriangularPlan does.

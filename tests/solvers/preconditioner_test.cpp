@@ -1,4 +1,5 @@
-#include "krill/solvers/operator.hpp"
+#include "krill/solvers/precond/preconditioner.hpp"
+
 #include "krill/sparse/convert/to_format.hpp"
 #include "tests/solvers/systems.hpp"
 #include "tests/support/assertions.hpp"
@@ -21,13 +22,13 @@ Csr<double> kershaw() {
 TEST_P(Preconditioners, ic0_shifts_the_diagonal_where_it_breaks_down) {
   Context ctx = context();
   const auto made = make_preconditioner<double>(ctx, Ic0Options{}, AnyMatrix<double>(kershaw()));
-  ASSERT_EQ(made->notes().size(), 1u);
-  EXPECT_NE(made->notes()[0].find("preconditioner ic0: the diagonal was multiplied by 1."), std::string::npos);
-  EXPECT_NE(made->notes()[0].find("row 3"), std::string::npos) << made->notes()[0];
+  ASSERT_EQ(made->report().notes.size(), 1u);
+  EXPECT_NE(made->report().notes[0].find("preconditioner ic0: the diagonal was multiplied by 1."), std::string::npos);
+  EXPECT_NE(made->report().notes[0].find("row 3"), std::string::npos) << made->report().notes[0];
   const Solved<double> solved =
       solve(ctx, kershaw(), std::vector<double>{1, 2, 3, 4}, SolverOptions(PcgOptions{}), Ic0Options{});
   EXPECT_EQ(solved.report.reason, Reason::converged);
-  EXPECT_TRUE(make_preconditioner<double>(ctx, Ic0Options{0.5}, AnyMatrix<double>(kershaw()))->notes().empty());
+  EXPECT_TRUE(make_preconditioner<double>(ctx, Ic0Options{0.5}, AnyMatrix<double>(kershaw()))->report().notes.empty());
 }
 
 TEST_P(Preconditioners, ilu0_says_how_many_pivots_it_boosted) {
@@ -40,8 +41,8 @@ TEST_P(Preconditioners, ilu0_says_how_many_pivots_it_boosted) {
             "preconditioner ilu0: the pivot is 0 in row 1 (rows count from 0): set its boost, reorder the rows, or use "
             "preconditioner jacobi");
   const auto made = make_preconditioner<double>(ctx, Ilu0Options{0.5, 0.01}, AnyMatrix<double>(singular()));
-  EXPECT_EQ(made->notes(), std::vector<std::string>{"preconditioner ilu0: 1 pivot became 0.5"});
-  EXPECT_GT(made->bytes(), 0u);
+  EXPECT_EQ(made->report().notes, std::vector<std::string>{"preconditioner ilu0: 1 pivot became 0.5"});
+  EXPECT_GT(made->report().bytes, 0u);
 }
 
 TEST_P(Preconditioners, what_cannot_be_factored_is_refused) {
