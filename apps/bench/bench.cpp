@@ -28,11 +28,9 @@ struct Kernel {
   void (*run)(const Subject<T>&);
 };
 template <class T>
-constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
-                                 {"spmv_dot", bench_spmv_dot<T>},
-                                 {"convert", bench_convert<T>},
-                                 {"csr2csc", bench_csr2csc<T>},
-                                 {"triangular", bench_triangular<T>}};
+constexpr Kernel<T> kernels[] = {
+    {"spmv", bench_spmv<T>},       {"spmv_dot", bench_spmv_dot<T>},     {"convert", bench_convert<T>},
+    {"csr2csc", bench_csr2csc<T>}, {"triangular", bench_triangular<T>}, {"factor", bench_factor<T>}};
 
 std::string processor() {
   std::ifstream info("/proc/cpuinfo");

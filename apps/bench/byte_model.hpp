@@ -28,6 +28,13 @@ double triangular_bytes(std::int64_t rows, double entries, std::int32_t columns)
          static_cast<double>(rows) * (1 + 2 * columns) * static_cast<double>(sizeof(T));
 }
 
+/// An incomplete factorisation without fill: the matrix once, the factor's values once.
+template <class T, class Offset>
+double factor_bytes(std::int64_t rows, std::int64_t nnz) {
+  return static_cast<double>(nnz) * static_cast<double>(2 * sizeof(T) + sizeof(std::int32_t)) +
+         (static_cast<double>(rows) + 1) * static_cast<double>(sizeof(Offset));
+}
+
 /// CSR to CSC: both read and written once.
 template <class T, class Offset>
 double csr2csc_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nnz) {

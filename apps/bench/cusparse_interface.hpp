@@ -49,11 +49,12 @@ struct KrillRivalMatrix {
 
 struct KrillRivalTask {
   const char* kernel = nullptr;     ///< spmv, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense, dense2csr,
-                                    ///< triangular, triangular_many (8 columns, one after the other), triangular_plan
+                                    ///< triangular, triangular_many (8 columns, one after the other), triangular_plan,
+                                    ///< ilu0, ic0, ilu0_analysis, ic0_analysis
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   KrillRivalMatrix a{};
-  KrillRivalMatrix result{};  ///< of conversions
+  KrillRivalMatrix result{};  ///< of conversions; of factorisations the values
   const void* x = nullptr;    ///< of spmv: y = A x; of triangular: A y = x
   void* y = nullptr;
   std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular

@@ -47,7 +47,7 @@ std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>&, std::size_t c
 template <class T>
 void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t copy)>& make);
 
-// The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp, triangular_bench.cpp.
+// The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp.
 template <class T>
 void bench_spmv(const Subject<T>&);
 template <class T>
@@ -58,6 +58,8 @@ template <class T>
 void bench_csr2csc(const Subject<T>&);
 template <class T>
 void bench_triangular(const Subject<T>&);
+template <class T>
+void bench_factor(const Subject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();
