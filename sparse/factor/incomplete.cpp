@@ -9,9 +9,17 @@
 namespace krill {
 namespace {
 
-/// Rows that a warp takes together on CUDA, a team of lanes each; none of a team's lanes has two entries.
-std::int32_t rows_together(std::int32_t longest) { return longest <= 8 ? 4 : longest <= 16 ? 2 : 1; }
-constexpr std::int32_t most_lanes = 32;
+constexpr std::int32_t shared_bytes = 48 * 1024;  // that a block of 256 threads has on CUDA without asking for more
+constexpr std::int32_t block_threads = 256;
+
+/// Lanes that share a row on CUDA: one has little to wait for, and room for few entries.
+template <class T>
+std::int32_t lanes_of(const ItemFacts& facts, std::int32_t rows) {
+  constexpr std::int32_t most_alone = shared_bytes / block_threads / static_cast<std::int32_t>(sizeof(T));
+  static_assert(most_entries * (block_threads / team_lanes) * static_cast<std::int32_t>(sizeof(T)) <= shared_bytes);
+  const double mean = static_cast<double>(facts.items) / std::max(1, rows);
+  return mean <= 16 && (facts.longest | 1) <= most_alone ? 1 : team_lanes;
+}
 
 template <class Offset, class T>
 Csr<T, Offset> entries_of(Context& ctx, const Bsr<T>& A) {
@@ -36,24 +44,67 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Analysis, Context& ctx, const Csr<
       on_cuda_(ctx.on_cuda()),
       schedule_(scheduled(ctx, A)),
       matrix_(A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), Array<T>(A.nnz(), "factor")),
-      diagonals_(A.rows(), "places of the diagonal"),
-      mixed_(0, "mixed rows") {
+      diagonals_(A.rows(), "places of the diagonal") {
   if (boost && kind == Factorization::ic0)
     throw InvalidArgument("incomplete factorisation: a boost of pivots is for ILU(0); shift the diagonal for IC(0)");
   Array<RowFacts> facts(1, "facts of rows");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(),
-             FindDiagonals<Offset>{pattern(where, A), kind == Factorization::ic0, diagonals_.write(where),
-                                   facts.write(where)});
+    run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals_.write(where), facts.write(where)});
   });
-  first_missing_ = facts.host()[0].missing, longest_ = facts.host()[0].longest;
-  const std::int32_t together = rows_together(longest_);
-  mixed_ = Array<std::uint8_t>(on_cuda_ ? detail::ceil_div(A.rows(), together) : 0, "mixed rows");
+  first_missing_ = facts.host()[0].missing;
+  if (on_cuda_ && A.rows() > 0) find_items(ctx);
+}
+
+template <class T, class Offset>
+void IncompleteFactor<T, Offset>::find_items(Context& ctx) {
+  const std::int32_t rows = matrix_.rows();
+  const auto whole = [&](const auto& where) {
+    return FactorPattern<Offset>{pattern(where, matrix_), diagonals_.read(where), kind_ == Factorization::ic0};
+  };
+  const std::int64_t nnz = matrix_.nnz();
+  Array<std::int32_t> row_indices(nnz, "row_indices"), items_of_rows(rows, "items of rows");
+  Array<std::uint8_t> counts(nnz, "items of entries");
+  Array<ItemFacts> facts(1, "facts of items");
   ctx.dispatch([&](const auto& where) {
-    if (on_cuda_)
-      run_pass(where, mixed_.size(),
-               FindMixed<Offset>{pattern(where, A), diagonals_.read(where), schedule_.order().read(where),
-                                 schedule_.places().read(where), together, mixed_.write(where)});
+    expand_offsets(where, rows, nnz, matrix_.row_offsets().read(where), row_indices.write(where));
+    run_pass(where, nnz, CountItems<Offset>{whole(where), row_indices.read(where), counts.write(where)});
+    run_pass(where, rows,
+             AddItems<Offset>{whole(where), schedule_.order().read(where), counts.read(where),
+                              items_of_rows.write(where), facts.write(where)});
+  });
+  has_long_rows_ = facts.host()[0].long_rows > 0;
+  lanes_ = lanes_of<T>(facts.host()[0], rows);
+  room_ = facts.host()[0].longest | 1;  // odd, so that rows lie in different banks
+  const std::int64_t slices = detail::ceil_div(rows, 32 / lanes_);
+  Array<std::int64_t> item_lengths(slices, "items of slices"), shown_lengths(slices, "shown by slices"),
+      shown(slices + 1, "where slices show");
+  slices_ = Array<std::int64_t>(slices + 1, "slices of items");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, slices,
+             LaySlices<Offset>{whole(where), schedule_.order().read(where), items_of_rows.read(where), lanes_,
+                               item_lengths.write(where), shown_lengths.write(where)});
+    scan_counts(where, slices, item_lengths.read(where), slices_.write(where));
+    scan_counts(where, slices, shown_lengths.read(where), shown.write(where));
+  });
+  const std::int64_t items = last_offset(ctx, slices_);
+  shown_ = last_offset(ctx, shown);
+  require_offsets_fit<Offset>(shown_);
+  rows_ = Array<FactorRow<Offset>>(rows, "rows in order");
+  gates_ = Array<Offset>(slices, "gates");
+  positions_ = Array<Offset>(items, "positions of items");
+  codes_ = Array<std::uint8_t>(items, "codes of items");
+  ctx.dispatch([&](const auto& where) {
+    const std::int32_t* level_offsets = schedule_.offsets().read(where);
+    run_pass(where, slices,
+             FillRows<Offset>{whole(where), schedule_.order().read(where), items_of_rows.read(where), level_offsets,
+                              schedule_.levels(), lanes_, shown.read(where), rows_.write(where)});
+    run_pass(where, slices,
+             FindGates<Offset>{whole(where), rows_.read(where), level_offsets, schedule_.levels(), lanes_,
+                               gates_.write(where)});
+    run_pass(where, nnz,
+             FillItems<Offset>{whole(where), row_indices.read(where), counts.read(where), rows_.read(where),
+                               schedule_.places().read(where), lanes_, slices_.read(where), positions_.write(where),
+                               codes_.write(where)});
   });
 }
 
@@ -121,20 +172,21 @@ void IncompleteFactor<T, Offset>::run(Context& ctx, const Array<T>& values, doub
   ctx.dispatch([&](const auto& where) {
     run_pass(where, pivot_events, ClearEvents{events_.write(where)});
     FactorTask<kernel_t<T>, Offset> task;
-    task.a = {matrix_.rows(),
-              matrix_.cols(),
-              matrix_.nnz(),
-              matrix_.row_offsets().read(where),
-              matrix_.col_indices().read(where),
-              values.read(where)};
+    task.p = {pattern(where, matrix_), diagonals_.read(where), kind_ == Factorization::ic0};
+    task.values = values.read(where);
     task.to = matrix_.values().write(where);
-    task.diagonals = diagonals_.read(where);
-    task.order = schedule_.order().read(where);
-    if (mixed_.size()) task.mixed = mixed_.read(where);
-    task.rows_together = rows_together(longest_);
-    task.has_long_rows = longest_ > most_lanes;
     task.diagonal_factor = 1 + shift;
-    task.cholesky = kind_ == Factorization::ic0;
+    if (on_cuda_)
+      task.items = {lanes_,
+                    room_,
+                    shown_,
+                    has_long_rows_,
+                    rows_.read(where),
+                    schedule_.places().read(where),
+                    slices_.read(where),
+                    gates_.read(where),
+                    positions_.read(where),
+                    codes_.read(where)};
     if (boost_) {
       task.boosted = true, task.tolerance = boost_->tolerance;
       task.boost = std::bit_cast<kernel_t<T>>(boost_->value);
@@ -146,7 +198,8 @@ void IncompleteFactor<T, Offset>::run(Context& ctx, const Array<T>& values, doub
 
 template <class T, class Offset>
 std::size_t IncompleteFactor<T, Offset>::bytes() const {
-  return matrix_.bytes() + schedule_.bytes() + detail::bytes_of(diagonals_, mixed_, places_, gathered_);
+  return matrix_.bytes() + schedule_.bytes() +
+         detail::bytes_of(diagonals_, places_, gathered_, rows_, slices_, gates_, positions_, codes_);
 }
 
 template <class T, class Offset>

@@ -23,6 +23,18 @@ struct PivotBoost {
   T value{};
 };
 
+/// A row at its place among those that CUDA factors (incomplete_passes.hpp).
+template <class Offset>
+struct FactorRow {
+  std::int64_t shown = 0;  ///< where what it shows begins
+  Offset begin = 0;        ///< its first entry
+  std::int32_t row = 0;
+  std::uint16_t items = 0;
+  std::uint8_t entries = 0, lower = 0;  ///< that are factored; of them, left of the diagonal
+  std::uint8_t turn = 0;                ///< levels between the slice's first row and this one
+  bool has_diagonal = false, is_long = false;
+};
+
 /// An incomplete factor of a matrix, which follows new values of the same pattern. No pivoting.
 ///
 /// A matrix in BSR is factored entry by entry, the zeros in its blocks included: so diagonal blocks become their own
@@ -33,7 +45,9 @@ struct PivotBoost {
 template <class T, class Offset = std::int32_t>
 class IncompleteFactor {
  public:
-  /// Analysis, then update(). Takes the memory of A once more, and sizeof Offset + 9 bytes a row.
+  /// Analysis, then update(). Takes the memory of A once more, sizeof Offset + 8 bytes
+  /// a row, and on CUDA a list of what each row waits for: 5 bytes for each pair of entries of the factor that are
+  /// multiplied (3 a row for seven-point stencils, 72 for 27 points).
   /// Not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for IC(0) with a boost.
   IncompleteFactor(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
   IncompleteFactor(Context&, const Bsr<T>& A, Factorization, std::optional<PivotBoost<T>> = {});
@@ -75,21 +89,30 @@ class IncompleteFactor {
   IncompleteFactor(Analysis, Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>>);
   IncompleteFactor(Context&, const Csr<T, Offset>& entries, Factorization, std::optional<PivotBoost<T>>,
                    const Bsr<T>& A);
+  void find_items(Context&);
   void run(Context&, const Array<T>& values, double shift);
   std::optional<std::int32_t> found(std::int32_t row) const;
 
   Factorization kind_;
   std::optional<PivotBoost<T>> boost_;
   bool on_cuda_;
-  std::int32_t first_missing_ = 0, longest_ = 0;
+  std::int32_t first_missing_ = 0;
   LevelSchedule schedule_;
   Csr<T, Offset> matrix_;
   std::int32_t block_dim_ = 1;
   Array<Offset> places_{0, "places in blocks"};   // for BSR: of the entries
   Array<Offset> diagonals_;                       // of each row, where its entries from the diagonal on begin
-  Array<std::uint8_t> mixed_;                     // of the rows that a warp takes: whether they wait for each other
   Array<T> gathered_{0, "values out of blocks"};  // for BSR: in the order of entries
   Array<std::int32_t> events_{3, "pivot events"};
+
+  // For CUDA (incomplete_passes.hpp): what rows wait for.
+  std::int32_t lanes_ = 1, room_ = 0;
+  bool has_long_rows_ = false;
+  std::int64_t shown_ = 0;
+  Array<FactorRow<Offset>> rows_{0, "rows in order"};
+  Array<std::int64_t> slices_{0, "slices of items"};
+  Array<Offset> gates_{0, "gates"}, positions_{0, "positions of items"};
+  Array<std::uint8_t> codes_{0, "codes of items"};
 };
 
 }  // namespace krill

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "krill/sparse/factor/pivot.hpp"
 #include "krill/sparse/triangular/turns.cuh"
 
@@ -6,197 +8,304 @@ namespace {
 
 constexpr int factor_threads = 256;
 
+/// Entries that a lane has under way at once.
+template <class T>
+constexpr int flight = sizeof(T) > 8 ? 4 : 8;
+
 /// The lanes of a warp that share a row.
 template <int lanes>
 struct Team {
   int lane;
-  unsigned mask;
+  unsigned first, mask;
 
-  __device__ Team() : lane(static_cast<int>(threadIdx.x) % lanes) {
-    const unsigned first = threadIdx.x % 32 / lanes * lanes;
-    mask = lanes == 32 ? ~0u : ((1u << (lanes % 32)) - 1) << first;
-  }
+  __device__ Team()
+      : lane(static_cast<int>(threadIdx.x) % lanes),
+        first(threadIdx.x % 32 / lanes * lanes),
+        mask(lanes == 32 ? ~0u : ((1u << (lanes % 32)) - 1) << first) {}
   /// The value of a lane of the team.
   template <class V>
   __device__ V from(V value, int source) const {
+    if constexpr (lanes == 1) return value;
     return on_words(value, [&](unsigned word) { return __shfl_sync(mask, word, source, lanes); });
   }
-};
-
-/// The factor's entries are absent until they are known; what Cholesky leaves alone is copied. Over the rows.
-template <class T, class Offset>
-struct ClearFactor {
-  using Sum = NoSum;
-  FactorTask<T, Offset> f;
-  T* inverses;
-
-  constexpr bool begin() const { return true; }
-  __device__ NoSum entry(std::int64_t i) const {
-    Awaited<T>::clear(inverses + i);
-    const Offset past = factored_end(f, static_cast<std::int32_t>(i));
-    for (Offset k = f.a.row_offsets[i]; k < past; ++k) Awaited<T>::clear(f.to + k);
-    for (Offset k = past; k < f.a.row_offsets[i + 1]; ++k) f.to[k] = f.a.values[k];
-    return {};
+  /// A bit for each lane of the team.
+  __device__ unsigned ballot(bool yes) const { return lanes == 1 ? yes : __ballot_sync(mask, yes) >> first; }
+  /// What the team's lanes have written to shared memory is there for all of them.
+  __device__ void sync() const {
+    if constexpr (lanes > 1) __syncwarp(mask);
   }
 };
 
+/// Nothing is there yet. Over what rows show.
 template <class T>
-__device__ T awaited(const T* at) {
+struct ClearShown {
+  using Sum = NoSum;
+  T* shown;
+
+  constexpr bool begin() const { return true; }
+  __device__ NoSum entry(std::int64_t k) const { return Awaited<T>::clear(shown + k), NoSum{}; }
+};
+
+/// What lies above the diagonal stays. Over the entries.
+template <class T>
+struct CopyValues {
+  using Sum = NoSum;
+  const T* from;
+  T* to;
+
+  constexpr bool begin() const { return true; }
+  __device__ NoSum entry(std::int64_t k) const { return to[k] = from[k], NoSum{}; }
+};
+
+/// What stands for the inverse of a pivot that is missing: whoever asks must not wait for ever.
+template <class T>
+__device__ T inverse_of_none() {
+  return T(std::numeric_limits<real_t<T>>::infinity());
+}
+
+/// What is shown at `at`, once it is there.
+template <class T>
+__device__ T awaited(const T* shown, std::int64_t at) {
   Awaited<T> value = Awaited<T>::none();
-  while (!value.is_there()) value.look(at, true);
+  while (!value.is_there()) value.look(shown + at, true);
   return value.value();
 }
 
-/// A row by a team, an entry a lane.
-template <int lanes, class T, class Offset>
-__device__ void factor_row(const FactorTask<T, Offset>& f, T* inverses, const Team<lanes>& team, std::int32_t i) {
-  constexpr int together = lanes == 8 ? 4 : 8;  // rows above that the row is reduced by at a time
-  const Offset begin = f.a.row_offsets[i], end = factored_end(f, i), near = f.diagonals[i];
-  const int lower = static_cast<int>(near - begin);
-  const bool there = begin + team.lane < end, is_lower = team.lane < lower;
-  const Offset mine = there ? begin + team.lane : begin;
-  const std::int32_t col = there ? f.a.col_indices[mine] : -1;
-  T value = there ? f.entry(i, mine) : T{};
-  // Of the row above that a lane's entry stands for: all its entries for Cholesky, else those right of its diagonal.
-  Offset from = 0, past = 0;
-  if (is_lower) {
-    from = f.cholesky ? f.a.row_offsets[col] : f.diagonals[col];
-    past = f.cholesky ? f.diagonals[col] : f.a.row_offsets[col + 1];
-  }
-  for (int first = 0; first < lower; first += together) {
-    Offset place[together];
-    std::int32_t above[together];
-#pragma unroll
-    for (int u = 0; u < together; ++u) {
-      place[u] = -1, above[u] = -1;
-      if (first + u >= lower) continue;
-      above[u] = team.from(col, first + u);
-      if (f.cholesky) {
-        // the entry of the lane's row above in the column of the other row above
-        if (is_lower && team.lane > first + u) {
-          from = next_entry(f.a.col_indices, from, past, above[u]);
-          if (from < past && f.a.col_indices[from] == above[u]) place[u] = from;
-        }
-      } else {
-        // the entry of the other row above in the lane's column
-        const Offset low = team.from(from, first + u), high = team.from(past, first + u);
-        for (Offset k = low; k < high; k += lanes) {
-          const std::int32_t theirs = k + team.lane < high ? f.a.col_indices[k + team.lane] : -2;
-          const int entries = static_cast<int>(min(high - k, Offset{lanes}));
-#pragma unroll 4
-          for (int lane = 0; lane < entries; ++lane)
-            if (team.from(theirs, lane) == col && col > above[u]) place[u] = k + lane;
-        }
-      }
-    }
-    Awaited<T> inverse[together], entry[together];
-#pragma unroll
-    for (int u = 0; u < together; ++u) inverse[u] = entry[u] = Awaited<T>::none();
-    // The inverse of a pivot is shown last of its row: entries are hardly ever looked at in vain.
-    for (bool ready = false; !ready;) {
-      ready = true;
-#pragma unroll
-      for (int u = 0; u < together; ++u) inverse[u].look(inverses + above[u], above[u] >= 0);
-#pragma unroll
-      for (int u = 0; u < together; ++u) ready = ready && (above[u] < 0 || inverse[u].is_there());
-    }
-    for (bool ready = false; !ready;) {
-      ready = true;
-#pragma unroll
-      for (int u = 0; u < together; ++u) entry[u].look(f.to + place[u], place[u] >= 0);
-#pragma unroll
-      for (int u = 0; u < together; ++u) ready = ready && (place[u] < 0 || entry[u].is_there());
-    }
-#pragma unroll
-    for (int u = 0; u < together; ++u) {
-      if (first + u >= lower) continue;
-      const T factor = team.from(value, first + u) * inverse[u].value();
-      if (team.lane == first + u) value = factor;
-      if (place[u] >= 0) value -= factor * (f.cholesky ? conj(entry[u].value()) : entry[u].value());
-      if (f.cholesky && team.lane == lower) value -= factor * conj(factor);
-    }
-  }
-  const bool is_pivot = there && col == i;
-  if (is_pivot) value = finished_pivot(f, i, value);
-  if (there) Awaited<T>::show(f.to + mine, value);
-  if (is_pivot) Awaited<T>::show(inverses + i, T(1) / value);
-  if (team.lane == 0 && (near >= end || f.a.col_indices[near] != i))
-    Awaited<T>::show(inverses + i, T(1) / T{});  // no pivot: whoever asks must not wait for ever
+/// Waits for what is shown there some levels before it matters: without a hurry, as all looks go through L2.
+template <class T>
+__device__ void pass_gate(const T* shown, std::int64_t gate) {
+  Awaited<T> value = Awaited<T>::none();
+  for (value.look(shown + gate, true); !value.is_there(); value.look(shown + gate, true)) __nanosleep(100);
 }
 
-/// A row of any length by a warp; `work` has room for it.
+/// A lane's share of what a row waits for.
 template <class T, class Offset>
-__device__ void factor_long_row(const FactorTask<T, Offset>& f, T* inverses, T* work, std::int32_t i) {
+struct Items {
+  Offset position[flight<T>];
+  std::uint8_t code[flight<T>];
+  Awaited<T> value[flight<T>];
+
+  /// The next `left` of them, from `at` on. All are asked for at once.
+  __device__ void load(const FactorItems<Offset>& items, std::int64_t at, int left) {
+#pragma unroll
+    for (int u = 0; u < flight<T>; ++u) {
+      const std::int64_t k = at + (u < left ? u : 0) * 32;
+      const Offset found = items.positions[k];
+      code[u] = items.codes[k];
+      position[u] = u < left ? found : Offset{-1};
+      value[u] = Awaited<T>::none();
+    }
+  }
+  /// Looks once at all that is still awaited; true where nothing is.
+  __device__ bool look(const T* shown) {
+#pragma unroll
+    for (int u = 0; u < flight<T>; ++u) value[u].look(shown + position[u], position[u] >= 0);
+    bool ready = true;
+#pragma unroll
+    for (int u = 0; u < flight<T>; ++u) ready &= (position[u] < 0) | value[u].is_there();  // no branch
+    return ready;
+  }
+};
+
+/// A row by a team: prepared at once, finished in its turn. `value` has room for its entries in shared memory.
+template <int lanes, class T, class Offset>
+class TeamRow {
+ public:
+  __device__ TeamRow(const FactorTask<T, Offset>& f, const FactorRow<Offset>& row, std::int64_t at, T* shown, T* value)
+      : f_(f), row_(row), at_(at), left_((row.items + lanes - 1 - team_.lane) / lanes), shown_(shown), value_(value) {
+    if (row.is_long) return;
+    if (left_ > 0) items_.load(f.items, at, left_);
+    for (int first = team_.lane; first < row.entries; first += ahead * lanes) {
+      T mine[ahead];
+#pragma unroll
+      for (int u = 0; u < ahead; ++u) {
+        const int slot = first + u * lanes;
+        mine[u] = f.values[row.begin + (slot < row.entries ? slot : 0)];
+      }
+#pragma unroll
+      for (int u = 0; u < ahead; ++u)
+        if (const int slot = first + u * lanes; slot < row.entries)
+          value[slot] = row.has_diagonal && slot == row.lower ? f.shifted(mine[u]) : mine[u];
+    }
+    if constexpr (lanes == 1) {
+      if (row.items <= ahead) {
+        touched_ = row.has_diagonal ? 1u << row.lower : 0;
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          if (u < left_) touched_ |= 1u << (items_.code[u] & (pivot_bit - 1));
+        for (int slot = 0; slot < row.entries; ++slot)
+          if (!(touched_ >> slot & 1)) show(slot, value[slot]);
+      }
+    }
+  }
+
+  /// Lanes of the `turn`, which are in it together, wait together: alone, each would go through the rest by itself.
+  __device__ void finish(unsigned turn) {
+    __syncwarp(turn);
+    const auto most = static_cast<int>(__reduce_max_sync(turn, static_cast<unsigned>(row_.items)));
+    for (int rounds = (most + lanes - 1) / lanes; rounds > 0; rounds -= ahead) {
+      while (!__all_sync(turn, left_ <= 0 || items_.look(shown_))) {
+      }
+#pragma unroll
+      for (int u = 0; u < ahead; ++u)
+        if (u < rounds) take_up(items_.position[u], items_.code[u], items_.value[u], u < left_);
+      left_ -= ahead, at_ += 32 * ahead;
+      if (left_ > 0) items_.load(f_.items, at_, left_);
+    }
+    team_.sync();
+    if (row_.has_diagonal && team_.lane == row_.lower % lanes) {
+      T pivot = value_[row_.lower];
+      if (f_.p.cholesky) pivot -= squares_;
+      value_[row_.lower] = pivot = finished_pivot(f_, row_.row, pivot);
+      show(row_.lower, T(1) / pivot);
+    }
+    for (int slot = team_.lane; slot < row_.entries; slot += lanes)
+      if ((slot != row_.lower || !row_.has_diagonal) && (lanes > 1 || touched_ >> slot & 1)) show(slot, value_[slot]);
+    for (int slot = team_.lane; slot < row_.entries; slot += lanes) f_.to[row_.begin + slot] = value_[slot];
+  }
+
+ private:
+  static constexpr int ahead = flight<T>;
+
+  /// A round of items, which follow each other from lane to lane; each pivot makes the factor of those after it.
+  __device__ void take_up(Offset position, std::uint8_t code, const Awaited<T>& value, bool there) {
+    const bool is_pivot = there && code >= pivot_bit;
+    const int slot = code & (pivot_bit - 1);
+    T theirs = position < 0 ? inverse_of_none<T>() : value.value();
+    if (f_.p.cholesky) theirs = conj(theirs);
+    if constexpr (lanes == 1) {
+      if (!there) return;
+      T mine = value_[slot];
+      if (is_pivot)
+        mine = set_factor(mine * theirs);
+      else
+        mine -= factor_ * theirs;
+      value_[slot] = mine;
+    } else {
+      unsigned pivots = team_.ballot(is_pivot);
+      for (int from = 0;;) {
+        const int next = pivots ? __ffs(static_cast<int>(pivots)) - 1 : lanes;
+        if (there && !is_pivot && team_.lane >= from && team_.lane < next) value_[slot] -= factor_ * theirs;
+        team_.sync();
+        if (!pivots) return;
+        pivots &= pivots - 1;
+        const int their_slot = team_.from(slot, next);
+        set_factor(value_[their_slot] * team_.from(theirs, next));
+        team_.sync();
+        if (team_.lane == 0) value_[their_slot] = factor_;
+        from = next + 1;
+      }
+    }
+  }
+  /// Pivots are shown as their inverses.
+  __device__ void show(int slot, T value) const {
+    const int number = slot - (f_.p.cholesky ? 0 : row_.lower);
+    if (number >= 0) Awaited<T>::show(shown_ + row_.shown + team_place(lanes, number), value);
+  }
+  __device__ T set_factor(T factor) {
+    squares_ += factor * conj(factor);
+    return factor_ = factor;
+  }
+
+  const FactorTask<T, Offset>& f_;
+  const FactorRow<Offset>& row_;
+  Team<lanes> team_;
+  std::int64_t at_;
+  int left_;  // items of this lane
+  T *shown_, *value_;
+  Items<T, Offset> items_;
+  T factor_{}, squares_{};
+  unsigned touched_ = ~0u;  // of one lane: slots that change; the others are shown at once
+};
+
+/// A row of any length by a warp, in the factor's own memory.
+template <class T, class Offset>
+__device__ void factor_long_row(const FactorTask<T, Offset>& f, T* shown, const FactorRow<Offset>& row) {
+  const auto& a = f.p.a;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const Offset begin = f.a.row_offsets[i], end = factored_end(f, i), near = f.diagonals[i];
-  const bool has = near < end && f.a.col_indices[near] == i;
-  for (Offset k = begin + lane; k < end; k += 32) work[k] = f.entry(i, k);
+  const Offset begin = row.begin, end = f.p.end(row.row), near = f.p.diagonals[row.row];
+  T* const work = f.to;
+  const auto entry_of = [&](std::int32_t above, Offset k) {
+    return awaited(shown, shown_place(f.items.rows[f.items.places[above]], f.items.lanes, k - f.p.awaited_from(above)));
+  };
+  for (Offset k = begin + lane; k < end; k += 32)
+    work[k] = row.has_diagonal && k == near ? f.shifted(f.values[k]) : f.values[k];
   __syncwarp();
   for (Offset e = begin; e < near; ++e) {
-    const std::int32_t above = f.a.col_indices[e];
-    const T factor = work[e] * awaited(inverses + above);
+    const std::int32_t above = a.col_indices[e];
+    const bool above_has = f.p.has_diagonal(above);
+    const Offset pivot = f.p.diagonals[above];
+    const T factor = work[e] * (above_has ? entry_of(above, pivot) : inverse_of_none<T>());
     __syncwarp();
     if (lane == 0) work[e] = factor;
-    if (f.cholesky) {
+    if (f.p.cholesky) {
       for (Offset t = e + 1 + lane; t < near; t += 32) {
-        const std::int32_t row = f.a.col_indices[t];
-        const Offset past = f.diagonals[row], k = lower_entry(f.a.col_indices, f.a.row_offsets[row], past, above);
-        if (k < past && f.a.col_indices[k] == above) work[t] -= factor * conj(awaited(f.to + k));
+        const std::int32_t other = a.col_indices[t];
+        const Offset past = f.p.diagonals[other], k = lower_entry(a.col_indices, a.row_offsets[other], past, above);
+        if (k < past && a.col_indices[k] == above) work[t] -= factor * conj(entry_of(other, k));
       }
-      if (lane == 0 && has) work[near] -= factor * conj(factor);
+      if (lane == 0 && row.has_diagonal) work[near] -= factor * conj(factor);
     } else {
-      for (Offset k = f.diagonals[above] + lane; k < f.a.row_offsets[above + 1]; k += 32) {
-        const std::int32_t col = f.a.col_indices[k];
-        if (col <= above) continue;
-        const Offset mine = lower_entry(f.a.col_indices, e + 1, end, col);
-        if (mine < end && f.a.col_indices[mine] == col) work[mine] -= factor * awaited(f.to + k);
+      for (Offset k = pivot + (above_has ? 1 : 0) + lane; k < a.row_offsets[above + 1]; k += 32) {
+        const Offset mine = lower_entry(a.col_indices, e + 1, end, a.col_indices[k]);
+        if (mine < end && a.col_indices[mine] == a.col_indices[k]) work[mine] -= factor * entry_of(above, k);
       }
     }
     __syncwarp();
   }
-  if (lane == 0 && has) work[near] = finished_pivot(f, i, work[near]);
+  if (lane == 0 && row.has_diagonal) work[near] = finished_pivot(f, row.row, work[near]);
   __syncwarp();
-  for (Offset k = begin + lane; k < end; k += 32) Awaited<T>::show(f.to + k, work[k]);
-  if (lane == 0) Awaited<T>::show(inverses + i, T(1) / (has ? work[near] : T{}));
+  const Offset awaited_from = f.p.awaited_from(row.row);
+  for (Offset k = awaited_from + lane; k < end; k += 32)
+    Awaited<T>::show(shown + row.shown + (k - awaited_from), row.has_diagonal && k == near ? T(1) / work[k] : work[k]);
 }
 
-// Threads: a warp takes the next 32 / lanes rows in the order of levels, a team of lanes each; a row of more than 32
-//   entries by itself. Bytes: entries of A and of the factor once, and of the rows above what L2 has not.
-// Deadlock: none. Warps take rows in turn as they run, and a row waits for earlier ones alone; where rows of one warp
-//   wait for each other, it takes them one after the other.
-// Races: an entry is written by one lane, and its words say whether they are there. Pivot events are least rows and a
-//   count: the order of atomics does not matter.
+// Threads: a warp takes the next slice of 32 / lanes rows in the order of levels, a team of lanes each; a long row by
+//   itself. All that a row waits for is asked for at once. Bytes: entries of A and of the factor, positions and codes
+//   of items once, and of the rows above what L2 has not.
+// Deadlock: none. Warps take slices in turn as they run, and a row waits for earlier ones alone; rows of one slice that
+//   are of different levels come one level after the other. A gate is of a level before the slice's.
+// Races: an entry is written by one lane, and its words say whether they are there. Slots of a row belong to its team,
+//   and those of one pivot's items differ. Pivot events are least rows and a count: the order of atomics does not
+//   matter.
 template <int lanes, class T, class Offset>
-__global__ void __launch_bounds__(factor_threads)
-    factor_kernel(FactorTask<T, Offset> f, T* inverses, T* work, Skip skip, Turns turns) {
+__global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 ? 2 : 3)
+    factor_kernel(FactorTask<T, Offset> f, T* shown, Skip skip, Turns turns) {
+  extern __shared__ double shared[];
   if (skip.now()) return;
   constexpr int rows = 32 / lanes;
-  const std::int64_t number = std::int64_t{turns.next()} * (factor_threads / 32) + threadIdx.x / 32;
-  const int mine = static_cast<int>(threadIdx.x) % 32 / lanes;
-  const std::int64_t place = number * rows + mine;
-  if (number * rows >= f.a.rows) return;
-  const bool there = place<f.a.rows, mixed = rows> 1 && f.mixed[number];
-  const std::int32_t i = there ? f.order[place] : 0;
-  const Team<lanes> team;
-  if (lanes == 32 && f.has_long_rows && factored_end(f, i) - f.a.row_offsets[i] > 32)
-    return factor_long_row(f, inverses, work, i);
-  if (!mixed) {
-    if (there) factor_row<lanes>(f, inverses, team, i);
-  } else if constexpr (rows > 1) {
-    for (int turn = 0; turn < rows; ++turn) {
-      if (turn == mine && there) factor_row<lanes>(f, inverses, team, i);
-      __syncwarp();
-    }
+  const std::int64_t slice = std::int64_t{turns.next()} * (factor_threads / 32) + threadIdx.x / 32;
+  if (slice * rows >= f.p.a.rows) return;
+  const std::int64_t place = slice * rows + threadIdx.x % 32 / lanes;
+  const bool there = place < f.p.a.rows;
+  FactorRow<Offset> row = f.items.rows[there ? place : f.p.a.rows - 1];
+  if (!there) row.turn = 0, row.is_long = true;
+  const std::int64_t at = f.items.slices[slice] + threadIdx.x % 32;
+  const Offset gate = f.items.gates[slice];
+  T* value = reinterpret_cast<T*>(shared) + static_cast<int>(threadIdx.x / lanes) * f.items.room;
+  TeamRow<lanes, T, Offset> team_row(f, row, at, shown, value);
+  if (gate >= 0) pass_gate(shown, gate);
+  const unsigned last = __reduce_max_sync(~0u, row.turn);
+  for (unsigned turn = 0; turn <= last; ++turn) {
+    const bool mine = row.turn == turn && !row.is_long;
+    const unsigned together = __ballot_sync(~0u, mine);
+    if (mine) team_row.finish(together);
+    __syncwarp();
+    if (f.items.has_long_rows)
+      for (int r = 0; r < rows; ++r)
+        if (__shfl_sync(~0u, there && row.is_long && row.turn == turn, r * lanes))
+          factor_long_row(f, shown, f.items.rows[slice * rows + r]);
   }
 }
 
 template <int lanes, class T, class Offset>
-void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* inverses, T* work) {
+void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* shown) {
   Frame frame(cuda);
   const Turns turns = take_turns(cuda, frame);
   constexpr int rows_a_block = factor_threads / lanes;
-  const auto blocks = static_cast<unsigned>((f.a.rows + std::int64_t{rows_a_block} - 1) / rows_a_block);
-  factor_kernel<lanes><<<blocks, factor_threads, 0, cuda.stream>>>(f, inverses, work, cuda.skip, turns);
+  const std::size_t shared = rows_a_block * static_cast<std::size_t>(f.items.room) * sizeof(T);
+  const auto blocks = static_cast<unsigned>((f.p.a.rows + std::int64_t{rows_a_block} - 1) / rows_a_block);
+  factor_kernel<lanes><<<blocks, factor_threads, shared, cuda.stream>>>(f, shown, cuda.skip, turns);
   check(cudaGetLastError());
 }
 
@@ -205,15 +314,13 @@ void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* inverses
 template <class T, class Offset>
 void run_factorization(const Cuda& cuda, const FactorTask<T, Offset>& f) {
   Frame frame(cuda);
-  T* inverses = frame.take<T>(static_cast<std::size_t>(f.a.rows));
-  T* work = f.has_long_rows ? frame.take<T>(static_cast<std::size_t>(f.a.nnz)) : nullptr;
-  run_pass(cuda, f.a.rows, ClearFactor<T, Offset>{f, inverses});
-  if (f.rows_together == 4)
-    launch_factor<8>(cuda, f, inverses, work);
-  else if (f.rows_together == 2)
-    launch_factor<16>(cuda, f, inverses, work);
+  T* shown = frame.take<T>(static_cast<std::size_t>(f.items.shown));
+  run_pass(cuda, f.items.shown, ClearShown<T>{shown});
+  if (f.p.cholesky) run_pass(cuda, f.p.a.nnz, CopyValues<T>{f.values, f.to});
+  if (f.items.lanes == 1)
+    launch_factor<1>(cuda, f, shown);
   else
-    launch_factor<32>(cuda, f, inverses, work);
+    launch_factor<team_lanes>(cuda, f, shown);
 }
 
 using Where = Cuda;

@@ -28,27 +28,27 @@ class RowIndex {
 /// Row i minus multiples of the rows above that it has entries for.
 template <class T, class Offset>
 void eliminate_lu(const FactorTask<T, Offset>& f, const RowIndex<Offset>& row, std::int32_t i) {
-  for (Offset e = f.a.row_offsets[i]; e < f.diagonals[i]; ++e) {
-    const std::int32_t k = f.a.col_indices[e];
-    const Offset pivot = f.diagonals[k], end = f.a.row_offsets[k + 1];
-    const bool has = pivot < end && f.a.col_indices[pivot] == k;
+  for (Offset e = f.p.a.row_offsets[i]; e < f.p.diagonals[i]; ++e) {
+    const std::int32_t k = f.p.a.col_indices[e];
+    const Offset pivot = f.p.diagonals[k], end = f.p.a.row_offsets[k + 1];
+    const bool has = f.p.has_diagonal(k);
     const T factor = f.to[e] = f.to[e] / (has ? f.to[pivot] : T{});
     for (Offset u = pivot + (has ? 1 : 0); u < end; ++u)
-      if (const Offset at = row[f.a.col_indices[u]]; at >= 0) f.to[at] -= factor * f.to[u];
+      if (const Offset at = row[f.p.a.col_indices[u]]; at >= 0) f.to[at] -= factor * f.to[u];
   }
 }
 
 /// Row i of L by products with the rows above.
 template <class T, class Offset>
 void eliminate_cholesky(const FactorTask<T, Offset>& f, const RowIndex<Offset>& row, std::int32_t i) {
-  const Offset near = f.diagonals[i];
-  const bool has = factored_end(f, i) > near;
-  for (Offset e = f.a.row_offsets[i]; e < near; ++e) {
-    const std::int32_t j = f.a.col_indices[e];
+  const Offset near = f.p.diagonals[i];
+  const bool has = f.p.has_diagonal(i);
+  for (Offset e = f.p.a.row_offsets[i]; e < near; ++e) {
+    const std::int32_t j = f.p.a.col_indices[e];
     T sum = f.to[e];
-    for (Offset k = f.a.row_offsets[j]; k < f.diagonals[j]; ++k)
-      if (const Offset at = row[f.a.col_indices[k]]; at >= 0) sum -= f.to[at] * conj(f.to[k]);
-    f.to[e] = sum / (factored_end(f, j) > f.diagonals[j] ? f.to[f.diagonals[j]] : T{});
+    for (Offset k = f.p.a.row_offsets[j]; k < f.p.diagonals[j]; ++k)
+      if (const Offset at = row[f.p.a.col_indices[k]]; at >= 0) sum -= f.to[at] * conj(f.to[k]);
+    f.to[e] = sum / (f.p.has_diagonal(j) ? f.to[f.p.diagonals[j]] : T{});
     if (has) f.to[near] -= f.to[e] * conj(f.to[e]);
   }
 }
@@ -59,15 +59,15 @@ template <class T, class Offset>
 void run_factorization(const Host& host, const FactorTask<T, Offset>& f) {
   if (host.skip.now()) return;
   Frame frame(host);
-  RowIndex<Offset> row(frame, f.a.cols);
-  std::copy_n(f.a.values, f.a.nnz, f.to);
-  for (std::int32_t i = 0; i < f.a.rows; ++i) {
-    const Offset from = f.a.row_offsets[i], end = factored_end(f, i), near = f.diagonals[i];
-    row.mark(f.a.col_indices, from, end);
-    if (near < end && f.a.col_indices[near] == i) f.to[near] = f.entry(i, near);
-    f.cholesky ? eliminate_cholesky(f, row, i) : eliminate_lu(f, row, i);
-    row.clear(f.a.col_indices, from, end);
-    if (near < end && f.a.col_indices[near] == i) f.to[near] = finished_pivot(f, i, f.to[near]);
+  RowIndex<Offset> row(frame, f.p.a.cols);
+  std::copy_n(f.values, f.p.a.nnz, f.to);
+  for (std::int32_t i = 0; i < f.p.a.rows; ++i) {
+    const Offset from = f.p.a.row_offsets[i], end = f.p.end(i), near = f.p.diagonals[i];
+    row.mark(f.p.a.col_indices, from, end);
+    if (f.p.has_diagonal(i)) f.to[near] = f.shifted(f.to[near]);
+    f.p.cholesky ? eliminate_cholesky(f, row, i) : eliminate_lu(f, row, i);
+    row.clear(f.p.a.col_indices, from, end);
+    if (f.p.has_diagonal(i)) f.to[near] = finished_pivot(f, i, f.to[near]);
   }
 }
 

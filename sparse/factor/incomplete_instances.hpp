@@ -6,7 +6,12 @@ namespace krill {
 
 #define INSTANTIATE(Offset)                                                  \
   template void run_pass(const Where&, std::int64_t, FindDiagonals<Offset>); \
-  template void run_pass(const Where&, std::int64_t, FindMixed<Offset>);
+  template void run_pass(const Where&, std::int64_t, CountItems<Offset>);    \
+  template void run_pass(const Where&, std::int64_t, AddItems<Offset>);      \
+  template void run_pass(const Where&, std::int64_t, LaySlices<Offset>);     \
+  template void run_pass(const Where&, std::int64_t, FillRows<Offset>);      \
+  template void run_pass(const Where&, std::int64_t, FindGates<Offset>);     \
+  template void run_pass(const Where&, std::int64_t, FillItems<Offset>);
 INSTANTIATE(std::int32_t)
 INSTANTIATE(std::int64_t)
 #undef INSTANTIATE

@@ -13,13 +13,54 @@ namespace krill {
 enum PivotEvent { zero_pivot_event, bad_pivot_event, boosted_pivots_event, pivot_events };
 inline constexpr std::int32_t no_row = std::numeric_limits<std::int32_t>::max();
 
+/// Which entries are factored.
+template <class Offset>
+struct FactorPattern {
+  CsrView<const NoValue, Offset> a;
+  const Offset* diagonals;  ///< of each row, where its entries from the diagonal on begin
+  bool cholesky;            ///< the lower triangle alone
+
+  constexpr bool has_diagonal(std::int32_t i) const {
+    return diagonals[i] < a.row_offsets[i + 1] && a.col_indices[diagonals[i]] == i;
+  }
+  /// The entries of row i that are factored end here.
+  constexpr Offset end(std::int32_t i) const {
+    return cholesky ? diagonals[i] + (has_diagonal(i) ? 1 : 0) : a.row_offsets[i + 1];
+  }
+  /// Other rows wait for the entries of row i from this one on.
+  constexpr Offset awaited_from(std::int32_t i) const { return cholesky ? a.row_offsets[i] : diagonals[i]; }
+  /// f(row, at, slot, is_pivot) for all of the factor, entry `at` of `row`, that entry e of row i left of the diagonal
+  /// brings in, in the order in which the row takes it up: the pivot of the row above that e stands for, for its own
+  /// slot (at < 0: there is none); then entries that, times e, are subtracted from what is in `slot`.
+  template <class F>
+  constexpr void for_items(std::int32_t i, Offset e, F&& f) const {
+    const Offset first = a.row_offsets[i], past = end(i), near = diagonals[i];
+    const std::int32_t above = a.col_indices[e];
+    f(above, has_diagonal(above) ? diagonals[above] : Offset{-1}, static_cast<int>(e - first), true);
+    if (cholesky) {
+      for (Offset t = e + 1; t < near; ++t) {
+        const std::int32_t row = a.col_indices[t];
+        const Offset at = lower_entry(a.col_indices, a.row_offsets[row], diagonals[row], above);
+        if (at < diagonals[row] && a.col_indices[at] == above) f(row, at, static_cast<int>(t - first), false);
+      }
+    } else {
+      Offset at = diagonals[above], t = e + 1;
+      const Offset at_end = a.row_offsets[above + 1];
+      while (at < at_end && t < past) {
+        const std::int32_t theirs = a.col_indices[at], mine = a.col_indices[t];
+        if (theirs == mine) f(above, at, static_cast<int>(t - first), false);
+        if (theirs <= mine) ++at;
+        if (mine <= theirs) ++t;
+      }
+    }
+  }
+};
+
 /// What is counted of the rows to be factored.
 struct RowFacts {
   std::int32_t missing = no_row;  ///< the first without a diagonal
-  std::int32_t longest = 0;
   constexpr RowFacts& operator+=(RowFacts other) {
     if (other.missing < missing) missing = other.missing;
-    if (other.longest > longest) longest = other.longest;
     return *this;
   }
 };
@@ -29,42 +70,244 @@ template <class Offset>
 struct FindDiagonals {
   using Sum = RowFacts;
   CsrView<const NoValue, Offset> a;
-  bool lower_alone;
   Offset* diagonals;
   RowFacts* facts;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
     const Offset near = lower_entry(a, i, i), end = a.row_offsets[i + 1];
-    const bool has = near < end && a.col_indices[near] == i;
     diagonals[i] = near;
-    const Offset past = lower_alone ? near + (has ? 1 : 0) : end;
-    return {has ? no_row : static_cast<std::int32_t>(i), static_cast<std::int32_t>(past - a.row_offsets[i])};
+    return {near < end && a.col_indices[near] == i ? no_row : static_cast<std::int32_t>(i)};
   }
   constexpr void finish(const Sum& sum) const { *facts = sum; }
 };
 
-/// Whether `rows_together` rows that follow each other in `order` wait for each other. Over such groups.
+// How CUDA factors: rows in the order of levels, a team of lanes each; the rows of a warp are a slice. What a row waits
+// for was found in the analysis: its items. Item j of a row is with lane j % lanes of its team, as number j / lanes.
+// Entries that others wait for are shown in an array of their own in the same way: in the order of levels, so that what
+// is waited for together lies together (in the order of the matrix, the rows of a level lie all over it).
+
+/// Where number j of a team's things is, from its first lane's first one on.
+constexpr std::int64_t team_place(std::int32_t lanes, std::int32_t j) {
+  return static_cast<std::int64_t>(j / lanes) * 32 + j % lanes;
+}
+
+inline constexpr std::int32_t team_lanes = 16;     ///< of a team that is not one lane alone
+inline constexpr std::int32_t most_entries = 127;  ///< of a row that is not long
+inline constexpr std::uint8_t pivot_bit = 128;     ///< of an item's code, whose other bits are its slot
+
+/// What is counted of items: all of them, and of rows that are not long the most entries.
+struct ItemFacts {
+  std::int64_t items = 0;
+  std::int32_t longest = 0, long_rows = 0;
+  constexpr ItemFacts& operator+=(ItemFacts other) {
+    items += other.items, long_rows += other.long_rows;
+    if (other.longest > longest) longest = other.longest;
+    return *this;
+  }
+};
+
+/// Of an entry left of the diagonal its items, of another one 0, as for all of long rows. Over the entries.
 template <class Offset>
-struct FindMixed {
+struct CountItems {
   using Sum = NoSum;
-  CsrView<const NoValue, Offset> a;
-  const Offset* diagonals;
-  const std::int32_t *order, *places;
-  std::int32_t rows_together;
-  std::uint8_t* mixed;
+  FactorPattern<Offset> p;
+  const std::int32_t* row_indices;
+  std::uint8_t* counts;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t group) const {
-    const std::int64_t first = group * rows_together, end = first + rows_together, past = end < a.rows ? end : a.rows;
-    mixed[group] = 0;
-    for (std::int64_t place = first; place < past; ++place) {
+  constexpr NoSum entry(std::int64_t k) const {
+    const std::int32_t i = row_indices[k];
+    const auto e = static_cast<Offset>(k);
+    std::uint8_t count = 0;
+    if (e < p.diagonals[i] && p.end(i) - p.a.row_offsets[i] <= most_entries)
+      p.for_items(i, e, [&](std::int32_t, Offset, int, bool) { ++count; });
+    return counts[k] = count, NoSum{};
+  }
+};
+
+/// items of the rows, -1 for long ones. Over the places.
+template <class Offset>
+struct AddItems {
+  using Sum = ItemFacts;
+  FactorPattern<Offset> p;
+  const std::int32_t* order;
+  const std::uint8_t* counts;
+  std::int32_t* items;
+  ItemFacts* facts;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t place) const {
+    const std::int32_t i = order[place];
+    const std::int64_t entries = p.end(i) - p.a.row_offsets[i];
+    if (entries > most_entries) return items[place] = -1, Sum{0, 0, 1};
+    std::int32_t count = 0;
+    for (Offset e = p.a.row_offsets[i]; e < p.diagonals[i]; ++e) count += counts[e];
+    return items[place] = count, Sum{count, static_cast<std::int32_t>(entries), 0};
+  }
+  constexpr void finish(const Sum& sum) const { *facts = sum; }
+};
+
+/// The level of a place.
+constexpr std::int32_t level_of(const std::int32_t* level_offsets, std::int32_t levels, std::int64_t place) {
+  std::int32_t low = 0, high = levels - 1;
+  while (low < high) {
+    const std::int32_t middle = low + (high - low + 1) / 2;
+    if (level_offsets[middle] <= place)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/// Places of the items of a slice, and of what it shows: as many for each lane as the one with the most needs; a long
+/// row shows what it has after those. Over the slices.
+template <class Offset>
+struct LaySlices {
+  using Sum = NoSum;
+  FactorPattern<Offset> p;
+  const std::int32_t *order, *items;
+  std::int32_t lanes;
+  std::int64_t *item_lengths, *shown_lengths;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t slice) const {
+    const std::int64_t first = slice * (32 / lanes), past = first + 32 / lanes;
+    std::int64_t most_items = 0, most_shown = 0, shown_by_long = 0;
+    for (std::int64_t place = first; place < past && place < p.a.rows; ++place) {
       const std::int32_t i = order[place];
-      for (Offset k = a.row_offsets[i]; k < diagonals[i]; ++k)
-        if (places[a.col_indices[k]] >= first) mixed[group] = 1;
+      const std::int64_t shown = p.end(i) - p.awaited_from(i);
+      if (items[place] < 0)
+        shown_by_long += shown;
+      else if (shown > most_shown)
+        most_shown = shown;
+      if (items[place] > most_items) most_items = items[place];
+    }
+    item_lengths[slice] = (most_items + lanes - 1) / lanes * 32;
+    shown_lengths[slice] = (most_shown + lanes - 1) / lanes * 32 + shown_by_long;
+    return {};
+  }
+};
+
+/// The rows at their places. Over the slices.
+template <class Offset>
+struct FillRows {
+  using Sum = NoSum;
+  FactorPattern<Offset> p;
+  const std::int32_t *order, *items, *level_offsets;
+  std::int32_t levels, lanes;
+  const std::int64_t* shown;
+  FactorRow<Offset>* rows;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t slice) const {
+    const std::int64_t first = slice * (32 / lanes), past = first + 32 / lanes;
+    const std::int32_t first_level = level_of(level_offsets, levels, first);
+    std::int64_t end_of_long = shown[slice + 1];
+    std::int32_t level = first_level;
+    for (std::int64_t place = first; place < past && place < p.a.rows; ++place) {
+      while (level_offsets[level + 1] <= place) ++level;
+      const std::int32_t i = order[place];
+      FactorRow<Offset> row;
+      row.begin = p.a.row_offsets[i];
+      row.row = i;
+      row.turn = static_cast<std::uint8_t>(level - first_level);
+      row.has_diagonal = p.has_diagonal(i);
+      row.is_long = items[place] < 0;
+      if (row.is_long) {
+        row.shown = end_of_long -= p.end(i) - p.awaited_from(i);
+      } else {
+        row.items = static_cast<std::uint16_t>(items[place]);
+        row.entries = static_cast<std::uint8_t>(p.end(i) - row.begin);
+        row.lower = static_cast<std::uint8_t>(p.diagonals[i] - row.begin);
+        row.shown = shown[slice] + (place - first) * lanes;
+      }
+      rows[place] = row;
     }
     return {};
   }
+};
+
+/// Where number j of what a row shows is.
+template <class Offset>
+constexpr std::int64_t shown_place(const FactorRow<Offset>& row, std::int32_t lanes, std::int64_t j) {
+  return row.shown + (row.is_long ? j : team_place(lanes, static_cast<std::int32_t>(j)));
+}
+
+/// Items, by where they are shown. Over the entries.
+template <class Offset>
+struct FillItems {
+  using Sum = NoSum;
+  FactorPattern<Offset> p;
+  const std::int32_t* row_indices;
+  const std::uint8_t* counts;
+  const FactorRow<Offset>* rows;
+  const std::int32_t* places;
+  std::int32_t lanes;
+  const std::int64_t* slices;
+  Offset* positions;
+  std::uint8_t* codes;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    if (counts[k] == 0) return {};
+    const std::int32_t i = row_indices[k], place = places[i], rows_a_slice = 32 / lanes;
+    const std::int64_t at = slices[place / rows_a_slice] + place % rows_a_slice * lanes;
+    const auto e = static_cast<Offset>(k);
+    std::int32_t j = 0;
+    for (Offset before = p.a.row_offsets[i]; before < e; ++before) j += counts[before];
+    p.for_items(i, e, [&](std::int32_t row, Offset entry, int slot, bool is_pivot) {
+      const std::int64_t to = at + team_place(lanes, j++);
+      positions[to] = entry < 0 ? Offset{-1} : shown_at(row, entry);
+      codes[to] = static_cast<std::uint8_t>(slot | (is_pivot ? pivot_bit : 0));
+    });
+    return {};
+  }
+  constexpr Offset shown_at(std::int32_t row, Offset entry) const {
+    return static_cast<Offset>(shown_place(rows[places[row]], lanes, entry - p.awaited_from(row)));
+  }
+};
+
+/// For each slice a pivot that is there some levels before its turn: to wait for that first costs one look at a time,
+/// and others less. It is the pivot of the row that stands in its level as the slice does in its own. Over the slices.
+template <class Offset>
+struct FindGates {
+  using Sum = NoSum;
+  static constexpr std::int32_t levels_before = 3;
+  FactorPattern<Offset> p;
+  const FactorRow<Offset>* rows;
+  const std::int32_t* level_offsets;
+  std::int32_t levels, lanes;
+  Offset* gates;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t slice) const {
+    const std::int64_t place = slice * (32 / lanes);
+    const std::int32_t level = level_of(level_offsets, levels, place), before = level - levels_before;
+    gates[slice] = -1;
+    if (before < 0) return {};
+    const auto width = [&](std::int32_t l) { return static_cast<double>(level_offsets[l + 1] - level_offsets[l]); };
+    const double share = static_cast<double>(place - level_offsets[level]) / width(level);
+    const FactorRow<Offset>& gate = rows[level_offsets[before] + static_cast<std::int32_t>(share * width(before))];
+    if (gate.has_diagonal)
+      gates[slice] = static_cast<Offset>(shown_place(gate, lanes, p.diagonals[gate.row] - p.awaited_from(gate.row)));
+    return {};
+  }
+};
+
+/// What the kernel gets of the analysis.
+template <class Offset>
+struct FactorItems {
+  std::int32_t lanes = 1, room = 0;  ///< of a row; room: values in shared memory
+  std::int64_t shown = 0;            ///< values that rows show
+  bool has_long_rows = false;
+  const FactorRow<Offset>* rows = nullptr;
+  const std::int32_t* places = nullptr;  ///< row to place
+  const std::int64_t* slices = nullptr;  ///< where the items of a slice begin
+  const Offset* gates = nullptr;
+  const Offset* positions = nullptr;
+  const std::uint8_t* codes = nullptr;
 };
 
 /// No events yet.
@@ -76,35 +319,22 @@ struct ClearEvents {
   constexpr NoSum entry(std::int64_t e) const { return events[e] = e == boosted_pivots_event ? 0 : no_row, NoSum{}; }
 };
 
-/// A factorisation, as kernels see it. Rows that a warp takes together: rows_together, one after the other in `order`.
+/// A factorisation, as kernels see it.
 template <class T, class Offset>
 struct FactorTask {
-  CsrView<const T, Offset> a;  ///< the pattern, and the values to be factored
-  T* to = nullptr;             ///< the factor's values, another array
-  const Offset* diagonals = nullptr;
-  const std::int32_t* order = nullptr;
-  const std::uint8_t* mixed = nullptr;
-  std::int32_t rows_together = 1;
-  bool has_long_rows = false;  ///< of more than 32 entries
-  bool cholesky = false, boosted = false;
+  FactorPattern<Offset> p;
+  const T* values = nullptr;  ///< to be factored
+  T* to = nullptr;            ///< the factor's values, another array
+  bool boosted = false;
   double tolerance = 0;
   T boost{};
   double diagonal_factor = 1;  ///< of A's diagonal
   std::int32_t* events = nullptr;
+  FactorItems<Offset> items = {};  ///< for CUDA
 
-  /// Entry k of A, which is in row i, as it is factored.
-  constexpr T entry(std::int32_t i, Offset k) const {
-    return a.col_indices[k] == i ? scaled(a.values[k], static_cast<real_t<T>>(diagonal_factor)) : a.values[k];
-  }
+  /// What A has on its diagonal, as it is factored.
+  constexpr T shifted(T diagonal) const { return scaled(diagonal, static_cast<real_t<T>>(diagonal_factor)); }
 };
-
-/// The entries of a row that are factored end here.
-template <class T, class Offset>
-constexpr Offset factored_end(const FactorTask<T, Offset>& f, std::int32_t i) {
-  const Offset near = f.diagonals[i], end = f.a.row_offsets[i + 1];
-  if (!f.cholesky) return end;
-  return near + (near < end && f.a.col_indices[near] == i ? 1 : 0);
-}
 
 template <class T, class Offset>
 void run_factorization(const Host&, const FactorTask<T, Offset>&);

@@ -28,7 +28,7 @@ constexpr void note_boost(const FactorTask<T, Offset>& f) {
 /// Cholesky. Tells of zeros and the like.
 template <class T, class Offset>
 constexpr T finished_pivot(const FactorTask<T, Offset>& f, std::int32_t i, T left) {
-  if (f.cholesky) {
+  if (f.p.cholesky) {
     const real_t<T> radicand = real(left);
     if (!is_finite(radicand)) note_row(f, bad_pivot_event, i);
     if (!(radicand > real_t<T>(0))) note_row(f, zero_pivot_event, i);

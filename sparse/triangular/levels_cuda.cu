@@ -18,7 +18,7 @@ template <class Offset>
 __global__ void __launch_bounds__(depth_threads, 4)
     depth_kernel(Steps steps, const Offset* row_offsets, const std::int32_t* col_indices, std::int32_t* depths,
                  Turns turns) {
-  __shared__ volatile std::int32_t known[depth_threads];
+  __shared__ std::int32_t known[depth_threads];
   known[threadIdx.x] = 0;
   const std::int64_t first = std::int64_t{turns.next()} * depth_threads;  // behind a barrier
   const std::int64_t step = first + threadIdx.x;
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(depth_threads, 4)
   std::int32_t depth = 1, col = take(), col_after = take();
   const auto is_last = [&] { return steps.step(col) >= step; };
   const auto finish = [&] {
-    known[threadIdx.x] = depth;
+    show_in_block(known + threadIdx.x, depth);
     show_word(depths + row, depth);
   };
   bool done = is_last();
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(depth_threads, 4)
     const std::int64_t other = steps.step(col);
     std::int32_t found = 0;
     if (other >= first)
-      found = known[other - first];
+      found = look_in_block(known + (other - first));
     else
       look_at_word(found, depths + col);
     if (found) {

@@ -52,7 +52,11 @@ struct Entries {
     for (int u = 0; u < flight; ++u) other[u].look(solved + place[u], place[u] != no_place);
     bool ready = true;
 #pragma unroll
-    for (int u = 0; u < flight; ++u) ready = ready && (place[u] == no_place || other[u].is_there());
+    for (int u = 0; u < flight; ++u)
+      if constexpr (flight <= 4)
+        ready &= (place[u] == no_place) | other[u].is_there();  // no branch
+      else
+        ready = ready && (place[u] == no_place || other[u].is_there());  // the first that is missing ends it
     return ready;
   }
   __device__ void subtract_from(T& sum) const {
@@ -116,6 +120,7 @@ __global__ void __launch_bounds__(solve_threads, flight > 4      ? 2
     return;
   }
   const std::int64_t place = std::int64_t{task.place} + lane;
+  const unsigned together = __ballot_sync(~0u, place < a.rows);
   if (place >= a.rows) return;
   const std::int32_t row = a.order[place];
   const T inverse = a.inverses ? a.inverses[place] : T(1);
@@ -129,7 +134,8 @@ __global__ void __launch_bounds__(solve_threads, flight > 4      ? 2
       for (Awaited<T> gate = Awaited<T>::none(); !gate.is_there();) gate.look(column.solved + task.gate, true);
     for (; left > 0; left -= flight, at += 32 * flight) {
       if (left < task.width) entries.load(a, at, 32, left);
-      while (!entries.look(column.solved)) {
+      // together: a lane that went on alone would leave the others to do the same one after the other
+      while (!__all_sync(together, entries.look(column.solved))) {
       }
       entries.subtract_from(sum);
     }

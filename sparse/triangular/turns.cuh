@@ -55,6 +55,18 @@ __device__ void look_at_word(Word& word, const Word* at, bool wanted = true) {
                  : "memory");
 }
 
+/// The same between threads of a block, in shared memory.
+__device__ inline void show_in_block(std::int32_t* at, std::int32_t word) {
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(at));
+  asm volatile("st.relaxed.cta.shared.b32 [%0], %1;" ::"r"(place), "r"(word) : "memory");
+}
+__device__ inline std::int32_t look_in_block(const std::int32_t* at) {
+  std::int32_t word;
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(at));
+  asm volatile("ld.relaxed.cta.shared.b32 %0, [%1];" : "=r"(word) : "r"(place) : "memory");
+  return word;
+}
+
 /// Values of T in memory that say whether they are there: each word of theirs (of 4 or 8 bytes, for one store writes it
 /// whole) holds a NaN of a bit pattern of our own until then. A computed word with that very pattern is stored as
 /// another NaN, so that whoever waits does not wait for ever.
@@ -77,14 +89,14 @@ struct Awaited {
   __device__ bool is_there() const {
     bool there = true;
 #pragma unroll
-    for (const Word& w : word) there = there && w != absent;
+    for (const Word& w : word) there &= w != absent;  // no branch
     return there;
   }
   /// Looks again at what was not there, where it is wanted.
   __device__ void look(const T* at, bool wanted) {
 #pragma unroll
     for (int w = 0; w < words; ++w)
-      look_at_word(word[w], reinterpret_cast<const Word*>(at) + w, wanted && word[w] == absent);
+      look_at_word(word[w], reinterpret_cast<const Word*>(at) + w, wanted & (word[w] == absent));
   }
   __device__ T value() const {
     T result;
