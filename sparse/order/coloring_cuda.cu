@@ -72,9 +72,10 @@ class Walk {
 
  private:
   __device__ void enter(int part) {
-    const Offset* offsets = neighbors_.row_offsets[part % 2];
+    const bool transposed = part % 2 != 0;  // a choice, so that nothing is indexed: that would cost a copy a thread
+    const Offset* offsets = transposed ? neighbors_.row_offsets[1] : neighbors_.row_offsets[0];
     if (!offsets) return;
-    const std::int32_t* cols = neighbors_.col_indices[part % 2] + offsets[row_];
+    const std::int32_t* cols = (transposed ? neighbors_.col_indices[1] : neighbors_.col_indices[0]) + offsets[row_];
     const auto size = static_cast<std::int32_t>(offsets[row_ + 1] - offsets[row_]);
     std::int32_t before = 0;  // neighbors before the row
     for (std::int32_t past = size; before < past;) {

@@ -16,7 +16,7 @@ struct Asymmetry {
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t k) const {
     const std::int32_t row = rows[k], col = cols[k];
-    const CounterRandom hash(1, 1);
+    constexpr CounterRandom hash(1, 1);
     if (row == col) return 0;
     return row < col ? hash.bits(row, col) : -hash.bits(col, row);
   }

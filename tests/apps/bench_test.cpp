@@ -473,8 +473,8 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   };
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, convert, "
-         "csr2csc or "
-         "triangular");
+         "csr2csc, "
+         "triangular or color");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
