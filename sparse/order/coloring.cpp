@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
@@ -44,14 +43,19 @@ class Greedy {
  public:
   template <class T, class Offset>
   Greedy(Context& ctx, const Csr<T, Offset>& A) : colors(A.rows(), "colors") {
-    std::optional<Csr<T, Offset>> transposed;
-    if (!is_symmetric(ctx, A)) transposed = transpose(ctx, A);
+    const bool symmetric = is_symmetric(ctx, A);
+    Array<Offset> offsets(symmetric ? 0 : A.rows() + std::int64_t{1}, "transposed row_offsets");
+    Array<std::int32_t> cols(symmetric ? 0 : A.nnz(), "transposed col_indices");
+    if (!symmetric)
+      ctx.dispatch([&](const auto& where) {
+        const CsrView<const kernel_t<T>, Offset> pattern{A.rows(), A.cols(), A.nnz(), A.row_offsets().read(where),
+                                                         A.col_indices().read(where)};
+        csr_transpose<kernel_t<T>, Offset>(
+            where, pattern, false, {A.cols(), A.rows(), A.nnz(), offsets.write(where), cols.write(where)}, nullptr);
+      });
     const auto neighbors = [&](const auto& where) {
       Neighbors<Offset> both{{A.row_offsets().read(where), nullptr}, {A.col_indices().read(where), nullptr}};
-      if (transposed) {
-        both.row_offsets[1] = transposed->row_offsets().read(where);
-        both.col_indices[1] = transposed->col_indices().read(where);
-      }
+      if (!symmetric) both.row_offsets[1] = offsets.read(where), both.col_indices[1] = cols.read(where);
       return both;
     };
     const std::int32_t rows = A.rows();

@@ -121,24 +121,29 @@ __global__ void __launch_bounds__(short_threads, 3)
   if (row < 0 || given > 0) return;
   Walk<Offset> walk(neighbors, row, sequence.chunks == 1 && !any_long);
   unsigned long long taken = 0, taken_above = 0;  // colors 1 to 64, 65 to 128
-  std::int32_t col = walk.next();
-  for (bool done = false; !done;) {
-    if (col == row) {
-      const std::int32_t color =
-          ~taken ? __ffsll(static_cast<long long>(~taken)) : 64 + __ffsll(static_cast<long long>(~taken_above));
-      known[threadIdx.x] = color;
-      show_word(colors + row, color);
-      done = true;
-    } else {
-      const std::int64_t other = sequence.step(col);
-      std::int32_t color = 0;
-      if (other >= first && other < first + short_threads)
-        color = known[other - first];
-      else
-        look_at_word(color, colors + col, other < step || any_long);
-      if (color > 64 && color <= 128) taken_above |= 1ull << (color - 65);
-      if (color > 0 && color <= 64) taken |= 1ull << (color - 1);
-      if (color > 0 || other > step) col = walk.next();
+  std::int32_t col = walk.next(), col_after = walk.next();
+  const auto finish = [&] {
+    const std::int32_t color =
+        ~taken ? __ffsll(static_cast<long long>(~taken)) : 64 + __ffsll(static_cast<long long>(~taken_above));
+    known[threadIdx.x] = color;
+    show_word(colors + row, color);
+  };
+  bool done = col == row;
+  if (done) finish();
+  while (!done) {
+    const std::int64_t other = sequence.step(col);
+    std::int32_t color = 0;
+    if (other >= first && other < first + short_threads)
+      color = known[other - first];
+    else
+      look_at_word(color, colors + col, other < step || any_long);
+    if (color > 64 && color <= 128) taken_above |= 1ull << (color - 65);
+    if (color > 0 && color <= 64) taken |= 1ull << (color - 1);
+    if (color > 0 || other > step) {
+      col = col_after;
+      done = col == row;
+      if (done) finish();
+      col_after = walk.next();
     }
   }
 }
