@@ -220,9 +220,13 @@ SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const 
       whole.reason = Reason::converged;
       break;
     }
-    if (part.reason != Reason::converged) break;
+    const bool was_stopped = part.reason == Reason::max_iterations || part.reason == Reason::time_limit ||
+                             part.reason == Reason::interrupted;
+    if (part.reason != Reason::converged && (tightened == 0 || was_stopped)) break;
     whole.reason = std::isfinite(residual) ? Reason::stagnated : Reason::not_finite;
-    if (tightened == most_tightenings || !std::isfinite(residual) || (tightened > 0 && 2 * residual > last)) break;
+    if (part.reason != Reason::converged || tightened == most_tightenings || !std::isfinite(residual) ||
+        (tightened > 0 && 2 * residual > last))
+      break;
     const int left = max_iterations(options) - whole.iterations;
     if (left <= 0 || (stop.time_limit > 0 && time_left <= 0)) {
       whole.reason = left <= 0 ? Reason::max_iterations : Reason::time_limit;
