@@ -155,12 +155,19 @@ LinearSystem<T> load_system(Context& ctx, const Case& settings, Timings& timings
   const MatrixProperties properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
   require_solvable(source.origin.name, properties);
   require_suitable(source.origin.name, settings, source.A, properties);
-  LinearSystem<T> system{to_format(ctx, std::move(source.A), settings.format, settings.layout), properties,
-                         source.origin};
+  LinearSystem<T> system{std::move(source.A), properties, source.origin};
   timings.convert += watch.lap();
   make_rhs(ctx, settings.rhs, source, system);
   system.x = make_guess<T>(settings.initial_guess, rows(system.A));
   timings.read += watch.lap();
+  system.transformation.emplace(ctx, settings, system.A, system.transformed, timings);
+  if (auto made = system.transformation->take_matrix()) {
+    if (system.transformation->scales()) system.original = std::move(system.A);
+    system.A = std::move(*made);
+  }
+  watch.lap();
+  system.A = to_format(ctx, std::move(system.A), settings.format, settings.layout);
+  timings.convert += watch.lap();
   return system;
 }
 

@@ -62,19 +62,6 @@ Context make_context(const Case& settings) {
   return cuda ? Context::cuda({settings.device}) : Context::host(settings.threads);
 }
 
-/// ||v|| without overflow or underflow on the way.
-template <class T>
-double norm(std::span<const T> v) {
-  double greatest = 0, sum = 0;
-  for (const T& entry : v) greatest = std::max(greatest, static_cast<double>(std::abs(entry)));
-  if (!(greatest > 0) || !std::isfinite(greatest)) return greatest;
-  for (const T& entry : v) {
-    const double part = static_cast<double>(std::abs(entry)) / greatest;
-    sum += part * part;
-  }
-  return greatest * std::sqrt(sum);
-}
-
 template <class T>
 double relative_error(std::span<const T> x, std::span<const T> known) {
   std::vector<T> difference(x.begin(), x.end());
@@ -84,9 +71,9 @@ double relative_error(std::span<const T> x, std::span<const T> known) {
 }
 
 template <class T>
-std::size_t bytes_on_backend(const LinearSystem<T>& system, const Solver<T>& solver, const Context& ctx) {
-  const std::size_t matrix = bytes(system.A);
-  return matrix + solver.bytes() + ctx.workspace_bytes() +
+std::size_t bytes_on_backend(const LinearSystem<T>& system, std::size_t solver, const Context& ctx) {
+  const std::size_t matrix = bytes(system.A) + (system.original ? bytes(*system.original) : 0);
+  return matrix + solver + ctx.workspace_bytes() +
          sizeof(T) * static_cast<std::size_t>(system.b.size() + system.x.size());
 }
 
@@ -149,6 +136,7 @@ class Run {
     record_.matrix = system.properties;
     record_.origin = system.origin;
     record_.notes = system.notes;
+    record_.transformation = system.transformed;
     const MatrixProperties& m = record_.matrix;
     voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
                            m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
@@ -167,28 +155,43 @@ class Run {
     ctx.synchronize();
     record_.products = products.report();
     record_.timings.convert += watch.lap();
-    const auto preconditioner = make_preconditioner(ctx, record_.settings.preconditioner, system.A);
+    const auto preconditioner = make_preconditioner(ctx, system);
     ctx.synchronize();
     record_.timings.preconditioner_setup = watch.lap();
     record_.preconditioner = preconditioner->report();
     for (const std::string& note : record_.preconditioner.notes) record_.notes.push_back(note);
 
-    const auto solver = make_solver(record_.settings.solver, A, *preconditioner);
     voice_.say(fmt::format("  {} with preconditioner {} on {}\n", solver_name(record_), preconditioner_name(record_),
                            record_.device ? record_.device->name : fmt::format("the host, {} threads", ctx.threads())));
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
     interruption_.is_awaited();
+    std::size_t solver_bytes = 0;
     {
       const TraceRange range("solve");
-      record_.result = solver->solve(ctx, system.b, system.x, [&](const Sight& sight) {
-        line.show(sight);
-        return !interruption_.requested();
-      });
+      record_.result = solve_transformed(ctx, record_.settings.solver, A, *preconditioner, *system.transformation,
+                                         system.original ? &*system.original : nullptr, system.b, system.x,
+                                         solver_bytes, [&](const Sight& sight) {
+                                           line.show(sight);
+                                           return !interruption_.requested();
+                                         });
     }
     ctx.synchronize();
     record_.timings.solve = watch.lap();
-    record_.memory_bytes = bytes_on_backend(system, *solver, ctx) + products.bytes() + record_.preconditioner.bytes;
+    record_.memory_bytes =
+        bytes_on_backend(system, solver_bytes, ctx) + products.bytes() + record_.preconditioner.bytes;
     measure(system);
+  }
+
+  /// Messages of rows count those of the system that is solved.
+  template <class T>
+  std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const LinearSystem<T>& system) const {
+    try {
+      return krill::make_preconditioner(ctx, record_.settings.preconditioner, system.A);
+    } catch (const InvalidArgument& error) {
+      if (!system.transformation->reorders()) throw;
+      throw InvalidArgument(
+          fmt::format("{}\n  rows are those of the system in the ordering {}", error.what(), ordering_name(record_)));
+    }
   }
 
   template <class T>

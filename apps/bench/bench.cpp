@@ -30,7 +30,8 @@ struct Kernel {
 template <class T>
 constexpr Kernel<T> kernels[] = {
     {"spmv", bench_spmv<T>},       {"spmv_dot", bench_spmv_dot<T>},     {"convert", bench_convert<T>},
-    {"csr2csc", bench_csr2csc<T>}, {"triangular", bench_triangular<T>}, {"factor", bench_factor<T>}};
+    {"csr2csc", bench_csr2csc<T>}, {"triangular", bench_triangular<T>}, {"factor", bench_factor<T>},
+    {"color", bench_color<T>}};
 
 std::string processor() {
   std::ifstream info("/proc/cpuinfo");
@@ -104,7 +105,8 @@ class Measurement {
     std::size_t width = 0;
     for (const std::string_view format : format_names) width = std::max(width, format.size());
     width += wanted("convert") ? std::string_view("csr to ").size() : 0;
-    return std::max(width, wanted("triangular") ? std::string_view("L solve, 8 columns").size() : 0);
+    const bool long_names = wanted("triangular") || wanted("color");
+    return std::max(width, long_names ? std::string_view("L solve, 8 columns").size() : 0);
   }
 
   void measure(const BenchMatrix& matrix, Precision precision) {

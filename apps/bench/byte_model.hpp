@@ -35,6 +35,13 @@ double factor_bytes(std::int64_t rows, std::int64_t nnz) {
          (static_cast<double>(rows) + 1) * static_cast<double>(sizeof(Offset));
 }
 
+/// Coloring: the pattern once, a color and a place for each row.
+template <class Offset>
+double color_bytes(std::int64_t rows, std::int64_t nnz) {
+  return (static_cast<double>(rows) + 1) * static_cast<double>(sizeof(Offset)) +
+         (static_cast<double>(nnz) + 2 * static_cast<double>(rows)) * static_cast<double>(sizeof(std::int32_t));
+}
+
 /// CSR to CSC: both read and written once.
 template <class T, class Offset>
 double csr2csc_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nnz) {

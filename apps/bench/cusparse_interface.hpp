@@ -13,7 +13,7 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when a struct below changes; a module with another number is refused.
-inline constexpr int krill_rival_interface = 2;
+inline constexpr int krill_rival_interface = 3;
 inline constexpr const char* krill_rival_entry = "krill_rival_module";
 
 enum KrillRivalScalar : std::int32_t {
@@ -50,11 +50,11 @@ struct KrillRivalMatrix {
 struct KrillRivalTask {
   const char* kernel = nullptr;     ///< spmv, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense, dense2csr,
                                     ///< triangular, triangular_many (8 columns, one after the other), triangular_plan,
-                                    ///< ilu0, ic0, ilu0_analysis, ic0_analysis
+                                    ///< ilu0, ic0, ilu0_analysis, ic0_analysis, color
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   KrillRivalMatrix a{};
-  KrillRivalMatrix result{};  ///< of conversions; of factorisations the values
+  KrillRivalMatrix result{};  ///< of conversions; of factorisations the values; of color: row_indices, the colors
   const void* x = nullptr;    ///< of spmv: y = A x; of triangular: A y = x
   void* y = nullptr;
   std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular

@@ -317,7 +317,7 @@ class CooToCsr final : public Work {
   int nnz_;
 };
 
-// cuSPARSE 12.6 calls csr2bsr deprecated and has nothing in its place.
+// cuSPARSE 12.6 calls csr2bsr and csrcolor deprecated and has nothing in their place.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -360,6 +360,51 @@ class CsrToBsr final : public Work {
   }
 
   cusparseMatDescr_t descriptor_ = nullptr;
+};
+
+/// The colors and the order of the rows that they give.
+class CsrColor final : public Work {
+ public:
+  CsrColor(const Session& session, const KrillRivalTask& task)
+      : Work(session, task), nnz_(as_int(task.a.nnz, "cusparseXcsrcolor")) {
+    check(cusparseCreateMatDescr(&descriptor_), "cusparseCreateMatDescr");
+    check(cusparseCreateColorInfo(&info_), "cusparseCreateColorInfo");
+    order_.reserve(static_cast<std::size_t>(task.a.rows) * sizeof(int));
+  }
+  ~CsrColor() override {
+    cusparseDestroyColorInfo(info_);
+    cusparseDestroyMatDescr(descriptor_);
+  }
+
+  void run() override {
+    switch (task_.scalar) {
+      case krill_rival_float32:
+        return color<float, float>(cusparseScsrcolor);
+      case krill_rival_float64:
+        return color<double, double>(cusparseDcsrcolor);
+      case krill_rival_complex64:
+        return color<cuComplex, float>(cusparseCcsrcolor);
+      case krill_rival_complex128:
+        return color<cuDoubleComplex, double>(cusparseZcsrcolor);
+    }
+  }
+
+ private:
+  template <class T, class Real, class Function>
+  void color(Function function) {
+    const KrillRivalMatrix& a = task_.a;
+    const Real fraction = 1;
+    int colors = 0;
+    check(function(handle(), static_cast<int>(a.rows), nnz_, descriptor_, static_cast<const T*>(a.values),
+                   int_offsets(a, "cusparseXcsrcolor"), a.col_indices, &fraction, &colors,
+                   output(task_.result.row_indices), static_cast<int*>(order_.get()), info_),
+          "cusparseXcsrcolor");
+  }
+
+  int nnz_;
+  Workspace order_;
+  cusparseMatDescr_t descriptor_ = nullptr;
+  cusparseColorInfo_t info_ = nullptr;
 };
 #pragma GCC diagnostic pop
 
@@ -625,6 +670,7 @@ constexpr Entry entries[] = {
     {"ilu0_analysis", krill_rival_csr, "csrilu02", make<Factorisation<Ilu0Functions, true>>},
     {"ic0", krill_rival_csr, "csric02", make<Factorisation<Ic0Functions, false>>},
     {"ic0_analysis", krill_rival_csr, "csric02", make<Factorisation<Ic0Functions, true>>},
+    {"color", krill_rival_csr, "csrcolor", make<CsrColor>},
     {"csr2csc", krill_rival_csr, "CSR2CSC_ALG1", make<CsrToCsc>},
     {"csr2coo", krill_rival_csr, "Xcsr2coo", make<CsrToCoo>},
     {"coo2csr", krill_rival_coo, "Xcoo2csr", make<CooToCsr>},

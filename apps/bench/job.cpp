@@ -44,6 +44,7 @@ void require_result(const Job<T>& job) {
 template <class T>
 void time_ours(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
   const Timing timing = measure(s.ctx, jobs.size(), [&](std::size_t i) { jobs[i].run(); });
+  if (jobs[0].colors) row.colors = jobs[0].colors();
   require_result(jobs[0]);
   row.ms = timing.ms;
   row.spread = timing.spread;
@@ -53,11 +54,12 @@ void time_ours(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
 }
 
 template <class T>
-double rival_ms(const Subject<T>& s, const std::string& algorithm, const std::vector<Job<T>>& jobs) {
+double rival_ms(const Subject<T>& s, Row& row, const std::string& algorithm, const std::vector<Job<T>>& jobs) {
   std::vector<std::unique_ptr<Run>> runs;
   runs.reserve(jobs.size());
   for (const Job<T>& job : jobs) runs.push_back(s.rival->prepare(s.ctx, algorithm, job.task));
   const double ms = measure(s.ctx, runs.size(), [&](std::size_t i) { (*runs[i])(); }).ms;
+  if (jobs[0].colors) row.rival_colors = jobs[0].colors();
   require_result(jobs[0]);
   return ms;
 }
@@ -67,7 +69,7 @@ void compete(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
   for (const std::string& algorithm : s.rival->algorithms(jobs[0].task)) {
     row.rival = s.rival->name();
     const std::string problem = failure([&] {
-      const double ms = rival_ms(s, algorithm, jobs);
+      const double ms = rival_ms(s, row, algorithm, jobs);
       if (row.rival_ms && ms >= *row.rival_ms) return;
       row.rival_ms = ms, row.rival_variant = algorithm;
     });

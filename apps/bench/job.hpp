@@ -32,10 +32,11 @@ struct Subject {
 template <class T>
 struct Job {
   std::function<void()> run;
-  double bytes = 0;                    ///< that it moves, and goes round over
-  Task<T> task;                        ///< the same work for the rival
-  std::shared_ptr<const void> keeps;   ///< what run and task refer to
-  std::function<std::string()> fault;  ///< what is wrong with the result that stands there now; may be empty
+  double bytes = 0;                           ///< that it moves, and goes round over
+  Task<T> task;                               ///< the same work for the rival
+  std::shared_ptr<const void> keeps;          ///< what run and task refer to
+  std::function<std::string()> fault;         ///< what is wrong with the result that stands there now; may be empty
+  std::function<std::int64_t()> colors = {};  ///< how many the coloring has that stands there now; may be empty
 };
 
 /// The matrix itself as copy 0, else a copy with arrays of its own.
@@ -47,7 +48,8 @@ std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>&, std::size_t c
 template <class T>
 void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t copy)>& make);
 
-// The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp.
+// The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp,
+// color_bench.cpp.
 template <class T>
 void bench_spmv(const Subject<T>&);
 template <class T>
@@ -60,6 +62,8 @@ template <class T>
 void bench_triangular(const Subject<T>&);
 template <class T>
 void bench_factor(const Subject<T>&);
+template <class T>
+void bench_color(const Subject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();

@@ -24,10 +24,11 @@ struct Row {
   std::optional<double> ceiling_share;    ///< gbps / the largest ceiling
   std::string rival, rival_variant;       ///< "cuSPARSE 12.6.3"; its quickest algorithm
   std::optional<double> rival_ms, ratio;  ///< ratio = rival_ms / ms
-  std::optional<double> setup_ms;         ///< conversion or analysis, once a matrix
-  std::optional<double> break_even;       ///< products until csr in place has cost more; null: never
-  std::string rival_error;                ///< why an algorithm of the rival has no time
-  std::string error;                      ///< why there is no time
+  std::optional<std::int64_t> colors, rival_colors;  ///< of colorings
+  std::optional<double> setup_ms;                    ///< conversion or analysis, once a matrix
+  std::optional<double> break_even;                  ///< products until csr in place has cost more; null: never
+  std::string rival_error;                           ///< why an algorithm of the rival has no time
+  std::string error;                                 ///< why there is no time
 };
 
 /// f(name in the file, member) for every field, in the order of the file.
@@ -49,6 +50,8 @@ void for_each_field(AnyRow& row, F&& f) {
   f("rival_variant", row.rival_variant);
   f("rival_ms", row.rival_ms);
   f("ratio", row.ratio);
+  f("colors", row.colors);
+  f("rival_colors", row.rival_colors);
   f("setup_ms", row.setup_ms);
   f("break_even", row.break_even);
   f("rival_error", row.rival_error);

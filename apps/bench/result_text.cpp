@@ -19,6 +19,11 @@ std::string milliseconds(const std::optional<double>& ms) {
   return fmt::format("{:.{}f}", *ms, *ms < 1 ? 4 : *ms < 10 ? 3 : *ms < 100 ? 2 : 1);
 }
 
+/// ", 2 colors", where there are some.
+std::string colors_text(const std::optional<std::int64_t>& colors) {
+  return colors ? fmt::format(", {} colors", *colors) : std::string();
+}
+
 struct Column {
   const char* head;
   std::size_t width;  ///< 0: that of the names it will hold
@@ -30,7 +35,7 @@ struct Column {
 constexpr Column columns[] = {
     {"case", 0, false, [](const Row& r) { return r.matrix; }},
     {"precision", 10, false, [](const Row& r) { return r.precision; }},
-    {"variant", 0, false, [](const Row& r) { return r.variant; }},
+    {"variant", 0, false, [](const Row& r) { return r.variant + colors_text(r.colors); }},
     {"cache", 5, false, [](const Row& r) { return r.cache; }},
     {"ms", 8, true, [](const Row& r) { return milliseconds(r.ms); }},
     {"spread", 7, true, [](const Row& r) { return percent(r.spread); }},
@@ -40,7 +45,10 @@ constexpr Column columns[] = {
     {"break-even", 10, true, [](const Row& r) { return number(r.break_even, "{:.0f}"); }},
     {"rival ms", 8, true, [](const Row& r) { return milliseconds(r.rival_ms); }},
     {"ratio", 6, true, [](const Row& r) { return number(r.ratio, "{:.2f}"); }},
-    {"rival", 0, false, [](const Row& r) { return r.rival_ms ? r.rival + " " + r.rival_variant : std::string(); }},
+    {"rival", 0, false,
+     [](const Row& r) {
+       return r.rival_ms ? r.rival + " " + r.rival_variant + colors_text(r.rival_colors) : std::string();
+     }},
 };
 constexpr std::size_t names = 3;  // columns that a row without a time has, too
 constexpr std::size_t kernel_width = 10;

@@ -16,7 +16,7 @@ template <class T>
 struct Task {
   /// "spmv" (y = A x), "csr2csc", "csr2coo", "coo2csr", "triangular" (A y = x), "triangular_many" (8 columns),
   /// "triangular_plan" (what has to be done once), "ilu0", "ic0" (the factor in values), "ilu0_analysis",
-  /// "ic0_analysis"
+  /// "ic0_analysis", "color" (a color for each row to `indices`)
   std::string_view kernel;
   const AnyMatrix<T>* A = nullptr;  ///< null: no rival knows anything of the kind
   const Array<T>* x = nullptr;

@@ -19,6 +19,7 @@
 #include "krill/sparse/convert/to_format.hpp"
 #include "krill/sparse/core/error.hpp"
 #include "krill/sparse/io/generate.hpp"
+#include "krill/sparse/scale/scaling.hpp"
 
 namespace krill::apps {
 
@@ -119,6 +120,77 @@ void describe(Fields& fields, FileGuess& o) {
 /// The registry of initial guesses.
 using GuessOptions = std::variant<ZeroGuess, RandomGuess, FileGuess>;
 
+struct NaturalOrdering {
+  static constexpr std::string_view type = "none";
+  static constexpr std::string_view doc = "rows stay as they are";
+};
+template <class Fields>
+void describe(Fields&, NaturalOrdering&) {}
+
+struct RcmOrdering {
+  static constexpr std::string_view type = "rcm";
+  static constexpr std::string_view doc =
+      "reverse Cuthill-McKee (1969): neighbors close together, so that the bandwidth is small";
+};
+template <class Fields>
+void describe(Fields&, RcmOrdering&) {}
+
+struct AmdOrdering {
+  static constexpr std::string_view type = "amd";
+  static constexpr std::string_view doc =
+      "approximate minimum degree (Amestoy, Davis and Duff 1996): complete factors fill in little";
+};
+template <class Fields>
+void describe(Fields&, AmdOrdering&) {}
+
+struct ColorOrdering {
+  static constexpr std::string_view type = "color";
+  static constexpr std::string_view doc =
+      "by colors of rows that do not meet: triangular solves have as many steps as there are colors, and "
+      "factorisations without fill lose quality";
+};
+template <class Fields>
+void describe(Fields&, ColorOrdering&) {}
+
+/// The registry of orderings: the system is reordered symmetrically before it is solved.
+using OrderingOptions = std::variant<NaturalOrdering, RcmOrdering, AmdOrdering, ColorOrdering>;
+
+struct NoScaling {
+  static constexpr std::string_view type = "none";
+  static constexpr std::string_view doc = "entries stay as they are";
+};
+template <class Fields>
+void describe(Fields&, NoScaling&) {}
+
+struct DiagonalScaling {
+  static constexpr std::string_view type = "diagonal";
+  static constexpr std::string_view doc = "rows and columns by 1 / sqrt |a_ii|";
+  static constexpr ScalingMethod method = ScalingMethod::diagonal;
+};
+template <class Fields>
+void describe(Fields&, DiagonalScaling&) {}
+
+struct SymmetricScaling {
+  static constexpr std::string_view type = "symmetric";
+  static constexpr std::string_view doc = "rows and columns by 1 / sqrt of the greatest modulus in both together";
+  static constexpr ScalingMethod method = ScalingMethod::symmetric;
+};
+template <class Fields>
+void describe(Fields&, SymmetricScaling&) {}
+
+struct RuizScaling {
+  static constexpr std::string_view type = "ruiz";
+  static constexpr std::string_view doc =
+      "rows and columns by factors of their own, which bring the greatest modulus in each to 1 (Ruiz 2001); symmetric "
+      "where A is";
+  static constexpr ScalingMethod method = ScalingMethod::ruiz;
+};
+template <class Fields>
+void describe(Fields&, RuizScaling&) {}
+
+/// The registry of scalings: the system is scaled before it is reordered and solved.
+using ScalingOptions = std::variant<NoScaling, DiagonalScaling, SymmetricScaling, RuizScaling>;
+
 enum class Backend { automatic, host, cuda };
 inline constexpr std::array<std::string_view, 3> backend_names{"auto", "host", "cuda"};
 
@@ -188,6 +260,8 @@ struct Case {
   Format format = Format::automatic;
   FormatLayout layout;
   Assume assume = Assume::nothing;
+  ScalingOptions scaling;
+  OrderingOptions ordering;
   SolverOptions solver;
   PreconditionerOptions preconditioner;
   VerifyOptions verify;
@@ -209,6 +283,10 @@ void describe(Fields& fields, Case& o) {
   fields.section("layout", o.layout, "sizes that some formats want to know");
   fields.choice("assume", o.assume, assume_names,
                 "spd: pcg takes the matrix as Hermitian positive definite although its entries do not show it");
+  fields.variant("scaling", "type", o.scaling, Need::optional,
+                 "factors of rows and columns; whether the solve has converged is judged without them");
+  fields.variant("ordering", "type", o.ordering, Need::optional,
+                 "the order of rows and columns in the solve; files keep the order of the matrix");
   fields.variant("solver", "type", o.solver, Need::required, "the iterative method");
   fields.variant("preconditioner", "type", o.preconditioner, Need::optional, "the approximate inverse of A");
   fields.section("verify", o.verify, "a second opinion on the solution");

@@ -50,6 +50,14 @@ Advice too_slow(const SolveRecord& record) {
 Advice stuck(const SolveRecord& record) {
   const SolveReport& r = record.result;
   Advice a;
+  if (scaling_name(record) != "none" && r.recurrence_relative <= r.target_relative) {
+    a.why = fmt::format(
+        "the scaled system was solved to {:.2e}, but the residual of the original one stays at {:.2e}, its target is "
+        "{:.2e}",
+        r.recurrence_relative, r.true_relative, r.target_relative);
+    a.remedy = "Use another scaling, or none, or loosen solver.stop.relative.";
+    return a;
+  }
   if (r.recurrence_relative <= r.target_relative) {
     a.why = fmt::format("the recurrence reached {:.2e}, but the true residual stays at {:.2e}: rounding allows no more",
                         r.recurrence_relative, r.true_relative);

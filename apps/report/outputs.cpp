@@ -36,6 +36,14 @@ std::string_view preconditioner_name(const SolveRecord& record) {
   return std::visit([](const auto& o) { return o.type; }, record.settings.preconditioner);
 }
 
+std::string_view ordering_name(const SolveRecord& record) {
+  return std::visit([](const auto& o) { return o.type; }, record.settings.ordering);
+}
+
+std::string_view scaling_name(const SolveRecord& record) {
+  return std::visit([](const auto& o) { return o.type; }, record.settings.scaling);
+}
+
 std::string residuals_csv(const SolveReport& report) {
   std::string text = "iteration,relative_residual\n";
   for (std::size_t i = 0; i < report.history.size(); ++i)

@@ -1,5 +1,6 @@
 // Everything that is known of one solve when it is over: report.json, the summary and the plot are made of it.
 #pragma once
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,10 +17,18 @@ namespace krill::apps {
 struct Timings {
   double read = 0;     ///< reading or generating matrix and vectors
   double convert = 0;  ///< to a canonical matrix in the wanted format, and looking at its entries
+  double scale = 0;
   double order = 0;
   double preconditioner_setup = 0;
   double solve = 0;
   double total = 0;  ///< from the command to the report, verification and files included
+};
+
+/// What scaling and reordering made of the system; what was not asked for says nothing.
+struct TransformationReport {
+  double least_factor = std::numeric_limits<double>::infinity(), greatest_factor = 0;  ///< of rows and columns
+  std::int64_t bandwidth_before = 0, bandwidth = 0;                                    ///< max |i - j| over the entries
+  std::int32_t colors = 0;
 };
 
 /// Where the matrix came from.
@@ -46,6 +55,7 @@ struct SolveRecord {
   PreconditionerReport preconditioner;
   MatrixOrigin origin;
   MatrixProperties matrix;
+  TransformationReport transformation;
 
   bool on_cuda = false;
   int threads = 1;
@@ -73,5 +83,7 @@ int exit_code(const SolveRecord&);
 
 std::string_view solver_name(const SolveRecord&);
 std::string_view preconditioner_name(const SolveRecord&);
+std::string_view ordering_name(const SolveRecord&);
+std::string_view scaling_name(const SolveRecord&);
 
 }  // namespace krill::apps

@@ -88,9 +88,13 @@ Json device_json(const SolveRecord& record) {
 }
 
 Json timings_json(const Timings& t) {
-  return {{"read", t.read},   {"convert", t.convert},
-          {"order", t.order}, {"preconditioner_setup", t.preconditioner_setup},
-          {"solve", t.solve}, {"total", t.total}};
+  return {{"read", t.read},
+          {"convert", t.convert},
+          {"scale", t.scale},
+          {"order", t.order},
+          {"preconditioner_setup", t.preconditioner_setup},
+          {"solve", t.solve},
+          {"total", t.total}};
 }
 
 Json versions_json() {
@@ -112,6 +116,23 @@ Json products_json(const SpmvReport& products) {
 Json preconditioner_json(const PreconditionerReport& p) {
   Json json = {{"symbolic_ms", p.symbolic_ms}, {"numeric_ms", p.numeric_ms}, {"memory_bytes", p.bytes}};
   for (const Fact& fact : p.facts) std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
+  return json;
+}
+
+Json scaling_json(const SolveRecord& record) {
+  const TransformationReport& t = record.transformation;
+  Json json = {{"type", scaling_name(record)}};
+  if (t.greatest_factor > 0) json["least_factor"] = t.least_factor, json["greatest_factor"] = t.greatest_factor;
+  return json;
+}
+
+Json ordering_json(const SolveRecord& record) {
+  const TransformationReport& t = record.transformation;
+  Json json = {{"type", ordering_name(record)}};
+  if (ordering_name(record) == "none") return json;
+  json["bandwidth_before"] = t.bandwidth_before;
+  json["bandwidth"] = t.bandwidth;
+  if (t.colors > 0) json["colors"] = t.colors;
   return json;
 }
 
@@ -139,6 +160,8 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["threads"] = record.threads;
   json["precision"] = choice(precision_names, record.precision);
   json["format"] = format_used(record);
+  json["scaling"] = scaling_json(record);
+  json["ordering"] = ordering_json(record);
   json["products"] = products_json(record.products);
   json["preconditioner_setup"] = preconditioner_json(record.preconditioner);
   json["memory_bytes"] = record.memory_bytes;

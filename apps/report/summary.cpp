@@ -73,6 +73,25 @@ std::string setup_text(const PreconditionerReport& p) {
   return text;
 }
 
+/// "ruiz, factors 0.1 to 10, in 3 ms"
+std::string scaling_text(const SolveRecord& record) {
+  const TransformationReport& t = record.transformation;
+  if (!(t.greatest_factor > 0)) return {};
+  return fmt::format(
+      "{}, factors {:.2g} to {:.2g}, in {}; norms of the history and the recurrence are those of the "
+      "scaled system",
+      scaling_name(record), t.least_factor, t.greatest_factor, milliseconds(record.timings.scale));
+}
+
+/// "color, 2 colors, bandwidth 100 to 5050, in 3 ms"
+std::string ordering_text(const SolveRecord& record) {
+  const TransformationReport& t = record.transformation;
+  if (ordering_name(record) == "none") return {};
+  return fmt::format("{}{}, bandwidth {} to {}, in {}", ordering_name(record),
+                     t.colors > 0 ? fmt::format(", {} colors", t.colors) : "", t.bandwidth_before, t.bandwidth,
+                     milliseconds(record.timings.order));
+}
+
 std::string where_text(const SolveRecord& record) {
   const std::string backend =
       record.device ? record.device->name
@@ -96,6 +115,8 @@ std::string summary(const SolveRecord& record) {
   row(block, "verification", verdict_text(record.verification));
   row(block, "", evidence_text(record.verification.judgement));
   row(block, "time", time_text(record.timings));
+  row(block, "scaling", scaling_text(record));
+  row(block, "ordering", ordering_text(record));
   row(block, "setup", setup_text(record.preconditioner));
   row(block, "ran on", where_text(record));
   if (record.settings.format == Format::automatic) row(block, "products", record.products.why);

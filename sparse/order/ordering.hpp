@@ -1,4 +1,5 @@
-// Symmetric reorderings of square systems: with P A P^T and P b in the place of A and b, the solution is P x.
+// Symmetric reorderings of square systems: with P A P^T and P b in the place of A and b, the solution is P x. Another
+// one comes with a coloring (coloring.hpp).
 #pragma once
 #include "krill/sparse/formats/csr.hpp"
 
@@ -11,6 +12,11 @@ class Ordering {
   /// Row i of the reordered system is row order[i] of the old one. O(n), on the host. Raises InvalidArgument that names
   /// the entry unless `order` holds each of 0 to n - 1 once.
   explicit Ordering(Array<std::int32_t> order);
+  /// Both ways, which undo each other; that is not checked.
+  Ordering(Array<std::int32_t> order, Array<std::int32_t> places)
+      : order_(std::move(order)), places_(std::move(places)) {
+    require_size("ordering: places", places_.size(), order_.size());
+  }
 
   std::int32_t size() const { return static_cast<std::int32_t>(order_.size()); }
   const Array<std::int32_t>& order() const { return order_; }    ///< new to old
@@ -31,6 +37,7 @@ class Reordered {
   const Csr<T, Offset>& matrix() const { return matrix_; }
   /// New values of the same pattern. Moves nnz (2 sizeof T + sizeof Offset) bytes. Raises ShapeMismatch.
   void update(Context&, const Csr<T, Offset>& A);
+  Csr<T, Offset> release() && { return std::move(matrix_); }
 
  private:
   Array<Offset> permutation_;  // entry k is A's entry permutation_[k]; found along with the matrix
@@ -43,5 +50,11 @@ class Reordered {
 /// in every run. Raises ShapeMismatch unless A is square.
 template <class T, class Offset>
 Ordering reverse_cuthill_mckee(Context&, const Csr<T, Offset>& A);
+
+/// The approximate minimum degree ordering (Amestoy, Davis and Duff 1996) of A's pattern joined with its transpose's,
+/// by Eigen: a complete factorisation in that order fills in little. One thread; the same in every run. Raises
+/// ShapeMismatch unless A is square, InvalidArgument for more than 715 million entries.
+template <class T, class Offset>
+Ordering approximate_minimum_degree(Context&, const Csr<T, Offset>& A);
 
 }  // namespace krill

@@ -24,7 +24,8 @@ class BadCase : public testing::TestWithParam<Bad> {};
 TEST_P(BadCase, is_refused_with_place_and_reason) { EXPECT_EQ(errors_of(GetParam().text), GetParam().message); }
 
 const std::string top_keys =
-    "name, matrix, rhs, initial_guess, backend, threads, device, precision, format, layout, assume, solver, "
+    "name, matrix, rhs, initial_guess, backend, threads, device, precision, format, layout, assume, scaling, ordering, "
+    "solver, "
     "preconditioner, "
     "verify, output";
 

@@ -390,8 +390,9 @@ TEST_F(BenchCommandLine, the_result_has_every_field_and_they_agree) {
   ASSERT_GE(result["rows"].size(), 5u);
   for (const Json& row : result["rows"]) {
     for (const std::string key :
-         {"kernel", "case", "rows", "nnz", "precision", "variant", "cache", "ms", "spread", "bytes", "gbps",
-          "ceiling_share", "rival", "rival_variant", "rival_ms", "ratio", "setup_ms", "break_even", "error"})
+         {"kernel",   "case",   "rows",   "nnz",          "precision",     "variant",    "cache",
+          "ms",       "spread", "bytes",  "gbps",         "ceiling_share", "rival",      "rival_variant",
+          "rival_ms", "ratio",  "colors", "rival_colors", "setup_ms",      "break_even", "error"})
       EXPECT_TRUE(row.contains(key)) << key;
     EXPECT_EQ(row["case"], "poisson2d nx=60");
     EXPECT_EQ(row["rows"], 3600);
@@ -404,6 +405,14 @@ TEST_F(BenchCommandLine, the_result_has_every_field_and_they_agree) {
   EXPECT_GE(csr["setup_ms"], 0);
   EXPECT_TRUE(csr["break_even"].is_null());
   EXPECT_FALSE(csr["rival_ms"].is_null());
+}
+
+TEST_F(BenchCommandLine, colorings_tell_how_many_colors_they_have) {
+  const Json result = measured("color --matrix poisson2d nx=60 --backend host --warm");
+  ASSERT_EQ(result["rows"].size(), 1u);
+  EXPECT_EQ(result["rows"][0]["colors"], 2);
+  EXPECT_TRUE(result["rows"][0]["rival_colors"].is_null());
+  EXPECT_EQ(result["rows"][0]["bytes"], (17760 + 3601 + 2 * 3600) * 4);
 }
 
 TEST_F(BenchCommandLine, a_file_is_repeated_in_the_precisions_asked_for) {
@@ -474,7 +483,7 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, convert, "
          "csr2csc, "
-         "triangular or factor");
+         "triangular, factor or color");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
@@ -502,7 +511,8 @@ TEST_F(BenchCommandLine, against_cusparse_on_a_device) {
     GTEST_SKIP() << e.what();
   }
   const Json result = measured(
-      "spmv convert csr2csc --backend cuda --compare cusparse --matrix poisson2d nx=300 --precision float32,float64,"
+      "spmv convert csr2csc color --backend cuda --compare cusparse --matrix poisson2d nx=300 --precision "
+      "float32,float64,"
       "complex64,complex128");
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;

@@ -1,6 +1,7 @@
 #include "krill/sparse/order/ordering.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "krill/sparse/convert/sort.hpp"
 #include "krill/sparse/spmv/spmv.hpp"
@@ -112,6 +113,58 @@ TEST_P(Rcm, follows_paths) {
 }
 
 KRILL_ON_BACKENDS(Rcm);
+
+/// Entries of the Cholesky factor below its diagonal, by symbolic elimination.
+std::size_t factor_entries(const Csr<double>& A) {
+  const Reference entries = reference(A);
+  std::vector<std::set<std::int32_t>> below(static_cast<std::size_t>(A.rows()));
+  for (std::size_t k = 0; k < entries.row.size(); ++k)
+    if (entries.row[k] > entries.col[k]) below[static_cast<std::size_t>(entries.col[k])].insert(entries.row[k]);
+  std::size_t count = 0;
+  for (const auto& column : below) {
+    count += column.size();
+    if (!column.empty())
+      below[static_cast<std::size_t>(*column.begin())].insert(std::next(column.begin()), column.end());
+  }
+  return count;
+}
+
+TEST(Amd, fills_in_less_than_the_natural_order) {
+  Context ctx = Context::host();
+  const Csr<double> A = poisson2d<double>(30);
+  const Reordered<double, std::int32_t> made(ctx, A, approximate_minimum_degree(ctx, A));
+  const std::size_t natural = factor_entries(A), reordered = factor_entries(made.matrix());
+  EXPECT_GT(natural, 29U * 29U * 30U);  // the band fills in
+  EXPECT_LT(2 * reordered, natural);
+}
+
+/// An arrow that points to its first row fills in whole; from the other end not at all.
+TEST(Amd, turns_an_arrow_round) {
+  Context ctx = Context::host();
+  constexpr std::int32_t n = 9;
+  std::vector<std::int32_t> offsets{0}, cols;
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = 0; j < n; ++j)
+      if (i == j || i == 0) cols.push_back(j);  // the other half of the pattern is the transpose's
+    offsets.push_back(static_cast<std::int32_t>(cols.size()));
+  }
+  const auto entries = static_cast<std::int64_t>(cols.size());
+  const Csr<double> A(n, Array<std::int32_t>(std::move(offsets)), Array<std::int32_t>(std::move(cols)),
+                      Array<double>(std::vector<double>(static_cast<std::size_t>(entries), 1.0)));
+  const Ordering ordering = approximate_minimum_degree(ctx, A);
+  EXPECT_GE(ordering.places().host()[0], n - 2);
+}
+
+TEST(Amd, orders_every_pattern) {
+  Context ctx = Context::host();
+  for (const Shape& shape : square_shapes()) {
+    SCOPED_TRACE(shape.name);
+    const Csr<double, std::int64_t> A = random_csr<double, std::int64_t>(8, shape);
+    EXPECT_EQ(approximate_minimum_degree(ctx, A).size(), A.rows());
+  }
+  const Csr<double> wide(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{2}, Array<double>{1.0});
+  EXPECT_THROW(approximate_minimum_degree(ctx, wide), ShapeMismatch);
+}
 
 TEST(Ordering, names_what_is_no_permutation) {
   const auto fault = [](std::vector<std::int32_t> order) -> std::string {
