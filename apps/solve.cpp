@@ -167,7 +167,7 @@ class Run {
     ctx.synchronize();
     record_.products = products.report();
     record_.timings.convert += watch.lap();
-    const auto preconditioner = make_preconditioner(ctx, record_.settings.preconditioner, system.A);
+    const auto preconditioner = make_preconditioner<T>(ctx, record_.settings.preconditioner, system.A, &A);
     ctx.synchronize();
     record_.timings.preconditioner_setup = watch.lap();
     record_.preconditioner = preconditioner->report();
