@@ -275,9 +275,11 @@ TEST(BadCaseText, every_key_with_a_wrong_letter_is_refused_with_the_right_propos
 }
 
 TEST(BadCaseText, every_type_with_a_wrong_letter_is_refused_with_the_right_proposal) {
-  for (const Key& key : case_keys())
-    for (const auto& type : types_of(key))
+  for (const Key& key : case_keys()) {
+    const auto types = types_of(key);
+    for (const auto& type : types)
       for (const auto& wrong : misspellings(type)) {
+        if (std::ranges::count(types, wrong)) continue;  // bilu0 without its b
         const std::string errors = errors_of(test::case_with(key.name, wrong));
         EXPECT_NE(errors.find(fmt::format("{}.{} is {}, expected ", key.name, key.tag, wrong)), std::string::npos)
             << errors;
@@ -285,6 +287,7 @@ TEST(BadCaseText, every_type_with_a_wrong_letter_is_refused_with_the_right_propo
         ASSERT_NE(proposal, std::string::npos) << errors;
         EXPECT_NE(errors.find("'" + type + "'", proposal), std::string::npos) << errors;
       }
+  }
 }
 
 TEST(BadOverride, is_refused_under_its_own_name) {

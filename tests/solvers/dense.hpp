@@ -40,6 +40,12 @@ inline DenseZ operator*(const DenseZ& A, const DenseZ& B) {
   return C;
 }
 
+/// factor A + B.
+inline DenseZ sum(DenseZ A, double factor, const DenseZ& B) {
+  for (std::size_t k = 0; k < A.entries.size(); ++k) A.entries[k] = factor * A.entries[k] + B.entries[k];
+  return A;
+}
+
 inline DenseZ absolute(DenseZ A) {
   for (Z& entry : A.entries) entry = std::abs(entry);
   return A;

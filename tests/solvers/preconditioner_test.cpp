@@ -169,6 +169,49 @@ TEST_P(Preconditioners, are_the_same_for_every_format) {
   }
 }
 
+TEST_P(Preconditioners, are_the_same_for_both_widths_of_offsets) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(15);
+  const AnyMatrix<double> narrow(A.clone()), wide(with_offsets<std::int64_t>(ctx, A.clone()));
+  const Array<double> r(random_vector<double>(1, A.rows()));
+  for (const PreconditionerOptions& options : hermitian_preconditioners()) {
+    Array<double> z(A.rows()), same(A.rows());
+    make_preconditioner<double>(ctx, options, narrow)->apply(ctx, r, z);
+    make_preconditioner<double>(ctx, options, wide)->apply(ctx, r, same);
+    EXPECT_EQ(contents(same), contents(z)) << name(options);
+  }
+}
+
+/// Counts its products.
+class Counted final : public Operator<double> {
+ public:
+  explicit Counted(const AnyMatrix<double>& A) : A_(A) {}
+  std::int64_t size() const override { return A_.size(); }
+  void apply(Context& ctx, const Array<double>& x, Array<double>& y, const Dots<double>& dots) const override {
+    ++products;
+    A_.apply(ctx, x, y, dots);
+  }
+  mutable int products = 0;
+
+ private:
+  MatrixOperator<double> A_;
+};
+
+TEST_P(Preconditioners, chebyshev_multiplies_through_the_operator_that_it_is_given) {
+  Context ctx = context();
+  const AnyMatrix<double> A(poisson2d<double>(20));
+  const Counted products(A);
+  const PreconditionerOptions options = ChebyshevOptions{7, 20, 12};
+  const auto M = make_preconditioner<double>(ctx, options, A, &products);
+  EXPECT_EQ(products.products, 12);
+  const Array<double> r(random_vector<double>(1, 400));
+  Array<double> z(400), own(400);
+  M->apply(ctx, r, z);
+  EXPECT_EQ(products.products, 12 + 7);
+  make_preconditioner<double>(ctx, options, A)->apply(ctx, r, own);
+  EXPECT_EQ(contents(own), contents(z));
+}
+
 KRILL_ON_BACKENDS(Preconditioners);
 
 }  // namespace
