@@ -49,8 +49,7 @@ void invert_blocks(const Host& host, std::int64_t rows, BlockLayout layout, T* b
     for (std::int64_t b = begin; b < end; ++b) {
       const auto each = [&](auto&& f) {
         for (std::int32_t i = 0; i < dim; ++i)
-          for (std::int32_t j = 0; j < dim; ++j)
-            f(m[static_cast<std::size_t>(i * dim + j)], blocks[layout.at(b * dim + i, j)]);
+          for (std::int32_t j = 0; j < dim; ++j) f(m.data()[i * dim + j], blocks[layout.at(b * dim + i, j)]);
       };
       each([](T& mine, T& theirs) { mine = theirs; });
       if (!finite()) {

@@ -51,7 +51,7 @@ class Chebyshev final : public Preconditioner<T> {
  public:
   Chebyshev(Context& ctx, const ChebyshevOptions& o, const AnyMatrix<T>& A, const Operator<T>* products)
       : options_(o),
-        own_(products ? std::nullopt : std::optional<MatrixOperator<T>>(std::in_place, A)),
+        own_(products ? nullptr : std::make_unique<MatrixOperator<T>>(A)),
         A_(products ? *products : *own_),
         inverse_(A_.size(), "inverse diagonal"),
         d_(A_.size(), "chebyshev d"),
@@ -181,7 +181,7 @@ class Chebyshev final : public Preconditioner<T> {
 
   Stopwatch watch_;
   ChebyshevOptions options_;
-  std::optional<MatrixOperator<T>> own_;
+  std::unique_ptr<MatrixOperator<T>> own_;
   const Operator<T>& A_;
   Array<R> inverse_;
   mutable Array<T> d_, w_;

@@ -67,7 +67,7 @@ struct StartLanczos {
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t i) const {
     const auto inverse_i = static_cast<double>(inverse[i]);
-    const wide_t<T> value = CounterRandom(1, 0).template symmetric<wide_t<T>>(i);
+    const auto value = CounterRandom(1, 0).template symmetric<wide_t<T>>(i);
     r[i] = T(scaled(value, 1 / std::sqrt(inverse_i)));
     p[i] = T{};
     return squared(r[i]) * inverse_i;

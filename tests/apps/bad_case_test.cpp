@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "krill/apps/case/effective.hpp"
@@ -160,6 +161,11 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:4:9: device is not used by backend host; leave it out or change backend"},
         Bad{"assumption_without_pcg", "matrix: {generate: poisson1d}\nsolver: {type: gmres}\nassume: spd\n",
             "case.yaml:3:9: assume: spd is used by solver pcg only; leave it out or change solver.type"},
+        Bad{"sweep_one_way_with_pcg",
+            "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: gauss_seidel, direction: "
+            "forward}\n",
+            "case.yaml:3:50: preconditioner.direction is forward, expected symmetric for solver pcg, which needs a "
+            "Hermitian preconditioner"},
         Bad{"tolerance_without_judge", with("verify: {tolerance: 1e-6}"),
             "case.yaml:3:21: verify.tolerance is not used by verify.reference none; leave it out or ask for eigen"},
         Bad{"no_rhs_comes_along", with("rhs: {type: file}"),
