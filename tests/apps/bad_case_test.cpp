@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"sweep_one_way_with_pcg",
             "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: gauss_seidel, direction: "
             "forward}\n",
-            "case.yaml:3:50: preconditioner.direction is forward, expected symmetric for solver pcg, which needs a "
+            "case.yaml:3:49: preconditioner.direction is forward, expected symmetric for solver pcg, which needs a "
             "Hermitian preconditioner"},
         Bad{"tolerance_without_judge", with("verify: {tolerance: 1e-6}"),
             "case.yaml:3:21: verify.tolerance is not used by verify.reference none; leave it out or ask for eigen"},
