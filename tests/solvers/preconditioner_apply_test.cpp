@@ -29,8 +29,7 @@ TEST_P(PreconditionerApply, chebyshev_leaves_what_its_polynomial_leaves) {
       }
       const std::vector<T> z = applied(ctx, *M, r);
 
-      const double least = fact<double>(M->report(), "interval_least"),
-                   most = fact<double>(M->report(), "interval_most");
+      const auto least = fact<double>(M->report(), "interval_least"), most = fact<double>(M->report(), "interval_most");
       EXPECT_NEAR(most / least, 8, 1e-12);
       const double theta = (most + least) / 2, delta = (most - least) / 2;
       std::vector<Z> before = error, now(error.size());
@@ -152,13 +151,16 @@ TEST_P(PreconditionerApply, in_single_precision_are_those_of_the_matrix_in_singl
     using Low = std::conditional_t<is_complex<T>, std::complex<float>, float>;
     Context ctx = context();
     const Csr<T> A = random_hpd<T>(16, 150, 7);
-    std::vector<Low> values;
-    for (const T& v : A.values().host()) values.push_back(Low(v));
-    const AnyMatrix<Low> low(Csr<Low>(A.cols(), A.row_offsets().clone(), A.col_indices().clone(), Array(values)));
+    const auto lowered = [](std::span<const T> from) {
+      std::vector<Low> to(from.size());
+      std::ranges::transform(from, to.begin(), [](const T& v) { return Low(v); });
+      return to;
+    };
+    const AnyMatrix<Low> low(
+        Csr<Low>(A.cols(), A.row_offsets().clone(), A.col_indices().clone(), Array(lowered(A.values().host()))));
     const AnyMatrix<T> any(A.clone());
     const auto r = random_vector<T>(17, 150);
-    std::vector<Low> low_r;
-    for (const T& v : r) low_r.push_back(Low(v));
+    const std::vector<Low> low_r = lowered(r);
     for (PreconditionerOptions options : hermitian_preconditioners()) {
       const auto wanted = applied(ctx, *made<Low>(ctx, options, low), low_r);
       const bool has = std::visit(
