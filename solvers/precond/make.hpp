@@ -24,11 +24,14 @@ template <class T>
 MadePreconditioner<T> make(Context&, const Ilu0Options&, const AnyMatrix<T>& A);
 template <class T>
 MadePreconditioner<T> make(Context&, const Ic0Options&, const AnyMatrix<T>& A);
-
 template <class T>
 MadePreconditioner<T> make(Context&, const Bilu0Options&, const AnyMatrix<T>& A);
 template <class T>
 MadePreconditioner<T> make(Context&, const Bic0Options&, const AnyMatrix<T>& A);
+template <class T>
+MadePreconditioner<T> make(Context&, const Parilu0Options&, const AnyMatrix<T>& A);
+template <class T>
+MadePreconditioner<T> make(Context&, const Paric0Options&, const AnyMatrix<T>& A);
 
 /// Ends a file that says how `Options` are made.
 #define KRILL_INSTANTIATE_MAKER(T, Options) \

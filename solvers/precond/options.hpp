@@ -45,6 +45,30 @@ void describe_triangular_solve(Fields& fields, TriangularMethod& o) {
 }
 }  // namespace detail
 
+/// How the triangles of a factor are solved: as a TriangularPlan does it, by one of its methods, or approximately.
+enum class TriangularSolve { automatic, natural, by_level, level_kernels, jacobi, isai };
+inline constexpr std::array<std::string_view, 6> triangular_solve_names{"automatic",     "natural", "by_level",
+                                                                        "level_kernels", "jacobi",  "isai"};
+struct FactorSolveOptions {
+  TriangularSolve method = TriangularSolve::automatic;
+  int sweeps = 5;
+  int corrections = 0;
+};
+namespace detail {
+template <class Fields>
+void describe_factor_solve(Fields& fields, FactorSolveOptions& o) {
+  fields.choice(
+      "triangular_solve", o.method, triangular_solve_names,
+      "how the factors are solved with: exactly, by rows as they stand, sorted by level, or with a kernel for "
+      "each level; or approximately, by Jacobi sweeps (Anzt, Chow and Dongarra 2015) or incomplete sparse "
+      "approximate inverses (Anzt, Huckle, Braeckle and Dongarra 2018)");
+  fields.value("solve_sweeps", o.sweeps, Range{1.0, 1000.0},
+               "of jacobi: each but the first is a product with the factor");
+  fields.value("solve_corrections", o.corrections, Range{0.0, 1000.0},
+               "of isai: steps of refinement after the first product, two products each");
+}
+}  // namespace detail
+
 struct BlockJacobiOptions {
   static constexpr std::string_view type = "block_jacobi";
   static constexpr std::string_view doc = "the inverses of the blocks on the diagonal";
@@ -125,11 +149,13 @@ struct Ilu0Options {
   double boost = 0;
   double boost_tolerance = 0;
   KeptPrecision precision = KeptPrecision::automatic;
+  FactorSolveOptions solve = {};
 };
 template <class Fields>
 void describe(Fields& fields, Ilu0Options& o) {
   fields.value("boost", o.boost, any_value, "pivots that are too small become this; 0: they do not");
   fields.value("boost_tolerance", o.boost_tolerance, at_least_zero, "too small: of a modulus up to this");
+  detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
 
@@ -141,11 +167,13 @@ struct Ic0Options {
       "definite systems; where it breaks down, with the diagonal multiplied by 1 + shift (Manteuffel 1980)";
   double shift = 0;
   KeptPrecision precision = KeptPrecision::automatic;
+  FactorSolveOptions solve = {};
 };
 template <class Fields>
 void describe(Fields& fields, Ic0Options& o) {
   fields.value("shift", o.shift, at_least_zero,
                "the shift to begin with; it grows from 0.001 on by doubling until the factorisation exists");
+  detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
 
@@ -183,9 +211,48 @@ void describe(Fields& fields, Bic0Options& o) {
   describe(fields, static_cast<Ic0Options&>(o));
 }
 
+struct Parilu0Options {
+  static constexpr std::string_view type = "parilu0";
+  static constexpr std::string_view doc =
+      "ilu0 as the fixed point of sweeps over all entries at once (Chow and Patel 2015), in which no row waits for "
+      "another";
+  int sweeps = 5;
+  KeptPrecision precision = KeptPrecision::automatic;
+  FactorSolveOptions solve = {};
+};
+struct Paric0Options {
+  static constexpr std::string_view type = "paric0";
+  static constexpr std::string_view doc =
+      "ic0 as the fixed point of sweeps over all entries at once (Chow and Patel 2015), in which no row waits for "
+      "another; shifts as in ic0";
+  int sweeps = 5;
+  double shift = 0;
+  KeptPrecision precision = KeptPrecision::automatic;
+  FactorSolveOptions solve = {};
+};
+namespace detail {
+template <class Fields>
+void describe_factor_sweeps(Fields& fields, int& sweeps) {
+  fields.value("sweeps", sweeps, Range{1.0, 1000.0}, "of the factorisation; many of them end in the factor itself");
+}
+}  // namespace detail
+template <class Fields>
+void describe(Fields& fields, Parilu0Options& o) {
+  detail::describe_factor_sweeps(fields, o.sweeps);
+  detail::describe_factor_solve(fields, o.solve);
+  detail::describe_precision(fields, o.precision);
+}
+template <class Fields>
+void describe(Fields& fields, Paric0Options& o) {
+  detail::describe_factor_sweeps(fields, o.sweeps);
+  fields.value("shift", o.shift, at_least_zero, "the shift to begin with; it grows as that of ic0");
+  detail::describe_factor_solve(fields, o.solve);
+  detail::describe_precision(fields, o.precision);
+}
+
 /// The registry of preconditioners.
 using PreconditionerOptions =
     std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
-                 Ilu0Options, Ic0Options, Bilu0Options, Bic0Options>;
+                 Ilu0Options, Ic0Options, Bilu0Options, Bic0Options, Parilu0Options, Paric0Options>;
 
 }  // namespace krill
