@@ -51,7 +51,7 @@ inline constexpr std::array<std::string_view, 6> triangular_solve_names{"automat
                                                                         "level_kernels", "jacobi",  "isai"};
 struct FactorSolveOptions {
   TriangularSolve method = TriangularSolve::automatic;
-  int sweeps = 5;
+  int sweeps = 3;
   int corrections = 0;
 };
 namespace detail {

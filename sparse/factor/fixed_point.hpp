@@ -20,14 +20,14 @@ struct Unknowns;
 template <class T, class Offset = std::int32_t>
 class FixedPointFactor {
  public:
-  /// Analysis, then update(). Takes 2 sizeof Offset + sizeof T + 12 bytes an entry. For ilu0 A is transposed once.
+  /// Analysis, then update(). Takes sizeof T + sizeof Offset + 12 bytes an entry. For ilu0 A is transposed once.
   /// Waits; not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for less than one sweep.
   FixedPointFactor(Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps);
 
   /// The analysis alone: there is no factor before the first update().
   static FixedPointFactor analyze(Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps);
 
-  /// New values of the same pattern. Each sweep moves 2 sizeof T + 8 bytes an entry, and from the caches what the
+  /// New values of the same pattern. Each sweep moves 3 sizeof T + 8 bytes an entry, and from the caches what the
   /// merging of rows with columns takes. Workspace: 3 sizeof T an entry. No analysis, no wait, capturable after a first
   /// run. With a shift, A's diagonal is multiplied by 1 + shift first. Raises ShapeMismatch where nnz differs,
   /// InvalidArgument on the other backend than that of the constructor.

@@ -21,7 +21,7 @@ enum class ApproximateMethod {
 struct ApproximateOptions {
   ApproximateMethod method = ApproximateMethod::jacobi;
   /// jacobi: steps, 1 or more. isai: corrections x += M (alpha b - op(T) x) after the first product, 0 or more.
-  std::int32_t steps = 5;
+  std::int32_t steps = 3;
 };
 
 /// op(T)^-1 b, approximately, for a triangle T of a square matrix; a fixed linear operator. That of op adjoint is the
