@@ -155,7 +155,7 @@ class Run {
     ctx.synchronize();
     record_.products = products.report();
     record_.timings.convert += watch.lap();
-    const auto preconditioner = make_preconditioner(ctx, system);
+    const auto preconditioner = make_preconditioner(ctx, system, A);
     ctx.synchronize();
     record_.timings.preconditioner_setup = watch.lap();
     record_.preconditioner = preconditioner->report();
@@ -184,9 +184,10 @@ class Run {
 
   /// Messages of rows count those of the system that is solved.
   template <class T>
-  std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const LinearSystem<T>& system) const {
+  std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const LinearSystem<T>& system,
+                                                         const Operator<T>& products) const {
     try {
-      return krill::make_preconditioner(ctx, record_.settings.preconditioner, system.A);
+      return krill::make_preconditioner<T>(ctx, record_.settings.preconditioner, system.A, &products);
     } catch (const InvalidArgument& error) {
       if (!system.transformation->reorders()) throw;
       throw InvalidArgument(

@@ -352,6 +352,12 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
                        largest_block_dim, format_names[static_cast<std::size_t>(c.format)]));
   if (c.assume == Assume::spd && !std::holds_alternative<PcgOptions>(c.solver))
     refuse({"assume"}, "assume: spd is used by solver pcg only; leave it out or change solver.type");
+  if (const auto* sweep = std::get_if<GaussSeidelOptions>(&c.preconditioner);
+      sweep && sweep->direction != SweepDirection::symmetric && std::holds_alternative<PcgOptions>(c.solver))
+    refuse({"preconditioner", "direction"},
+           fmt::format("preconditioner.direction is {}, expected symmetric for solver pcg, which needs a Hermitian "
+                       "preconditioner",
+                       sweep_direction_names[static_cast<std::size_t>(sweep->direction)]));
   if (c.verify.reference == Reference::none && c.verify.tolerance != 0)
     refuse({"verify", "tolerance"},
            "verify.tolerance is not used by verify.reference none; leave it out or ask for eigen");

@@ -68,7 +68,10 @@ std::string setup_text(const PreconditionerReport& p) {
     std::string label = p.facts[k].name;
     std::replace(label.begin(), label.end(), '_', ' ');
     text += k == 0 ? "; " : ", ";
-    std::visit([&](const auto& value) { text += fmt::format("{} {}", label, value); }, p.facts[k].value);
+    const auto* number = std::get_if<double>(&p.facts[k].value);
+    text += number
+                ? fmt::format("{} {:.4g}", label, *number)
+                : std::visit([&](const auto& value) { return fmt::format("{} {}", label, value); }, p.facts[k].value);
   }
   return text;
 }

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "krill/solvers/krylov_passes.hpp"
+#include "krill/solvers/precond/diagonal.hpp"
 #include "krill/solvers/precond/make.hpp"
+#include "krill/solvers/precond/precond_passes.hpp"
 #include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
 #include "krill/sparse/vector/vector.hpp"
 
 namespace krill {
@@ -13,7 +14,11 @@ namespace {
 template <class T>
 class Jacobi final : public Preconditioner<T> {
  public:
-  explicit Jacobi(Array<T> inverse_diagonal) : inverse_diagonal_(std::move(inverse_diagonal)) {}
+  Jacobi(Context& ctx, std::string_view type, const AnyMatrix<T>& A)
+      : inverse_diagonal_(inverse_diagonal(ctx, type, A)) {
+    report_.numeric_ms = watch_.milliseconds();
+    report_.bytes = detail::bytes_of(inverse_diagonal_);
+  }
 
   Preconditioned<T> apply_dot(Context& ctx, const Array<T>& r, const Array<double>&, Array<T>& z,
                               Array<double>& rz) const override {
@@ -28,30 +33,40 @@ class Jacobi final : public Preconditioner<T> {
     multiply(ctx, inverse_diagonal_, r, z);
     return z;
   }
+  PreconditionerReport report() const override { return report_; }
 
  private:
+  Stopwatch watch_;
   Array<T> inverse_diagonal_;
+  PreconditionerReport report_;
 };
 
 }  // namespace
 
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const JacobiOptions&, const AnyMatrix<T>& A) {
+Array<T> inverse_diagonal(Context& ctx, std::string_view type, const AnyMatrix<T>& A) {
   Array<T> d = diagonal(ctx, A);
-  std::int64_t row = 0;
-  for (T& value : d.edit()) {
-    if (value == T(0) || !std::isfinite(std::abs(value)))
-      throw InvalidArgument(fmt::format(
-          "preconditioner jacobi: a({0}, {0}) is {1} (rows and columns count from 0); every diagonal entry must be "
-          "finite and not 0: use preconditioner none, or reorder the rows",
-          row, value == T(0) ? "0 or missing" : "not finite"));
-    value = T(1) / value;
-    ++row;
-  }
-  return std::make_unique<Jacobi<T>>(std::move(d));
+  Array<BadRow> bad(1, "bad diagonal entry");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, d.size(), InvertDiagonal<kernel_t<T>>{d.update(where), bad.write(where)});
+  });
+  const auto [row, is_zero] = bad.host()[0];
+  if (row != BadRow::none)
+    throw InvalidArgument(fmt::format(
+        "preconditioner {1}: a({0}, {0}) is {2} (rows and columns count from 0); every diagonal entry must be "
+        "finite and not 0: use preconditioner none, or reorder the rows",
+        row, type, is_zero ? "0 or missing" : "not finite"));
+  return d;
 }
 
-#define INSTANTIATE(T) KRILL_INSTANTIATE_MAKER(T, JacobiOptions)
+template <class T>
+MadePreconditioner<T> make(Context& ctx, const JacobiOptions& o, const AnyMatrix<T>& A) {
+  return std::make_unique<Jacobi<T>>(ctx, o.type, A);
+}
+
+#define INSTANTIATE(T)                                                                 \
+  template Array<T> inverse_diagonal(Context&, std::string_view, const AnyMatrix<T>&); \
+  KRILL_INSTANTIATE_MAKER(T, JacobiOptions)
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -37,21 +37,40 @@ Preconditioned<T> Preconditioner<T>::apply_dot(Context& ctx, const Array<T>& r, 
   return {answer, rz};
 }
 
-void refuse_row(std::string_view type, std::int64_t row, std::string_view what, std::string_view remedy) {
+void refuse_row(std::string_view type, std::int64_t row, std::string_view what, std::string_view remedy,
+                std::int32_t block_dim) {
+  const std::string block =
+      block_dim > 1 ? fmt::format(", block row {} of {} rows each", row / block_dim, block_dim) : "";
   throw InvalidArgument(
-      fmt::format("preconditioner {}: {} in row {} (rows count from 0): {}", type, what, row, remedy));
+      fmt::format("preconditioner {}: {} in row {}{} (rows count from 0): {}", type, what, row, block, remedy));
 }
 
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const PreconditionerOptions& options,
-                                                       const AnyMatrix<T>& A) {
-  return std::visit([&](const auto& o) { return make(ctx, o, A); }, options);
+                                                       const AnyMatrix<T>& A, const Operator<T>* products) {
+  return std::visit(
+      [&](const auto& o) -> MadePreconditioner<T> {
+        constexpr bool multiplies = requires { make(ctx, o, A, products); };
+        if constexpr (requires { o.precision; } && sizeof(real_t<T>) > sizeof(float))
+          if (o.precision == KeptPrecision::float32)
+            return make_in_lower_precision<T>(ctx, o.type, A, multiplies, [&](const AnyMatrix<lower_t<T>>& low) {
+              if constexpr (multiplies)
+                return make<lower_t<T>>(ctx, o, low, nullptr);
+              else
+                return make(ctx, o, low);
+            });
+        if constexpr (multiplies)
+          return make(ctx, o, A, products);
+        else
+          return make(ctx, o, A);
+      },
+      options);
 }
 
 #define INSTANTIATE(T)                                                                                    \
   template class Preconditioner<T>;                                                                       \
   template std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions&, \
-                                                                  const AnyMatrix<T>&);
+                                                                  const AnyMatrix<T>&, const Operator<T>*);
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

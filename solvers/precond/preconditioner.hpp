@@ -10,6 +10,9 @@
 
 namespace krill {
 
+template <class T>
+class Operator;
+
 /// What a preconditioner hands back: z = M r and the real r'z. The identity hands back r and r'r themselves, so it
 /// costs nothing.
 template <class T>
@@ -46,11 +49,13 @@ class Preconditioner {
   virtual PreconditionerReport report() const { return {}; }
 };
 
-/// Builds the preconditioner that `options` names for A, which it does not refer to afterwards. Raises InvalidArgument
-/// that names row and value where A does not allow it (Jacobi: a zero, missing or non-finite diagonal entry; ILU(0),
-/// IC(0): a pivot that is missing, zero or not finite, or a shift that would have to be larger than 1).
+/// Builds the preconditioner that `options` names for A, which must outlive it: Chebyshev multiplies with A, through
+/// `products` where that is given (it must outlive the preconditioner, too), else through an operator of its own. The
+/// others do not refer to A afterwards. Raises InvalidArgument that names row and value where A does not allow it: a
+/// diagonal entry, a block or a pivot that is missing, zero, not finite, or where A has to be positive definite, not
+/// positive; an IC(0) shift that would have to be larger than 1.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions& options,
-                                                       const AnyMatrix<T>& A);
+                                                       const AnyMatrix<T>& A, const Operator<T>* products = nullptr);
 
 }  // namespace krill

@@ -1,35 +1,15 @@
 // Triangular solves: op(A) x = alpha b, with one triangle of A (kernel catalogue L2-CSRSV2, L2-BSRSV2, L3-CSRSM2,
 // L3-BSRSM2).
 #pragma once
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "krill/sparse/formats/bsr.hpp"
 #include "krill/sparse/formats/dense.hpp"
 #include "krill/sparse/triangular/levels.hpp"
+#include "krill/sparse/triangular/method.hpp"
 
 namespace krill {
-
-/// In which order rows are computed, and how one waits for another.
-enum class TriangularMethod {
-  automatic,
-  /// As rows stand. On the host one after the other; on CUDA in one kernel, where a row waits for those that it needs.
-  /// No analysis of levels.
-  natural,
-  /// Sorted by level. On the host the rows of a level in parallel; on CUDA in one kernel, where a row waits for those
-  /// that it needs, and rows that are computed at the same time lie side by side.
-  by_level,
-  /// Sorted by level, with a kernel for each level: for few, wide levels, as a coloring gives.
-  level_kernels,
-};
-
-inline constexpr std::array<std::string_view, 4> triangular_method_names{"automatic", "natural", "by_level",
-                                                                         "level_kernels"};
-inline std::string_view name(TriangularMethod method) {
-  return triangular_method_names[static_cast<std::size_t>(method)];
-}
 
 struct TriangularOptions {
   TriangularMethod method = TriangularMethod::automatic;

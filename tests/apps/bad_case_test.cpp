@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "krill/apps/case/effective.hpp"
@@ -161,6 +162,11 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:4:9: device is not used by backend host; leave it out or change backend"},
         Bad{"assumption_without_pcg", "matrix: {generate: poisson1d}\nsolver: {type: gmres}\nassume: spd\n",
             "case.yaml:3:9: assume: spd is used by solver pcg only; leave it out or change solver.type"},
+        Bad{"sweep_one_way_with_pcg",
+            "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: gauss_seidel, direction: "
+            "forward}\n",
+            "case.yaml:3:49: preconditioner.direction is forward, expected symmetric for solver pcg, which needs a "
+            "Hermitian preconditioner"},
         Bad{"tolerance_without_judge", with("verify: {tolerance: 1e-6}"),
             "case.yaml:3:21: verify.tolerance is not used by verify.reference none; leave it out or ask for eigen"},
         Bad{"no_rhs_comes_along", with("rhs: {type: file}"),
@@ -276,9 +282,11 @@ TEST(BadCaseText, every_key_with_a_wrong_letter_is_refused_with_the_right_propos
 }
 
 TEST(BadCaseText, every_type_with_a_wrong_letter_is_refused_with_the_right_proposal) {
-  for (const Key& key : case_keys())
-    for (const auto& type : types_of(key))
+  for (const Key& key : case_keys()) {
+    const auto types = types_of(key);
+    for (const auto& type : types)
       for (const auto& wrong : misspellings(type)) {
+        if (std::ranges::count(types, wrong)) continue;  // bilu0 without its b
         const std::string errors = errors_of(test::case_with(key.name, wrong));
         EXPECT_NE(errors.find(fmt::format("{}.{} is {}, expected ", key.name, key.tag, wrong)), std::string::npos)
             << errors;
@@ -286,6 +294,7 @@ TEST(BadCaseText, every_type_with_a_wrong_letter_is_refused_with_the_right_propo
         ASSERT_NE(proposal, std::string::npos) << errors;
         EXPECT_NE(errors.find("'" + type + "'", proposal), std::string::npos) << errors;
       }
+  }
 }
 
 TEST(BadOverride, is_refused_under_its_own_name) {

@@ -45,6 +45,95 @@ TEST_P(Preconditioners, ilu0_says_how_many_pivots_it_boosted) {
   EXPECT_GT(made->report().bytes, 0u);
 }
 
+TEST_P(Preconditioners, block_jacobi_names_the_block_that_it_cannot_invert) {
+  Context ctx = context();
+  const auto with_block = [](double value) {
+    Csr<double> A = poisson2d<double>(6);
+    for (std::int32_t k = A.row_offsets().host()[20]; k < A.row_offsets().host()[24]; ++k)
+      A.values().edit()[static_cast<std::size_t>(k)] = value;
+    return A;
+  };
+  EXPECT_EQ(refusal(ctx, BlockJacobiOptions{4}, with_block(0)),
+            "preconditioner block_jacobi: there is a singular diagonal block of 4 rows that begins in row 20 (rows "
+            "count from 0): choose another block_dim, or use preconditioner jacobi or none");
+  for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e-320})
+    for (const int dim : {1, 4})
+      EXPECT_NE(refusal(ctx, BlockJacobiOptions{dim}, with_block(wrong))
+                    .find("not finite or without a finite inverse, that begins in row 20 (rows"),
+                std::string::npos)
+          << wrong << ' ' << dim;
+}
+
+TEST_P(Preconditioners, sweeps_and_polynomials_name_the_diagonal_that_they_cannot_have) {
+  Context ctx = context();
+  const auto with_diagonal = [](double value) {
+    Csr<double> A = poisson2d<double>(5);
+    A.values().edit()[0] = value;
+    return A;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const PreconditionerOptions& options :
+       {PreconditionerOptions(JacobiOptions{}), PreconditionerOptions(GaussSeidelOptions{}),
+        PreconditionerOptions(GaussSeidelOptions{SweepDirection::forward}), PreconditionerOptions(SsorOptions{})}) {
+    EXPECT_NE(refusal(ctx, options, with_diagonal(0)).find("a(0, 0) is 0 or missing"), std::string::npos);
+    EXPECT_NE(refusal(ctx, options, with_diagonal(nan)).find("a(0, 0) is not finite"), std::string::npos);
+  }
+  EXPECT_EQ(refusal(ctx, ChebyshevOptions{}, with_diagonal(0)),
+            "preconditioner chebyshev: the diagonal entry is 0 or missing in row 0 (rows count from 0): the matrix is "
+            "not positive definite: use jacobi, ilu0 or none");
+  for (const double wrong : {-1.0, nan, std::numeric_limits<double>::infinity()})
+    EXPECT_NE(
+        refusal(ctx, ChebyshevOptions{}, with_diagonal(wrong)).find("is not positive, or not finite, in row 0 (rows"),
+        std::string::npos);
+  Csr<double> beside = poisson2d<double>(5);
+  beside.values().edit()[beside.row_offsets().host()[12]] = nan;
+  EXPECT_NE(refusal(ctx, ChebyshevOptions{}, std::move(beside)).find("in row 12 (rows"), std::string::npos);
+  Csr<double> indefinite = poisson2d<double>(5);
+  for (double& value : indefinite.values().edit())
+    if (value < 0) value = -9;
+  EXPECT_NE(
+      refusal(ctx, ChebyshevOptions{}, std::move(indefinite)).find("the matrix is not positive definite: use jacobi"),
+      std::string::npos);
+}
+
+TEST_P(Preconditioners, factorisations_in_blocks_name_rows_and_block_rows) {
+  Context ctx = context();
+  Bilu0Options lu;
+  Bic0Options cholesky;
+  lu.block_dim = cholesky.block_dim = 3;
+  Csr<double> singular = poisson2d<double>(6);
+  for (std::int32_t k = singular.row_offsets().host()[16]; k < singular.row_offsets().host()[17]; ++k)
+    singular.values().edit()[static_cast<std::size_t>(k)] = 0;
+  EXPECT_EQ(refusal(ctx, lu, singular.clone()),
+            "preconditioner bilu0: the pivot is 0 in row 16, block row 5 of 3 rows each (rows count from 0): set its "
+            "boost, reorder the rows, or use preconditioner jacobi");
+  EXPECT_NE(refusal(ctx, cholesky, std::move(singular)).find("in row 16, block row 5 of 3 rows each"),
+            std::string::npos);
+}
+
+TEST_P(Preconditioners, values_beyond_single_precision_are_refused_there) {
+  Context ctx = context();
+  const auto huge = [] {
+    Csr<double> A = poisson2d<double>(5);
+    A.values().edit()[static_cast<std::size_t>(A.row_offsets().host()[7])] = -1e39;
+    return A;
+  };
+  Ilu0Options options;
+  options.precision = KeptPrecision::float32;
+  const std::string expected =
+      "preconditioner ilu0: there is a value beyond the range of float32 in row 7 (rows count from 0): use precision "
+      "auto, or scale the matrix";
+  EXPECT_EQ(refusal(ctx, options, huge()), expected);
+  FormatLayout layout;
+  layout.block_rows = 3;
+  for (const bool by_columns : {false, true}) {
+    layout.block_columns = by_columns;
+    const AnyMatrix<double> blocked = to_format(ctx, AnyMatrix<double>(huge()), Format::bsr, layout);
+    EXPECT_EQ(complaint<InvalidArgument>([&] { make_preconditioner(ctx, PreconditionerOptions(options), blocked); }),
+              expected);
+  }
+}
+
 TEST_P(Preconditioners, what_cannot_be_factored_is_refused) {
   Context ctx = context();
   const auto hole = [] {
@@ -68,8 +157,7 @@ TEST_P(Preconditioners, are_the_same_for_every_format) {
   Context ctx = context();
   const Csr<double> A = poisson2d<double>(20);
   const Array<double> r(random_vector<double>(1, A.rows()));
-  for (const PreconditionerOptions& options :
-       {PreconditionerOptions(Ilu0Options{}), PreconditionerOptions(Ic0Options{})}) {
+  for (const PreconditionerOptions& options : hermitian_preconditioners()) {
     std::vector<double> expected;
     for (const Format format : {Format::csr, Format::coo, Format::csc, Format::sell}) {
       const AnyMatrix<double> converted = to_format(ctx, AnyMatrix<double>(A.clone()), format, {});
@@ -79,6 +167,49 @@ TEST_P(Preconditioners, are_the_same_for_every_format) {
       EXPECT_EQ(contents(z), expected) << static_cast<int>(format);
     }
   }
+}
+
+TEST_P(Preconditioners, are_the_same_for_both_widths_of_offsets) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(15);
+  const AnyMatrix<double> narrow(A.clone()), wide(with_offsets<std::int64_t>(ctx, A.clone()));
+  const Array<double> r(random_vector<double>(1, A.rows()));
+  for (const PreconditionerOptions& options : hermitian_preconditioners()) {
+    Array<double> z(A.rows()), same(A.rows());
+    make_preconditioner<double>(ctx, options, narrow)->apply(ctx, r, z);
+    make_preconditioner<double>(ctx, options, wide)->apply(ctx, r, same);
+    EXPECT_EQ(contents(same), contents(z)) << name(options);
+  }
+}
+
+/// Counts its products.
+class Counted final : public Operator<double> {
+ public:
+  explicit Counted(const AnyMatrix<double>& A) : A_(A) {}
+  std::int64_t size() const override { return A_.size(); }
+  void apply(Context& ctx, const Array<double>& x, Array<double>& y, const Dots<double>& dots) const override {
+    ++products;
+    A_.apply(ctx, x, y, dots);
+  }
+  mutable int products = 0;
+
+ private:
+  MatrixOperator<double> A_;
+};
+
+TEST_P(Preconditioners, chebyshev_multiplies_through_the_operator_that_it_is_given) {
+  Context ctx = context();
+  const AnyMatrix<double> A(poisson2d<double>(20));
+  const Counted products(A);
+  const PreconditionerOptions options = ChebyshevOptions{7, 20, 12};
+  const auto M = make_preconditioner<double>(ctx, options, A, &products);
+  EXPECT_EQ(products.products, 12);
+  const Array<double> r(random_vector<double>(1, 400));
+  Array<double> z(400), own(400);
+  M->apply(ctx, r, z);
+  EXPECT_EQ(products.products, 12 + 7);
+  make_preconditioner<double>(ctx, options, A)->apply(ctx, r, own);
+  EXPECT_EQ(contents(own), contents(z));
 }
 
 KRILL_ON_BACKENDS(Preconditioners);

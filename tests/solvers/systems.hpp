@@ -42,4 +42,27 @@ inline std::string name(const SolverOptions& options) {
   return std::visit([](const auto& o) { return std::string(o.type); }, options);
 }
 
+/// Those that are Hermitian positive definite where A is.
+inline std::vector<PreconditionerOptions> hermitian_preconditioners() {
+  Bic0Options in_blocks;
+  in_blocks.block_dim = 3;
+  return {JacobiOptions{},  BlockJacobiOptions{4}, ChebyshevOptions{}, GaussSeidelOptions{},
+          SsorOptions{1.3}, Ilu0Options{},         Ic0Options{},       in_blocks};
+}
+/// Those for general matrices.
+inline std::vector<PreconditionerOptions> general_preconditioners() {
+  Bilu0Options in_blocks;
+  in_blocks.block_dim = 3;
+  return {JacobiOptions{},
+          BlockJacobiOptions{4},
+          GaussSeidelOptions{SweepDirection::forward},
+          GaussSeidelOptions{SweepDirection::backward},
+          SsorOptions{0.8},
+          Ilu0Options{},
+          in_blocks};
+}
+inline std::string name(const PreconditionerOptions& options) {
+  return std::visit([](const auto& o) { return std::string(o.type); }, options);
+}
+
 }  // namespace krill::test

@@ -1,8 +1,12 @@
-// Matrices with triangles that can be solved with.
+// Matrices with triangles that can be solved with, and what the judge says of solutions.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 #include "krill/sparse/formats/csr.hpp"
+#include "krill/sparse/triangular/triangle.hpp"
+#include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
 
 namespace krill::test {
@@ -53,6 +57,47 @@ Csr<T> with_columns(std::int32_t n, Columns&& columns) {
   }
   return {n, Array<std::int32_t>(std::move(row_offsets)), Array<std::int32_t>(std::move(cols)),
           Array<T>(std::move(values))};
+}
+
+inline std::string name(const Triangle& t) {
+  return std::string(t.fill == Fill::lower ? "lower " : "upper ") +
+         (t.diagonal == Diagonal::unit ? "unit " : "stored ") +
+         (t.op == Op::none        ? "N"
+          : t.op == Op::transpose ? "T"
+                                  : "H");
+}
+
+inline std::vector<Triangle> all_triangles() {
+  std::vector<Triangle> triangles;
+  for (const Fill fill : {Fill::lower, Fill::upper})
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit})
+      for (const Op op : {Op::none, Op::transpose, Op::adjoint}) triangles.push_back({fill, diagonal, op});
+  return triangles;
+}
+
+/// The triangle's entries alone, ones on the diagonal where it says so.
+inline Reference triangle_of(const Reference& A, const Triangle& t) {
+  Reference kept{A.rows, A.cols, {}, {}, {}};
+  const auto add = [&](std::int32_t i, std::int32_t j, Z value) {
+    kept.row.push_back(i), kept.col.push_back(j), kept.value.push_back(value);
+  };
+  for (std::size_t k = 0; k < A.row.size(); ++k) {
+    const bool is_inside = t.fill == Fill::lower ? A.col[k] < A.row[k] : A.col[k] > A.row[k];
+    if (is_inside || (A.col[k] == A.row[k] && t.diagonal == Diagonal::stored)) add(A.row[k], A.col[k], A.value[k]);
+  }
+  if (t.diagonal == Diagonal::unit)
+    for (std::int32_t i = 0; i < A.rows; ++i) add(i, i, 1.0);
+  return kept;
+}
+
+/// Substitution leaves a residual in each row that rounding in that row alone explains: |alpha b - op(T) x| is at most
+/// a few roundings of each term (Higham, Accuracy and Stability, theorem 8.5; the inverse of the diagonal, kept
+/// rounded, and complex arithmetic take some more).
+template <class T>
+void expect_solves(const Reference& A, const Triangle& t, Z alpha, const std::vector<Z>& b, const std::vector<Z>& x) {
+  const std::vector<Z> zeros(b.size());
+  const auto of_x = product(t.op, 1.0, triangle_of(A, t), x, -alpha, b, 8 * epsilon<T>());
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(of_x.y[i]), of_x.bound[i]) << "row " << i;
 }
 
 }  // namespace krill::test

@@ -5,7 +5,6 @@
 #include "krill/sparse/convert/formats.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
-#include "tests/support/oracle.hpp"
 #include "tests/support/replay.hpp"
 #include "tests/triangular/triangles.hpp"
 
@@ -14,47 +13,6 @@ namespace {
 
 constexpr TriangularMethod all_methods[] = {TriangularMethod::automatic, TriangularMethod::natural,
                                             TriangularMethod::by_level, TriangularMethod::level_kernels};
-
-std::string name(const Triangle& t) {
-  return std::string(t.fill == Fill::lower ? "lower " : "upper ") +
-         (t.diagonal == Diagonal::unit ? "unit " : "stored ") +
-         (t.op == Op::none        ? "N"
-          : t.op == Op::transpose ? "T"
-                                  : "H");
-}
-
-std::vector<Triangle> all_triangles() {
-  std::vector<Triangle> triangles;
-  for (const Fill fill : {Fill::lower, Fill::upper})
-    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit})
-      for (const Op op : {Op::none, Op::transpose, Op::adjoint}) triangles.push_back({fill, diagonal, op});
-  return triangles;
-}
-
-/// The triangle's entries alone, ones on the diagonal where it says so.
-Reference triangle_of(const Reference& A, const Triangle& t) {
-  Reference kept{A.rows, A.cols, {}, {}, {}};
-  const auto add = [&](std::int32_t i, std::int32_t j, Z value) {
-    kept.row.push_back(i), kept.col.push_back(j), kept.value.push_back(value);
-  };
-  for (std::size_t k = 0; k < A.row.size(); ++k) {
-    const bool is_inside = t.fill == Fill::lower ? A.col[k] < A.row[k] : A.col[k] > A.row[k];
-    if (is_inside || (A.col[k] == A.row[k] && t.diagonal == Diagonal::stored)) add(A.row[k], A.col[k], A.value[k]);
-  }
-  if (t.diagonal == Diagonal::unit)
-    for (std::int32_t i = 0; i < A.rows; ++i) add(i, i, 1.0);
-  return kept;
-}
-
-/// Substitution leaves a residual in each row that rounding in that row alone explains: |alpha b - op(T) x| is at most
-/// a few roundings of each term (Higham, Accuracy and Stability, theorem 8.5; the inverse of the diagonal, kept
-/// rounded, and complex arithmetic take some more).
-template <class T>
-void expect_solves(const Reference& A, const Triangle& t, Z alpha, const std::vector<Z>& b, const std::vector<Z>& x) {
-  const std::vector<Z> zeros(b.size());
-  const auto of_x = product(t.op, 1.0, triangle_of(A, t), x, -alpha, b, 8 * epsilon<T>());
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(of_x.y[i]), of_x.bound[i]) << "row " << i;
-}
 
 template <class T, class Offset>
 void expect_plan_solves(Context& ctx, const Csr<T, Offset>& A, const Triangle& t, TriangularMethod method) {

@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "krill/solvers/operator.hpp"
+#include "krill/solvers/precond/chebyshev_passes.hpp"
+#include "krill/solvers/precond/make.hpp"
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
+
+namespace krill {
+namespace {
+
+/// A symmetric tridiagonal matrix: the operator, as Lanczos saw it.
+struct Tridiagonal {
+  std::vector<double> diagonal, beside;  ///< beside[k]: between k and k + 1; the last one is that of the next step
+
+  /// The last pivot of x - T and its derivative; nullopt where x is not above all eigenvalues.
+  std::optional<std::pair<double, double>> last_pivot(double x) const {
+    double pivot = 0, slope = 0;
+    for (std::size_t k = 0; k < diagonal.size(); ++k) {
+      const double ratio = k ? beside[k - 1] / pivot : 0;
+      slope = 1 + ratio * ratio * slope;
+      pivot = x - diagonal[k] - (k ? ratio * beside[k - 1] : 0);
+      if (!(pivot > 0)) return std::nullopt;
+    }
+    return std::pair(pivot, slope);
+  }
+};
+
+/// The largest eigenvalue of T from above, by bisection, and what the operator's own is unlikely to exceed: the
+/// residual of the Ritz vector, which is its last component times the next entry beside the diagonal, added (Zhou and
+/// Li 2011).
+std::pair<double, double> largest_eigenvalue(const Tridiagonal& t) {
+  double low = *std::ranges::max_element(t.diagonal), high = 0;
+  for (std::size_t k = 0; k < t.diagonal.size(); ++k)
+    high = std::max(high, t.diagonal[k] + t.beside[k] + (k ? t.beside[k - 1] : 0));
+  high *= 1 + 1e-12;
+  for (double middle = 0.5 * (low + high); low < middle && middle < high; middle = 0.5 * (low + high))
+    (t.last_pivot(middle) ? high : low) = middle;
+  const auto last = t.last_pivot(high);
+  return {high, high + t.beside.back() / std::sqrt(last ? last->second : 1)};  // 1 / slope: the component squared
+}
+
+/// z = p(D^-1 A) D^-1 r, where 1 - x p(x) is the Chebyshev polynomial of degree + 1 that is 1 at 0 and least on an
+/// interval of eigenvalues.
+template <class T>
+class Chebyshev final : public Preconditioner<T> {
+ public:
+  Chebyshev(Context& ctx, const ChebyshevOptions& o, const AnyMatrix<T>& A, const Operator<T>* products)
+      : options_(o),
+        own_(products ? nullptr : std::make_unique<MatrixOperator<T>>(A)),
+        A_(products ? *products : *own_),
+        inverse_(A_.size(), "inverse diagonal"),
+        d_(A_.size(), "chebyshev d"),
+        w_(A_.size(), "chebyshev w") {
+    require_size("chebyshev: columns of the square matrix", krill::cols(A), A_.size());
+    if (own_) own_->prepare(ctx);
+    ctx.synchronize();
+    report_.symbolic_ms = watch_.lap();
+    invert_diagonal(ctx, A);
+    const double bound = with_csr(ctx, A, [&](const auto& csr) { return row_bound(ctx, csr); });
+    if (A_.size()) estimate(ctx, bound);
+    report_.numeric_ms = watch_.lap();
+    report_.bytes = detail::bytes_of(inverse_, d_, w_) + (own_ ? own_->prepare(ctx).bytes() : 0);
+  }
+
+  const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    run(ctx, r, z, nullptr);
+    return z;
+  }
+  Preconditioned<T> apply_dot(Context& ctx, const Array<T>& r, const Array<double>&, Array<T>& z,
+                              Array<double>& rz) const override {
+    run(ctx, r, z, &rz);
+    return {z, rz};
+  }
+  PreconditionerReport report() const override { return report_; }
+
+ private:
+  using K = kernel_t<T>;
+  using R = real_t<T>;
+
+  /// Golub and Varga (1961), the residual by a product with A.
+  void run(Context& ctx, const Array<T>& r, Array<T>& z, Array<double>* rz) const {
+    require_size("chebyshev: r", r.size(), A_.size());
+    require_size("chebyshev: z", z.size(), A_.size());
+    require_disjoint("chebyshev: r and z", r, z);
+    const double center = 0.5 * (most_ + least_), radius = 0.5 * (most_ - least_), sigma = center / radius;
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, r.size(),
+               StartChebyshev<K>{R(1 / center), inverse_.read(where), r.read(where), d_.write(where), z.write(where)});
+    });
+    double rho = 1 / sigma;
+    for (int k = 1; k <= options_.degree; ++k) {
+      A_.apply(ctx, z, w_);
+      const double next = 1 / (2 * sigma - rho), old = next * rho, fresh = 2 * next / radius;
+      rho = next;
+      ctx.dispatch([&](const auto& where) {
+        const StepChebyshev<K> step{R(old),         R(fresh),         inverse_.read(where), r.read(where),
+                                    w_.read(where), d_.update(where), z.update(where)};
+        if (rz && k == options_.degree)
+          run_pass(where, r.size(), EndChebyshev<K>{step, rz->write(where)});
+        else
+          run_pass(where, r.size(), step);
+      });
+    }
+  }
+
+  void invert_diagonal(Context& ctx, const AnyMatrix<T>& A) {
+    const Array<T> values = diagonal(ctx, A);
+    Array<BadRow> bad(1, "bad diagonal entry");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, values.size(), InvertPositive<K>{values.read(where), inverse_.write(where), bad.write(where)});
+    });
+    const auto [row, is_zero] = bad.host()[0];
+    if (row != BadRow::none)
+      refuse_row(options_.type, row,
+                 is_zero ? "the diagonal entry is 0 or missing" : "the diagonal entry is not positive, or not finite,",
+                 "the matrix is not positive definite: use jacobi, ilu0 or none");
+  }
+
+  template <class Offset>
+  double row_bound(Context& ctx, const Csr<T, Offset>& A) {
+    Array<RowBound> bound(1, "bound of eigenvalues");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, A.rows(), BoundRows<K, Offset>{A.view(where), inverse_.read(where), bound.write(where)});
+    });
+    const RowBound found = bound.host()[0];
+    if (found.bad.row != BadRow::none)
+      refuse_row(options_.type, found.bad.row,
+                 "there is an entry that is not finite, or too large beside the diagonal,",
+                 "look at the entries of the matrix (krill inspect)");
+    return found.most;
+  }
+
+  /// Conjugate gradients from a random residual: their coefficients are those of Lanczos' process.
+  void estimate(Context& ctx, double bound) {
+    Array<T> r(A_.size(), "lanczos r");
+    Array<double> rz(1, "lanczos r'z");
+    Array<wide_t<T>> pq(1, "lanczos p'q");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, r.size(),
+               StartLanczos<K>{inverse_.read(where), r.write(where), d_.write(where), rz.write(where)});
+    });
+    Tridiagonal t;
+    const double start = rz.host()[0];
+    double size = start, beta = 0, alpha = 1;
+    const int steps = static_cast<int>(std::min<std::int64_t>(options_.eigenvalue_steps, A_.size()));
+    for (int k = 0; k < steps && size > 1e-20 * start; ++k) {
+      ctx.dispatch([&](const auto& where) {
+        run_pass(where, r.size(), LanczosDirection<K>{R(beta), inverse_.read(where), r.read(where), d_.update(where)});
+      });
+      A_.apply(ctx, d_, w_, {&d_, &pq});
+      const double curvature = std::real(pq.host()[0]), before = beta / alpha;
+      if (!(curvature > 0) || !std::isfinite(curvature))
+        throw InvalidArgument(
+            fmt::format("preconditioner {}: p'Ap is {} for the direction p of step {} of the estimate of the largest "
+                        "eigenvalue: the matrix is not positive definite: use jacobi, ilu0 or none",
+                        options_.type, curvature, k + 1));
+      alpha = size / curvature;
+      ctx.dispatch([&](const auto& where) {
+        run_pass(where, r.size(),
+                 LanczosResidual<K>{R(alpha), inverse_.read(where), w_.read(where), r.update(where), rz.write(where)});
+      });
+      beta = rz.host()[0] / size;
+      size = rz.host()[0];
+      t.diagonal.push_back(1 / alpha + before);
+      t.beside.push_back(std::sqrt(beta) / alpha);
+    }
+    const auto [ritz, guarded] = largest_eigenvalue(t);
+    most_ = std::min(bound, std::max(guarded, 1.1 * ritz));
+    least_ = most_ / options_.eigenvalue_ratio;
+    report_.facts = {{"eigenvalue_estimate", ritz},
+                     {"eigenvalue_bound", bound},
+                     {"interval_least", least_},
+                     {"interval_most", most_},
+                     {"estimation_products", std::int64_t{static_cast<std::int64_t>(t.diagonal.size())}}};
+  }
+
+  Stopwatch watch_;
+  ChebyshevOptions options_;
+  std::unique_ptr<MatrixOperator<T>> own_;
+  const Operator<T>& A_;
+  Array<R> inverse_;
+  mutable Array<T> d_, w_;
+  double least_ = 1, most_ = 2;
+  PreconditionerReport report_;
+};
+
+}  // namespace
+
+template <class T>
+MadePreconditioner<T> make(Context& ctx, const ChebyshevOptions& o, const AnyMatrix<T>& A,
+                           const Operator<T>* products) {
+  return std::make_unique<Chebyshev<T>>(ctx, o, A, products);
+}
+
+#define INSTANTIATE(T) \
+  template MadePreconditioner<T> make(Context&, const ChebyshevOptions&, const AnyMatrix<T>&, const Operator<T>*);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill

@@ -1,0 +1,190 @@
+// What preconditioners by incomplete factorisations share: a factorisation that keeps the time and refuses bad pivots,
+// and solves with the triangles of a factor.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "krill/solvers/precond/make.hpp"
+#include "krill/sparse/core/stopwatch.hpp"
+#include "krill/sparse/factor/incomplete.hpp"
+#include "krill/sparse/triangular/approximate.hpp"
+#include "krill/sparse/triangular/triangular.hpp"
+
+namespace krill {
+
+/// A solve with a triangle of a factor, exact or approximate.
+template <class T, class Offset>
+class FactorSolve {
+ public:
+  /// levels: of the triangle, where they are known.
+  FactorSolve(Context& ctx, const Csr<T, Offset>& factor, Triangle triangle, const FactorSolveOptions& o,
+              const LevelSchedule* levels)
+      : plan_(planned(ctx, factor, triangle, o, levels)) {}
+
+  void solve(Context& ctx, const Array<T>& b, Array<T>& x) const {
+    std::visit([&](const auto& plan) { plan.solve(ctx, T(1), b, x); }, plan_);
+  }
+  std::size_t bytes() const {
+    return std::visit([](const auto& plan) { return plan.bytes(); }, plan_);
+  }
+  /// Of the triangle, beside its diagonal.
+  std::int64_t entries() const {
+    if (const auto* exact = std::get_if<Exact>(&plan_)) return exact->report().entries;
+    return std::get<Approximate>(plan_).entries();
+  }
+  void tell(const std::string& triangle, const FactorSolveOptions& o, PreconditionerReport& report) const {
+    auto method = triangular_solve_names[static_cast<std::size_t>(o.method)];
+    if (const auto* exact = std::get_if<Exact>(&plan_)) {
+      const TriangularReport& r = exact->report();
+      if (r.levels > 0) {
+        report.facts.push_back({triangle + "_levels", std::int64_t{r.levels}});
+        report.facts.push_back({triangle + "_widest_level", std::int64_t{r.widest}});
+      }
+      method = name(r.method);
+    }
+    report.facts.push_back({triangle + "_method", std::string(method)});
+  }
+
+ private:
+  using Exact = TriangularPlan<T, Offset>;
+  using Approximate = ApproximateTriangularPlan<T, Offset>;
+  using Plan = std::variant<Exact, Approximate>;
+
+  static Plan planned(Context& ctx, const Csr<T, Offset>& factor, Triangle triangle, const FactorSolveOptions& o,
+                      const LevelSchedule* levels) {
+    const auto exact = [&](TriangularMethod method) {
+      return Plan(std::in_place_type<Exact>, ctx, factor, triangle, TriangularOptions{method, levels});
+    };
+    const auto approximate = [&](ApproximateMethod method, int steps) {
+      return Plan(std::in_place_type<Approximate>, ctx, factor, triangle, ApproximateOptions{method, steps});
+    };
+    switch (o.method) {
+      case TriangularSolve::natural:
+        return exact(TriangularMethod::natural);
+      case TriangularSolve::by_level:
+        return exact(TriangularMethod::by_level);
+      case TriangularSolve::level_kernels:
+        return exact(TriangularMethod::level_kernels);
+      case TriangularSolve::jacobi:
+        return approximate(ApproximateMethod::jacobi, o.sweeps);
+      case TriangularSolve::isai:
+        return approximate(ApproximateMethod::isai, o.corrections);
+      case TriangularSolve::automatic:
+        break;
+    }
+    return exact(TriangularMethod::automatic);
+  }
+
+  Plan plan_;
+};
+
+/// Solves with both triangles of an incomplete factor: L and U, or L and L^H.
+template <class T, class Offset>
+class Factored final : public Preconditioner<T> {
+ public:
+  /// report: of the factorisation. levels: of the factor's lower triangle, where they are known.
+  Factored(Context& ctx, const Csr<T, Offset>& factor, Factorization kind, const FactorSolveOptions& o,
+           PreconditionerReport report, const LevelSchedule* levels = nullptr)
+      : lower_(ctx, factor, {Fill::lower, kind == Factorization::ilu0 ? Diagonal::unit : Diagonal::stored}, o, levels),
+        upper_(
+            ctx, factor,
+            kind == Factorization::ilu0 ? Triangle{Fill::upper} : Triangle{Fill::lower, Diagonal::stored, Op::adjoint},
+            o, nullptr),
+        report_(std::move(report)) {
+    ctx.synchronize();
+    report_.symbolic_ms += watch_.milliseconds();
+    report_.bytes = lower_.bytes() + upper_.bytes();
+    const std::int64_t beside = lower_.entries() + (kind == Factorization::ilu0 ? upper_.entries() : 0);
+    report_.facts.push_back({"factor_nonzeros", beside + factor.rows()});
+    lower_.tell("lower", o, report_);
+    upper_.tell("upper", o, report_);
+  }
+
+  const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    lower_.solve(ctx, r, z);
+    upper_.solve(ctx, z, z);
+    return z;
+  }
+  PreconditionerReport report() const override { return report_; }
+
+ private:
+  Stopwatch watch_;
+  FactorSolve<T, Offset> lower_, upper_;
+  PreconditionerReport report_;
+};
+
+/// A factorisation that keeps the time; `options` go to Factor::analyze.
+template <class Factor, class Matrix>
+struct TimedFactor {
+  Context& ctx;
+  const Matrix& A;
+  PreconditionerReport report;
+  Stopwatch watch;
+  Factor factor;
+
+  template <class... Options>
+  TimedFactor(Context& on, const Matrix& a, Factorization kind, const Options&... options)
+      : ctx(on), A(a), factor(Factor::analyze(on, a, kind, options...)) {
+    ctx.synchronize();
+    report.symbolic_ms = watch.lap();
+  }
+  void update(double shift = 0) {
+    watch.lap();
+    factor.update(ctx, A, shift);
+    ctx.synchronize();
+    report.numeric_ms += watch.lap();
+  }
+};
+
+/// Factors A, or refuses the row whose pivot forbids it; zero_remedy is what helps against a zero.
+void factor_lu(auto& made, std::string_view type, std::string_view zero_remedy, std::int32_t block_dim = 1) {
+  const auto& factor = made.factor;
+  if (const auto row = factor.structural_zero())
+    refuse_row(type, *row, "there is no entry on the diagonal", "reorder the rows, or use preconditioner none",
+               block_dim);
+  made.update();
+  const auto zero = factor.numerical_zero(), bad = factor.not_finite();
+  if (zero && (!bad || *zero < *bad))  // what comes after a zero is bad, too
+    refuse_row(type, *zero, "the pivot is 0", zero_remedy, block_dim);
+  if (bad)
+    refuse_row(type, *bad, "the pivot is NaN or infinite", "scale the matrix, or use preconditioner jacobi", block_dim);
+}
+
+/// Factors A with the least of some shifts for which the pivots are positive, or refuses the row whose pivot is not.
+/// The shift.
+double factor_cholesky(auto& made, std::string_view type, double shift, std::int32_t block_dim = 1) {
+  constexpr double first_shift = 1e-3, most_shift = 1;
+  const auto& factor = made.factor;
+  if (const auto row = factor.structural_zero())
+    refuse_row(type, *row, "there is no entry on the diagonal", "the matrix is not positive definite: use ilu0 or none",
+               block_dim);
+  made.update(shift);
+  std::optional<std::int32_t> broken = factor.numerical_zero();
+  // A root of what is negative makes NaN of later rows; NaN that was there before comes first.
+  if (const auto row = factor.not_finite(); row && broken && *row <= *broken)
+    refuse_row(type, *row, "the pivot is NaN or infinite", "look at the entries of the matrix (krill inspect)",
+               block_dim);
+  const std::int32_t first = broken.value_or(-1);
+  while (broken && shift < most_shift) {
+    shift = std::max(2 * shift, first_shift);
+    made.update(shift);
+    broken = factor.numerical_zero();
+  }
+  if (broken)
+    refuse_row(type, *broken, "the pivot is not positive, even with the diagonal doubled",
+               "the matrix is hardly positive definite: use ilu0, jacobi or none", block_dim);
+  if (const auto row = factor.not_finite())
+    refuse_row(type, *row, "the pivot is infinite", "scale the matrix, or use preconditioner jacobi", block_dim);
+  made.report.facts.push_back({"shift", shift});
+  if (first >= 0)
+    made.report.notes.push_back(
+        fmt::format("preconditioner {}: the diagonal was multiplied by {:.4g}, as row {} had no positive pivot (rows "
+                    "count from 0)",
+                    type, 1 + shift, first));
+  return shift;
+}
+
+}  // namespace krill

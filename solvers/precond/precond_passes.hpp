@@ -1,0 +1,39 @@
+// The passes of preconditioners.
+#pragma once
+#include <limits>
+
+#include "krill/sparse/core/pass.hpp"
+#include "krill/sparse/core/types.hpp"
+
+namespace krill {
+
+/// The first row that was seen with something wrong, and what: 0 where its value is.
+struct BadRow {
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  std::int32_t row = none;
+  std::int32_t is_zero = 0;
+  constexpr BadRow& operator+=(BadRow other) {
+    if (other.row < row) *this = other;
+    return *this;
+  }
+};
+
+/// d_i = 1 / d_i, and the first that is zero or not finite. Moves 2 n values.
+template <class T>
+struct InvertDiagonal {
+  using Sum = BadRow;
+  T* d;
+  BadRow* bad;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const T value = d[i];
+    d[i] = T(1) / value;
+    const bool is_zero = value == T(0);
+    if (!is_zero && is_finite(value)) return {};
+    return {static_cast<std::int32_t>(i), is_zero};
+  }
+  constexpr void finish(const Sum& sum) const { *bad = sum; }
+};
+
+}  // namespace krill

@@ -1,0 +1,220 @@
+#include "krill/sparse/triangular/approximate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/spmv/plan.hpp"
+#include "krill/sparse/triangular/approximate_passes.hpp"
+
+namespace krill {
+namespace {
+
+std::optional<std::int32_t> row_or_none(std::int32_t row) {
+  return row == Least::none ? std::nullopt : std::optional<std::int32_t>(row);
+}
+
+}  // namespace
+
+template <class T, class Offset>
+struct ApproximateTriangularPlan<T, Offset>::Body {
+  using K = kernel_t<T>;
+  /// A matrix and products with op of it.
+  struct Multiplied {
+    AnyMatrix<T> matrix;
+    std::optional<SpmvPlan<T>> plan = {};
+
+    Csr<T, Offset>& csr() { return std::get<Csr<T, Offset>>(matrix); }
+    void make(Context& ctx, Op op) { plan ? plan->update(ctx) : void(plan.emplace(ctx, matrix, op)); }
+    std::size_t bytes() const { return krill::bytes(matrix) + plan->bytes(); }
+  };
+
+  Triangle triangle;
+  ApproximateOptions options;
+  bool on_cuda;
+  std::int64_t nnz, entries = 0;
+  std::int32_t rows, first_missing = Least::none;
+  Array<Offset> nears;
+  Array<T> inverses;
+  Array<Least> first_zero{std::vector<Least>(1)};
+  std::unique_ptr<Multiplied> step, triangle_alone;  // of jacobi or isai; for corrections
+  Array<T> scaled, work;
+
+  Body(Context& ctx, const Csr<T, Offset>& A, Triangle wanted, ApproximateOptions how)
+      : triangle(wanted),
+        options(how),
+        on_cuda(ctx.on_cuda()),
+        nnz(A.nnz()),
+        rows(A.rows()),
+        nears(A.rows(), "places of the diagonal"),
+        inverses(wanted.diagonal == Diagonal::stored ? A.rows() : 0, "inverse diagonal"),
+        scaled(A.rows(), "scaled right-hand side"),
+        work(A.rows(), "work of a triangular solve") {
+    require_size("approximate triangular solve: columns of the matrix", A.cols(), A.rows());
+    const bool jacobi = options.method == ApproximateMethod::jacobi;
+    if (options.steps < (jacobi ? 1 : 0))
+      throw InvalidArgument(fmt::format("approximate triangular solve: {} {}, {} or more are needed", options.steps,
+                                        jacobi ? "sweeps" : "corrections", jacobi ? 1 : 0));
+    step = std::make_unique<Multiplied>(Multiplied{pattern_of(ctx, A, !jacobi)});
+    if (!jacobi && options.steps > 0) {
+      const Csr<T, Offset>& same = step->csr();
+      triangle_alone = std::make_unique<Multiplied>(Multiplied{Csr<T, Offset>(
+          rows, copy_of(ctx, same.row_offsets()), copy_of(ctx, same.col_indices()), Array<T>(same.nnz(), "triangle"))});
+    }
+    fill(ctx, A);
+  }
+
+  Csr<T, Offset> pattern_of(Context& ctx, const Csr<T, Offset>& A, bool with_diagonal) {
+    Array<TriangleCount> count(1, "entries of the triangle");
+    auto offsets = scanned<Offset>(ctx, rows, "triangle row_offsets", [&](const auto& where, Offset* counts) {
+      run_pass(where, rows,
+               CountTriangle<Offset>{pattern(where, A), triangle.fill, with_diagonal, nears.write(where), counts,
+                                     count.write(where)});
+    });
+    entries = count.host()[0].entries;
+    if (triangle.diagonal == Diagonal::stored) first_missing = count.host()[0].missing;
+    const std::int64_t size = entries + (with_diagonal ? rows : 0);
+    Array<std::int32_t> columns(size, "triangle col_indices");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, rows,
+               TriangleColumns<Offset>{{pattern(where, A), triangle.fill, nears.read(where)},
+                                       with_diagonal,
+                                       offsets.read(where),
+                                       columns.write(where)});
+    });
+    return {rows, std::move(offsets), std::move(columns), Array<T>(size, "triangle")};
+  }
+
+  void fill(Context& ctx, const Csr<T, Offset>& A) {
+    const bool unit = triangle.diagonal == Diagonal::unit;
+    Csr<T, Offset>& to = step->csr();
+    ctx.dispatch([&](const auto& where) {
+      const TriangleRows<K, Offset> from{A.view(where), triangle.fill, nears.read(where)};
+      if (!unit) run_pass(where, rows, InvertDiagonal<K, Offset>{from, inverses.write(where), first_zero.write(where)});
+      const K* of_diagonal = unit ? nullptr : inverses.read(where);
+      const Offset* offsets = to.row_offsets().read(where);
+      if (options.method == ApproximateMethod::jacobi) {
+        const auto scaling = triangle.op == Op::none ? TriangleScaling::by_rows : TriangleScaling::by_columns;
+        run_pass(where, rows,
+                 TriangleValues<K, Offset>{from, scaling, unit, of_diagonal, offsets, to.values().write(where)});
+      } else {
+        run_pass(where, rows,
+                 ApproximateInverse<K, Offset>{from, of_diagonal, offsets, to.col_indices().read(where),
+                                               to.values().write(where)});
+      }
+      if (triangle_alone)
+        run_pass(where, rows,
+                 TriangleValues<K, Offset>{from, TriangleScaling::with_diagonal, unit, nullptr, offsets,
+                                           triangle_alone->csr().values().write(where)});
+    });
+    step->make(ctx, triangle.op);
+    if (triangle_alone) triangle_alone->make(ctx, triangle.op);
+  }
+
+  /// out = alpha op(D)^-1 b, or alpha b.
+  void scale(Context& ctx, const Scalar<T>& alpha, bool by_diagonal, const Array<T>& b, Array<T>& out) const {
+    ctx.dispatch([&](const auto& where) {
+      const K* from = b.read(where);
+      run_pass(where, rows,
+               ScaleByDiagonal<K>{alpha.read(where), by_diagonal && inverses.size() ? inverses.read(where) : nullptr,
+                                  triangle.op == Op::adjoint, from, &b == &out ? out.update(where) : out.write(where)});
+    });
+  }
+
+  void solve_by_sweeps(Context& ctx, const Scalar<T>& alpha, const Array<T>& b, Array<T>& x) {
+    if (options.steps == 1) return scale(ctx, alpha, true, b, x);
+    scale(ctx, alpha, true, b, scaled);
+    const Array<T>* last = &scaled;
+    for (std::int32_t left = options.steps - 2; left >= 0; --left) {
+      Array<T>& next = left % 2 == 0 ? x : work;  // the last one is x
+      step->plan->residual(ctx, *last, scaled, next);
+      last = &next;
+    }
+  }
+
+  void solve_by_inverse(Context& ctx, const Scalar<T>& alpha, const Array<T>& b, Array<T>& x) {
+    if (!triangle_alone && &b != &x) return step->plan->apply(ctx, alpha, b, T(0), x);
+    scale(ctx, alpha, false, b, scaled);
+    step->plan->apply(ctx, T(1), scaled, T(0), x);
+    for (std::int32_t correction = 0; correction < options.steps; ++correction) {
+      triangle_alone->plan->residual(ctx, x, scaled, work);
+      step->plan->apply(ctx, T(1), work, T(1), x);
+    }
+  }
+
+  void require_side(const Context& ctx) const {
+    if (ctx.on_cuda() == on_cuda) return;
+    throw InvalidArgument(fmt::format("approximate triangular plan: it was made for {}, make another one for {}",
+                                      on_cuda ? "CUDA" : "the host", on_cuda ? "the host" : "CUDA"));
+  }
+};
+
+template <class T, class Offset>
+ApproximateTriangularPlan<T, Offset>::ApproximateTriangularPlan(Context& ctx, const Csr<T, Offset>& A,
+                                                                Triangle triangle, ApproximateOptions options)
+    : body_(std::make_unique<Body>(ctx, A, triangle, options)) {}
+
+template <class T, class Offset>
+ApproximateTriangularPlan<T, Offset>::ApproximateTriangularPlan(ApproximateTriangularPlan&&) noexcept = default;
+template <class T, class Offset>
+ApproximateTriangularPlan<T, Offset>& ApproximateTriangularPlan<T, Offset>::operator=(
+    ApproximateTriangularPlan&&) noexcept = default;
+template <class T, class Offset>
+ApproximateTriangularPlan<T, Offset>::~ApproximateTriangularPlan() = default;
+
+template <class T, class Offset>
+std::int32_t ApproximateTriangularPlan<T, Offset>::rows() const {
+  return body_->rows;
+}
+
+template <class T, class Offset>
+std::int64_t ApproximateTriangularPlan<T, Offset>::entries() const {
+  return body_->entries;
+}
+
+template <class T, class Offset>
+std::size_t ApproximateTriangularPlan<T, Offset>::bytes() const {
+  const auto corrections = body_->triangle_alone ? body_->triangle_alone->bytes() : 0;
+  return body_->step->bytes() + corrections +
+         detail::bytes_of(body_->nears, body_->inverses, body_->scaled, body_->work);
+}
+
+template <class T, class Offset>
+void ApproximateTriangularPlan<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) {
+  body_->require_side(ctx);
+  require_size("approximate triangular plan: rows of the matrix", A.rows(), body_->rows);
+  require_size("approximate triangular plan: entries of the matrix", A.nnz(), body_->nnz);
+  body_->fill(ctx, A);
+}
+
+template <class T, class Offset>
+std::optional<std::int32_t> ApproximateTriangularPlan<T, Offset>::structural_zero() const {
+  return row_or_none(body_->first_missing);
+}
+
+template <class T, class Offset>
+std::optional<std::int32_t> ApproximateTriangularPlan<T, Offset>::numerical_zero() const {
+  return row_or_none(body_->first_zero.host()[0].value);
+}
+
+template <class T, class Offset>
+std::optional<std::int32_t> ApproximateTriangularPlan<T, Offset>::zero_pivot() const {
+  return row_or_none(std::min(body_->first_missing, body_->first_zero.host()[0].value));
+}
+
+template <class T, class Offset>
+void ApproximateTriangularPlan<T, Offset>::solve(Context& ctx, const Scalar<T>& alpha, const Array<T>& b,
+                                                 Array<T>& x) const {
+  body_->require_side(ctx);
+  require_size("approximate triangular solve: b", b.size(), rows());
+  require_size("approximate triangular solve: x", x.size(), rows());
+  body_->options.method == ApproximateMethod::jacobi ? body_->solve_by_sweeps(ctx, alpha, b, x)
+                                                     : body_->solve_by_inverse(ctx, alpha, b, x);
+}
+
+#define INSTANTIATE(T, Offset) template class ApproximateTriangularPlan<T, Offset>;
+KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill
