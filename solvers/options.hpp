@@ -82,8 +82,25 @@ void describe(Fields& fields, BicgstabOptions& o) {
   fields.section("stop", o.stop, "when the solve ends");
 }
 
+struct RichardsonOptions {
+  static constexpr std::string_view type = "richardson";
+  static constexpr std::string_view doc =
+      "x += relaxation * M (b - A x) with the preconditioner M (Richardson 1911): iterative refinement where M is a "
+      "good "
+      "inverse";
+  int max_iterations = 2000;
+  double relaxation = 1;
+  StopOptions stop;
+};
+template <class Fields>
+void describe(Fields& fields, RichardsonOptions& o) {
+  fields.value("max_iterations", o.max_iterations, at_least_zero, "products with A until the solve is given up");
+  fields.value("relaxation", o.relaxation, above_zero, "factor of each correction");
+  fields.section("stop", o.stop, "when the solve ends");
+}
+
 /// The registry of solvers.
-using SolverOptions = std::variant<PcgOptions, GmresOptions, BicgstabOptions>;
+using SolverOptions = std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions>;
 
 inline int max_iterations(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.max_iterations; }, options);

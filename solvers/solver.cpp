@@ -3,6 +3,7 @@
 #include "krill/solvers/bicgstab.hpp"
 #include "krill/solvers/gmres.hpp"
 #include "krill/solvers/pcg.hpp"
+#include "krill/solvers/richardson.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -19,6 +20,11 @@ std::unique_ptr<Solver<T>> make(const GmresOptions& o, const Operator<T>& A, con
 template <class T>
 std::unique_ptr<Solver<T>> make(const BicgstabOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
   return std::make_unique<Bicgstab<T>>(A, M, o);
+}
+
+template <class T>
+std::unique_ptr<Solver<T>> make(const RichardsonOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
+  return std::make_unique<Richardson<T>>(A, M, o);
 }
 
 }  // namespace

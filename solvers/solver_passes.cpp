@@ -2,6 +2,7 @@
 #include "krill/solvers/gmres_passes.hpp"
 #include "krill/solvers/krylov_passes.hpp"
 #include "krill/solvers/pcg_passes.hpp"
+#include "krill/solvers/richardson_passes.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/pass_host.hpp"
 
@@ -19,6 +20,7 @@ template void run_pass(const Host&, std::int64_t, GmresEnd);
   template void run_pass(const Host&, std::int64_t, RealDot<kernel_t<T>>);           \
   template void run_pass(const Host&, std::int64_t, PcgDirection<kernel_t<T>>);      \
   template void run_pass(const Host&, std::int64_t, PcgUpdate<kernel_t<T>>);         \
+  template void run_pass(const Host&, std::int64_t, RichardsonUpdate<kernel_t<T>>);  \
   template void run_pass(const Host&, std::int64_t, GmresBegin<kernel_t<T>>);        \
   template void run_pass(const Host&, std::int64_t, Orthogonalize<kernel_t<T>>);     \
   template void run_pass(const Host&, std::int64_t, CloseColumn<kernel_t<T>>);       \

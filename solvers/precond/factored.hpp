@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "krill/solvers/precond/make.hpp"
+#include "krill/solvers/precond/triangular_facts.hpp"
 #include "krill/sparse/core/stopwatch.hpp"
 #include "krill/sparse/factor/incomplete.hpp"
 #include "krill/sparse/triangular/approximate.hpp"
-#include "krill/sparse/triangular/triangular.hpp"
 
 namespace krill {
 
@@ -36,16 +36,11 @@ class FactorSolve {
     return std::get<Approximate>(plan_).entries();
   }
   void tell(const std::string& triangle, const FactorSolveOptions& o, PreconditionerReport& report) const {
-    auto method = triangular_solve_names[static_cast<std::size_t>(o.method)];
-    if (const auto* exact = std::get_if<Exact>(&plan_)) {
-      const TriangularReport& r = exact->report();
-      if (r.levels > 0) {
-        report.facts.push_back({triangle + "_levels", std::int64_t{r.levels}});
-        report.facts.push_back({triangle + "_widest_level", std::int64_t{r.widest}});
-      }
-      method = name(r.method);
-    }
-    report.facts.push_back({triangle + "_method", std::string(method)});
+    if (const auto* exact = std::get_if<Exact>(&plan_))
+      add_facts(report, triangle, exact->report());
+    else
+      report.facts.push_back(
+          {triangle + "_method", std::string(triangular_solve_names[static_cast<std::size_t>(o.method)])});
   }
 
  private:

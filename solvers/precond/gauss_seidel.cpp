@@ -3,6 +3,7 @@
 #include "krill/solvers/precond/diagonal.hpp"
 #include "krill/solvers/precond/gauss_seidel_passes.hpp"
 #include "krill/solvers/precond/make.hpp"
+#include "krill/solvers/precond/triangular_facts.hpp"
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/stopwatch.hpp"
 #include "krill/sparse/triangular/triangular.hpp"
@@ -43,13 +44,8 @@ class Sweep final : public Preconditioner<T> {
   using Plan = TriangularPlan<T, Offset>;
 
   void tell(const std::string& triangle, const Plan& plan) {
-    const TriangularReport& r = plan.report();
     report_.bytes += plan.bytes();
-    if (r.levels > 0) {
-      report_.facts.push_back({triangle + "_levels", std::int64_t{r.levels}});
-      report_.facts.push_back({triangle + "_widest_level", std::int64_t{r.widest}});
-    }
-    report_.facts.push_back({triangle + "_method", std::string(name(r.method))});
+    add_facts(report_, triangle, plan.report());
   }
 
   Stopwatch watch_;

@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"missing_path", minimal + "initial_guess: {type: file}\n",
             "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
         Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
-            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres or bicgstab"}),
+            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres, bicgstab or richardson"}),
     [](const auto& info) { return info.param.name; });
 
 std::string with(const std::string& line) { return minimal + line + "\n"; }
@@ -144,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"quoted_stencil", "matrix: {generate: poisson2d, stencil: '9'}\nsolver: {type: pcg}\n",
             "case.yaml:1:40: matrix.stencil is the text \"9\", expected 5 or 9; leave out the quotes"},
         Bad{"unknown_type", "matrix: {generate: poisson1d}\nsolver: {type: cg}\n",
-            "case.yaml:2:16: solver.type is cg, expected one of pcg, gmres or bicgstab; did you mean 'pcg'?"},
+            "case.yaml:2:16: solver.type is cg, expected one of pcg, gmres, bicgstab or richardson; did you mean "
+            "'pcg'?"},
         Bad{"type_without_section", with("preconditioner: jacobi"),
             "case.yaml:3:17: preconditioner is jacobi, expected a section such as {type: none}; did you mean {type: "
             "jacobi}?"},

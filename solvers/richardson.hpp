@@ -1,0 +1,24 @@
+// Preconditioned Richardson iteration (Richardson 1911; kernel catalogue PRE-RECIPE-RICHARDSON).
+#pragma once
+#include "krill/solvers/krylov.hpp"
+
+namespace krill {
+
+/// x += relaxation * M (b - A x), one product and one preconditioner an iteration. Converges where the spectral radius
+/// of I - relaxation * M A is below 1. With an exact M this is iterative refinement. Keeps 3 vectors beside b and x.
+template <class T>
+class Richardson final : public Krylov<T> {
+ public:
+  Richardson(const Operator<T>& A, const Preconditioner<T>& M, const RichardsonOptions& = {});
+
+ private:
+  void start(Context&) override {}
+  void iterate_once(Context&) override;
+  std::int64_t own_vectors() const override { return 2; }
+
+  using Krylov<T>::A_, Krylov<T>::M_, Krylov<T>::x_, Krylov<T>::r_, Krylov<T>::rr_, Krylov<T>::progress_;
+  real_t<T> relaxation_;
+  Array<T> z_, q_;
+};
+
+}  // namespace krill
