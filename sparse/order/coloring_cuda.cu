@@ -112,7 +112,7 @@ template <class Offset>
 __global__ void __launch_bounds__(short_threads, 3)
     short_rows_kernel(Neighbors<Offset> neighbors, ColorSequence sequence, bool any_long, std::int32_t* colors,
                       Turns turns) {
-  __shared__ volatile std::int32_t known[short_threads];
+  __shared__ std::int32_t known[short_threads];
   const std::int64_t first = std::int64_t{turns.next()} * short_threads, step = first + threadIdx.x;
   const std::int32_t row = step < sequence.steps() ? sequence.row(step) : -1;
   const std::int32_t given = row >= 0 ? colors[row] : 0;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(short_threads, 3)
   const auto finish = [&] {
     const std::int32_t color =
         ~taken ? __ffsll(static_cast<long long>(~taken)) : 64 + __ffsll(static_cast<long long>(~taken_above));
-    known[threadIdx.x] = color;
+    show_in_block(known + threadIdx.x, color);
     show_word(colors + row, color);
   };
   bool done = col == row;
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(short_threads, 3)
     const std::int64_t other = sequence.step(col);
     std::int32_t color = 0;
     if (other >= first && other < first + short_threads)
-      color = known[other - first];
+      color = look_in_block(known + (other - first));
     else
       look_at_word(color, colors + col, other < step || any_long);
     if (color > 64 && color <= 128) taken_above |= 1ull << (color - 65);
