@@ -90,7 +90,7 @@ TEST_P(TriangularSolves, of_chains_and_bands_by_one_block) {
         return columns;
       });
     };
-    const auto arrow = with_columns<T>(1500, [](std::int32_t i) {
+    auto arrow = with_columns<T>(1500, [](std::int32_t i) {
       if (i == 0 || i == 1499) {
         std::vector<std::int32_t> all(1500);
         std::iota(all.begin(), all.end(), 0);
@@ -99,7 +99,7 @@ TEST_P(TriangularSolves, of_chains_and_bands_by_one_block) {
       return std::vector<std::int32_t>{0, i, 1499};
     });
     // A chain, whose rows need the row at a third and, some of them, all rows of the last hundred.
-    const auto mixed = with_columns<T>(3000, [](std::int32_t i) {
+    auto mixed = with_columns<T>(3000, [](std::int32_t i) {
       std::vector<std::int32_t> columns;
       if (i >= 300) columns.push_back(i / 3);
       for (std::int32_t j = std::max(i % 97 == 96 ? i - 100 : i - 1, 0); j <= i; ++j) columns.push_back(j);
@@ -118,8 +118,8 @@ TEST_P(TriangularSolves, of_chains_and_bands_by_one_block) {
         {"levels of 512", band(2048, 2, 512)},
         {"levels of 700", band(3000, 3, 700)},
         {"one level", band(1400, 0, 1)},
-        {"arrow", arrow},
-        {"mixed", mixed},
+        {"arrow", std::move(arrow)},
+        {"mixed", std::move(mixed)},
     };
     for (const auto& [matrix, A] : matrices)
       for (const Triangle& t : {Triangle{Fill::lower}, Triangle{Fill::upper, Diagonal::unit},
