@@ -63,6 +63,8 @@ class FactorSolve {
         return exact(TriangularMethod::by_level);
       case TriangularSolve::level_kernels:
         return exact(TriangularMethod::level_kernels);
+      case TriangularSolve::one_block:
+        return exact(TriangularMethod::one_block);
       case TriangularSolve::jacobi:
         return approximate(ApproximateMethod::jacobi, o.sweeps);
       case TriangularSolve::isai:

@@ -41,14 +41,15 @@ void describe_precision(Fields& fields, KeptPrecision& o) {
 template <class Fields>
 void describe_triangular_solve(Fields& fields, TriangularMethod& o) {
   fields.choice("triangular_solve", o, triangular_method_names,
-                "how triangles are solved: by rows as they stand, sorted by level, or with a kernel for each level");
+                "how triangles are solved: by rows as they stand, sorted by level, with a kernel for each level, "
+                "or by one block of threads that goes through the levels");
 }
 }  // namespace detail
 
 /// How the triangles of a factor are solved: as a TriangularPlan does it, by one of its methods, or approximately.
-enum class TriangularSolve { automatic, natural, by_level, level_kernels, jacobi, isai };
-inline constexpr std::array<std::string_view, 6> triangular_solve_names{"automatic",     "natural", "by_level",
-                                                                        "level_kernels", "jacobi",  "isai"};
+enum class TriangularSolve { automatic, natural, by_level, level_kernels, one_block, jacobi, isai };
+inline constexpr std::array<std::string_view, 7> triangular_solve_names{
+    "automatic", "natural", "by_level", "level_kernels", "one_block", "jacobi", "isai"};
 struct FactorSolveOptions {
   TriangularSolve method = TriangularSolve::automatic;
   int sweeps = 3;
@@ -57,11 +58,11 @@ struct FactorSolveOptions {
 namespace detail {
 template <class Fields>
 void describe_factor_solve(Fields& fields, FactorSolveOptions& o) {
-  fields.choice(
-      "triangular_solve", o.method, triangular_solve_names,
-      "how the factors are solved with: exactly, by rows as they stand, sorted by level, or with a kernel for "
-      "each level; or approximately, by Jacobi sweeps (Anzt, Chow and Dongarra 2015) or incomplete sparse "
-      "approximate inverses (Anzt, Huckle, Braeckle and Dongarra 2018)");
+  fields.choice("triangular_solve", o.method, triangular_solve_names,
+                "how the factors are solved with: exactly, by rows as they stand, sorted by level, with a kernel for "
+                "each level, or by one block of threads that goes through the levels; or approximately, by Jacobi "
+                "sweeps (Anzt, Chow and Dongarra 2015) or incomplete sparse "
+                "approximate inverses (Anzt, Huckle, Braeckle and Dongarra 2018)");
   fields.value("solve_sweeps", o.sweeps, Range{1.0, 1000.0},
                "of jacobi: each but the first is a product with the factor");
   fields.value("solve_corrections", o.corrections, Range{0.0, 1000.0},

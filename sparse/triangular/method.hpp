@@ -16,10 +16,13 @@ enum class TriangularMethod {
   by_level,
   /// Sorted by level, with a kernel for each level: for few, wide levels, as a coloring gives.
   level_kernels,
+  /// Sorted by level. On the host as by_level; on CUDA one block of threads for a right-hand side goes through the
+  /// levels, with the latest results in shared memory: for long chains of narrow levels, as banded matrices have them.
+  one_block,
 };
 
-inline constexpr std::array<std::string_view, 4> triangular_method_names{"automatic", "natural", "by_level",
-                                                                         "level_kernels"};
+inline constexpr std::array<std::string_view, 5> triangular_method_names{"automatic", "natural", "by_level",
+                                                                         "level_kernels", "one_block"};
 inline std::string_view name(TriangularMethod method) {
   return triangular_method_names[static_cast<std::size_t>(method)];
 }

@@ -15,6 +15,10 @@ namespace {
 constexpr std::int32_t most_shared_entries = 32;
 constexpr std::int32_t most_level_kernels = 16;  // levels: beyond, to wait inside one kernel is quicker
 
+/// For one block: rows of a level, and entries of a row, on average. Beyond, what one multiprocessor loads takes longer
+/// than the half microsecond that a level takes where rows wait for each other.
+constexpr double most_rows_in_one_block = 48, most_entries_in_one_block = 32;
+
 /// Rows of all columns that are solved for at the same time. Eight columns at 256^3 (levels of 22,000 rows) take 8.4 ms
 /// on an H200 four at a time, as this has it, and 11.4 all at once.
 constexpr double most_rows_at_a_time = 100'000;
@@ -46,7 +50,8 @@ template <class T, class Offset>
 struct TriangularPlan<T, Offset>::Body {
   Triangle triangle;
   std::int32_t block_dim;
-  bool on_cuda, awaited = false;  // awaited: rows wait for each other in one kernel
+  bool on_cuda;
+  bool awaited = false, one_block = false;  // on CUDA: rows wait for each other in one kernel; or it has one block
   std::int64_t nnz;
   LevelSchedule schedule;
   TriangularReport report;
@@ -56,7 +61,7 @@ struct TriangularPlan<T, Offset>::Body {
   Array<TriangularTask> tasks;
   Array<std::int32_t> columns;
   Array<T> values, inverses;
-  std::int32_t first_missing = Least::none;
+  std::int32_t first_missing = Least::none, longest = 0;  // longest: entries of a row
   Array<Least> first_zero{1, "first zero on the diagonal"};
 
   Body(Context& ctx, const Csr<T, Offset>& A, Triangle wanted, TriangularOptions options, std::int32_t dim,
@@ -137,9 +142,10 @@ struct TriangularPlan<T, Offset>::Body {
                FillTasks{n, most_shared(), counts.read(where), slice_tasks.read(where), slice_entries.read(where),
                          tasks.write(where)});
       TriangleView<const NoValue> to{n, schedule.order().read(where), slice_tasks.read(where), tasks.read(where)};
-      run_pass(where, n,
-               FillColumns<Offset>{steps(), to, rows.read(where), A.col_indices().read(where),
-                                   awaited ? schedule.places().read(where) : nullptr, columns.write(where)});
+      run_pass(
+          where, n,
+          FillColumns<Offset>{steps(), to, rows.read(where), A.col_indices().read(where),
+                              awaited || one_block ? schedule.places().read(where) : nullptr, columns.write(where)});
     });
     if (awaited)
       ctx.dispatch([&](const auto& where) {
@@ -147,7 +153,7 @@ struct TriangularPlan<T, Offset>::Body {
                                        columns.read(where)};
         run_pass(where, tasks.size(), FindWaits{to, tasks.update(where)});
       });
-    report.entries = count.host()[0].entries;
+    report.entries = count.host()[0].entries, longest = count.host()[0].longest;
   }
 
   void choose(const TriangleCount& count, TriangularOptions options) {
@@ -155,17 +161,25 @@ struct TriangularPlan<T, Offset>::Body {
     report.method = options.method;
     if (options.method == TriangularMethod::automatic) {
       const bool few = report.levels <= most_level_kernels && count.longest <= most_shared();
+      const double mean_row = static_cast<double>(count.entries) / std::max(1, schedule.rows());
+      const bool narrow =
+          !few && mean_level() <= most_rows_in_one_block && mean_row <= most_entries_in_one_block && on_cuda;
       report.method = !schedule.has_levels() ? TriangularMethod::natural
                       : few                  ? TriangularMethod::level_kernels
+                      : narrow               ? TriangularMethod::one_block
                                              : TriangularMethod::by_level;
       report.why = report.method == TriangularMethod::natural
                        ? "rows one after the other, as on a host"
-                       : fmt::format("{} levels of {:.0f} rows on average: {}", report.levels, mean_level(),
-                                     few ? "a kernel for each" : "one kernel, in which rows wait for each other");
+                       : fmt::format("{} levels of {:.0f} rows on average, {:.1f} entries a row: {}", report.levels,
+                                     mean_level(), mean_row,
+                                     few      ? "a kernel for each"
+                                     : narrow ? "one block of threads for all"
+                                              : "one kernel, in which rows wait for each other");
     } else {
       report.why = "asked for";
     }
-    awaited = on_cuda && report.method != TriangularMethod::level_kernels;
+    one_block = on_cuda && report.method == TriangularMethod::one_block;
+    awaited = on_cuda && !one_block && report.method != TriangularMethod::level_kernels;
   }
 
   void fill(Context& ctx, const Array<T>& from) {
@@ -206,13 +220,16 @@ struct TriangularPlan<T, Offset>::Body {
             values.read(where),
             inverses.size() ? inverses.read(where) : nullptr,
             static_cast<double>(report.entries) / std::max(1, schedule.rows()),
-            static_cast<std::int32_t>(std::clamp(most_rows_at_a_time / std::max(1.0, mean_level()), 1.0, 8.0))};
+            static_cast<std::int32_t>(std::clamp(most_rows_at_a_time / std::max(1.0, mean_level()), 1.0, 8.0)),
+            longest};
   }
 
   void run(const auto& where, const TriangularSolve<kernel_t<T>>& solve) const {
     if (solve.a.rows == 0 || solve.b.cols == 0) return;
-    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
       if (awaited) return run_awaited_solve(where, solve, tasks.size());
+      if (one_block) return run_one_block_solve(where, solve, schedule.offsets().read(where), schedule.levels());
+    }
     run_solve(where, solve, schedule.has_levels() ? schedule.offsets().host() : std::span<const std::int32_t>{});
   }
 };

@@ -62,7 +62,8 @@ class TriangularPlan {
   /// op(A) x = alpha b; b and x may be the same array. Asynchronous, capturable after a first run, the same bits in
   /// every run. NaN and infinities in A or b go into x as arithmetic has it. Raises ShapeMismatch.
   void solve(Context&, const Scalar<T>& alpha, const Array<T>& b, Array<T>& x) const;
-  /// The same for every column of B; B and X may be the same matrix. On CUDA eight columns at a time.
+  /// The same for every column of B; B and X may be the same matrix. On CUDA eight columns at a time; 32, a block each,
+  /// by one_block.
   void solve(Context&, const Scalar<T>& alpha, const Dense<T>& B, Dense<T>& X) const;
 
  private:

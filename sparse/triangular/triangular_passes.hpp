@@ -45,6 +45,7 @@ struct TriangleView {
   T* inverses = nullptr;               ///< of the diagonal, at each place; null: ones
   double mean_width = 0;               ///< entries of a row
   std::int32_t columns_at_a_time = 8;  ///< of b, where one kernel solves for several
+  std::int32_t longest = 0;            ///< entries of the longest row
 
   constexpr TriangularTask task_of(std::int64_t place) const {
     const std::int64_t first = slice_tasks[place / task_rows];
@@ -301,5 +302,9 @@ void run_solve(const Cuda&, const TriangularSolve<T>&, std::span<const std::int3
 /// the columns that a kernel solves for, 8 at most.
 template <class T>
 void run_awaited_solve(const Cuda&, const TriangularSolve<T>&, std::int64_t tasks);
+/// One block for a column, which goes through the levels; level l has the places bounds[l] to bounds[l + 1] - 1.
+/// Columns are places. Scratch: a solution in the order of places, of 32 columns at most.
+template <class T>
+void run_one_block_solve(const Cuda&, const TriangularSolve<T>&, const std::int32_t* bounds, std::int32_t levels);
 
 }  // namespace krill

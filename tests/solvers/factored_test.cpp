@@ -7,9 +7,9 @@
 namespace krill::test {
 namespace {
 
-constexpr TriangularSolve all_solves[] = {TriangularSolve::automatic, TriangularSolve::natural,
-                                          TriangularSolve::by_level,  TriangularSolve::level_kernels,
-                                          TriangularSolve::jacobi,    TriangularSolve::isai};
+constexpr TriangularSolve all_solves[] = {
+    TriangularSolve::automatic, TriangularSolve::natural, TriangularSolve::by_level, TriangularSolve::level_kernels,
+    TriangularSolve::one_block, TriangularSolve::jacobi,  TriangularSolve::isai};
 constexpr FactorSolveOptions approximate_solves[] = {
     {TriangularSolve::jacobi, 4}, {TriangularSolve::isai, 1, 0}, {TriangularSolve::isai, 1, 1}};
 

@@ -89,8 +89,9 @@ TEST_P(PreconditionerApply, gauss_seidel_solves_with_the_triangles) {
       const auto run = [&](SweepDirection direction, TriangularMethod method) {
         return applied(ctx, *made<T>(ctx, GaussSeidelOptions{direction, method}, A), r);
       };
-      for (const TriangularMethod method : {TriangularMethod::automatic, TriangularMethod::natural,
-                                            TriangularMethod::by_level, TriangularMethod::level_kernels}) {
+      for (const TriangularMethod method :
+           {TriangularMethod::automatic, TriangularMethod::natural, TriangularMethod::by_level,
+            TriangularMethod::level_kernels, TriangularMethod::one_block}) {
         expect_solves(lower, lower, run(SweepDirection::forward, method), r, 2);
         expect_solves(upper, upper, run(SweepDirection::backward, method), r, 2);
         const DenseZ D1 = inverse(a.D);

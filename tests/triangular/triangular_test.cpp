@@ -1,6 +1,7 @@
 #include "krill/sparse/triangular/triangular.hpp"
 
 #include <limits>
+#include <numeric>
 
 #include "krill/sparse/convert/formats.hpp"
 #include "tests/support/assertions.hpp"
@@ -12,7 +13,8 @@ namespace krill::test {
 namespace {
 
 constexpr TriangularMethod all_methods[] = {TriangularMethod::automatic, TriangularMethod::natural,
-                                            TriangularMethod::by_level, TriangularMethod::level_kernels};
+                                            TriangularMethod::by_level, TriangularMethod::level_kernels,
+                                            TriangularMethod::one_block};
 
 template <class T, class Offset>
 void expect_plan_solves(Context& ctx, const Csr<T, Offset>& A, const Triangle& t, TriangularMethod method) {
@@ -67,11 +69,86 @@ TEST_P(TriangularSolves, of_rows_that_wait_in_every_way) {
     for (const Csr<T>* A : {&chain, &diagonal, &far, &arrow})
       for (const Triangle& t :
            {Triangle{Fill::lower}, Triangle{Fill::upper}, Triangle{Fill::lower, Diagonal::unit, Op::transpose}})
-        for (const TriangularMethod method :
-             {TriangularMethod::automatic, TriangularMethod::natural, TriangularMethod::by_level}) {
+        for (const TriangularMethod method : {TriangularMethod::automatic, TriangularMethod::natural,
+                                              TriangularMethod::by_level, TriangularMethod::one_block}) {
           SCOPED_TRACE(name(t) + ", method " + std::to_string(static_cast<int>(method)));
           expect_plan_solves(ctx, solvable(3, *A), t, method);
         }
+  });
+}
+
+/// Chains of levels of one row and of some; levels that end inside and at the ends of what one block stages at a time,
+/// and that are wider; rows that fill what is staged, and that are longer; rows that need near and far ones.
+TEST_P(TriangularSolves, of_chains_and_bands_by_one_block) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto band = [](std::int32_t n, std::int32_t width, std::int32_t step) {
+      return with_columns<T>(n, [=](std::int32_t i) {
+        std::vector<std::int32_t> columns;
+        for (std::int32_t j = i - width * step; j <= i + width * step; j += step)
+          if (j >= 0 && j < n) columns.push_back(j);
+        return columns;
+      });
+    };
+    auto arrow = with_columns<T>(1500, [](std::int32_t i) {
+      if (i == 0 || i == 1499) {
+        std::vector<std::int32_t> all(1500);
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+      }
+      return std::vector<std::int32_t>{0, i, 1499};
+    });
+    // A chain, whose rows need the row at a third and, some of them, all rows of the last hundred.
+    auto mixed = with_columns<T>(3000, [](std::int32_t i) {
+      std::vector<std::int32_t> columns;
+      if (i >= 300) columns.push_back(i / 3);
+      for (std::int32_t j = std::max(i % 97 == 96 ? i - 100 : i - 1, 0); j <= i; ++j) columns.push_back(j);
+      return columns;
+    });
+    const std::pair<std::string, Csr<T>> matrices[] = {
+        {"one row", band(1, 1, 1)},
+        {"tridiagonal", band(3000, 1, 1)},
+        {"four at a time", band(2500, 4, 1)},
+        {"31 entries", band(700, 31, 1)},
+        {"32 entries", band(700, 32, 1)},
+        {"33 entries", band(700, 33, 1)},
+        {"levels of 31", band(2000, 2, 31)},
+        {"levels of 32", band(2048, 2, 32)},
+        {"levels of 33", band(2000, 2, 33)},
+        {"levels of 512", band(2048, 2, 512)},
+        {"levels of 700", band(3000, 3, 700)},
+        {"one level", band(1400, 0, 1)},
+        {"arrow", std::move(arrow)},
+        {"mixed", std::move(mixed)},
+    };
+    for (const auto& [matrix, A] : matrices)
+      for (const Triangle& t : {Triangle{Fill::lower}, Triangle{Fill::upper, Diagonal::unit},
+                                Triangle{Fill::lower, Diagonal::stored, Op::adjoint}}) {
+        SCOPED_TRACE(matrix + ", " + name(t));
+        expect_plan_solves(ctx, solvable(3, A), t, TriangularMethod::one_block);
+      }
+  });
+}
+
+/// More columns than one block each; a column alone gives the same bits.
+TEST_P(TriangularSolves, by_one_block_do_not_depend_on_other_columns) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(21, poisson2d<T>(37));
+    const std::int32_t n = A.rows(), columns = 70;
+    const TriangularPlan<T> plan(ctx, A, {}, {TriangularMethod::one_block});
+    const Dense<T> B(n, columns, Array<T>(random_vector<T>(22, std::int64_t{n} * columns)));
+    Dense<T> X(n, columns);
+    plan.solve(ctx, T(2), B, X);
+    for (const std::int32_t j : {0, 31, 32, 63, 64, 69}) {
+      std::vector<T> right, expected;
+      for (std::int32_t i = 0; i < n; ++i) right.push_back(B.host().at(i, j)), expected.push_back(X.host().at(i, j));
+      const Array<T> b(right);
+      Array<T> x(n);
+      plan.solve(ctx, T(2), b, x);
+      EXPECT_EQ(contents(x), expected) << "column " << j;
+      expect_solves<T>(reference(A), {}, 2.0, to_reference(right), to_reference(expected));
+    }
   });
 }
 
@@ -310,7 +387,12 @@ TEST_P(TriangularFacts, reports_say_what_was_chosen) {
   EXPECT_EQ(by_level.report().widest, 30);
   EXPECT_EQ(by_level.report().entries, 2 * 30 * 29);
   const TriangularPlan<double> chosen(ctx, A, {});
-  EXPECT_EQ(chosen.report().method, ctx.on_cuda() ? TriangularMethod::by_level : TriangularMethod::natural);
+  EXPECT_EQ(chosen.report().method, ctx.on_cuda() ? TriangularMethod::one_block : TriangularMethod::natural);
+  const TriangularPlan<double> wide(ctx, poisson2d<double>(200), {});
+  EXPECT_EQ(wide.report().method, ctx.on_cuda() ? TriangularMethod::by_level : TriangularMethod::natural);
+  if (ctx.on_cuda()) {
+    EXPECT_EQ(chosen.report().why, "59 levels of 15 rows on average, 1.9 entries a row: one block of threads for all");
+  }
   if (ctx.on_cuda()) {
     Context host = Context::host();
     Array<double> x(A.rows());
