@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/made_for.hpp"
 #include "krill/sparse/factor/fixed_point_passes.hpp"
 
 namespace krill {
@@ -13,11 +14,6 @@ namespace {
 template <class T, class Offset>
 void require_square(const Csr<T, Offset>& A) {
   require_size("factorisation by sweeps: columns of the matrix", A.cols(), A.rows());
-}
-
-template <class Offset>
-std::optional<std::int32_t> row_or_none(Offset row) {
-  return row == no_row ? std::nullopt : std::optional<std::int32_t>(row);
 }
 
 /// Offsets of what each row of `a` has up to its diagonal.
@@ -42,11 +38,11 @@ FixedPointFactor<T, Offset>::FixedPointFactor(Analysis, Context& ctx, const Csr<
     throw InvalidArgument(fmt::format("factorisation by sweeps: {} sweeps, 1 or more are needed", sweeps));
   const bool lu = kind == Factorization::ilu0;
   Array<Offset> diagonals(A.rows(), "places of the diagonal");
-  Array<RowFacts> facts(1, "facts of rows");
+  Array<LeastRow> missing(1, "first row without a diagonal");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals.write(where), facts.write(where)});
+    run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals.write(where), missing.write(where)});
   });
-  first_missing_ = facts.host()[0].missing;
+  first_missing_ = missing.host()[0].row;
 
   Array<Offset> permutation(0, "permutation");
   std::optional<Csr<T, Offset>> turned;
@@ -85,9 +81,7 @@ FixedPointFactor<T, Offset>::FixedPointFactor(Context& ctx, const Csr<T, Offset>
 template <class T, class Offset>
 void FixedPointFactor<T, Offset>::require_like(const Context& ctx, const Csr<T, Offset>& A) const {
   require_size("factorisation by sweeps: entries of the matrix", A.nnz(), matrix_.nnz());
-  if (ctx.on_cuda() != on_cuda_)
-    throw InvalidArgument(std::string("factor by sweeps: it was made for ") +
-                          (on_cuda_ ? "CUDA, make another one for the host" : "the host, make another one for CUDA"));
+  require_made_for(ctx, on_cuda_, "factor by sweeps");
 }
 
 template <class T, class Offset>

@@ -4,6 +4,7 @@
 
 #include "krill/sparse/convert/sort.hpp"
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/made_for.hpp"
 #include "krill/sparse/factor/incomplete_passes.hpp"
 
 namespace krill {
@@ -47,11 +48,11 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Analysis, Context& ctx, const Csr<
       diagonals_(A.rows(), "places of the diagonal") {
   if (boost && kind == Factorization::ic0)
     throw InvalidArgument("incomplete factorisation: a boost of pivots is for ILU(0); shift the diagonal for IC(0)");
-  Array<RowFacts> facts(1, "facts of rows");
+  Array<LeastRow> missing(1, "first row without a diagonal");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals_.write(where), facts.write(where)});
+    run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals_.write(where), missing.write(where)});
   });
-  first_missing_ = facts.host()[0].missing;
+  first_missing_ = missing.host()[0].row;
   if (on_cuda_ && A.rows() > 0) find_items(ctx);
 }
 
@@ -166,9 +167,7 @@ void IncompleteFactor<T, Offset>::store(Context& ctx, Bsr<T>& factor) const {
 
 template <class T, class Offset>
 void IncompleteFactor<T, Offset>::run(Context& ctx, const Array<T>& values, double shift) {
-  if (ctx.on_cuda() != on_cuda_)
-    throw InvalidArgument(std::string("incomplete factor: it was made for ") +
-                          (on_cuda_ ? "CUDA, make another one for the host" : "the host, make another one for CUDA"));
+  require_made_for(ctx, on_cuda_, "incomplete factor");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, pivot_events, ClearEvents{events_.write(where)});
     FactorTask<kernel_t<T>, Offset> task;
@@ -203,28 +202,23 @@ std::size_t IncompleteFactor<T, Offset>::bytes() const {
 }
 
 template <class T, class Offset>
-std::optional<std::int32_t> IncompleteFactor<T, Offset>::found(std::int32_t row) const {
-  return row == no_row ? std::nullopt : std::optional<std::int32_t>(row / block_dim_);
-}
-
-template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::structural_zero() const {
-  return found(first_missing_);
+  return row_or_none(first_missing_, block_dim_);
 }
 
 template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::numerical_zero() const {
-  return found(events_.host()[zero_pivot_event]);
+  return row_or_none(events_.host()[zero_pivot_event], block_dim_);
 }
 
 template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::zero_pivot() const {
-  return found(std::min(first_missing_, events_.host()[zero_pivot_event]));
+  return row_or_none(std::min(first_missing_, events_.host()[zero_pivot_event]), block_dim_);
 }
 
 template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::not_finite() const {
-  return found(events_.host()[bad_pivot_event]);
+  return row_or_none(events_.host()[bad_pivot_event], block_dim_);
 }
 
 template <class T, class Offset>

@@ -46,8 +46,8 @@ template <class T, class Offset = std::int32_t>
 class IncompleteFactor {
  public:
   /// Analysis, then update(). Takes the memory of A once more, sizeof Offset + 8 bytes
-  /// a row, and on CUDA a list of what each row waits for: 5 bytes for each pair of entries of the factor that are
-  /// multiplied (3 a row for seven-point stencils, 72 for 27 points).
+  /// a row, and on CUDA a list of what each row waits for: 1 + sizeof Offset bytes for each entry
+  /// of the factor that a row takes up (6 a row for seven-point stencils, 114 for 27 points).
   /// Not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for IC(0) with a boost.
   IncompleteFactor(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
   IncompleteFactor(Context&, const Bsr<T>& A, Factorization, std::optional<PivotBoost<T>> = {});
@@ -91,7 +91,6 @@ class IncompleteFactor {
                    const Bsr<T>& A);
   void find_items(Context&);
   void run(Context&, const Array<T>& values, double shift);
-  std::optional<std::int32_t> found(std::int32_t row) const;
 
   Factorization kind_;
   std::optional<PivotBoost<T>> boost_;

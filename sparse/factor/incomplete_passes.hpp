@@ -1,9 +1,8 @@
 // The parts of an incomplete factorisation: what is found once, and what kernels get.
 #pragma once
-#include <limits>
-
 #include "krill/sparse/convert/lower_entry.hpp"
 #include "krill/sparse/convert/structure.hpp"
+#include "krill/sparse/core/least_row.hpp"
 #include "krill/sparse/factor/incomplete.hpp"
 
 namespace krill {
@@ -11,7 +10,6 @@ namespace krill {
 /// Where pivots are told of: events[zero_pivot] and events[bad_pivot] are the least rows, events[boosted_pivots] a
 /// count.
 enum PivotEvent { zero_pivot_event, bad_pivot_event, boosted_pivots_event, pivot_events };
-inline constexpr std::int32_t no_row = std::numeric_limits<std::int32_t>::max();
 
 /// Which entries are factored.
 template <class Offset>
@@ -56,22 +54,13 @@ struct FactorPattern {
   }
 };
 
-/// What is counted of the rows to be factored.
-struct RowFacts {
-  std::int32_t missing = no_row;  ///< the first without a diagonal
-  constexpr RowFacts& operator+=(RowFacts other) {
-    if (other.missing < missing) missing = other.missing;
-    return *this;
-  }
-};
-
-/// diagonals, and the facts. Over the rows.
+/// diagonals, and the first row without one. Over the rows.
 template <class Offset>
 struct FindDiagonals {
-  using Sum = RowFacts;
+  using Sum = LeastRow;
   CsrView<const NoValue, Offset> a;
   Offset* diagonals;
-  RowFacts* facts;
+  LeastRow* missing;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
@@ -79,7 +68,7 @@ struct FindDiagonals {
     diagonals[i] = near;
     return {near < end && a.col_indices[near] == i ? no_row : static_cast<std::int32_t>(i)};
   }
-  constexpr void finish(const Sum& sum) const { *facts = sum; }
+  constexpr void finish(const Sum& sum) const { *missing = sum; }
 };
 
 // How CUDA factors: rows in the order of levels, a team of lanes each; the rows of a warp are a slice. What a row waits

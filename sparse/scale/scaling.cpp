@@ -32,7 +32,7 @@ class Factors {
           RowMaxima<kernel_t<T>, Offset>{A.view(where), of_rows.read(where), of_cols.read(where), norms.write(where)});
     });
   }
-  void divide(const Norms& norms, Norms& factors, Array<Least>& fault) {
+  void divide(const Norms& norms, Norms& factors, Array<LeastRow>& fault) {
     ctx_.dispatch([&](const auto& where) {
       run_pass(where, norms.size(), DivideByRoots{norms.read(where), factors.update(where), fault.write(where)});
     });
@@ -45,8 +45,8 @@ class Factors {
 };
 
 /// Raises InvalidArgument where there was a fault. `what` the norms are of; not said for the diagonal.
-void require_norms(ScalingMethod method, std::string_view what, const Array<Least>& fault, const Norms& norms) {
-  const std::int64_t i = fault.host()[0].index;
+void require_norms(ScalingMethod method, std::string_view what, const Array<LeastRow>& fault, const Norms& norms) {
+  const std::int32_t i = fault.host()[0].row;
   if (i >= norms.size()) return;
   const bool zero = norms.host()[static_cast<std::size_t>(i)] == 0;
   const auto name = scaling_method_names[static_cast<std::size_t>(method)];
@@ -89,7 +89,7 @@ Scaling<T>::Scaling(Context& ctx, const Csr<T, Offset>& A, ScalingMethod method)
   const std::int32_t size = A.rows();
   Factors factors(ctx, size);
   Norms norms(size, "norms of rows"), col_norms(size, "norms of columns");
-  Array<Least> fault(1, "fault"), col_fault(1, "fault");
+  Array<LeastRow> fault(1, "fault"), col_fault(1, "fault");
   if (method == ScalingMethod::diagonal) {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, size, DiagonalModuli<kernel_t<T>, Offset>{A.view(where), norms.write(where)});

@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 
+#include "krill/sparse/core/least_row.hpp"
 #include "krill/sparse/core/pass.hpp"
 #include "krill/sparse/formats/csr.hpp"
 #include "krill/sparse/vector/vector_passes.hpp"
@@ -71,25 +72,16 @@ struct TakeGreater {
   }
 };
 
-/// The least index that was seen.
-struct Least {
-  std::int64_t index = std::numeric_limits<std::int64_t>::max();
-  constexpr Least& operator+=(Least other) {
-    if (other.index < index) index = other.index;
-    return *this;
-  }
-};
-
 /// factors_i /= sqrt(norms_i); tells of the first norm that nothing can be divided by.
 struct DivideByRoots {
-  using Sum = Least;
+  using Sum = LeastRow;
   const double* norms;
   double* factors;
-  Least* fault;
+  LeastRow* fault;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
-    if (!(norms[i] > 0)) return {i};
+    if (!(norms[i] > 0)) return {static_cast<std::int32_t>(i)};
     factors[i] /= square_root(norms[i]);
     return {};
   }

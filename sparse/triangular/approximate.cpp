@@ -5,18 +5,11 @@
 #include <algorithm>
 
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/made_for.hpp"
 #include "krill/sparse/spmv/plan.hpp"
 #include "krill/sparse/triangular/approximate_passes.hpp"
 
 namespace krill {
-namespace {
-
-std::optional<std::int32_t> row_or_none(std::int32_t row) {
-  return row == Least::none ? std::nullopt : std::optional<std::int32_t>(row);
-}
-
-}  // namespace
-
 template <class T, class Offset>
 struct ApproximateTriangularPlan<T, Offset>::Body {
   using K = kernel_t<T>;
@@ -34,10 +27,10 @@ struct ApproximateTriangularPlan<T, Offset>::Body {
   ApproximateOptions options;
   bool on_cuda;
   std::int64_t nnz, entries = 0;
-  std::int32_t rows, first_missing = Least::none;
+  std::int32_t rows, first_missing = no_row;
   Array<Offset> nears;
   Array<T> inverses;
-  Array<Least> first_zero{std::vector<Least>(1)};
+  Array<LeastRow> first_zero{std::vector<LeastRow>(1)};
   std::unique_ptr<Multiplied> step, triangle_alone;  // of jacobi or isai; for corrections
   Array<T> scaled, work;
 
@@ -143,11 +136,7 @@ struct ApproximateTriangularPlan<T, Offset>::Body {
     }
   }
 
-  void require_side(const Context& ctx) const {
-    if (ctx.on_cuda() == on_cuda) return;
-    throw InvalidArgument(fmt::format("approximate triangular plan: it was made for {}, make another one for {}",
-                                      on_cuda ? "CUDA" : "the host", on_cuda ? "the host" : "CUDA"));
-  }
+  void require_side(const Context& ctx) const { require_made_for(ctx, on_cuda, "approximate triangular plan"); }
 };
 
 template <class T, class Offset>
@@ -195,12 +184,12 @@ std::optional<std::int32_t> ApproximateTriangularPlan<T, Offset>::structural_zer
 
 template <class T, class Offset>
 std::optional<std::int32_t> ApproximateTriangularPlan<T, Offset>::numerical_zero() const {
-  return row_or_none(body_->first_zero.host()[0].value);
+  return row_or_none(body_->first_zero.host()[0].row);
 }
 
 template <class T, class Offset>
 std::optional<std::int32_t> ApproximateTriangularPlan<T, Offset>::zero_pivot() const {
-  return row_or_none(std::min(body_->first_missing, body_->first_zero.host()[0].value));
+  return row_or_none(std::min(body_->first_missing, body_->first_zero.host()[0].row));
 }
 
 template <class T, class Offset>

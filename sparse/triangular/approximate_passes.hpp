@@ -37,7 +37,7 @@ struct CountTriangle {
     const TriangleRows<NoValue, Offset> rows{a, fill, nears};
     const auto beside = static_cast<std::int32_t>(rows.end(i) - rows.begin(i));
     counts[i] = beside + (with_diagonal ? 1 : 0);
-    return {beside, rows.has_diagonal(i) ? TriangleCount::none : static_cast<std::int32_t>(i), beside};
+    return {beside, rows.has_diagonal(i) ? no_row : static_cast<std::int32_t>(i), beside};
   }
   constexpr void finish(const Sum& sum) const { *count = sum; }
 };
@@ -64,17 +64,17 @@ struct TriangleColumns {
 /// The inverses of the diagonal, and the first row whose diagonal is zero. Over the rows.
 template <class T, class Offset>
 struct InvertDiagonal {
-  using Sum = Least;
+  using Sum = LeastRow;
   TriangleRows<T, Offset> rows;
   T* inverses;
-  Least* zero;
+  LeastRow* zero;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
     const bool has = rows.has_diagonal(i);
     const T diagonal = has ? rows.a.values[rows.nears[i]] : T{};
     inverses[i] = T(1) / diagonal;
-    return {has && diagonal == T{} ? static_cast<std::int32_t>(i) : Least::none};
+    return {has && diagonal == T{} ? static_cast<std::int32_t>(i) : no_row};
   }
   constexpr void finish(const Sum& sum) const { *zero = sum; }
 };

@@ -6,6 +6,7 @@
 
 #include "krill/sparse/convert/sort.hpp"
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/core/made_for.hpp"
 #include "krill/sparse/triangular/triangular_passes.hpp"
 
 namespace krill {
@@ -39,11 +40,6 @@ DenseView<T> as_column(std::int32_t rows, T* values) {
   return {rows, 1, rows, Order::column_major, values};
 }
 
-std::optional<std::int32_t> found(std::int32_t row, std::int32_t block_dim) {
-  if (row == Least::none) return std::nullopt;
-  return row / block_dim;
-}
-
 }  // namespace
 
 template <class T, class Offset>
@@ -61,8 +57,8 @@ struct TriangularPlan<T, Offset>::Body {
   Array<TriangularTask> tasks;
   Array<std::int32_t> columns;
   Array<T> values, inverses;
-  std::int32_t first_missing = Least::none, longest = 0;  // longest: entries of a row
-  Array<Least> first_zero{1, "first zero on the diagonal"};
+  std::int32_t first_missing = no_row, longest = 0;  // longest: entries of a row
+  Array<LeastRow> first_zero{1, "first zero on the diagonal"};
 
   Body(Context& ctx, const Csr<T, Offset>& A, Triangle wanted, TriangularOptions options, std::int32_t dim,
        Array<Offset> from)
@@ -204,11 +200,7 @@ struct TriangularPlan<T, Offset>::Body {
     fill(ctx, from);
   }
 
-  void require_side(const Context& ctx) const {
-    if (ctx.on_cuda() == on_cuda) return;
-    throw InvalidArgument(fmt::format("triangular plan: it was made for {}, make another one for {}",
-                                      on_cuda ? "CUDA" : "the host", on_cuda ? "the host" : "CUDA"));
-  }
+  void require_side(const Context& ctx) const { require_made_for(ctx, on_cuda, "triangular plan"); }
 
   template <class Where>
   TriangleView<const kernel_t<T>> view(const Where& where) const {
@@ -286,17 +278,17 @@ void TriangularPlan<T, Offset>::update(Context& ctx, const Bsr<T>& A) {
 
 template <class T, class Offset>
 std::optional<std::int32_t> TriangularPlan<T, Offset>::structural_zero() const {
-  return found(body_->first_missing, body_->block_dim);
+  return row_or_none(body_->first_missing, body_->block_dim);
 }
 
 template <class T, class Offset>
 std::optional<std::int32_t> TriangularPlan<T, Offset>::numerical_zero() const {
-  return found(body_->first_zero.host()[0].value, body_->block_dim);
+  return row_or_none(body_->first_zero.host()[0].row, body_->block_dim);
 }
 
 template <class T, class Offset>
 std::optional<std::int32_t> TriangularPlan<T, Offset>::zero_pivot() const {
-  return found(std::min(body_->first_missing, body_->first_zero.host()[0].value), body_->block_dim);
+  return row_or_none(std::min(body_->first_missing, body_->first_zero.host()[0].row), body_->block_dim);
 }
 
 template <class T, class Offset>

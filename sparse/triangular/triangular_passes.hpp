@@ -6,6 +6,7 @@
 #include "krill/sparse/convert/lower_entry.hpp"
 #include "krill/sparse/convert/structure.hpp"
 #include "krill/sparse/core/array.hpp"
+#include "krill/sparse/core/least_row.hpp"
 #include "krill/sparse/formats/dense.hpp"
 #include "krill/sparse/triangular/triangle.hpp"
 
@@ -80,24 +81,13 @@ struct TriangleRow {
 
 /// What is counted of a triangle.
 struct TriangleCount {
-  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
   std::int64_t entries = 0;
-  std::int32_t missing = none;  ///< the first row without a diagonal
-  std::int32_t longest = 0;     ///< row
+  std::int32_t missing = no_row;  ///< the first row without a diagonal
+  std::int32_t longest = 0;       ///< row
   constexpr TriangleCount& operator+=(TriangleCount other) {
     entries += other.entries;
     if (other.missing < missing) missing = other.missing;
     if (other.longest > longest) longest = other.longest;
-    return *this;
-  }
-};
-
-/// The least number that was seen; `none` where there was none.
-struct Least {
-  static constexpr std::int32_t none = TriangleCount::none;
-  std::int32_t value = none;
-  constexpr Least& operator+=(Least other) {
-    if (other.value < value) value = other.value;
     return *this;
   }
 };
@@ -129,7 +119,7 @@ struct LocateRows {
       row.count = static_cast<std::int32_t>(to - near - (has ? 1 : 0));
     }
     rows[place] = row, counts[place] = row.count;
-    return {row.count, has ? TriangleCount::none : i, row.count};
+    return {row.count, has ? no_row : i, row.count};
   }
   constexpr void finish(const Sum& sum) const { *count = sum; }
 };
@@ -247,14 +237,14 @@ struct FindWaits {
 /// Values and inverses of the diagonal, and the first row whose diagonal is zero. Over the places.
 template <class T, class Offset>
 struct FillTriangle {
-  using Sum = Least;
+  using Sum = LeastRow;
   Steps steps;
   TriangleView<T> to;
   const TriangleRow<Offset>* rows;
   const T* from;
   const Offset* permutation;  // entry k of the pattern is entry permutation[k] of `from`; null: entry k
   bool conjugate;
-  Least* zero;
+  LeastRow* zero;
 
   constexpr bool begin() const { return true; }
   constexpr T value(Offset k) const { return conj_if(conjugate, from[permutation ? permutation[k] : k]); }
@@ -267,7 +257,7 @@ struct FillTriangle {
     if (!to.inverses) return {};
     const T diagonal = row.diagonal >= 0 ? value(row.diagonal) : T{};
     to.inverses[place] = T(1) / diagonal;
-    return {row.diagonal >= 0 && diagonal == T{} ? to.order[place] : Least::none};
+    return {row.diagonal >= 0 && diagonal == T{} ? to.order[place] : no_row};
   }
   constexpr void finish(const Sum& sum) const { *zero = sum; }
 };
