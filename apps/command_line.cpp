@@ -11,7 +11,10 @@
 
 #include "krill/apps/case/suggest.hpp"
 #include "krill/apps/commands.hpp"
+#include "krill/apps/completion.hpp"
+#include "krill/apps/evaluate/evaluate.hpp"
 #include "krill/apps/solve.hpp"
+#include "krill/apps/suite/suite.hpp"
 #include "krill/config.hpp"
 
 namespace krill::apps {
@@ -40,20 +43,91 @@ void add_solve(CLI::App& program, Action& action) {
       ->type_name("PATH=VALUE")
       ->expected(1)
       ->take_all();
+  app->add_option("--variant", command->variant, "Solve this one of the variants that the case has")->type_name("NAME");
+  app->add_flag("--env", command->environment, "Fill in environment variables: ${NAME} in values of the case");
   app->add_option("--backend", command->backend, "Where to run, in place of what the case says")
       ->type_name("auto|host|cuda")
       ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
   app->add_option("--out", command->out, "Folder for the results; default: out/<case name>")->type_name("DIR");
   app->add_flag("--quiet", command->quiet, "Print nothing but errors");
   app->add_flag("--json", command->json, "Print the report as JSON to the standard output");
+  app->add_flag("--plan", command->plan, "Say how much memory the case would take, and do not solve it");
   app->footer(
       "Writes report.json, residuals.csv, solution.mtx and convergence.svg.\n\n"
       "Examples:\n"
       "  krill solve configs/quickstart.yaml\n"
       "  krill solve case.yaml --backend host --out results/first\n"
       "  krill solve case.yaml --set solver.stop.relative=1e-10 --set 'solver={type: gmres, restart: 80}'\n"
-      "  krill solve case.yaml --set 'matrix={file: thermal.mtx.gz}' --json | jq .iterations\n\n"
+      "  krill solve case.yaml --set 'matrix={file: thermal.mtx.gz}' --json | jq .iterations\n"
+      "  krill solve case.yaml --plan --backend cuda\n\n"
       "Exit codes: 0 converged (and verified, where asked); 1 not; 2 bad case or input; 3 no device or memory.");
+}
+
+void add_verify(CLI::App& program, Action& action) {
+  auto [app, command] = add_command<VerifyCommand>(
+      program, action, "verify", "Compare every kernel that a case uses, or all, with references", run_verify);
+  app->add_option("CASE.yaml", command->case_path, "YAML case, as for krill solve")->type_name("");
+  app->add_flag("--all", command->all, "Every kernel of the library on a gallery of matrices, in place of a case");
+  app->add_option("--set", command->overrides, "Change one value of the case; may be given again")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->take_all();
+  app->add_option("--backend", command->backend, "Where to run; default: as the case says, auto for --all")
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  app->add_option("--out", command->out, "Folder for the results; default: out/verify-<case name>")->type_name("DIR");
+  app->add_flag("--quiet", command->quiet, "Print nothing but failures");
+  app->add_flag("--json", command->json, "Print verification.json to the standard output");
+  app->footer(
+      "Runs each kernel on the case's own matrix, on random vectors and on b, and compares entry by entry with a "
+      "sequential reference in extended precision, within bounds that follow from rounding; docs/verifying.md says "
+      "which. Writes verification.json, and residuals.svg with the residuals beside those of a textbook's loop.\n\n"
+      "Examples:\n"
+      "  krill verify configs/quickstart.yaml\n"
+      "  krill verify case.yaml --backend cuda --set precision=float32\n"
+      "  krill verify --all\n\n"
+      "Exit codes: 0 nothing has failed; 1 something has; 2 bad case or input; 3 no device or memory.");
+}
+
+void add_evaluate(CLI::App& program, Action& action) {
+  using namespace evaluate;
+  auto [app, command] = add_command<EvaluateCommand>(
+      program, action, "evaluate", "Find by measurement how to solve a system: many variants, a ranking", run_evaluate);
+  app->add_option("FILE", command->input.path, "A sweep or a case (YAML), or a matrix file")->required()->type_name("");
+  app->add_option("--portfolio", command->input.portfolio,
+                  "Variants that suit the matrix; default: standard, or as "
+                  "the sweep says")
+      ->type_name("quick|standard|thorough|none")
+      ->check(CLI::IsMember({"none", "quick", "standard", "thorough"}).description(""));
+  app->add_option("--budget", command->input.budget, "Seconds for all of it; what has not begun by then is not run")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber.description(""));
+  app->add_option("--set", command->input.overrides, "Change one value of the file; may be given again")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->take_all();
+  app->add_flag("--env", command->input.environment, "Fill in environment variables: ${NAME} in values of the file");
+  app->add_option("--backend", command->input.backend, "Where to run, in place of what the case says")
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  app->add_option("--out", command->out, "Folder for the results; default: out/<name>")->type_name("DIR");
+  app->add_flag("--fresh", command->fresh, "Measure again what was finished before");
+  app->add_flag("--quiet", command->quiet, "Print nothing but errors");
+  app->add_flag("--json", command->json, "Print evaluation.json to the standard output");
+  app->footer(
+      "Writes evaluation.html, evaluation.json, evaluation.csv and best.yaml. Every variant runs in a process of its "
+      "own kind, so one that crashes, hangs or takes all memory is a row in the list of failures. Interrupted or "
+      "killed, the same command goes on where it stopped (evaluation.jsonl).\n\n"
+      "Examples:\n"
+      "  krill evaluate thermal.mtx.gz\n"
+      "  krill evaluate case.yaml --portfolio thorough --budget 600\n"
+      "  krill evaluate configs/sweep.yaml\n\n"
+      "Exit codes: 0 at least one variant converged; 1 none did, or interrupted; 2 bad input; 3 no memory or disk.");
+
+  auto [worker, worker_command] =
+      add_command<WorkerCommand>(program, action, "evaluate-worker", "Runs variants of a sweep", run_worker_command);
+  worker->add_option("PARENT", worker_command->parent, "The process that started it")->required();
+  worker->group("");
 }
 
 void add_generate(CLI::App& program, Action& action) {
@@ -89,14 +163,24 @@ void add_convert(CLI::App& program, Action& action) {
 
 void add_inspect(CLI::App& program, Action& action) {
   auto [app, command] = add_command<InspectCommand>(
-      program, action, "inspect", "Size, symmetry, diagonal, rows and definiteness of a matrix file", run_inspect);
+      program, action, "inspect", "Say what a matrix is like, what will hurt a solve, and which case suits it",
+      run_inspect);
   app->add_option("MATRIX", command->matrix, "Any file that is read: krill formats lists them")
       ->required()
       ->type_name("");
+  app->add_option("--out", command->out, "Folder for inspection.json, spy.svg, rows.svg and suggested.yaml")
+      ->type_name("DIR");
+  app->add_option("--backend", command->backend, "Where the suggested case would run; auto: on CUDA where it is")
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  app->add_flag("--levels", command->levels, "Count the levels of triangular solves in large matrices, too");
   app->add_flag("--json", command->json, "Print JSON");
   app->footer(
+      "Prints properties, the levels of triangular solves in three orders, findings by severity, and a complete case "
+      "with the reason for each choice (docs/inspecting.md).\n\n"
       "Examples:\n"
       "  krill inspect thermal.mtx.gz\n"
+      "  krill inspect thermal.mtx.gz --out thermal && krill solve thermal/suggested.yaml\n"
       "  krill inspect thermal.mtx.gz --json | jq .definiteness");
 }
 
@@ -104,14 +188,16 @@ void add_bench(CLI::App& program, Action& action) {
   auto [app, command] = add_command<BenchCommand>(
       program, action, "bench", "Time kernels against the memory's ceiling and against a rival", run_bench);
   app->add_option("KERNEL", command->kernels,
-                  "spmv, spmv_dot, convert, csr2csc, triangular, factor, color; default: all")
+                  "spmv, spmv_dot, convert, csr2csc, triangular, factor, color (default: these); pcg, gmres, bicgstab, "
+                  "or solvers for the three")
       ->type_name("");
   app->add_option("--matrix", command->matrices,
                   "A file, a generator with its options, or a matrix of a suite; may be given again")
       ->type_name("FILE|NAME KEY=VALUE");
-  app->add_option("--suite", command->suite, "Seven matrices; default: targets on CUDA, small on the host")
-      ->type_name("targets|small")
-      ->check(CLI::IsMember({"targets", "small"}).description(""));
+  app->add_option("--suite", command->suite,
+                  "Seven matrices, or a file with one in each line, as after --matrix; default: targets on CUDA, small "
+                  "on the host")
+      ->type_name("targets|small|FILE");
   app->add_option("--format", command->formats, "Storage forms to measure; default: all")->type_name("csr,coo,...");
   app->add_option("--precision", command->precisions, "float32, float64, complex64, complex128; default: as the matrix")
       ->type_name("NAME,...");
@@ -141,6 +227,14 @@ void add_bench(CLI::App& program, Action& action) {
       ->type_name("X")
       ->check(CLI::NonNegativeNumber.description(""))
       ->needs(diff);
+  app->add_option("--fail-on", command->fail_on, "What --diff ends with exit code 1 for; default: regression")
+      ->type_name("regression|none")
+      ->check(CLI::IsMember({"regression", "none"}).description(""))
+      ->needs(diff);
+  app->add_option("--roofline", command->roofline,
+                  "Draw operations a second over operations a byte, by gnuplot; with --markdown, of that result")
+      ->type_name("FILE.svg")
+      ->excludes(diff);
   app->add_option("--markdown", command->markdown, "Print a result as Markdown; measures nothing")
       ->type_name("FILE.json")
       ->excludes(diff);
@@ -154,15 +248,65 @@ void add_bench(CLI::App& program, Action& action) {
       "  krill bench spmv --backend host --compare eigen --threads 2\n"
       "  krill bench spmv --matrix thermal.mtx.gz --matrix poisson3d nx=200 --format csr,coo\n"
       "  krill bench spmv --matrix p3d256 --precision float32,float64 --warm\n"
+      "  krill bench solvers --matrix poisson3d nx=64 --backend host --compare eigen\n"
+      "  krill bench spmv triangular --roofline roofline.svg\n"
       "  krill bench --diff before.json after.json --tolerance 0.1\n"
       "  krill bench --markdown h200.json\n\n"
-      "Exit codes: 0 measured; 1 no measurement succeeded, or --diff found something slower; 2 bad usage or input; "
+      "Exit codes: 0 measured; 1 no measurement succeeded, or --diff found something that is slower or fails; 2 bad "
+      "usage or input; "
       "3 no device or memory.");
+}
+
+/// What both commands of a suite take.
+void add_suite_options(CLI::App& app, suite::SuiteCommand& command) {
+  app.add_option("DIR", command.folder, "Folder with cases: every .yaml below it that names a matrix")
+      ->required()
+      ->type_name("");
+  app.add_option("--backend", command.backend, "Where to run, in place of what the cases say")
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  app.add_option("--time-limit", command.time_limit, "For one case; default: 300")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber.description(""));
+  app.add_flag("--quiet", command.quiet, "Print nothing but errors");
+}
+
+void add_suite(CLI::App& program, Action& action) {
+  using namespace suite;
+  CLI::App* group = program.add_subcommand("suite", "Solve all cases of a folder and compare with what is expected");
+  group->require_subcommand(1);
+  auto [run, run_command] =
+      add_command<RunCommand>(*group, action, "run", "Solve the cases and compare them with a baseline", run_suite);
+  add_suite_options(*run, *run_command);
+  run->add_option("--baseline", run_command->baseline, "What is expected: a file of krill suite baseline")
+      ->required()
+      ->type_name("FILE.yaml");
+  run->add_option("--junit", run_command->junit, "Write the results as JUnit XML, too")->type_name("FILE.xml");
+  run->add_option("--markdown", run_command->markdown, "Write the results as a table, too")->type_name("FILE.md");
+  run->footer(
+      "Every case runs in a process of its own, so one that crashes or hangs fails alone. A case that the baseline "
+      "does "
+      "not have fails, as does one that only the baseline has.\n\n"
+      "Example:\n"
+      "  krill suite run configs --baseline configs/baseline.yaml --junit suite.xml --markdown suite.md\n\n"
+      "Exit codes: 0 all as expected; 1 not, or interrupted; 2 bad usage, baseline or folder; 3 a case lacked its "
+      "device or memory.");
+  auto [baseline, baseline_command] = add_command<BaselineCommand>(
+      *group, action, "baseline", "Solve the cases and write a baseline of what came of them", run_suite_baseline);
+  add_suite_options(*baseline, *baseline_command);
+  baseline->add_option("-o,--output", baseline_command->output, "The baseline to write")
+      ->required()
+      ->type_name("FILE.yaml");
+  baseline->footer(
+      "Read what it wrote before you trust it: a case that fails today is expected to fail from then on.\n\n"
+      "Example:\n"
+      "  krill suite baseline configs -o configs/baseline.yaml");
 }
 
 void add_descriptions(CLI::App& program, Action& action) {
   auto [schema, schema_command] =
       add_command<SchemaCommand>(program, action, "schema", "Print the JSON Schema of cases, for editors", run_schema);
+  schema->add_flag("--sweep", schema_command->sweep, "Of the sweeps that krill evaluate reads, in place of cases");
   schema->add_flag("--markdown", schema_command->markdown, "Print the reference of all keys (docs/cases.md) instead");
   schema->footer(
       "With the Red Hat YAML extension of an editor:\n"
@@ -190,9 +334,38 @@ void add_descriptions(CLI::App& program, Action& action) {
   version->add_flag("--json", version_command->json, "Print JSON");
 }
 
+/// What is made of the description of all commands: completion scripts, and the manual page.
+void add_texts(CLI::App& program, Action& action) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* completion = program.add_subcommand("completion", "Print the script with which a shell completes krill");
+  completion->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->type_name("")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""));
+  completion->callback([&program, &action, shell] {
+    action = [&program, shell] {
+      print(completion_script(program, *shell));
+      return 0;
+    };
+  });
+  completion->footer(
+      "An installed Krill brings these scripts along. Without one:\n"
+      "  source <(krill completion bash)                                      in ~/.bashrc\n"
+      "  source <(krill completion zsh)                                       in ~/.zshrc, after compinit\n"
+      "  krill completion fish > ~/.config/fish/completions/krill.fish");
+  CLI::App* manual = program.add_subcommand("man", "Print the manual page");
+  manual->group("");
+  manual->callback([&program, &action] {
+    action = [&program] {
+      print(manual_page(program, std::string(version)));
+      return 0;
+    };
+  });
+}
+
 std::vector<std::string> command_names(const CLI::App& program) {
   std::vector<std::string> names;
-  for (const auto* command : program.get_subcommands([](const CLI::App*) { return true; }))
+  for (const auto* command : program.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
     names.push_back(command->get_name());
   return names;
 }
@@ -208,22 +381,29 @@ std::vector<std::string> option_names(const CLI::App& command) {
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error, int argc, const char* const* argv) {
   const auto commands = command_names(program);
   if (argc < 2) return fmt::format("a command is missing; expected {}; krill --help tells more", one_of(commands));
-  const auto unknown_option = [&](const CLI::App& app, const std::string& word) -> std::string {
+  const auto unknown_option = [](const std::string& path, const CLI::App& app, const std::string& word) -> std::string {
     const auto names = option_names(app);
     const std::string name = word.substr(0, word.find('='));
     if (!name.starts_with("--") || std::find(names.begin(), names.end(), name) != names.end()) return {};
-    return fmt::format("{} has no option {}{}", app.get_name(), name, did_you_mean(name, names));
+    return fmt::format("{} has no option {}{}", path, name, did_you_mean(name, names));
   };
   const auto chosen = program.get_subcommands();
-  if (const auto text = unknown_option(program, argv[1]); chosen.empty() && !text.empty()) return text;
+  if (const auto text = unknown_option(program.get_name(), program, argv[1]); chosen.empty() && !text.empty())
+    return text;
   if (chosen.empty())
     return fmt::format("there is no command '{}'{}\n  expected {}; krill --help tells more", argv[1],
                        did_you_mean(argv[1], commands), one_of(commands));
-  const CLI::App& command = *chosen.front();
-  std::string problem;
-  for (int i = 2; i < argc && problem.empty(); ++i) problem = unknown_option(command, argv[i]);
-  if (problem.empty()) problem = fmt::format("{}: {}", command.get_name(), error.what());
-  return fmt::format("{}\n  krill {} --help tells more", problem, command.get_name());
+  const CLI::App* command = chosen.front();
+  std::string path = command->get_name(), problem;
+  int first = 2;  // of the words that are the command's own
+  for (auto inner = command->get_subcommands(); !inner.empty(); inner = command->get_subcommands(), ++first)
+    command = inner.front(), path += " " + command->get_name();
+  if (const auto inner = command_names(*command); !inner.empty())
+    return fmt::format("{}: expected {}{}\n  krill {} --help tells more", path, one_of(inner),
+                       first < argc ? did_you_mean(argv[first], inner) : "", path);
+  for (int i = first; i < argc && problem.empty(); ++i) problem = unknown_option(path, *command, argv[i]);
+  if (problem.empty()) problem = fmt::format("{}: {}", path, error.what());
+  return fmt::format("{}\n  krill {} --help tells more", problem, path);
 }
 
 int parse_and_run(int argc, const char* const* argv) {
@@ -238,11 +418,15 @@ int parse_and_run(int argc, const char* const* argv) {
       "  krill solve --help");
   Action action;
   add_solve(program, action);
+  add_verify(program, action);
+  add_evaluate(program, action);
   add_generate(program, action);
   add_convert(program, action);
   add_inspect(program, action);
   add_bench(program, action);
+  add_suite(program, action);
   add_descriptions(program, action);
+  add_texts(program, action);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& asked_for_help) {

@@ -32,15 +32,31 @@ int run_convert(const ConvertCommand&);
 /// `krill inspect MATRIX`.
 struct InspectCommand {
   std::string matrix;
+  std::string out;               ///< folder for inspection.json, spy.svg, rows.svg and suggested.yaml; empty: none
+  std::string backend = "auto";  ///< auto | host | cuda: what the suggested case is for
+  bool levels = false;           ///< look for levels whatever the size
   bool json = false;
 };
 int run_inspect(const InspectCommand&);
 
+/// `krill verify CASE.yaml`, `krill verify --all`.
+struct VerifyCommand {
+  std::string case_path;               ///< empty with `all`
+  std::vector<std::string> overrides;  ///< "path=value", in the order given
+  std::string backend;                 ///< auto | host | cuda; empty: as the case says
+  std::string out;                     ///< folder of the output files; default: out/verify-<case name>
+  bool all = false;                    ///< the gallery in place of a case
+  bool quiet = false;                  ///< print nothing but failures
+  bool json = false;                   ///< print verification.json, and nothing else, to stdout
+};
+/// Writes verification.json and, for a case, residuals.svg. The exit code: 0 no check has failed; 1 one has.
+int run_verify(const VerifyCommand&);
+
 /// `krill bench`.
 struct BenchCommand {
-  std::vector<std::string> kernels;   ///< none: all
+  std::vector<std::string> kernels;   ///< none: all but the solvers; "solvers": all of these
   std::vector<std::string> matrices;  ///< the words after --matrix: names, each followed by its settings
-  std::string suite;                  ///< targets | small
+  std::string suite;                  ///< targets, small, or a file with a list of matrices
   std::string formats;                ///< "csr,coo"; empty: all
   std::string precisions;             ///< "float32,float64"; empty: as the matrix
   std::string backend = "auto";       ///< auto | host | cuda
@@ -49,16 +65,19 @@ struct BenchCommand {
   std::string out;  ///< where the JSON goes; empty: nowhere
   int threads = 0;  ///< of the host; 0: as many as OpenMP gives
   int device = 0;
-  bool warm = false;              ///< data may stay in the cache
-  std::vector<std::string> diff;  ///< two results to compare, and nothing is measured
-  double tolerance = 0.05;        ///< relative change of a time that does not count
-  std::string markdown;           ///< a result to print, and nothing is measured
+  bool warm = false;                   ///< data may stay in the cache
+  std::vector<std::string> diff;       ///< two results to compare, and nothing is measured
+  double tolerance = 0.05;             ///< relative change of a time that does not count
+  std::string fail_on = "regression";  ///< regression | none: what of a comparison is exit code 1
+  std::string markdown;                ///< a result to print, and nothing is measured
+  std::string roofline;                ///< where the picture goes; empty: nowhere
 };
 int run_bench(const BenchCommand&);
 
 /// `krill schema`.
 struct SchemaCommand {
   bool markdown = false;
+  bool sweep = false;  ///< of sweeps, in place of cases
 };
 int run_schema(const SchemaCommand&);
 

@@ -4,6 +4,8 @@
 #include "krill/apps/case/json_schema.hpp"
 #include "krill/apps/case/reference.hpp"
 #include "krill/apps/commands.hpp"
+#include "krill/apps/evaluate/sweep.hpp"
+#include "krill/apps/evaluate/sweep_schema.hpp"
 
 namespace krill::apps {
 namespace {
@@ -16,12 +18,15 @@ int list(std::string_view key) {
 }  // namespace
 
 int run_schema(const SchemaCommand& command) {
-  print(command.markdown ? case_reference() : case_schema().dump(2) + "\n");
+  if (command.sweep)
+    print(command.markdown ? key_table(evaluate::sweep_keys(), "") : evaluate::sweep_schema().dump(2) + "\n");
+  else
+    print(command.markdown ? case_reference() : case_schema().dump(2) + "\n");
   return 0;
 }
 
 int run_explain(const ExplainCommand& command) {
-  print(explain(command.key));
+  print(explain(command.key, evaluate::sweep_keys()));
   return 0;
 }
 

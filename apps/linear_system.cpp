@@ -15,17 +15,8 @@
 namespace krill::apps {
 namespace {
 
-/// The matrix in CSR, and the right-hand side that its file carries.
 template <class T>
-struct Source {
-  AnyMatrix<T> A;
-  MatrixOrigin origin;
-  std::optional<Columns<T>> rhs;
-  std::string rhs_name;
-};
-
-template <class T>
-Source<T> from_file(const std::string& path, Timings& timings) {
+SourceMatrix<T> from_file(const std::string& path, Timings& timings) {
   Stopwatch watch;
   MatrixInput<T> input = read_matrix<T>(path);
   timings.read += watch.lap();
@@ -36,11 +27,11 @@ Source<T> from_file(const std::string& path, Timings& timings) {
 }
 
 template <class T>
-Source<T> from_formula(const GeneratorOptions& options, const std::string& name, Timings& timings) {
+SourceMatrix<T> from_formula(const GeneratorOptions& options, const std::string& name, Timings& timings) {
   Stopwatch watch;
   AnyMatrix<T> A = generate<T>(options);
   timings.read += watch.lap();
-  return {std::move(A), {name, {}, {}, {}}, {}, {}};
+  return {std::move(A), {name, {}, {}, {}}};
 }
 
 template <class T>
@@ -66,7 +57,7 @@ Array<T> random_array(std::int64_t size, int seed, RandomPurpose purpose, const 
 
 /// The right-hand side that came with the matrix.
 template <class T>
-Array<T> carried_rhs(Source<T>& source, std::int64_t size, std::vector<std::string>& notes) {
+Array<T> carried_rhs(SourceMatrix<T>& source, std::int64_t size, std::vector<std::string>& notes) {
   if (!source.rhs)
     throw InvalidArgument(fmt::format("rhs: {} carries no right-hand side; name a file: rhs: {{type: file, path: ...}}",
                                       source.origin.name));
@@ -78,7 +69,7 @@ Array<T> carried_rhs(Source<T>& source, std::int64_t size, std::vector<std::stri
 }
 
 template <class T>
-void make_rhs(Context& ctx, const RhsOptions& options, Source<T>& source, LinearSystem<T>& system) {
+void make_rhs(Context& ctx, const RhsOptions& options, SourceMatrix<T>& source, LinearSystem<T>& system) {
   const std::int64_t n = rows(system.A);
   std::visit(
       Overloaded{[&](const OnesRhs&) { system.b = Array<T>(std::vector<T>(static_cast<std::size_t>(n), T(1)), "b"); },
@@ -105,10 +96,13 @@ Array<T> make_guess(const GuessOptions& options, std::int64_t n) {
       options);
 }
 
-template <class T>
-Source<T> load_matrix(const MatrixSource& options, Timings& timings) {
-  if (const auto* file = std::get_if<MatrixFile>(&options)) return from_file<T>(file->file, timings);
-  return from_formula<T>(std::get<GeneratorOptions>(options), source_name(options), timings);
+template <class T, class Offset>
+AnyMatrix<T> cloned(const Csr<T, Offset>& A) {
+  return Csr<T, Offset>(A.cols(), A.row_offsets().clone(), A.col_indices().clone(), A.values().clone());
+}
+template <class T, class Other>
+AnyMatrix<T> cloned(const Other&) {
+  throw InvalidArgument("clone: the matrix has to be in CSR form");
 }
 
 }  // namespace
@@ -117,6 +111,12 @@ std::string source_name(const MatrixSource& options) {
   if (const auto* file = std::get_if<MatrixFile>(&options)) return file->file;
   return std::visit([](const auto& o) { return fmt::format("generated {}", o.type); },
                     std::get<GeneratorOptions>(options));
+}
+
+Context make_context(const Case& settings) {
+  const bool cuda =
+      settings.backend == Backend::cuda || (settings.backend == Backend::automatic && device::count() > 0);
+  return cuda ? Context::cuda({settings.device}) : Context::host(settings.threads);
 }
 
 Precision resolve_precision(const Case& settings) {
@@ -149,18 +149,36 @@ void require_vector(const std::string& what, const Columns<T>& columns, std::int
 }
 
 template <class T>
-LinearSystem<T> load_system(Context& ctx, const Case& settings, Timings& timings) {
-  Source<T> source = load_matrix<T>(settings.matrix, timings);
+SourceMatrix<T> SourceMatrix<T>::clone() const {
+  AnyMatrix<T> copy = std::visit([](const auto& a) { return cloned<T>(a); }, A);
+  return {std::move(copy), origin, rhs, rhs_name, properties};
+}
+
+template <class T>
+SourceMatrix<T> load_matrix(Context& ctx, const MatrixSource& options, Timings& timings) {
+  const auto* file = std::get_if<MatrixFile>(&options);
+  SourceMatrix<T> source = file ? from_file<T>(file->file, timings)
+                                : from_formula<T>(std::get<GeneratorOptions>(options), source_name(options), timings);
   Stopwatch watch;
-  const MatrixProperties properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
-  require_solvable(source.origin.name, properties);
-  require_suitable(source.origin.name, settings, source.A, properties);
-  LinearSystem<T> system{std::move(source.A), properties, source.origin};
+  source.properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
+  timings.convert += watch.lap();
+  require_solvable(source.origin.name, source.properties);
+  return source;
+}
+
+template <class T>
+LinearSystem<T> make_system(Context& ctx, const Case& settings, SourceMatrix<T> source, Timings& timings) {
+  Stopwatch watch;
+  LinearSystem<T> system{.A = std::move(source.A), .settings = settings};
+  system.properties = source.properties, system.origin = source.origin;
+  system.choices = choose_for(system.settings, system.properties, ctx.on_cuda());
+  require_suitable(system.origin.name, system.settings, system.A, system.properties);
   timings.convert += watch.lap();
   make_rhs(ctx, settings.rhs, source, system);
   system.x = make_guess<T>(settings.initial_guess, rows(system.A));
   timings.read += watch.lap();
-  system.transformation.emplace(ctx, settings, system.A, system.transformed, timings);
+  system.transformation =
+      std::make_unique<Transformation<T>>(ctx, system.settings, system.A, system.transformed, timings);
   if (auto made = system.transformation->take_matrix()) {
     if (system.transformation->scales()) system.original = std::move(system.A);
     system.A = std::move(*made);
@@ -171,9 +189,18 @@ LinearSystem<T> load_system(Context& ctx, const Case& settings, Timings& timings
   return system;
 }
 
-#define INSTANTIATE(T)                                                        \
-  template LinearSystem<T> load_system(Context&, const Case&, Timings&);      \
-  template std::vector<T> random_vector<T>(std::int64_t, int, RandomPurpose); \
+template <class T>
+LinearSystem<T> load_system(Context& ctx, const Case& settings, Timings& timings) {
+  SourceMatrix<T> source = load_matrix<T>(ctx, settings.matrix, timings);
+  return make_system(ctx, settings, std::move(source), timings);
+}
+
+#define INSTANTIATE(T)                                                                    \
+  template struct SourceMatrix<T>;                                                        \
+  template SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);          \
+  template LinearSystem<T> make_system(Context&, const Case&, SourceMatrix<T>, Timings&); \
+  template LinearSystem<T> load_system(Context&, const Case&, Timings&);                  \
+  template std::vector<T> random_vector<T>(std::int64_t, int, RandomPurpose);             \
   template void require_vector(const std::string&, const Columns<T>&, std::int64_t);
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE

@@ -1,5 +1,6 @@
 // The linear system that a case describes: read or generated, looked at, and refused where it cannot be solved.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -8,30 +9,56 @@
 
 namespace krill::apps {
 
+/// The matrix of a case as it was read or generated, and the right-hand side that its file carries.
+template <class T>
+struct SourceMatrix {
+  AnyMatrix<T> A;  ///< in CSR
+  MatrixOrigin origin;
+  std::optional<Columns<T>> rhs = {};
+  std::string rhs_name = {};
+  MatrixProperties properties = {};
+
+  SourceMatrix clone() const;
+};
+
 /// A x = b with the initial guess in x. Where it is transformed, A is the matrix of the new system, b and x are the
 /// original ones.
 template <class T>
 struct LinearSystem {
   AnyMatrix<T> A;
-  MatrixProperties properties;
-  MatrixOrigin origin;
+  Case settings;                           ///< what was `auto` of the method is chosen
+  std::vector<ChoiceReason> choices = {};  ///< why
+  MatrixProperties properties = {};
+  MatrixOrigin origin = {};
   Array<T> b = Array<T>(), x = Array<T>();
   std::optional<Array<T>> known = {};  ///< the solution, where b was made from one
   std::vector<std::string> notes = {};
-  std::optional<Transformation<T>> transformation = {};
+  std::unique_ptr<Transformation<T>> transformation = {};
   TransformationReport transformed = {};
   std::optional<AnyMatrix<T>> original = {};  ///< where the system was scaled
 };
+
+/// On the backend, the device and the threads that the case asks for. Raises NoDevice.
+Context make_context(const Case&);
 
 /// The precision of the solve: as the case says, else float64, or complex128 where the matrix is complex. Reads the
 /// head of a matrix file at most.
 Precision resolve_precision(const Case&);
 
-/// Reads or generates everything, scales and reorders it, in the format that the case asks for. Adds to timings.
-/// Raises InvalidArgument, before vectors are read, where the matrix is not square, has no entries, or has one that is
-/// not finite, and where the solver is pcg and the matrix is plainly not Hermitian or not positive definite and the
-/// case does not say `assume: spd`; then where a vector has another length or an entry that is not finite. The text
-/// names the entry.
+/// Reads or generates the matrix and looks at its entries. Adds to timings. Raises InvalidArgument that names the entry
+/// where it is not square, has no entries, or has one that is not finite.
+template <class T>
+SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
+
+/// Reads or makes the vectors, chooses what the case leaves open of the method, scales and reorders the system, in the
+/// format that the case asks for. Adds to timings.
+/// Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly not Hermitian or
+/// not positive definite and the case does not say `assume: spd`; then where a vector has another length or an entry
+/// that is not finite. The text names the entry.
+template <class T>
+LinearSystem<T> make_system(Context&, const Case&, SourceMatrix<T>, Timings&);
+
+/// Both, one after the other.
 template <class T>
 LinearSystem<T> load_system(Context&, const Case&, Timings&);
 

@@ -60,6 +60,8 @@ Json matrix_json(const MatrixProperties& m) {
           {"first_zero_diagonal", place(m.first_zero_diagonal)},
           {"positive_diagonal", m.positive_diagonal},
           {"first_not_positive_diagonal", place(m.first_not_positive_diagonal)},
+          {"negative_diagonal", m.negative_diagonal},
+          {"diagonal_magnitude", {{"least", m.least_diagonal}, {"greatest", m.greatest_diagonal}}},
           {"diagonally_dominant_rows", m.dominant_rows},
           {"strictly_dominant_rows", m.strictly_dominant_rows},
           {"row_entries", {{"least", m.shortest_row}, {"mean", m.mean_row}, {"most", m.longest_row}}},
@@ -70,6 +72,8 @@ Json matrix_json(const MatrixProperties& m) {
           {"non_finite", m.non_finite},
           {"first_non_finite", entry(m.first_non_finite)},
           {"magnitude", {{"least", m.least_magnitude}, {"greatest", m.greatest_magnitude}}},
+          {"row_norm", {{"least", m.least_row_norm}, {"greatest", m.infinity_norm}}},
+          {"rows_that_sum_to_zero", m.null_rows},
           {"frobenius_norm", m.frobenius_norm},
           {"infinity_norm", m.infinity_norm}};
 }

@@ -1,23 +1,22 @@
 #include "krill/apps/solve.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
+#include "krill/apps/case/case_file.hpp"
+#include "krill/apps/case/suggest.hpp"
 #include "krill/apps/commands.hpp"
 #include "krill/apps/interruption.hpp"
-#include "krill/apps/linear_system.hpp"
+#include "krill/apps/plan/plan.hpp"
 #include "krill/apps/progress_line.hpp"
 #include "krill/apps/report/report.hpp"
+#include "krill/apps/solve_system.hpp"
 #include "krill/apps/verify/second_opinion.hpp"
 #include "krill/config.hpp"
 #include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/core/trace.hpp"
 #include "krill/sparse/io/write_matrix_market.hpp"
 
 namespace krill::apps {
@@ -42,39 +41,16 @@ struct Voice {
   }
 };
 
-std::string now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
-
 std::size_t peak_host_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
-Case read_case(const SolveCommand& command) {
+LoadedCase read_case(const SolveCommand& command) {
   std::vector<std::string> overrides = command.overrides;
   if (!command.backend.empty()) overrides.push_back("backend=" + command.backend);
-  return load_case(command.case_path, overrides);
-}
-
-Context make_context(const Case& settings) {
-  const bool cuda =
-      settings.backend == Backend::cuda || (settings.backend == Backend::automatic && device::count() > 0);
-  return cuda ? Context::cuda({settings.device}) : Context::host(settings.threads);
-}
-
-template <class T>
-double relative_error(std::span<const T> x, std::span<const T> known) {
-  std::vector<T> difference(x.begin(), x.end());
-  for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= known[i];
-  const double size = norm(known);
-  return norm(std::span<const T>(difference)) / (size > 0 ? size : 1);
-}
-
-template <class T>
-std::size_t bytes_on_backend(const LinearSystem<T>& system, std::size_t solver, const Context& ctx) {
-  const std::size_t matrix = bytes(system.A) + (system.original ? bytes(*system.original) : 0);
-  return matrix + solver + ctx.workspace_bytes() +
-         sizeof(T) * static_cast<std::size_t>(system.b.size() + system.x.size());
+  return load_case_file(command.case_path, overrides, {command.variant, command.environment});
 }
 
 /// One `krill solve` from the loaded case to the exit code.
@@ -82,30 +58,18 @@ class Run {
  public:
   Run(const SolveCommand& command, Interruption& interruption)
       : voice_(command), interruption_(interruption), json_(command.json) {
-    record_.started_at = now();
-    record_.settings = read_case(command);
+    LoadedCase loaded = read_case(command);
+    if (command.variant.empty()) variants_ = std::move(loaded.variants);
+    record_.settings = std::move(loaded.settings);
     record_.folder = command.out.empty() ? "out/" + record_.settings.name : command.out;
   }
 
   int go() {
     Context ctx = make_context(record_.settings);
+    ctx.restart_memory_peak();
     const OutputFolder folder(record_.folder);
-    record_.precision = resolve_precision(record_.settings);
-    record_.on_cuda = ctx.on_cuda();
-    record_.threads = ctx.threads();
-    if (ctx.on_cuda()) record_.device = device::info(record_.settings.device);
-    switch (record_.precision) {
-      case Precision::float32:
-        return solve<float>(ctx, folder);
-      case Precision::complex64:
-        return solve<std::complex<float>>(ctx, folder);
-      case Precision::complex128:
-        return solve<std::complex<double>>(ctx, folder);
-      case Precision::automatic:
-      case Precision::float64:
-        break;
-    }
-    return solve<double>(ctx, folder);
+    begin_record(record_, ctx);
+    return with_scalar(record_.precision, [&]<class T>(T) { return solve<T>(ctx, folder); });
   }
 
  private:
@@ -113,6 +77,8 @@ class Run {
   int solve(Context& ctx, const OutputFolder& folder) {
     voice_.say(
         fmt::format("krill {}: {}, matrix {}\n", version, record_.settings.name, source_name(record_.settings.matrix)));
+    if (!variants_.empty())
+      voice_.say(fmt::format("  without its variants; --variant NAME takes one: {}\n", enumerate(variants_, ", ")));
     LinearSystem<T> system = load_system<T>(ctx, record_.settings, record_.timings);
     describe(system);
     run_solver(ctx, system);
@@ -133,76 +99,29 @@ class Run {
 
   template <class T>
   void describe(LinearSystem<T>& system) {
-    record_.matrix = system.properties;
-    record_.origin = system.origin;
-    record_.notes = system.notes;
-    record_.transformation = system.transformed;
+    note_system(record_, system);
     const MatrixProperties& m = record_.matrix;
     voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
                            m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
                            : m.symmetric ? "complex symmetric"
                                          : "nonsymmetric",
                            record_.timings.read + record_.timings.convert));
+    for (const auto& [key, why] : record_.choices) voice_.say(fmt::format("  {}: auto is {}\n", key, why));
   }
 
   template <class T>
   void run_solver(Context& ctx, LinearSystem<T>& system) {
-    Stopwatch watch;
-    // The matrix comes to the device with the products, so that its way there is no part of the setup.
-    const MatrixOperator<T> A(
-        system.A, record_.settings.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
-    const SpmvPlan<T>& products = A.prepare(ctx);
-    ctx.synchronize();
-    record_.products = products.report();
-    record_.timings.convert += watch.lap();
-    const auto preconditioner = make_preconditioner(ctx, system, A);
-    ctx.synchronize();
-    record_.timings.preconditioner_setup = watch.lap();
-    record_.preconditioner = preconditioner->report();
-    for (const std::string& note : record_.preconditioner.notes) record_.notes.push_back(note);
-
-    voice_.say(fmt::format("  {} with preconditioner {} on {}\n", solver_name(record_), preconditioner_name(record_),
-                           record_.device ? record_.device->name : fmt::format("the host, {} threads", ctx.threads())));
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
-    interruption_.is_awaited();
-    std::size_t solver_bytes = 0;
-    {
-      const TraceRange range("solve");
-      record_.result = solve_transformed(ctx, record_.settings.solver, A, *preconditioner, *system.transformation,
-                                         system.original ? &*system.original : nullptr, system.b, system.x,
-                                         solver_bytes, [&](const Sight& sight) {
-                                           line.show(sight);
-                                           return !interruption_.requested();
-                                         });
-    }
-    ctx.synchronize();
-    record_.timings.solve = watch.lap();
-    record_.memory_bytes =
-        bytes_on_backend(system, solver_bytes, ctx) + products.bytes() + record_.preconditioner.bytes;
-    measure(system);
-  }
-
-  /// Messages of rows count those of the system that is solved.
-  template <class T>
-  std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const LinearSystem<T>& system,
-                                                         const Operator<T>& products) const {
-    try {
-      return krill::make_preconditioner<T>(ctx, record_.settings.preconditioner, system.A, &products);
-    } catch (const InvalidArgument& error) {
-      if (!system.transformation->reorders()) throw;
-      throw InvalidArgument(
-          fmt::format("{}\n  rows are those of the system in the ordering {}", error.what(), ordering_name(record_)));
-    }
-  }
-
-  template <class T>
-  void measure(const LinearSystem<T>& system) {
-    const SolveReport& r = record_.result;
-    record_.residual_norm = r.baseline > 0 ? r.true_relative * r.baseline : 0;
-    record_.solution_norm = norm(system.x.host());
-    const double scale = record_.matrix.frobenius_norm * record_.solution_norm + r.rhs_norm;
-    record_.backward_error = scale > 0 ? record_.residual_norm / scale : 0;
-    if (system.known) record_.known_error = relative_error(system.x.host(), system.known->host());
+    const auto prepared = [&] {
+      voice_.say(
+          fmt::format("  {} with preconditioner {} on {}\n", solver_name(record_), preconditioner_name(record_),
+                      record_.device ? record_.device->name : fmt::format("the host, {} threads", ctx.threads())));
+      interruption_.is_awaited();
+    };
+    solve_system(ctx, system, record_, prepared, [&](const Sight& sight) {
+      line.show(sight);
+      return !interruption_.requested();
+    });
   }
 
   template <class T>
@@ -241,12 +160,18 @@ class Run {
   Voice voice_;
   Interruption& interruption_;
   bool json_;
+  std::vector<std::string> variants_;  // which the case has, and which were not asked for
   SolveRecord record_;
 };
 
 }  // namespace
 
 int run_solve(const SolveCommand& command) {
+  if (command.plan) {
+    const MemoryPlan plan = plan_memory(read_case(command).settings);
+    print(command.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
+    return 0;
+  }
   Interruption interruption(while_reading);
   return Run(command, interruption).go();
 }

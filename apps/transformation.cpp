@@ -18,6 +18,9 @@ constexpr int most_tightenings = 10;
 
 std::optional<ScalingMethod> scaling_method(const ScalingOptions& options) {
   return std::visit(Overloaded{[](const NoScaling&) -> std::optional<ScalingMethod> { return {}; },
+                               [](const AutoScaling&) -> std::optional<ScalingMethod> {
+                                 throw InvalidArgument("scaling auto: nobody has chosen a scaling; name one");
+                               },
                                [](const auto& o) -> std::optional<ScalingMethod> { return o.method; }},
                     options);
 }
@@ -33,6 +36,9 @@ std::optional<Ordering> make_ordering(Context& ctx, const OrderingOptions& optio
                                  Coloring made = color(ctx, A);
                                  report.colors = made.count;
                                  return std::move(made.ordering);
+                               },
+                               [](const AutoOrdering&) -> Made {
+                                 throw InvalidArgument("ordering auto: nobody has chosen an ordering; name one");
                                }},
                     options);
 }

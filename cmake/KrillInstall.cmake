@@ -1,4 +1,5 @@
-# The installed library: find_package(krill) gives krill::sparse and krill::solvers.
+# The installed library: find_package(krill) gives krill::sparse and krill::solvers. krill_WITH_CUDA says whether they have
+# the CUDA backend, krill_CUDA_ARCHITECTURES for which devices. examples/ shows how they are used.
 include(CMakePackageConfigHelpers)
 set(krill_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/krill)
 
@@ -8,10 +9,11 @@ install(TARGETS krill_sparse krill_solvers EXPORT krill)
 install(EXPORT krill NAMESPACE krill:: FILE krillTargets.cmake DESTINATION ${krill_package_dir})
 if(TARGET krill)
   install(TARGETS krill)
+  include(cmake/KrillTexts.cmake)
 endif()
 
 foreach(folder IN ITEMS sparse solvers)
-  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/krill FILES_MATCHING PATTERN "*.hpp")
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/krill FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 endforeach()
 install(FILES ${krill_include_dir}/krill/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/krill)
 

@@ -12,7 +12,7 @@ namespace krill {
 template <class T>
 class Krylov : public Solver<T> {
  public:
-  SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& watch) final;
+  SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& watch = {}) final;
   std::size_t bytes() const override;
 
  protected:

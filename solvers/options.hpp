@@ -99,8 +99,22 @@ void describe(Fields& fields, RichardsonOptions& o) {
   fields.section("stop", o.stop, "when the solve ends");
 }
 
+/// Not chosen yet: whoever knows the matrix puts another one in its place before a solver is made.
+struct AutoSolver {
+  static constexpr std::string_view type = "auto";
+  static constexpr std::string_view doc =
+      "what suits the matrix, by the rules of `krill inspect`; the report says what was chosen and why";
+  int max_iterations = 10'000;
+  StopOptions stop;
+};
+template <class Fields>
+void describe(Fields& fields, AutoSolver& o) {
+  fields.value("max_iterations", o.max_iterations, at_least_zero, "iterations until the solve is given up");
+  fields.section("stop", o.stop, "when the solve ends");
+}
+
 /// The registry of solvers.
-using SolverOptions = std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions>;
+using SolverOptions = std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions, AutoSolver>;
 
 inline int max_iterations(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.max_iterations; }, options);

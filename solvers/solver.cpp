@@ -26,6 +26,10 @@ template <class T>
 std::unique_ptr<Solver<T>> make(const RichardsonOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
   return std::make_unique<Richardson<T>>(A, M, o);
 }
+template <class T>
+std::unique_ptr<Solver<T>> make(const AutoSolver&, const Operator<T>&, const Preconditioner<T>&) {
+  throw InvalidArgument("solver auto: nobody has chosen a solver; name one");
+}
 
 }  // namespace
 

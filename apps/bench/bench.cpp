@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <complex>
 #include <ctime>
-#include <fstream>
 
 #include "krill/apps/bench/ceilings.hpp"
 #include "krill/apps/bench/difference.hpp"
 #include "krill/apps/bench/job.hpp"
 #include "krill/apps/bench/request.hpp"
 #include "krill/apps/bench/result_text.hpp"
+#include "krill/apps/bench/roofline.hpp"
 #include "krill/apps/case/suggest.hpp"
 #include "krill/apps/commands.hpp"
+#include "krill/apps/machine.hpp"
 #include "krill/config.hpp"
 #include "krill/sparse/io/atomic_file.hpp"
 
@@ -26,20 +27,19 @@ template <class T>
 struct Kernel {
   const char* name;
   void (*run)(const Subject<T>&);
+  bool is_solver = false;
 };
 template <class T>
-constexpr Kernel<T> kernels[] = {
-    {"spmv", bench_spmv<T>},       {"spmv_dot", bench_spmv_dot<T>},     {"convert", bench_convert<T>},
-    {"csr2csc", bench_csr2csc<T>}, {"triangular", bench_triangular<T>}, {"factor", bench_factor<T>},
-    {"color", bench_color<T>}};
-
-std::string processor() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
-      return line.substr(colon + 2);
-  return "host";
-}
+constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
+                                 {"spmv_dot", bench_spmv_dot<T>},
+                                 {"convert", bench_convert<T>},
+                                 {"csr2csc", bench_csr2csc<T>},
+                                 {"triangular", bench_triangular<T>},
+                                 {"factor", bench_factor<T>},
+                                 {"color", bench_color<T>},
+                                 {"pcg", bench_pcg<T>, true},
+                                 {"gmres", bench_gmres<T>, true},
+                                 {"bicgstab", bench_bicgstab<T>, true}};
 
 Context make_context(const BenchCommand& command) {
   const bool cuda = command.backend == "cuda" || (command.backend == "auto" && device::count() > 0);
@@ -52,6 +52,14 @@ Context make_context(const BenchCommand& command) {
   return cuda ? Context::cuda({command.device}) : Context::host(command.threads);
 }
 
+/// The picture, or a note where it cannot be drawn.
+void write_roofline(const std::string& file, const Result& result) {
+  const Drawing drawing = draw(roofline_script(result));
+  if (!drawing.failure.empty()) return print(fmt::format("{}: {}\n", file, drawing.failure));
+  atomic_write(file, drawing.svg);
+  print(fmt::format("\n{}\n", file));
+}
+
 /// One run: ceilings, then every kernel on every matrix in every precision.
 class Measurement {
  public:
@@ -59,9 +67,10 @@ class Measurement {
       : command_(command),
         ctx_(make_context(command)),
         request_(parse_request(command, ctx_.on_cuda())),
-        table_(case_width(), variant_width()) {
+        table_(case_width(), variant_width(), kinds()) {
     require_rival(ctx_, command.compare);
-    if (!command.out.empty()) AtomicFile(command.out);  // fails now where it could not be written in the end
+    for (const std::string& file : {command.out, command.roofline})
+      if (!file.empty()) AtomicFile{file};  // fails now where it could not be written in the end
     result_.commit = git_commit();
     result_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     if (ctx_.on_cuda()) {
@@ -86,6 +95,7 @@ class Measurement {
                                         enumerate(request_.kernels), command_.formats));
     const std::string means = means_text(result_.rows);
     if (!means.empty()) print("\n" + means);
+    if (!command_.roofline.empty()) write_roofline(command_.roofline, result_);
     return std::any_of(result_.rows.begin(), result_.rows.end(), [](const Row& row) { return row.ms; }) ? 0 : 1;
   }
 
@@ -105,8 +115,15 @@ class Measurement {
     std::size_t width = 0;
     for (const std::string_view format : format_names) width = std::max(width, format.size());
     width += wanted("convert") ? std::string_view("csr to ").size() : 0;
-    const bool long_names = wanted("triangular") || wanted("color");
-    return std::max(width, long_names ? std::string_view("L solve, 8 columns").size() : 0);
+    const bool long_names = wanted("triangular") || wanted("color") || kinds().solvers;
+    return std::max(width, long_names ? std::string_view("ilu0 in color order").size() : 0);
+  }
+
+  RowKinds kinds() const {
+    RowKinds found{false, false};
+    for (const auto& kernel : kernels<double>)
+      if (wanted(kernel.name)) (kernel.is_solver ? found.solvers : found.kernels) = true;
+    return found;
   }
 
   void measure(const BenchMatrix& matrix, Precision precision) {
@@ -151,7 +168,7 @@ class Measurement {
   }
 
   bool wanted(const char* kernel) const {
-    return std::find(request_.kernels.begin(), request_.kernels.end(), kernel) != request_.kernels.end();
+    return std::ranges::find(request_.kernels, kernel) != request_.kernels.end();
   }
 
   /// A matrix that could not be made, or work that its kernel could not begin.
@@ -202,10 +219,18 @@ int print_difference(const BenchCommand& command) {
   };
   introduce(command.diff.front(), before);
   introduce(command.diff.back(), after);
-  if (before.front().device != after.front().device) print("These are different devices.\n");
+  const bool gates = command.fail_on != "none";
+  if (before.front().device != after.front().device) {
+    if (gates)
+      throw InvalidArgument(
+          fmt::format("--diff: {} was measured on {}, {} on {}: that is no regression, nor its absence; use --fail-on "
+                      "none to see the differences",
+                      command.diff.front(), before.front().device, command.diff.back(), after.front().device));
+    print("These are different devices.\n");
+  }
   const auto changes = compare(before, after, command.tolerance);
   print("\n" + difference_text(changes, command.tolerance));
-  return got_worse(changes) ? 1 : 0;
+  return gates && got_worse(changes) ? 1 : 0;
 }
 
 }  // namespace
@@ -216,13 +241,22 @@ std::vector<std::string> kernel_names() {
   return names;
 }
 
+std::vector<std::string> solver_names() {
+  std::vector<std::string> names;
+  for (const auto& kernel : kernels<double>)
+    if (kernel.is_solver) names.emplace_back(kernel.name);
+  return names;
+}
+
 }  // namespace bench
 
 int run_bench(const BenchCommand& command) {
   if (!command.diff.empty()) return bench::print_difference(command);
   if (!command.markdown.empty()) {
     bench::require_no_measurement("--markdown", command);
-    print(bench::markdown(bench::read_results(command.markdown)));
+    const auto results = bench::read_results(command.markdown);
+    print(bench::markdown(results));
+    if (!command.roofline.empty()) bench::write_roofline(command.roofline, results.front());
     return 0;
   }
   return bench::Measurement(command).run();

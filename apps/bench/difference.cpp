@@ -59,6 +59,8 @@ std::string line(const Change& change, const Widths& widths) {
       if (change.before.ms && change.after.ms)
         text += fmt::format("  {:.4g} -> {:.4g} ms, {:.2f} times as long", *change.before.ms, *change.after.ms,
                             *change.after.ms / *change.before.ms);
+      if (change.before.iterations && change.after.iterations && change.before.iterations != change.after.iterations)
+        text += fmt::format(", iterations {} -> {}", *change.before.iterations, *change.after.iterations);
       break;
     case Verdict::fails:
       text += "  " + change.after.error;

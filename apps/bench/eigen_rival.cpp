@@ -1,4 +1,4 @@
-// Eigen as the rival on the host: the only file of the benchmark that computes with it.
+// Eigen as the rival on the host: its kernels. eigen_solver_rival.cpp has its solvers.
 #include <fmt/format.h>
 
 #include <Eigen/Sparse>
@@ -100,6 +100,9 @@ class EigenRival final : public Rival<T> {
     if (task.kernel == "spmv") return std::make_unique<Product<T>>(A, task);
     if (task.kernel == "triangular") return std::make_unique<TriangularSolve<T>>(A, task);
     return std::make_unique<Transposition<T>>(A);
+  }
+  std::unique_ptr<SolveRun> prepare_solve(Context&, const SolveTask<T>& task) const override {
+    return make_eigen_solve(task);
   }
 };
 

@@ -12,19 +12,6 @@
 namespace krill::apps::bench {
 namespace {
 
-/// Runs f; the text of what it raises, empty where it does not.
-template <class F>
-std::string failure(F&& f) {
-  try {
-    f();
-    return {};
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const std::bad_alloc&) {
-    return "out of memory on the host";
-  }
-}
-
 template <class T>
 std::vector<Job<T>> make_jobs(const Subject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
   std::vector<Job<T>> jobs;
@@ -49,6 +36,7 @@ void time_ours(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
   row.ms = timing.ms;
   row.spread = timing.spread;
   row.bytes = jobs[0].bytes;
+  if (jobs[0].flops > 0) row.flops = jobs[0].flops;
   row.gbps = jobs[0].bytes / timing.ms * 1e-6;
   if (s.ceiling > 0) row.ceiling_share = *row.gbps / s.ceiling;
 }
@@ -68,7 +56,7 @@ template <class T>
 void compete(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
   for (const std::string& algorithm : s.rival->algorithms(jobs[0].task)) {
     row.rival = s.rival->name();
-    const std::string problem = failure([&] {
+    const std::string problem = failure_of([&] {
       const double ms = rival_ms(s, row, algorithm, jobs);
       if (row.rival_ms && ms >= *row.rival_ms) return;
       row.rival_ms = ms, row.rival_variant = algorithm;
@@ -80,6 +68,17 @@ void compete(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
 }
 
 }  // namespace
+
+std::string failure_of(const std::function<void()>& f) {
+  try {
+    f();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "out of memory on the host";
+  }
+}
 
 template <class T>
 bool Subject<T>::wants(std::string_view format) const {
@@ -106,7 +105,7 @@ std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>& s, std::size_t
 
 template <class T>
 void measure_job(const Subject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
-  row.error = failure([&] {
+  row.error = failure_of([&] {
     const std::vector<Job<T>> jobs = make_jobs(s, row, make);
     time_ours(s, row, jobs);
     if (s.rival) compete(s, row, jobs);

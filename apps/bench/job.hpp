@@ -37,6 +37,7 @@ struct Job {
   std::shared_ptr<const void> keeps;          ///< what run and task refer to
   std::function<std::string()> fault;         ///< what is wrong with the result that stands there now; may be empty
   std::function<std::int64_t()> colors = {};  ///< how many the coloring has that stands there now; may be empty
+  double flops = 0;                           ///< 0: not counted
 };
 
 /// The matrix itself as copy 0, else a copy with arrays of its own.
@@ -48,8 +49,11 @@ std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>&, std::size_t c
 template <class T>
 void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t copy)>& make);
 
+/// Runs f; the text of what it raises, empty where it does not.
+std::string failure_of(const std::function<void()>& f);
+
 // The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp,
-// color_bench.cpp.
+// color_bench.cpp, solver_bench.cpp.
 template <class T>
 void bench_spmv(const Subject<T>&);
 template <class T>
@@ -64,6 +68,12 @@ template <class T>
 void bench_factor(const Subject<T>&);
 template <class T>
 void bench_color(const Subject<T>&);
+template <class T>
+void bench_pcg(const Subject<T>&);
+template <class T>
+void bench_gmres(const Subject<T>&);
+template <class T>
+void bench_bicgstab(const Subject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "krill/apps/bench/job.hpp"
 #include "krill/apps/case/suggest.hpp"
@@ -43,20 +47,69 @@ bool is_setting(const std::string& word) {
                      [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
+constexpr std::string_view all_solvers = "solvers";
+
+/// What may stand for a kernel on the command line.
+std::vector<std::string> kernel_words() {
+  auto words = kernel_names();
+  words.emplace_back(all_solvers);
+  return words;
+}
+
+void add_kernel(const std::string& word, Request& request) {
+  for (const auto& kernel : word == all_solvers ? solver_names() : std::vector<std::string>{word})
+    if (!is_in(request.kernels, kernel)) request.kernels.push_back(kernel);
+}
+
 /// The words after --matrix: each that is no setting begins another matrix, and one that names a kernel is that, for it
 /// may follow the settings.
 void parse_matrices(const std::vector<std::string>& words, Request& request) {
-  const auto kernels = kernel_names();
+  const auto kernels = kernel_words();
   for (std::size_t i = 0; i < words.size();) {
     const std::string& name = words[i++];
     if (is_in(kernels, name)) {
-      request.kernels.push_back(name);
+      add_kernel(name, request);
       continue;
     }
     std::vector<std::string> settings;
     while (i < words.size() && is_setting(words[i])) settings.push_back(words[i++]);
     request.matrices.push_back(named_matrix(name, settings));
   }
+}
+
+/// A file with a matrix in each line, named as after --matrix; # begins a comment, and the names of files start at the
+/// folder of the list.
+std::vector<BenchMatrix> listed_matrices(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw InvalidArgument(fmt::format("--suite: {} cannot be read", path));
+  std::vector<BenchMatrix> matrices;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string name;
+    if (!(words >> name)) continue;
+    const auto beside = std::filesystem::path(path).parent_path() / name;
+    std::error_code unknown;
+    if (std::filesystem::is_regular_file(beside, unknown)) name = beside.string();
+    try {
+      matrices.push_back(named_matrix(name, {std::istream_iterator<std::string>(words), {}}));
+    } catch (const Error& error) {
+      throw InvalidArgument(fmt::format("{}:{}: {}", path, number, error.what()));
+    }
+  }
+  if (matrices.empty()) throw InvalidArgument(fmt::format("--suite: {} has no matrix", path));
+  return matrices;
+}
+
+std::vector<BenchMatrix> named_suite(const std::string& name) {
+  const std::vector<std::string> known(suite_names.begin(), suite_names.end());
+  if (is_in(known, name)) return suite(name);
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(name, unknown)) return listed_matrices(name);
+  throw InvalidArgument(
+      fmt::format("--suite: there is neither a file nor a suite '{}'{}\n  expected {}, or a file with a "
+                  "matrix in each line, as after --matrix",
+                  name, did_you_mean(name, known), enumerate(known)));
 }
 
 std::vector<std::string> precision_words() {
@@ -90,14 +143,17 @@ RepeatBlocks parse_repeat(const std::string& text, bool on_cuda) {
 Request parse_request(const BenchCommand& command, bool on_cuda) {
   Request request;
   for (const auto& kernel : command.kernels) {
-    require_known("there is no benchmark for a kernel", kernel, kernel_names());
-    request.kernels.push_back(kernel);
+    require_known("there is no benchmark for a kernel", kernel, kernel_words());
+    add_kernel(kernel, request);
   }
   parse_matrices(command.matrices, request);
   if (!command.suite.empty() || request.matrices.empty())
-    for (BenchMatrix& matrix : suite(!command.suite.empty() ? command.suite : on_cuda ? "targets" : "small"))
+    for (BenchMatrix& matrix : named_suite(!command.suite.empty() ? command.suite : on_cuda ? "targets" : "small"))
       request.matrices.push_back(std::move(matrix));
-  if (request.kernels.empty()) request.kernels = kernel_names();
+  if (request.kernels.empty()) {
+    request.kernels = kernel_names();  // solvers take minutes where kernels take seconds
+    std::erase_if(request.kernels, [](const std::string& kernel) { return is_in(solver_names(), kernel); });
+  }
   if (!command.formats.empty()) {
     request.formats = split("--format", command.formats);
     for (const auto& format : request.formats)

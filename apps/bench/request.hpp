@@ -20,7 +20,8 @@ struct Request {
 /// the word and what is allowed there.
 Request parse_request(const BenchCommand&, bool on_cuda);
 
-/// The kernels there are.
+/// The kernels there are, and those of them that are solvers: a group that "solvers" names.
 std::vector<std::string> kernel_names();
+std::vector<std::string> solver_names();
 
 }  // namespace krill::apps::bench

@@ -19,7 +19,7 @@ struct Row {
   std::string cache;                      ///< "cold": the data come from memory; "warm": they may stay in the cache
   std::optional<double> ms;               ///< of one call: the median over the rounds
   std::optional<double> spread;           ///< (slowest round - fastest) / median
-  std::optional<double> bytes;            ///< that have to move, by byte_model.hpp
+  std::optional<double> bytes, flops;     ///< that have to move, and to be computed, by byte_model.hpp
   std::optional<double> gbps;             ///< bytes / ms
   std::optional<double> ceiling_share;    ///< gbps / the largest ceiling
   std::string rival, rival_variant;       ///< "cuSPARSE 12.6.3"; its quickest algorithm
@@ -27,8 +27,13 @@ struct Row {
   std::optional<std::int64_t> colors, rival_colors;  ///< of colorings
   std::optional<double> setup_ms;                    ///< conversion or analysis, once a matrix
   std::optional<double> break_even;                  ///< products until csr in place has cost more; null: never
-  std::string rival_error;                           ///< why an algorithm of the rival has no time
-  std::string error;                                 ///< why there is no time
+  // Of solvers, where ms is one solve from x = 0.
+  std::optional<std::int64_t> iterations, rival_iterations;
+  std::optional<double> iteration_ms;  ///< ms / iterations
+  std::optional<double> total_ms;      ///< setup_ms + ms: what one right-hand side costs
+  std::optional<double> rival_setup_ms;
+  std::string rival_error;  ///< why an algorithm of the rival has no time
+  std::string error;        ///< why there is no time
 };
 
 /// f(name in the file, member) for every field, in the order of the file.
@@ -44,6 +49,7 @@ void for_each_field(AnyRow& row, F&& f) {
   f("ms", row.ms);
   f("spread", row.spread);
   f("bytes", row.bytes);
+  f("flops", row.flops);
   f("gbps", row.gbps);
   f("ceiling_share", row.ceiling_share);
   f("rival", row.rival);
@@ -54,6 +60,11 @@ void for_each_field(AnyRow& row, F&& f) {
   f("rival_colors", row.rival_colors);
   f("setup_ms", row.setup_ms);
   f("break_even", row.break_even);
+  f("iterations", row.iterations);
+  f("iteration_ms", row.iteration_ms);
+  f("total_ms", row.total_ms);
+  f("rival_iterations", row.rival_iterations);
+  f("rival_setup_ms", row.rival_setup_ms);
   f("rival_error", row.rival_error);
   f("error", row.error);
 }

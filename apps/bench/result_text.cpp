@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "krill/apps/report/markdown.hpp"
+
 namespace krill::apps::bench {
 namespace {
 
@@ -24,11 +26,15 @@ std::string colors_text(const std::optional<std::int64_t>& colors) {
   return colors ? fmt::format(", {} colors", *colors) : std::string();
 }
 
+/// Which rows have something to say in a column.
+enum class Of { all, kernels, solvers };
+
 struct Column {
   const char* head;
   std::size_t width;  ///< 0: that of the names it will hold
   bool right;         ///< numbers
   std::string (*text)(const Row&);
+  Of of = Of::all;
 };
 
 /// What a row says after its kernel; the terminal and Markdown show the same.
@@ -42,16 +48,26 @@ constexpr Column columns[] = {
     {"GB/s", 7, true, [](const Row& r) { return number(r.gbps, "{:.1f}"); }},
     {"ceiling", 8, true, [](const Row& r) { return percent(r.ceiling_share); }},
     {"setup ms", 8, true, [](const Row& r) { return milliseconds(r.setup_ms); }},
-    {"break-even", 10, true, [](const Row& r) { return number(r.break_even, "{:.0f}"); }},
+    {"total ms", 8, true, [](const Row& r) { return milliseconds(r.total_ms); }, Of::solvers},
+    {"iterations", 10, true, [](const Row& r) { return r.iterations ? std::to_string(*r.iterations) : ""; },
+     Of::solvers},
+    {"ms each", 7, true, [](const Row& r) { return milliseconds(r.iteration_ms); }, Of::solvers},
+    {"break-even", 10, true, [](const Row& r) { return number(r.break_even, "{:.0f}"); }, Of::kernels},
     {"rival ms", 8, true, [](const Row& r) { return milliseconds(r.rival_ms); }},
     {"ratio", 6, true, [](const Row& r) { return number(r.ratio, "{:.2f}"); }},
     {"rival", 0, false,
      [](const Row& r) {
-       return r.rival_ms ? r.rival + " " + r.rival_variant + colors_text(r.rival_colors) : std::string();
+       if (!r.rival_ms) return std::string();
+       const std::string iterations = r.rival_iterations ? fmt::format(", {} iterations", *r.rival_iterations) : "";
+       return r.rival + " " + r.rival_variant + colors_text(r.rival_colors) + iterations;
      }},
 };
 constexpr std::size_t names = 3;  // columns that a row without a time has, too
 constexpr std::size_t kernel_width = 10;
+
+bool is_shown(const Column& column, RowKinds kinds) {
+  return column.of == Of::all || (column.of == Of::kernels ? kinds.kernels : kinds.solvers);
+}
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? fmt::format("{:>{}}", text, width) : fmt::format("{:<{}}", text, width);
@@ -69,23 +85,21 @@ std::vector<std::string> kernels_of(const Result& result) {
   return kernels;
 }
 
-/// One line with what is text of a file made harmless: a | would end the cell.
-std::string cell(const std::string& text) {
-  std::string result = " ";
-  for (const char c : text) result += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
-  return result + " |";
-}
-
 std::string markdown_table(const Result& result, const std::string& kernel) {
   std::string text = fmt::format("\n### {}\n\n|", kernel), rule = "|";
-  for (const Column& column : columns) text += cell(column.head), rule += column.right ? "---:|" : "---|";
+  const bool solver = std::ranges::any_of(
+      result.rows, [&](const Row& row) { return row.kernel == kernel && row.iterations.has_value(); });
+  const RowKinds kinds{!solver, solver};
+  for (const Column& column : columns)
+    if (is_shown(column, kinds)) text += markdown_cell(column.head), rule += column.right ? "---:|" : "---|";
   text += "\n" + rule + "\n";
   for (const Row& row : result.rows) {
     if (row.kernel != kernel) continue;
     text += "|";
     for (const Column& column : columns) {
+      if (!is_shown(column, kinds)) continue;
       const bool says_why = !row.error.empty() && &column == &std::end(columns)[-1];
-      text += cell(says_why ? "error: " + row.error : column.text(row));
+      text += markdown_cell(says_why ? "error: " + row.error : column.text(row));
     }
     text += "\n";
   }
@@ -94,12 +108,15 @@ std::string markdown_table(const Result& result, const std::string& kernel) {
 
 }  // namespace
 
-RowTable::RowTable(std::size_t case_width, std::size_t variant_width)
-    : case_width_(std::max<std::size_t>(case_width, 4)), variant_width_(std::max<std::size_t>(variant_width, 7)) {}
+RowTable::RowTable(std::size_t case_width, std::size_t variant_width, RowKinds kinds)
+    : case_width_(std::max<std::size_t>(case_width, 4)),
+      variant_width_(std::max<std::size_t>(variant_width, 7)),
+      kinds_(kinds) {}
 
 std::string RowTable::head() const {
   std::string line = padded("kernel", kernel_width, false);
   for (std::size_t i = 0; i < std::size(columns); ++i) {
+    if (!is_shown(columns[i], kinds_)) continue;
     const std::size_t width = i == 0 ? case_width_ : i == 2 ? variant_width_ : columns[i].width;
     line += "  " + padded(columns[i].head, width, columns[i].right);
   }
@@ -109,6 +126,7 @@ std::string RowTable::head() const {
 std::string RowTable::line(const Row& row) const {
   std::string line = padded(row.kernel, kernel_width, false);
   for (std::size_t i = 0; i < (row.error.empty() ? std::size(columns) : names); ++i) {
+    if (!is_shown(columns[i], kinds_)) continue;
     const std::size_t width = i == 0 ? case_width_ : i == 2 ? variant_width_ : columns[i].width;
     line += "  " + padded(columns[i].text(row), width, columns[i].right);
   }

@@ -7,16 +7,22 @@
 
 namespace krill::apps::bench {
 
+/// What rows a table has: columns that none of them fills are left out.
+struct RowKinds {
+  bool kernels = true, solvers = false;
+};
+
 /// Lines of a table whose rows come one by one: widths are known before.
 class RowTable {
  public:
   /// With the longest name of a case and of a variant that will come.
-  RowTable(std::size_t case_width, std::size_t variant_width);
+  RowTable(std::size_t case_width, std::size_t variant_width, RowKinds);
   std::string head() const;
   std::string line(const Row&) const;
 
  private:
   std::size_t case_width_, variant_width_;
+  RowKinds kinds_;
 };
 
 /// "copy 4288 GB/s, triad 4381 GB/s, read 4422 GB/s".

@@ -1,6 +1,7 @@
 // Another library that does the same work on the same arrays, in the same run.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,24 @@ class Run {
   virtual void operator()() = 0;  ///< asynchronous on CUDA; raises Error
 };
 
+/// A x = b from x = 0 on, until ||b - A x|| <= relative ||b||.
+template <class T>
+struct SolveTask {
+  std::string_view solver, preconditioner;  ///< names of Krill: "pcg", "ic0"
+  const AnyMatrix<T>& A;
+  const Array<T>& b;
+  double relative;
+  int max_iterations;
+};
+
+/// A solve with all that is done once a matrix.
+class SolveRun : public Run {
+ public:
+  virtual std::string variant() const = 0;
+  /// Of the last call; nothing where it did not converge.
+  virtual std::optional<int> iterations() const = 0;
+};
+
 template <class T>
 class Rival {
  public:
@@ -42,6 +61,8 @@ class Rival {
   /// Those that do the task's kernel on the task's format; none where the rival has no such thing.
   virtual std::vector<std::string> algorithms(const Task<T>&) const = 0;
   virtual std::unique_ptr<Run> prepare(Context&, const std::string& algorithm, const Task<T>&) const = 0;
+  /// Null where the rival has no such solver or preconditioner.
+  virtual std::unique_ptr<SolveRun> prepare_solve(Context&, const SolveTask<T>&) const { return nullptr; }
 };
 
 inline constexpr std::array<std::string_view, 3> compare_names{"none", "cusparse", "eigen"};
@@ -53,9 +74,11 @@ void require_rival(const Context&, std::string_view compare);
 template <class T>
 std::unique_ptr<Rival<T>> make_rival(Context&, std::string_view compare);
 
-// The rivals, each with a library of its own behind it: eigen_rival.cpp and cusparse_rival.cpp.
+// The rivals, each with a library of its own behind it: eigen_rival.cpp and cusparse_loader.cpp.
 template <class T>
 std::unique_ptr<Rival<T>> make_eigen_rival(int threads);
+template <class T>
+std::unique_ptr<SolveRun> make_eigen_solve(const SolveTask<T>&);  // eigen_solver_rival.cpp
 template <class T>
 std::unique_ptr<Rival<T>> make_cusparse_rival(Context&);
 void require_cusparse_module();

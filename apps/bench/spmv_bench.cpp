@@ -132,6 +132,7 @@ class SpmvBench {
     const Dots<T> dots = with_dot_ ? Dots<T>{.with_first = &x, .first = &dot_} : Dots<T>{};
     job.run = [this, product, &x, &y, dots] { product->apply(s_.ctx, x, y, dots); };
     job.bytes = spmv_bytes<T>(product->bytes, y.size(), x.size(), false);
+    job.flops = spmv_flops<T>(y.size(), nnz(*s_.A), with_dot_);
     job.task = {.kernel = with_dot_ ? "spmv_dot" : "spmv", .A = product->matrix.get(), .x = &x, .y = &y};
     job.keeps = product;
     job.fault = [this, &y] { return fault(y); };

@@ -1,43 +1,55 @@
-// Triangular solves with the lower and the upper triangle of a matrix, and what a plan for them costs.
+// Triangular solves with the lower and the upper triangle of a matrix, exact and approximate, and what a plan for them
+// costs.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "krill/apps/bench/bench_matrix.hpp"
 #include "krill/apps/bench/byte_model.hpp"
 #include "krill/apps/bench/job.hpp"
 #include "krill/apps/linear_system.hpp"
 #include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/triangular/approximate.hpp"
 #include "krill/sparse/triangular/triangular.hpp"
 
 namespace krill::apps::bench {
 namespace {
 
-/// A line of the table.
+/// A line of the table. Nobody else has approximate solves, so no kernel of a rival.
 struct Variant {
   std::string_view name, kernel;
   Fill fill;
   std::int32_t columns;  ///< 0: the plan itself is timed
+  std::optional<ApproximateOptions> approximate = {};
 };
 constexpr Variant all_variants[] = {
     {"L solve", "triangular", Fill::lower, 1},
     {"U solve", "triangular", Fill::upper, 1},
     {"L solve, 8 columns", "triangular_many", Fill::lower, 8},
     {"L plan", "triangular_plan", Fill::lower, 0},
+    {"L jacobi, 3 sweeps", "", Fill::lower, 1, ApproximateOptions{ApproximateMethod::jacobi, 3}},
+    {"L isai", "", Fill::lower, 1, ApproximateOptions{ApproximateMethod::isai, 0}},
 };
 
 /// What a solve reads and writes. Where the matrix has zeros on its diagonal, ones stand there.
-template <class T, class Offset>
+template <class T, class Offset, class Options>
 struct Operands {
+  static constexpr bool exact = std::is_same_v<Options, TriangularOptions>;
+  using Plan = std::conditional_t<exact, TriangularPlan<T, Offset>, ApproximateTriangularPlan<T, Offset>>;
+
   std::shared_ptr<const AnyMatrix<T>> source;
   Triangle triangle;
-  std::unique_ptr<TriangularPlan<T, Offset>> plan;
+  Options options;
+  std::unique_ptr<Plan> plan;
   Dense<T> b, x;
 
-  Operands(const Subject<T>& s, const Variant& variant, std::size_t copy)
+  Operands(const Subject<T>& s, const Variant& variant, std::size_t copy, const Options& wanted)
       : source(source_copy(s, copy)),
         triangle{variant.fill},
+        options(wanted),
         b(rows(*s.A), std::max(1, variant.columns),
           Array<T>(random_vector<T>(std::int64_t{rows(*s.A)} * std::max(1, variant.columns), 1, RandomPurpose::rhs),
                    "b")),
@@ -52,12 +64,31 @@ struct Operands {
   const Csr<T, Offset>& matrix() const { return std::get<Csr<T, Offset>>(*source); }
   void make_plan(Context& ctx) {
     plan.reset();
-    plan = std::make_unique<TriangularPlan<T, Offset>>(ctx, matrix(), triangle);
+    plan = std::make_unique<Plan>(ctx, matrix(), triangle, options);
+  }
+  std::int64_t entries() const {
+    if constexpr (exact)
+      return plan->report().entries;
+    else
+      return plan->entries();
+  }
+  void solve(Context& ctx) {
+    if constexpr (exact)
+      plan->solve(ctx, T(1), b, x);
+    else
+      plan->solve(ctx, T(1), b.values(), x.values());
   }
 
-  /// The first column leaves no more of a residual in a row than rounding there explains; where values are too large
-  /// for that to be said, nothing is. Whoever comes next finds NaN in x.
+  /// What is wrong with x, if anything; an approximate one need only be there. Whoever comes next finds NaN in x.
   std::string fault() {
+    std::string found = exact ? large_residual() : "";
+    if (x.rows() > 0 && std::isnan(std::abs(x.host().at(0, 0)))) found = "wrong result: NaN";
+    for (T& value : x.values().edit()) value = std::numeric_limits<real_t<T>>::quiet_NaN();
+    return found;
+  }
+  /// The first column leaves no more of a residual in a row than rounding there explains; where values are too large
+  /// for that to be said, nothing is.
+  std::string large_residual() {
     const auto solved = x.host();
     const auto right = b.host();
     std::string found;
@@ -80,26 +111,25 @@ struct Operands {
       const double epsilon = std::numeric_limits<real_t<T>>::epsilon();
       if (std::isfinite(size) && !(std::abs(sum) <= 16 * static_cast<double>(to - from + 2) * epsilon * size))
         found = fmt::format("wrong result: row {} leaves a residual of {:.2g} of its terms", i, std::abs(sum) / size);
-      if (std::isnan(std::abs(sum)) && i == 0) found = "wrong result: NaN";
     }
-    for (T& value : x.values().edit()) value = std::numeric_limits<real_t<T>>::quiet_NaN();
     return found;
   }
 };
 
-template <class T, class Offset>
-Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy) {
-  auto operands = std::make_shared<Operands<T, Offset>>(s, variant, copy);
+/// The bytes of approximate solves are those of exact ones, so that rates compare.
+template <class T, class Offset, class Options>
+Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy, const Options& options) {
+  auto operands = std::make_shared<Operands<T, Offset, Options>>(s, variant, copy, options);
   auto* const o = operands.get();
   Job<T> job;
-  const auto entries = static_cast<double>(o->plan->report().entries);
-  job.bytes = triangular_bytes<T>(rows(*s.A), entries, std::max(1, variant.columns));
+  job.bytes = triangular_bytes<T>(rows(*s.A), static_cast<double>(o->entries()), std::max(1, variant.columns));
   job.task = {.kernel = variant.kernel, .A = o->source.get(), .x = &o->b.values(), .y = &o->x.values()};
   job.task.triangle = o->triangle;
   if (variant.columns == 0) {
     job.run = [&ctx = s.ctx, o] { o->make_plan(ctx); };
   } else {
-    job.run = [&ctx = s.ctx, o] { o->plan->solve(ctx, T(1), o->b, o->x); };
+    job.flops = triangular_flops<T>(rows(*s.A), static_cast<double>(o->entries()), variant.columns);
+    job.run = [&ctx = s.ctx, o] { o->solve(ctx); };
     job.fault = [o] { return o->fault(); };
   }
   job.keeps = std::move(operands);
@@ -117,7 +147,10 @@ void bench_triangular(const Subject<T>& s) {
       return s.report(row);
     }
     measure_job<T>(s, row, [&](std::size_t copy) {
-      return with_csr(*s.A, [&]<class Offset>(const Csr<T, Offset>&) { return make_job<T, Offset>(s, variant, copy); });
+      return with_csr(*s.A, [&]<class Offset>(const Csr<T, Offset>&) {
+        return variant.approximate ? make_job<T, Offset>(s, variant, copy, *variant.approximate)
+                                   : make_job<T, Offset>(s, variant, copy, TriangularOptions{});
+      });
     });
     s.report(row);
   }

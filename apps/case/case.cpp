@@ -3,19 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <set>
 #include <tuple>
 
+#include "krill/apps/case/case_file.hpp"
 #include "krill/apps/case/check.hpp"
 #include "krill/apps/case/fill.hpp"
+#include "krill/apps/case/parts.hpp"
+#include "krill/apps/case/suggest.hpp"
 
 namespace krill::apps {
 namespace {
-
-constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
 std::string all_lines(const std::vector<Diagnostic>& found) {
   std::string text;
@@ -29,63 +28,137 @@ std::string all_lines(const std::vector<Diagnostic>& found) {
   return text;
 }
 
-std::string read_text(const std::string& path) {
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown))
-    throw CaseError({{path, 0, 0, "is a folder; expected a YAML file"}});
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw CaseError({{path, 0, 0, fmt::format("cannot be read: {}", std::strerror(errno))}});
-  std::string text(most_bytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) throw CaseError({{path, 0, 0, fmt::format("cannot be read: {}", std::strerror(errno))}});
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > most_bytes)
-    throw CaseError({{path, 0, 0, "is longer than 1 MiB; expected a YAML case (is this the matrix?)"}});
-  return text;
+using Identity = std::tuple<std::string, int, int, std::string>;
+Identity identity(const Diagnostic& d) { return {d.source, d.line, d.column, d.message}; }
+
+/// Takes the variants out of the tree of a file.
+std::vector<NamedPart> take_variants(YamlNode& root, std::vector<Diagnostic>& found) {
+  const auto at = std::ranges::find_if(root.entries, [](const auto& entry) { return entry.key.text == "variants"; });
+  if (at == root.entries.end()) return {};
+  const std::vector<NamedPart> variants = read_variants(at->value, found);
+  root.entries.erase(at);
+  return variants;
 }
 
-/// The file name without folder and last extension.
+/// The names of variants, each once.
+std::vector<std::string> names_of(const std::vector<NamedPart>& variants) {
+  std::vector<std::string> names;
+  for (const NamedPart& one : variants)
+    if (!one.name.empty() && std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
+  return names;
+}
+
+/// Puts the variant of that name over the case, which is called after both unless the variant says something else.
+void choose(YamlNode& root, const std::vector<NamedPart>& variants, const std::string& name, std::string& case_name,
+            std::vector<Diagnostic>& found) {
+  const auto refuse = [&](std::string message) { found.push_back({"--variant " + name, 0, 0, std::move(message)}); };
+  const auto is_meant = [&](const NamedPart& one) { return one.name == name; };
+  const auto chosen = std::ranges::find_if(variants, is_meant);
+  const auto names = names_of(variants);
+  if (names.empty()) return refuse("the case has no variants with names");
+  if (chosen == variants.end())
+    return refuse(fmt::format("the case has no such variant{} it has {}",
+                              nearest(name, names).empty() ? ";" : did_you_mean(name, names),
+                              enumerate(names, " and ")));
+  if (const auto meant = std::ranges::count_if(variants, is_meant); meant > 1)
+    return refuse(fmt::format("this variant stands for {} cases; krill evaluate runs them all", meant));
+  if (YamlNode* own_name = root.find("name"))
+    own_name->text += "-" + name;
+  else
+    case_name += "-" + name;
+  root = merged(root, chosen->tree, case_keys());
+}
+
+/// Books what is wrong with variants, and not with the case that they are put over.
+void check_variants(const YamlNode& root, const std::vector<NamedPart>& variants, std::vector<Diagnostic>& found) {
+  std::vector<Diagnostic> of_case;
+  if (!variants.empty()) check_case(root, "case", of_case);
+  for (const NamedPart& one : variants) {
+    std::vector<Diagnostic> of_both;
+    check_case(merged(root, one.tree, case_keys()), "case", of_both);
+    for (Diagnostic& diagnostic : of_both)
+      if (std::ranges::find(of_case, identity(diagnostic), identity) == of_case.end())
+        found.push_back(std::move(diagnostic));
+  }
+}
+
+LoadedCase read_case(const std::string& text, const std::string& source, const std::vector<std::string>& overrides,
+                     const Reading& reading) {
+  std::vector<Diagnostic> found;
+  YamlNode root = read_tree(text, source, reading.environment, found);
+  const bool readable = found.empty() || root.kind == YamlNode::Kind::map;
+  if (!readable) refuse_if_any(found);
+  const auto variants = take_variants(root, found);
+  check_variants(root, variants, found);
+  std::string name = default_name(source);
+  if (!reading.variant.empty()) choose(root, variants, reading.variant, name, found);
+  for (const auto& option : overrides) apply_setting(root, option, "--set " + option, found);
+  require_map(root, source, "case", "matrix and solver", found);
+  auto checked = check_case(root, name, found);
+  const auto names = names_of(variants);
+  if (reading.variant.empty() && !names.empty() && !(root.find("matrix") && root.find("solver")))
+    found.push_back({source, root.place.line, root.place.column,
+                     fmt::format("only a variant makes this case complete; --variant takes {}", enumerate(names))});
+  refuse_if_any(found);
+  return {std::move(*checked), names};
+}
+
+}  // namespace
+
 std::string default_name(const std::string& source) {
   const std::string stem = std::filesystem::path(source).stem().string();
   return stem.empty() || stem.starts_with('.') ? "case" : stem;
 }
 
-}  // namespace
-
 CaseError::CaseError(std::vector<Diagnostic> found) : Error(all_lines(found)), diagnostics(std::move(found)) {}
 
+LoadedCase load_case_file(const std::string& path, const std::vector<std::string>& overrides, const Reading& reading) {
+  return read_case(read_yaml_text(path), path, overrides, reading);
+}
+
 Case load_case(const std::string& path, const std::vector<std::string>& overrides) {
-  return parse_case(read_text(path), path, overrides);
+  return load_case_file(path, overrides, {}).settings;
 }
 
 Case parse_case(const std::string& text, const std::string& source, const std::vector<std::string>& overrides) {
-  std::vector<Diagnostic> found;
-  const auto refuse_if_found = [&] {
-    if (found.empty()) return;
-    std::stable_sort(found.begin(), found.end(), [](const Diagnostic& a, const Diagnostic& b) {
-      return std::tie(a.line, a.column) < std::tie(b.line, b.column);  // options, which have no line, first
-    });
-    throw CaseError(std::move(found));
-  };
-  YamlNode root = read_yaml(text, source, found);
-  const bool readable = found.empty() || root.kind == YamlNode::Kind::map;
-  if (!readable) refuse_if_found();
-  for (const auto& option : overrides) apply_setting(root, option, "--set " + option, found);
-  if (root.kind == YamlNode::Kind::null) {
-    found.push_back({source, 1, 1, "the case is empty; it needs at least matrix and solver"});
-  } else if (root.kind != YamlNode::Kind::map) {
-    found.push_back(
-        {source, root.place.line, root.place.column, "expected keys such as 'solver:' at the top of a case"});
-  }
-  if (root.kind != YamlNode::Kind::map) refuse_if_found();
+  return read_case(text, source, overrides, {}).settings;
+}
 
-  const auto checked = check_section(root, case_keys(), found);
-  refuse_if_found();
+void refuse_if_any(std::vector<Diagnostic> found) {
+  if (found.empty()) return;
+  std::set<Identity> known;  // what cases share is wrong in each of them
+  std::erase_if(found, [&](const Diagnostic& d) { return !known.insert(identity(d)).second; });
+  const auto place = [](const Diagnostic& d) {  // options, which have no line, first and as they were typed
+    return std::tuple(d.line > 0 ? d.source : "", d.line, d.column);
+  };
+  std::ranges::stable_sort(found, {}, place);
+  throw CaseError(std::move(found));
+}
+
+void require_map(const YamlNode& root, const std::string& source, std::string_view what, std::string_view needs,
+                 std::vector<Diagnostic>& found) {
+  if (root.kind == YamlNode::Kind::map) return;
+  if (root.kind == YamlNode::Kind::null)
+    found.push_back({source, 1, 1, fmt::format("the {} is empty; it needs at least {}", what, needs)});
+  else
+    found.push_back({source, root.place.line, root.place.column,
+                     fmt::format("expected keys such as 'solver:' at the top of a {}", what)});
+  refuse_if_any(std::move(found));
+}
+
+std::optional<Case> check_case(const YamlNode& root, const std::string& name, std::vector<Diagnostic>& found) {
+  const std::size_t earlier = found.size();
+  const auto checked = check_section(root, case_file_keys(), found);
+  for (const auto& [key, value] : root.entries)
+    if (key.text == "include" || key.text == "variants")
+      found.push_back({key.place.source, key.place.line, key.place.column,
+                       fmt::format("'{}' can stand at the top of a file only", key.text)});
+  if (found.size() > earlier) return {};
   Case c;
-  c.name = default_name(source);
+  c.name = name;
   FromJson::fill(c, checked);
   check_together(root, c, found);
-  refuse_if_found();
+  if (found.size() > earlier) return {};
   return c;
 }
 

@@ -152,8 +152,16 @@ struct ColorOrdering {
 template <class Fields>
 void describe(Fields&, ColorOrdering&) {}
 
+struct AutoOrdering {
+  static constexpr std::string_view type = "auto";
+  static constexpr std::string_view doc =
+      "what suits the matrix and the preconditioner, by the rules of `krill inspect`";
+};
+template <class Fields>
+void describe(Fields&, AutoOrdering&) {}
+
 /// The registry of orderings: the system is reordered symmetrically before it is solved.
-using OrderingOptions = std::variant<NaturalOrdering, RcmOrdering, AmdOrdering, ColorOrdering>;
+using OrderingOptions = std::variant<NaturalOrdering, RcmOrdering, AmdOrdering, ColorOrdering, AutoOrdering>;
 
 struct NoScaling {
   static constexpr std::string_view type = "none";
@@ -188,8 +196,15 @@ struct RuizScaling {
 template <class Fields>
 void describe(Fields&, RuizScaling&) {}
 
+struct AutoScaling {
+  static constexpr std::string_view type = "auto";
+  static constexpr std::string_view doc = "what suits the matrix, by the rules of `krill inspect`";
+};
+template <class Fields>
+void describe(Fields&, AutoScaling&) {}
+
 /// The registry of scalings: the system is scaled before it is reordered and solved.
-using ScalingOptions = std::variant<NoScaling, DiagonalScaling, SymmetricScaling, RuizScaling>;
+using ScalingOptions = std::variant<NoScaling, DiagonalScaling, SymmetricScaling, RuizScaling, AutoScaling>;
 
 enum class Backend { automatic, host, cuda };
 inline constexpr std::array<std::string_view, 3> backend_names{"auto", "host", "cuda"};

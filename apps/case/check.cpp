@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "krill/apps/case/suggest.hpp"
@@ -151,6 +150,8 @@ class Checker {
       case Kind::variant:
         if (node.kind == YamlNode::Kind::map) return variant(node, key, path);
         return refuse(node, path, expectation(key), bare_type_hint(node, key)), Json();
+      case Kind::tree:
+        break;
     }
     return {};
   }
@@ -192,9 +193,7 @@ class Checker {
     if (!node.quoted && (looks_like_number(node.text) || looks_like_boolean(node.text)))
       return refuse(node, path, expectation(key), "; put it in quotes"), Json();
     if (key.kind == Kind::text) return node.text;
-    const bool of_file = node.place.line > 0;
-    const std::filesystem::path folder = of_file ? std::filesystem::path(node.place.source).parent_path() : "";
-    return (folder / node.text).lexically_normal().string();
+    return path_of(node);
   }
 
   Json choice(const YamlNode& node, const Key& key, const std::string& path) {
@@ -214,7 +213,7 @@ class Checker {
   }
 
   Json variant(const YamlNode& node, const Key& key, const std::string& path) {
-    const Alternative* chosen = choose(node, key);
+    const Alternative* chosen = chosen_alternative(node, key);
     std::vector<std::string> allowed;
     if (!chosen || chosen->key.empty()) allowed.push_back(key.tag);
     for (const Alternative& one : key.alternatives)
@@ -233,14 +232,6 @@ class Checker {
     if (chosen->key.empty()) json[key.tag] = chosen->type;
     json.update(values(node, chosen->keys, path, suggested));
     return json;
-  }
-
-  /// The alternative that a section asks for, or null.
-  static const Alternative* choose(const YamlNode& node, const Key& key) {
-    for (const Alternative& one : key.alternatives)
-      if (!one.key.empty() && node.find(one.key)) return node.find(key.tag) ? nullptr : &one;
-    const YamlNode* type = node.find(key.tag);
-    return type && type->kind == YamlNode::Kind::scalar ? key.alternative(type->text) : nullptr;
   }
 
   void report_no_choice(const YamlNode& node, const Key& key, const std::string& path, const Words& suggested) {
@@ -297,6 +288,13 @@ class Checker {
 
 }  // namespace
 
+const Alternative* chosen_alternative(const YamlNode& section, const Key& variant) {
+  const YamlNode* type = section.find(variant.tag);
+  for (const Alternative& one : variant.alternatives)
+    if (!one.key.empty() && section.find(one.key)) return type ? nullptr : &one;
+  return type && type->kind == YamlNode::Kind::scalar ? variant.alternative(type->text) : nullptr;
+}
+
 Json check_section(const YamlNode& section, const std::vector<Key>& keys, std::vector<Diagnostic>& found) {
   return Checker(found).section(section, keys, "");
 }
@@ -322,6 +320,24 @@ static std::vector<std::string_view> idle_layout_keys(const Case& c) {
   book("hack_rows", l.hack_rows != usual.hack_rows, c.format == Format::hdia);
   book("ell_width", l.ell_width != usual.ell_width, c.format == Format::hyb);
   return idle;
+}
+
+/// Keys about pivots that another one makes idle.
+static void check_shift(const PreconditionerOptions& preconditioner, const auto& refuse) {
+  std::visit(
+      [&](const auto& o) {
+        if constexpr (requires { o.shift; }) {
+          const bool none = o.shift.type == decltype(o.shift.type)::none;
+          if (none && o.shift.value != 0)
+            refuse({"preconditioner", "shift", "value"},
+                   "preconditioner.shift.value is not used by shift type none; leave it out or change the type");
+          if constexpr (requires { o.boost; })
+            if (!none && o.boost != 0)
+              refuse({"preconditioner", "boost"},
+                     "preconditioner.boost and preconditioner.shift both replace pivots; keep one of them");
+        }
+      },
+      preconditioner);
 }
 
 void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>& found) {
@@ -358,6 +374,12 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
            fmt::format("preconditioner.direction is {}, expected symmetric for solver pcg, which needs a Hermitian "
                        "preconditioner",
                        sweep_direction_names[static_cast<std::size_t>(sweep->direction)]));
+  check_shift(c.preconditioner, refuse);
+  if (const auto* isai = std::get_if<IsaiOptions>(&c.preconditioner);
+      isai && isai->form == IsaiForm::general && std::holds_alternative<PcgOptions>(c.solver))
+    refuse({"preconditioner", "form"},
+           "preconditioner.form is general, expected auto or factored for solver pcg, which needs a Hermitian "
+           "preconditioner");
   if (c.verify.reference == Reference::none && c.verify.tolerance != 0)
     refuse({"verify", "tolerance"},
            "verify.tolerance is not used by verify.reference none; leave it out or ask for eigen");

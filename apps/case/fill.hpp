@@ -33,6 +33,7 @@ class FromJson {
   void variant(std::string_view name, std::string_view tag, Variant& target, Need, std::string_view) {
     if (const auto* found = find(name)) fill(target, tag, *found);
   }
+  void tree(std::string_view, std::string_view, std::string_view) {}
 
   template <class Options>
   static void fill(Options& target, const nlohmann::ordered_json& json) {

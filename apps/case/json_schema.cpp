@@ -1,6 +1,9 @@
 #include "krill/apps/case/json_schema.hpp"
 
-#include "krill/apps/case/keys.hpp"
+#include <utility>
+
+#include "krill/apps/case/case_file.hpp"
+#include "krill/apps/case/part_schema.hpp"
 
 namespace krill::apps {
 namespace {
@@ -78,6 +81,8 @@ Json kind_schema(const Key& key) {
       return schema;
     case Kind::variant:
       return variant_schema(key);
+    case Kind::tree:
+      return Json::object();
   }
   return schema;
 }
@@ -94,12 +99,21 @@ Json schema_of(const Key& key) {
 
 }  // namespace
 
+Json keys_schema(const std::vector<Key>& keys) { return section_schema(keys); }
+
 Json case_schema() {
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
               {"title", "Krill case"},
               {"description", "One sparse linear system A x = b, and how to solve it with krill solve"},
               {"type", "object"}};
-  schema.update(section_schema(case_keys()));
+  schema.update(section_schema(case_file_keys()));
+  schema["properties"]["include"].update(include_schema());
+  schema["properties"]["variants"].update(variants_schema());
+  // What is missing here may stand in an included file, or in every variant.
+  const Json required = std::exchange(schema["required"], nullptr);
+  schema.erase("required");
+  schema["if"] = {{"not", {{"anyOf", {{{"required", {"include"}}}, {{"required", {"variants"}}}}}}}};
+  schema["then"] = {{"required", required}};
   return schema;
 }
 

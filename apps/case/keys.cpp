@@ -108,6 +108,8 @@ std::string expectation(const Key& key) {
       return "the name of a file";
     case Key::Kind::choice:
       return one_of(key.choices);
+    case Key::Kind::tree:
+      return key.expected;
     case Key::Kind::section:
       return "a section with " + enumerate(names_of(key.keys), " and ");
     case Key::Kind::variant:

@@ -1,4 +1,4 @@
-// The keys of a case as data: what checking, schema, documentation and `krill explain` walk.
+// The keys of a case, or of a sweep, as data: what checking, schema, documentation and `krill explain` walk.
 #pragma once
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ struct Alternative;
 
 /// One key, with all that describe() says of it.
 struct Key {
-  enum class Kind { integer, number, boolean, text, path, choice, section, variant };
+  enum class Kind { integer, number, boolean, text, path, choice, section, variant, tree };
   std::string name;
   Kind kind = Kind::section;
   std::string doc;
@@ -24,6 +24,7 @@ struct Key {
   Range range;                            ///< of an integer or a number
   std::vector<std::string> choices;       ///< of a choice
   std::vector<Key> keys;                  ///< of a section
+  std::string expected;                   ///< of a tree: what has to stand there
   std::string tag;                        ///< of a variant: the key that names the alternative
   std::vector<Alternative> alternatives;  ///< of a variant
 
@@ -82,7 +83,8 @@ constexpr std::string_view type_of() {
 /// A choice as data: 9 for "9", else the word.
 nlohmann::ordered_json choice_value(std::string_view name);
 
-/// The visitor that collects keys.
+/// The visitor that collects keys. Beside what a case has, a sweep has trees: parts that are cases themselves, or lists
+/// of them, which code of its own reads.
 class KeyCollector {
  public:
   std::vector<Key> keys;
@@ -123,6 +125,10 @@ class KeyCollector {
       visit_alternative(held, [&]<class Options>(Options&) { key.fallback = type_of<Options>(); });
     for_each_alternative<Variant>(
         [&]<class Options>(std::type_identity<Options>) { key.alternatives.push_back(alternative<Options>()); });
+  }
+
+  void tree(std::string_view name, std::string_view expected, std::string_view doc) {
+    add(Key::Kind::tree, name, doc, nullptr).expected = expected;
   }
 
   template <class Options>

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "krill/apps/case/case_file.hpp"
 #include "krill/apps/case/effective.hpp"
 #include "krill/apps/case/suggest.hpp"
 
@@ -21,8 +22,8 @@ struct Entry {
 
 bool same(const Key& a, const Key& b) { return a.doc == b.doc && a.kind == b.kind && a.fallback == b.fallback; }
 
-/// All keys of a case, sections and variants included; keys that alternatives share are there once.
-std::vector<Entry> all_entries() {
+/// All keys of a case file, sections and variants included, and of sweeps; keys that alternatives share are there once.
+std::vector<Entry> all_entries(const std::vector<Key>& of_sweeps) {
   std::vector<Entry> entries;
   const auto walk = [&](const auto& self, const std::vector<Key>& keys, const std::string& path,
                         const std::string& user) -> void {
@@ -37,7 +38,8 @@ std::vector<Entry> all_entries() {
         self(self, one.keys, name + ".", one.key.empty() ? fmt::format("{} {}", key.tag, one.type) : "");
     }
   };
-  walk(walk, case_keys(), "", "");
+  walk(walk, case_file_keys(), "", "");
+  walk(walk, of_sweeps, "", "krill evaluate");
   return entries;
 }
 
@@ -65,14 +67,33 @@ std::string kind_text(const Key& key, const std::string& path) {
   return escaped(expectation(key));
 }
 
-std::string table(const std::vector<Key>& keys, const std::string& path) {
-  std::string text = "| key | value | default | meaning |\n|---|---|---|---|\n";
-  for (const Key& key : keys) {
-    const std::string fallback = default_text(key);
-    text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, kind_text(key, path),
-                        fallback.empty() || key.required ? fallback : fmt::format("`{}`", fallback), escaped(key.doc));
+/// The sections of a variant's alternatives, a chapter for each name; where alternatives have other keys or defaults
+/// under one name, a part for those that agree.
+void append_sections_of_alternatives(std::string& text, const Key& variant, const std::string& path,
+                                     std::set<std::string>& written) {
+  struct Section {
+    const Key* key;
+    std::string table;
+    std::vector<std::string> users;
+  };
+  std::vector<Section> sections;
+  for (const Alternative& one : variant.alternatives)
+    for (const Key& key : one.keys) {
+      if (key.keys.empty()) continue;
+      const std::string keys = key_table(key.keys, path + key.name + ".");
+      const auto known = std::find_if(sections.begin(), sections.end(),
+                                      [&](const Section& s) { return s.key->name == key.name && s.table == keys; });
+      Section& section = known == sections.end() ? sections.emplace_back(Section{&key, keys, {}}) : *known;
+      section.users.push_back(one.type);
+    }
+  for (const Section& section : sections) {
+    const auto is_namesake = [&](const Section& other) { return other.key->name == section.key->name; };
+    if (written.insert(path + section.key->name).second)
+      text += fmt::format("\n## {}{}\n\n{}\n", path, section.key->name, escaped(section.key->doc));
+    if (std::count_if(sections.begin(), sections.end(), is_namesake) > 1)
+      text += fmt::format("\n### with {} {}\n", variant.tag, enumerate(section.users));
+    text += "\n" + section.table;
   }
-  return text;
 }
 
 /// The chapters of the sections and variants among `keys`, each path once.
@@ -82,14 +103,15 @@ void append_chapters(std::string& text, const std::vector<Key>& keys, const std:
     const std::string name = path + key.name;
     if ((key.keys.empty() && key.alternatives.empty()) || !written.insert(name).second) continue;
     text += fmt::format("\n## {}\n\n{}\n", name, escaped(key.doc));
-    if (!key.keys.empty()) text += "\n" + table(key.keys, name + ".");
+    if (!key.keys.empty()) text += "\n" + key_table(key.keys, name + ".");
     for (const Alternative& one : key.alternatives) {
       const std::string choice =
           one.key.empty() ? fmt::format("{}: {}", key.tag, one.type) : fmt::format("{}: NAME", one.key);
       text += fmt::format("\n### `{}: {{{}}}`\n\n{}\n", name, choice, escaped(one.doc));
-      if (!one.keys.empty()) text += "\n" + table(one.keys, name + ".");
+      if (!one.keys.empty()) text += "\n" + key_table(one.keys, name + ".");
     }
     append_chapters(text, key.keys, name + ".", written);
+    append_sections_of_alternatives(text, key, name + ".", written);
     for (const Alternative& one : key.alternatives) append_chapters(text, one.keys, name + ".", written);
   }
 }
@@ -110,8 +132,10 @@ solver: {type: pcg}
 - `--set path=value` changes one value, under the same rules: `--set solver.stop.relative=1e-10`,
   `--set 'matrix={file: thermal.mtx.gz}'`.
 - Names of files start at the folder of the case; those in `--set` at the current folder.
-- Anchors, aliases and merge keys (`<<`) work.
-- `krill schema` prints the JSON Schema for editors, `krill explain KEY` what stands here.
+- `include: base.yaml` puts this case over another one: sections are merged key by key, and a section that gets another
+  type keeps the keys that the new type has, too. Anchors, aliases and merge keys (`<<`) work inside of one file.
+- With `--env`, `${NAME}` in a value stands for what the environment says; without it, it is an error.
+- `krill schema` prints the JSON Schema for [editors](editors.md), `krill explain KEY` what stands here.
 
 A case with more in it:
 
@@ -125,6 +149,18 @@ solver:
   stop: {relative: 1.0e-10, time_limit: 60}
 preconditioner: {type: jacobi}
 verify: {reference: eigen}
+```
+
+One with variants: `krill solve CASE.yaml --variant strong` solves one of them and calls it flow-strong, `krill evaluate
+CASE.yaml` measures all. A variant may be short: a word stands for `{type: word}`, and a list in a value for several cases.
+
+```yaml
+name: flow
+matrix: {generate: convection_diffusion2d, nx: 200}
+solver: {type: gmres}
+variants:
+  strong: {preconditioner: {type: ilu0}, solver: {restart: 100}}
+  short: {solver: bicgstab, preconditioner: jacobi}
 ```
 )";
 
@@ -173,29 +209,59 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
   return result;
 }
 
+std::string key_table(const std::vector<Key>& keys, const std::string& path) {
+  std::string text = "| key | value | default | meaning |\n|---|---|---|---|\n";
+  for (const Key& key : keys) {
+    const std::string fallback = default_text(key);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, kind_text(key, path),
+                        fallback.empty() || key.required ? fallback : fmt::format("`{}`", fallback), escaped(key.doc));
+  }
+  return text;
+}
+
 std::string case_reference() {
   std::string text(introduction);
-  text += "\n## The keys of a case\n\n" + table(case_keys(), "");
+  text += "\n## The keys of a case\n\n" + key_table(case_file_keys(), "");
   std::set<std::string> written;
   append_chapters(text, case_keys(), "", written);
   return text;
 }
 
-std::string explain(const std::string& name) {
-  std::string text;
+std::vector<std::string> explained_words(const std::vector<Key>& of_sweeps) {
   std::set<std::string> known;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
-  for (const Entry& entry : all_entries()) {
-    if (entry.path == name || entry.path.ends_with("." + name)) add(describe_entry(entry));
+  for (const Entry& entry : all_entries(of_sweeps)) {
     known.insert({entry.path, entry.key->name});
-    for (const Alternative& one : entry.key->alternatives) {
+    for (const Alternative& one : entry.key->alternatives)
+      if (!one.type.empty()) known.insert(one.type);
+  }
+  return {known.begin(), known.end()};
+}
+
+std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
+  for (const Entry& entry : all_entries(of_sweeps)) {
+    if (entry.path == name || entry.path.ends_with("." + name)) add(describe_entry(entry));
+    for (const Alternative& one : entry.key->alternatives)
       if (one.type == name && !name.empty()) add(describe_alternative(*entry.key, one));
-      known.insert(one.type);
-    }
   }
   if (!text.empty()) return text;
-  const std::vector<std::string> words(known.begin(), known.end());
-  throw InvalidArgument(fmt::format("a case has nothing that is called '{}'{}", name, did_you_mean(name, words)));
+  throw InvalidArgument(
+      fmt::format("a case has nothing that is called '{}'{}", name, did_you_mean(name, explained_words(of_sweeps))));
+}
+
+SettingWords setting_words() {
+  std::set<std::string> keys, values;
+  for (const auto& [path, key, users] : all_entries({})) {
+    const bool tagged = key->kind == Key::Kind::variant;
+    if (key->kind == Key::Kind::section || key->kind == Key::Kind::tree) continue;
+    const std::string setting = path + (tagged ? "." + key->tag : "") + "=";
+    keys.insert(setting);
+    std::vector<std::string> words = tagged ? types_of(*key) : key->choices;
+    if (key->kind == Key::Kind::boolean) words = {"true", "false"};
+    for (const auto& word : words) values.insert(setting + word);
+  }
+  return {{keys.begin(), keys.end()}, {values.begin(), values.end()}};
 }
 
 std::string list_types(const Key& variant) {

@@ -6,6 +6,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -191,18 +192,16 @@ std::size_t character_length(std::string_view text, std::size_t i) {
 
 /// Books the first place that is not text; yaml-cpp would end there without a word, or repair it.
 bool is_text(const std::string& text, const std::string& source, std::vector<Diagnostic>& found) {
-  int line = 1, column = 1;
-  for (std::size_t i = 0, length = 0; i < text.size(); i += length, ++column) {
-    length = character_length(text, i);
-    if (length == 0) {
-      found.push_back({source, line, column,
-                       fmt::format("byte 0x{:02X} cannot stand in a case; it has to be UTF-8 text",
-                                   static_cast<unsigned char>(text[i]))});
-      return false;
-    }
-    if (text[i] == '\n') ++line, column = 0;
-  }
-  return true;
+  const std::size_t end = text_length(text);
+  if (end == text.size()) return true;
+  const auto line_begin = text.begin() + static_cast<std::ptrdiff_t>(end ? text.rfind('\n', end - 1) + 1 : 0);
+  const auto at = text.begin() + static_cast<std::ptrdiff_t>(end);
+  const auto line = 1 + std::count(text.begin(), line_begin, '\n');
+  const auto column = 1 + std::count_if(line_begin, at, [](char c) { return (c & 0xC0) != 0x80; });
+  found.push_back({source, static_cast<int>(line), static_cast<int>(column),
+                   fmt::format("byte 0x{:02X} cannot stand in a case; it has to be UTF-8 text",
+                               static_cast<unsigned char>(text[end]))});
+  return false;
 }
 
 void place_in_option(YamlNode& node, const std::string& option) {
@@ -216,6 +215,18 @@ void place_in_option(YamlNode& node, const std::string& option) {
 const YamlNode* YamlNode::find(std::string_view key) const {
   const auto at = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key.text == key; });
   return at == entries.end() ? nullptr : &at->value;
+}
+
+std::string path_of(const YamlNode& name) {
+  const bool of_file = name.place.line > 0;
+  const std::filesystem::path folder = of_file ? std::filesystem::path(name.place.source).parent_path() : "";
+  return (folder / name.text).lexically_normal().string();
+}
+
+std::size_t text_length(std::string_view bytes) {
+  std::size_t i = 0;
+  for (std::size_t length = 1; length > 0 && i < bytes.size(); i += length) length = character_length(bytes, i);
+  return i;
 }
 
 YamlNode read_yaml(const std::string& text, const std::string& source, std::vector<Diagnostic>& found) {

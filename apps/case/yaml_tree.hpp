@@ -34,6 +34,13 @@ struct YamlEntry {
   YamlNode key, value;
 };
 
+/// The file that a scalar names: a relative name starts at the folder of the file in which it stands, in an option of
+/// the command line at the current one.
+std::string path_of(const YamlNode&);
+
+/// How many bytes at the beginning of `bytes` are UTF-8 text without control characters but tab and line ends.
+std::size_t text_length(std::string_view bytes);
+
 /// Reads text that holds one YAML document and books what is wrong with it: syntax errors, duplicate keys, several
 /// documents, unknown tags, broken merges. What can still be used is returned. Text of any kind is safe: nesting,
 /// aliases and size are bounded.

@@ -103,7 +103,9 @@ Advice by_reason(const SolveRecord& record) {
       return {fmt::format("r'Mr <= 0 in iteration {}: the preconditioner is not positive definite", r.iterations),
               "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
     case Reason::zero_pivot:
-      return {"the preconditioner met a zero pivot", "Use another preconditioner, or reorder the matrix."};
+      return {"the preconditioner met a zero pivot",
+              "Use another preconditioner, reorder the matrix, or let an LU factorisation replace such pivots "
+              "(shift: {type: nonzero})."};
     case Reason::not_finite:
       return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),
               "The numbers overflow: check the sizes of the entries (krill inspect), or use a wider precision."};

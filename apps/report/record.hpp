@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
+#include "krill/apps/advise/choose.hpp"
 #include "krill/apps/verify/judge.hpp"
 #include "krill/solvers/solver.hpp"
 #include "krill/sparse/io/analyze.hpp"
@@ -48,8 +48,9 @@ struct Verification {
 };
 
 struct SolveRecord {
-  Case settings;
-  std::string started_at;  ///< ISO 8601, UTC
+  Case settings;                      ///< what was `auto` of the method is chosen
+  std::vector<ChoiceReason> choices;  ///< why; empty where the case named everything
+  std::string started_at;             ///< ISO 8601, UTC
   Precision precision = Precision::float64;
   SpmvReport products;  ///< how A x was computed
   PreconditionerReport preconditioner;
@@ -60,8 +61,9 @@ struct SolveRecord {
   bool on_cuda = false;
   int threads = 1;
   std::optional<DeviceInfo> device;
-  std::size_t memory_bytes = 0;     ///< matrix, vectors and workspace on the backend's side
-  std::size_t peak_host_bytes = 0;  ///< of the whole program so far
+  std::size_t memory_bytes = 0;       ///< matrix, vectors and workspace on the backend's side
+  std::size_t memory_peak_bytes = 0;  ///< the most of arrays and workspace on the backend's side, setup included
+  std::size_t peak_host_bytes = 0;    ///< of the whole program so far
 
   SolveReport result;
   double residual_norm = 0;           ///< ||b - A x||

@@ -11,6 +11,10 @@ namespace krill::apps {
 nlohmann::ordered_json report_json(const SolveRecord&);
 std::string report_text(const SolveRecord&);
 
+/// Parts of it: what the program is made of, and what a preconditioner tells of itself.
+nlohmann::ordered_json versions_json();
+nlohmann::ordered_json preconditioner_json(const PreconditionerReport&);
+
 /// A block for people: status first, then the figures; where the solve failed, why, and what to try.
 std::string summary(const SolveRecord&);
 

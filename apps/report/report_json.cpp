@@ -97,26 +97,12 @@ Json timings_json(const Timings& t) {
           {"total", t.total}};
 }
 
-Json versions_json() {
-  return {{"krill", version},
-          {"commit", git_commit()},
-          {"compiler", cxx_compiler},
-          {"build_type", build_type},
-          {"cuda", with_cuda ? Json(cuda_compiler) : Json()}};
-}
-
 Json products_json(const SpmvReport& products) {
   const auto known = [](double value) { return value > 0 ? Json(value) : Json(); };
   return {{"method", products.method},      {"why", products.why},
           {"matrix_bytes", products.bytes}, {"csr_bytes", products.csr_bytes},
           {"ms", known(products.ms)},       {"csr_ms", known(products.csr_ms)},
           {"setup_ms", products.setup_ms},  {"break_even", known(products.break_even)}};
-}
-
-Json preconditioner_json(const PreconditionerReport& p) {
-  Json json = {{"symbolic_ms", p.symbolic_ms}, {"numeric_ms", p.numeric_ms}, {"memory_bytes", p.bytes}};
-  for (const Fact& fact : p.facts) std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
-  return json;
 }
 
 Json scaling_json(const SolveRecord& record) {
@@ -137,6 +123,20 @@ Json ordering_json(const SolveRecord& record) {
 }
 
 }  // namespace
+
+Json versions_json() {
+  return {{"krill", version},
+          {"commit", git_commit()},
+          {"compiler", cxx_compiler},
+          {"build_type", build_type},
+          {"cuda", with_cuda ? Json(cuda_compiler) : Json()}};
+}
+
+Json preconditioner_json(const PreconditionerReport& p) {
+  Json json = {{"symbolic_ms", p.symbolic_ms}, {"numeric_ms", p.numeric_ms}, {"memory_bytes", p.bytes}};
+  for (const Fact& fact : p.facts) std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
+  return json;
+}
 
 nlohmann::ordered_json report_json(const SolveRecord& record) {
   const Advice help = advice(record);
@@ -164,7 +164,10 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["ordering"] = ordering_json(record);
   json["products"] = products_json(record.products);
   json["preconditioner_setup"] = preconditioner_json(record.preconditioner);
+  json["choices"] = Json::object();
+  for (const auto& [key, why] : record.choices) json["choices"][key] = why;
   json["memory_bytes"] = record.memory_bytes;
+  json["memory_peak_bytes"] = record.memory_peak_bytes;
   json["peak_host_memory_bytes"] = record.peak_host_bytes;
   json["notes"] = record.notes;
   json["files"] = record.files;

@@ -120,6 +120,7 @@ std::string summary(const SolveRecord& record) {
   row(block, "time", time_text(record.timings));
   row(block, "scaling", scaling_text(record));
   row(block, "ordering", ordering_text(record));
+  for (const auto& [key, why] : record.choices) row(block, "auto", fmt::format("{} {}", key, why));
   row(block, "setup", setup_text(record.preconditioner));
   row(block, "ran on", where_text(record));
   if (record.settings.format == Format::automatic) row(block, "products", record.products.why);

@@ -59,7 +59,7 @@ class BlockJacobi final : public Preconditioner<T> {
   void gather(Context& ctx, const Csr<T, Offset>& A) {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, layout().padded_rows(rows_),
-               GatherBlocks<kernel_t<T>, Offset>{A.view(where), layout(), inverses_.write(where)});
+               GatherDiagonalBlocks<kernel_t<T>, Offset>{A.view(where), layout(), inverses_.write(where)});
     });
   }
   void refuse(std::string_view type, std::span<const std::int32_t> bad) const {

@@ -6,7 +6,8 @@ namespace krill {
 
 template void run_pass(const Where&, std::int64_t, ClearBlockEvents);
 
-#define INSTANTIATE(T, Offset) template void run_pass(const Where&, std::int64_t, GatherBlocks<kernel_t<T>, Offset>);
+#define INSTANTIATE(T, Offset) \
+  template void run_pass(const Where&, std::int64_t, GatherDiagonalBlocks<kernel_t<T>, Offset>);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE
 

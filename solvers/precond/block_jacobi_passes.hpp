@@ -4,6 +4,7 @@
 
 #include "krill/solvers/precond/options.hpp"
 #include "krill/sparse/core/pass.hpp"
+#include "krill/sparse/core/pivot_size.hpp"
 #include "krill/sparse/formats/csr.hpp"
 
 namespace krill {
@@ -41,7 +42,7 @@ struct ClearBlockEvents {
 
 /// The diagonal blocks of A; the identity where the last one sticks out. Over the padded rows.
 template <class T, class Offset>
-struct GatherBlocks {
+struct GatherDiagonalBlocks {
   using Sum = NoSum;
   CsrView<const T, Offset> a;
   BlockLayout layout;
@@ -105,18 +106,6 @@ struct MultiplyBlocksDot {
   }
   constexpr void finish(double sum) const { *rz = sum; }
 };
-
-/// How large a candidate for a pivot is: |re| + |im|. NaN is larger than all numbers, so that it is not passed over.
-template <class T>
-constexpr real_t<T> pivot_size(T a) {
-  using R = real_t<T>;
-  R size{};
-  if constexpr (is_complex<T>)
-    size = (a.re < R(0) ? -a.re : a.re) + (a.im < R(0) ? -a.im : a.im);
-  else
-    size = a < R(0) ? -a : a;
-  return size == size ? size : std::numeric_limits<R>::infinity();
-}
 
 /// Inverts the blocks in place by Gauss-Jordan elimination with partial pivoting, and tells of those that are singular
 /// (a zero pivot) or not finite, before or after. O(rows dim^2).

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
 #include <optional>
 #include <variant>
 
@@ -12,6 +15,7 @@
 #include "krill/sparse/core/stopwatch.hpp"
 #include "krill/sparse/factor/incomplete.hpp"
 #include "krill/sparse/triangular/approximate.hpp"
+#include "krill/sparse/vector/vector.hpp"
 
 namespace krill {
 
@@ -136,8 +140,23 @@ struct TimedFactor {
   }
 };
 
-/// Factors A, or refuses the row whose pivot forbids it; zero_remedy is what helps against a zero.
-void factor_lu(auto& made, std::string_view type, std::string_view zero_remedy, std::int32_t block_dim = 1) {
+/// The boost that `shift` asks for; none where A has no finite entry other than 0 to measure pivots by. Waits.
+template <class T, class Offset>
+std::optional<PivotBoost<T>> shift_boost(Context& ctx, const ShiftOptions<LuShift>& shift, const Csr<T, Offset>& A) {
+  using R = real_t<T>;
+  if (shift.type == LuShift::none) return {};
+  Array<double> largest(1, "largest entry");
+  max_abs(ctx, A.values(), largest);
+  const double share = shift.value > 0 ? shift.value : std::sqrt(double{std::numeric_limits<R>::epsilon()});
+  const R modulus = static_cast<R>(share * largest.host()[0]);
+  if (!(modulus > 0) || !std::isfinite(modulus)) return {};
+  return PivotBoost<T>{modulus, T(modulus), true};
+}
+
+/// Factors A with that boost, or refuses the row whose pivot forbids it.
+template <class T>
+void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost<T>>& boost,
+               std::int32_t block_dim = 1) {
   const auto& factor = made.factor;
   if (const auto row = factor.structural_zero())
     refuse_row(type, *row, "there is no entry on the diagonal", "reorder the rows, or use preconditioner none",
@@ -145,15 +164,40 @@ void factor_lu(auto& made, std::string_view type, std::string_view zero_remedy, 
   made.update();
   const auto zero = factor.numerical_zero(), bad = factor.not_finite();
   if (zero && (!bad || *zero < *bad))  // what comes after a zero is bad, too
-    refuse_row(type, *zero, "the pivot is 0", zero_remedy, block_dim);
+    refuse_row(type, *zero, "the pivot is 0",
+               "set shift: {type: nonzero}, reorder the rows, or use preconditioner jacobi", block_dim);
   if (bad)
     refuse_row(type, *bad, "the pivot is NaN or infinite", "scale the matrix, or use preconditioner jacobi", block_dim);
+  if (!boost) return;
+  const std::int32_t boosts = factor.boosts();
+  made.report.facts.push_back({"boosted_pivots", std::int64_t{boosts}});
+  if (boosts > 0)
+    made.report.notes.push_back(fmt::format("preconditioner {}: {} pivot{} {} {:.4g}", type, boosts,
+                                            boosts == 1 ? "" : "s", boost->keeps_phase ? "got the modulus" : "became",
+                                            std::real(boost->value)));
 }
 
-/// Factors A with the least of some shifts for which the pivots are positive, or refuses the row whose pivot is not.
-/// The shift.
-double factor_cholesky(auto& made, std::string_view type, double shift, std::int32_t block_dim = 1) {
+/// What the pivot of a row is the root of: a_ii - sum |l_ij|^2.
+template <class T, class Offset>
+double radicand(const Csr<T, Offset>& A, const Csr<T, Offset>& L, std::int32_t row) {
+  const auto i = static_cast<std::size_t>(row);
+  double sum = 0;
+  for (auto k = static_cast<std::size_t>(A.row_offsets().host()[i]);
+       k < static_cast<std::size_t>(A.row_offsets().host()[i + 1]); ++k) {
+    const std::int32_t j = A.col_indices().host()[k];
+    if (j == row) sum += std::real(A.values().host()[k]);
+    if (j < row) sum -= std::norm(wide_t<T>(L.values().host()[k]));
+  }
+  return sum;
+}
+
+/// Factors A, by default with the least of some shifts for which the pivots are positive, or refuses the row whose
+/// pivot is not. The shift.
+double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<CholeskyShift>& o,
+                       std::int32_t block_dim = 1) {
   constexpr double first_shift = 1e-3, most_shift = 1;
+  const bool shifts = o.type == CholeskyShift::positive_definite;
+  double shift = shifts ? o.value : 0;
   const auto& factor = made.factor;
   if (const auto row = factor.structural_zero())
     refuse_row(type, *row, "there is no entry on the diagonal", "the matrix is not positive definite: use ilu0 or none",
@@ -164,6 +208,11 @@ double factor_cholesky(auto& made, std::string_view type, double shift, std::int
   if (const auto row = factor.not_finite(); row && broken && *row <= *broken)
     refuse_row(type, *row, "the pivot is NaN or infinite", "look at the entries of the matrix (krill inspect)",
                block_dim);
+  if (broken && !shifts)
+    refuse_row(
+        type, *broken,
+        fmt::format("the pivot is not positive (the root of {:.4g})", radicand(made.A, factor.matrix(), *broken)),
+        "set shift: {type: positive_definite}, or use preconditioner ilu0, jacobi or none", block_dim);
   const std::int32_t first = broken.value_or(-1);
   while (broken && shift < most_shift) {
     shift = std::max(2 * shift, first_shift);
@@ -171,7 +220,8 @@ double factor_cholesky(auto& made, std::string_view type, double shift, std::int
     broken = factor.numerical_zero();
   }
   if (broken)
-    refuse_row(type, *broken, "the pivot is not positive, even with the diagonal doubled",
+    refuse_row(type, *broken,
+               fmt::format("the pivot is not positive, even with the diagonal multiplied by {:.4g}", 1 + shift),
                "the matrix is hardly positive definite: use ilu0, jacobi or none", block_dim);
   if (const auto row = factor.not_finite())
     refuse_row(type, *row, "the pivot is infinite", "scale the matrix, or use preconditioner jacobi", block_dim);

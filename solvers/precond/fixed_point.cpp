@@ -2,7 +2,6 @@
 
 #include "krill/solvers/precond/factored.hpp"
 #include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/vector/vector.hpp"
 
 namespace krill {
 namespace {
@@ -28,8 +27,9 @@ MadePreconditioner<T> finished(Made<T, Offset>& made, const FactorSolveOptions& 
 template <class T>
 MadePreconditioner<T> make(Context& ctx, const Parilu0Options& o, const AnyMatrix<T>& A) {
   return with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
-    Made<T, Offset> made(ctx, csr, Factorization::ilu0, o.sweeps);
-    factor_lu(made, o.type, "reorder the rows, or use preconditioner ilu0 with a boost, or jacobi");
+    const auto boost = shift_boost(ctx, o.shift, csr);
+    Made<T, Offset> made(ctx, csr, Factorization::ilu0, o.sweeps, boost);
+    factor_lu(made, o.type, boost);
     return finished<T, Offset>(made, o.solve, 0);
   });
 }

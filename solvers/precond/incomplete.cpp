@@ -17,18 +17,12 @@ void tell(const BlockDim& blocks, PreconditionerReport& report) {
 /// blocks: those that A's entries fill.
 template <class T, class Offset, class Options>
 MadePreconditioner<T> make_lu(Context& ctx, const Options& o, const Csr<T, Offset>& A, const BlockDim& blocks = {}) {
-  std::optional<PivotBoost<T>> boost;
-  if (o.boost != 0) boost = {o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))};
+  const std::optional<PivotBoost<T>> boost = o.boost != 0
+                                                 ? PivotBoost<T>{o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))}
+                                                 : shift_boost(ctx, o.shift, A);
   TimedFactor<IncompleteFactor<T, Offset>, Csr<T, Offset>> made(ctx, A, Factorization::ilu0, boost);
   tell(blocks, made.report);
-  factor_lu(made, o.type, "set its boost, reorder the rows, or use preconditioner jacobi", blocks.dim);
-  if (boost) {
-    const std::int32_t boosts = made.factor.boosts();
-    made.report.facts.push_back({"boosted_pivots", std::int64_t{boosts}});
-    if (boosts > 0)
-      made.report.notes.push_back(
-          fmt::format("preconditioner {}: {} pivot{} became {}", o.type, boosts, boosts == 1 ? "" : "s", o.boost));
-  }
+  factor_lu(made, o.type, boost, blocks.dim);
   return std::make_unique<Factored<T, Offset>>(ctx, made.factor.matrix(), Factorization::ilu0, o.solve,
                                                std::move(made.report), &made.factor.schedule());
 }
@@ -83,16 +77,10 @@ MadePreconditioner<T> make(Context& ctx, const Bic0Options& o, const AnyMatrix<T
 }
 
 #define INSTANTIATE(T)                     \
+  KRILL_INSTANTIATE_MAKER(T, Ilu0Options)  \
+  KRILL_INSTANTIATE_MAKER(T, Ic0Options)   \
   KRILL_INSTANTIATE_MAKER(T, Bilu0Options) \
   KRILL_INSTANTIATE_MAKER(T, Bic0Options)
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
-
-#define INSTANTIATE(T) KRILL_INSTANTIATE_MAKER(T, Ilu0Options)
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
-
-#define INSTANTIATE(T) KRILL_INSTANTIATE_MAKER(T, Ic0Options)
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

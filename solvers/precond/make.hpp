@@ -32,6 +32,8 @@ template <class T>
 MadePreconditioner<T> make(Context&, const Parilu0Options&, const AnyMatrix<T>& A);
 template <class T>
 MadePreconditioner<T> make(Context&, const Paric0Options&, const AnyMatrix<T>& A);
+template <class T>
+MadePreconditioner<T> make(Context&, const IsaiOptions&, const AnyMatrix<T>& A);
 
 /// Ends a file that says how `Options` are made.
 #define KRILL_INSTANTIATE_MAKER(T, Options) \

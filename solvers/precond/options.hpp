@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "krill/solvers/range.hpp"
+#include "krill/sparse/inverse/form.hpp"
 #include "krill/sparse/triangular/method.hpp"
 
 namespace krill {
@@ -67,6 +68,48 @@ void describe_factor_solve(Fields& fields, FactorSolveOptions& o) {
                "of jacobi: each but the first is a product with the factor");
   fields.value("solve_corrections", o.corrections, Range{0.0, 1000.0},
                "of isai: steps of refinement after the first product, two products each");
+}
+}  // namespace detail
+
+/// What an incomplete factorisation does about pivots that it cannot take. value 0: the default of the type.
+template <class Type>
+struct ShiftOptions {
+  Type type{};
+  double value = 0;
+};
+
+/// nonzero: a pivot of modulus <= `value` (0: the root of machine epsilon) times the largest |re| or |im| in A gets
+/// that modulus, and keeps its sign or phase (static pivoting: Li and Demmel 1998).
+enum class LuShift { none, nonzero };
+inline constexpr std::array<std::string_view, 2> lu_shift_names{"none", "nonzero"};
+template <class Fields>
+void describe(Fields& fields, ShiftOptions<LuShift>& o) {
+  fields.choice("type", o.type, lu_shift_names,
+                "none: a pivot of zero is an error; nonzero: pivots that vanish are replaced, with their sign or phase "
+                "kept (Li and Demmel 1998)");
+  fields.value(
+      "value", o.value, Range{0.0, 1.0},
+      "of nonzero: the modulus up to which a pivot vanishes, and that it gets, over the largest entry of A; 0: "
+      "the square root of machine epsilon, 1.5e-8 in float64 and 3.5e-4 in float32");
+}
+
+/// positive_definite: the diagonal is multiplied by 1 + shift; the shift grows from `value` to 0.001 and on by
+/// doubling, beyond 1 at most, until the factorisation exists (Manteuffel 1980).
+enum class CholeskyShift { none, positive_definite };
+inline constexpr std::array<std::string_view, 2> cholesky_shift_names{"none", "positive_definite"};
+template <class Fields>
+void describe(Fields& fields, ShiftOptions<CholeskyShift>& o) {
+  fields.choice("type", o.type, cholesky_shift_names,
+                "none: a pivot that is not positive is an error; positive_definite: the diagonal is multiplied by 1 + "
+                "shift until all are (Manteuffel 1980)");
+  fields.value("value", o.value, at_least_zero,
+               "of positive_definite: the shift to begin with; it grows from 0.001 on by doubling until the "
+               "factorisation exists, or it exceeds 1");
+}
+namespace detail {
+template <class Fields>
+void describe_shift(Fields& fields, auto& o) {
+  fields.section("shift", o, "what happens to pivots that the factorisation cannot take");
 }
 }  // namespace detail
 
@@ -141,6 +184,7 @@ void describe(Fields& fields, SsorOptions& o) {
   detail::describe_precision(fields, o.precision);
 }
 
+/// A boost other than 0 takes the place of the shift.
 struct Ilu0Options {
   static constexpr std::string_view type = "ilu0";
   static constexpr std::string_view doc =
@@ -149,6 +193,7 @@ struct Ilu0Options {
       "(format bsr) the zeros inside them belong to the pattern";
   double boost = 0;
   double boost_tolerance = 0;
+  ShiftOptions<LuShift> shift = {};
   KeptPrecision precision = KeptPrecision::automatic;
   FactorSolveOptions solve = {};
 };
@@ -156,6 +201,7 @@ template <class Fields>
 void describe(Fields& fields, Ilu0Options& o) {
   fields.value("boost", o.boost, any_value, "pivots that are too small become this; 0: they do not");
   fields.value("boost_tolerance", o.boost_tolerance, at_least_zero, "too small: of a modulus up to this");
+  detail::describe_shift(fields, o.shift);
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
@@ -166,14 +212,13 @@ struct Ic0Options {
       "incomplete Cholesky factorisation in the pattern of A (Meijerink and van der Vorst 1977), for Hermitian "
       "positive "
       "definite systems; where it breaks down, with the diagonal multiplied by 1 + shift (Manteuffel 1980)";
-  double shift = 0;
+  ShiftOptions<CholeskyShift> shift{CholeskyShift::positive_definite};
   KeptPrecision precision = KeptPrecision::automatic;
   FactorSolveOptions solve = {};
 };
 template <class Fields>
 void describe(Fields& fields, Ic0Options& o) {
-  fields.value("shift", o.shift, at_least_zero,
-               "the shift to begin with; it grows from 0.001 on by doubling until the factorisation exists");
+  detail::describe_shift(fields, o.shift);
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
@@ -218,6 +263,7 @@ struct Parilu0Options {
       "ilu0 as the fixed point of sweeps over all entries at once (Chow and Patel 2015), in which no row waits for "
       "another";
   int sweeps = 5;
+  ShiftOptions<LuShift> shift = {};
   KeptPrecision precision = KeptPrecision::automatic;
   FactorSolveOptions solve = {};
 };
@@ -227,7 +273,7 @@ struct Paric0Options {
       "ic0 as the fixed point of sweeps over all entries at once (Chow and Patel 2015), in which no row waits for "
       "another; shifts as in ic0";
   int sweeps = 5;
-  double shift = 0;
+  ShiftOptions<CholeskyShift> shift{CholeskyShift::positive_definite};
   KeptPrecision precision = KeptPrecision::automatic;
   FactorSolveOptions solve = {};
 };
@@ -240,20 +286,59 @@ void describe_factor_sweeps(Fields& fields, int& sweeps) {
 template <class Fields>
 void describe(Fields& fields, Parilu0Options& o) {
   detail::describe_factor_sweeps(fields, o.sweeps);
+  detail::describe_shift(fields, o.shift);
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
 template <class Fields>
 void describe(Fields& fields, Paric0Options& o) {
   detail::describe_factor_sweeps(fields, o.sweeps);
-  fields.value("shift", o.shift, at_least_zero, "the shift to begin with; it grows as that of ic0");
+  detail::describe_shift(fields, o.shift);
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
 
+/// Which inverse: M ~ A^-1, or G^H G ~ A^-1 for Hermitian positive definite A.
+enum class IsaiForm { automatic, general, factored };
+inline constexpr std::array<std::string_view, 3> isai_form_names{"auto", "general", "factored"};
+
+struct IsaiOptions {
+  static constexpr std::string_view type = "isai";
+  static constexpr std::string_view doc =
+      "an incomplete sparse approximate inverse in the pattern of A (Anzt, Huckle, Braeckle and Dongarra 2018), for "
+      "Hermitian positive definite systems in factors (Kolotilina and Yeremin 1993); an application is one product, or "
+      "two, and no triangular solve";
+  IsaiForm form = IsaiForm::automatic;
+  int most_entries = 256;
+  KeptPrecision precision = KeptPrecision::automatic;
+};
+template <class Fields>
+void describe(Fields& fields, IsaiOptions& o) {
+  fields.choice(
+      "form", o.form, isai_form_names,
+      "general: M, with M A the identity inside of the pattern; factored: G in the lower triangle's pattern, "
+      "with G A G^H near the identity, which a positive definite A needs for solver pcg; auto: factored where "
+      "A is Hermitian with a positive diagonal");
+  fields.value(
+      "most_entries", o.most_entries, Range{1.0, most_inverse_entries},
+      "of a row of the inverse, each of which costs a dense system of so many unknowns; longer rows keep those "
+      "next to the diagonal");
+  detail::describe_precision(fields, o.precision);
+}
+
+/// Not chosen yet: whoever knows the matrix puts another one in its place before it is made.
+struct AutoPreconditioner {
+  static constexpr std::string_view type = "auto";
+  static constexpr std::string_view doc =
+      "what suits the matrix, the solver and the backend, by the rules of `krill inspect`; the report says what was "
+      "chosen and why";
+};
+template <class Fields>
+void describe(Fields&, AutoPreconditioner&) {}
+
 /// The registry of preconditioners.
-using PreconditionerOptions =
-    std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
-                 Ilu0Options, Ic0Options, Bilu0Options, Bic0Options, Parilu0Options, Paric0Options>;
+using PreconditionerOptions = std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions,
+                                           GaussSeidelOptions, SsorOptions, Ilu0Options, Ic0Options, Bilu0Options,
+                                           Bic0Options, Parilu0Options, Paric0Options, IsaiOptions, AutoPreconditioner>;
 
 }  // namespace krill

@@ -25,6 +25,11 @@ MadePreconditioner<T> make(Context&, const NoPreconditioner&, const AnyMatrix<T>
   return std::make_unique<Identity<T>>();
 }
 
+template <class T>
+MadePreconditioner<T> make(Context&, const AutoPreconditioner&, const AnyMatrix<T>&) {
+  throw InvalidArgument("preconditioner auto: nobody has chosen a preconditioner; name one");
+}
+
 }  // namespace
 
 template <class T>

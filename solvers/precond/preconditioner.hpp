@@ -53,9 +53,13 @@ class Preconditioner {
 /// `products` where that is given (it must outlive the preconditioner, too), else through an operator of its own. The
 /// others do not refer to A afterwards. Raises InvalidArgument that names row and value where A does not allow it: a
 /// diagonal entry, a block or a pivot that is missing, zero, not finite, or where A has to be positive definite, not
-/// positive; an IC(0) shift that would have to be larger than 1.
+/// positive; an IC(0) shift that would have to be larger than those that its options allow.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions& options,
                                                        const AnyMatrix<T>& A, const Operator<T>* products = nullptr);
+/// A temporary would not outlive it.
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions&, const AnyMatrix<T>&& A,
+                                                       const Operator<T>* = nullptr) = delete;
 
 }  // namespace krill

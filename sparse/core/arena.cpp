@@ -4,6 +4,7 @@
 #include <new>
 
 #include "krill/sparse/core/context.hpp"
+#include "krill/sparse/core/memory_use.hpp"
 
 namespace krill {
 namespace {
@@ -15,21 +16,22 @@ std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) / align
 
 std::byte* allocate(const Cuda* where, std::size_t bytes) {
   if (where) return static_cast<std::byte*>(device::allocate(*where, bytes, "workspace"));
-  return static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment), std::nothrow));
+  auto* memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment), std::nothrow));
+  if (memory) host_memory::add(bytes);
+  return memory;
 }
 
-void release(int device, std::byte* memory) {
+void release(int device, std::byte* memory, std::size_t bytes) {
   constexpr std::uint64_t gone = 0;  // a context's stream goes before its arena
-  if (device == Arena::on_host)
-    ::operator delete(memory, std::align_val_t(alignment));
-  else
-    device::release(device, gone, memory);
+  if (device != Arena::on_host) return device::release(device, gone, memory);
+  host_memory::subtract(bytes);
+  ::operator delete(memory, std::align_val_t(alignment));
 }
 
 }  // namespace
 
 Arena::~Arena() {
-  for (const Block& block : blocks_) release(device_, block.memory);
+  for (const Block& block : blocks_) release(device_, block.memory, block.size);
 }
 
 void* Arena::take(std::size_t bytes, const Cuda* where) {

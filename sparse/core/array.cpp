@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "krill/sparse/core/memory_use.hpp"
+
 namespace krill {
 
 void copy_bytes(const Host&, void* to, const void* from, std::size_t bytes) {
@@ -17,6 +19,13 @@ namespace {
 constexpr auto alignment = std::align_val_t(64);
 
 }  // namespace
+
+Mirror::Mirror(std::shared_ptr<void> owner, std::size_t bytes, const char* name)
+    : bytes_(bytes), name_(name), host_current_(true) {
+  void* memory = owner.get();
+  host_memory::add(bytes);
+  host_ = std::shared_ptr<void>(memory, [kept = std::move(owner), bytes](void*) { host_memory::subtract(bytes); });
+}
 
 Mirror::~Mirror() {
   if (device_) device::release(device_index_, stream_id_, device_);
@@ -80,7 +89,11 @@ void* Mirror::reserve_host() const {
   if (!host_ && bytes_ > 0) {
     void* memory = ::operator new(bytes_, alignment, std::nothrow);
     if (!memory) throw OutOfMemory(name_, bytes_, 0);
-    host_ = std::shared_ptr<void>(memory, [](void* p) { ::operator delete(p, alignment); });
+    host_memory::add(bytes_);
+    host_ = std::shared_ptr<void>(memory, [bytes = bytes_](void* p) {
+      host_memory::subtract(bytes);
+      ::operator delete(p, alignment);
+    });
   }
   return host_.get();
 }

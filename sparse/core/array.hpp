@@ -23,8 +23,7 @@ class Mirror {
   Mirror() = default;
   Mirror(std::size_t bytes, const char* name) : bytes_(bytes), name_(name) {}
   /// Takes over host memory that `owner` keeps alive.
-  Mirror(std::shared_ptr<void> owner, std::size_t bytes, const char* name)
-      : bytes_(bytes), name_(name), host_(std::move(owner)), host_current_(true) {}
+  Mirror(std::shared_ptr<void> owner, std::size_t bytes, const char* name);
   Mirror(Mirror&& other) noexcept { swap(other); }
   Mirror& operator=(Mirror&& other) noexcept {
     Mirror taken(std::move(other));

@@ -76,6 +76,14 @@ void Context::synchronize() {
   if (on_cuda()) device::synchronize(cuda_.stream);
 }
 
+MemoryUse Context::memory_use() const { return on_cuda() ? device::memory_use(cuda_.device) : host_memory::use(); }
+
+void Context::restart_memory_peak() {
+  if (!on_cuda()) return host_memory::restart_peak();
+  synchronize();
+  device::restart_peak(cuda_.device);
+}
+
 std::size_t Context::workspace_bytes() const { return on_cuda() ? cuda_.arena->bytes() : host_arena_->bytes(); }
 
 }  // namespace krill

@@ -74,6 +74,9 @@ class Context {
   std::uint64_t id() const { return id_; }
   void synchronize();
   std::size_t workspace_bytes() const;
+  /// Arrays and workspace on the backend's side, of all contexts there; on CUDA that is what the pool hands out.
+  MemoryUse memory_use() const;
+  void restart_memory_peak();
 
   /// Calls f(Host) or f(Cuda); the tag's type picks the overload inside f. Every kernel's door is one call of this.
   template <class F>

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "krill/sparse/core/memory_use.hpp"
+
 struct CUstream_st;  // the CUDA runtime's stream: this header needs no CUDA
 
 namespace krill {
@@ -30,6 +32,12 @@ struct DeviceInfo {
 };
 
 namespace device {
+
+/// What Krill has on a device in its pool, of all contexts; zeros where the device has no pools.
+MemoryUse memory_use(int device);
+void restart_peak(int device);
+/// Bytes that can still be allocated, those that the pool keeps included.
+std::size_t free_memory(int device);
 
 /// Usable CUDA devices: 0 without a driver, without a device, or in a build without CUDA. Never throws.
 int count();

@@ -110,6 +110,35 @@ DeviceInfo info(int device) {
           properties.totalGlobalMem, properties.multiProcessorCount};
 }
 
+MemoryUse memory_use(int device) {
+  const Current current(device);
+  cudaMemPool_t pool = pool_of(device);
+  std::uint64_t now = 0, peak = 0;
+  if (!pool) return {};
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now));
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &peak));
+  return {static_cast<std::size_t>(now), static_cast<std::size_t>(peak)};
+}
+
+void restart_peak(int device) {
+  const Current current(device);
+  cudaMemPool_t pool = pool_of(device);
+  std::uint64_t from_now = 0;  // the only value that the runtime takes
+  if (pool) check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &from_now));
+}
+
+std::size_t free_memory(int device) {
+  const Current current(device);
+  std::size_t free = 0, total = 0;
+  std::uint64_t reserved = 0, used = 0;
+  check(cudaMemGetInfo(&free, &total));
+  if (cudaMemPool_t pool = pool_of(device)) {
+    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  }
+  return free + static_cast<std::size_t>(reserved - used);
+}
+
 void* allocate(const Cuda& where, std::size_t bytes, const char* what) {
   ++counters().allocations;
   const Current current(where.device);

@@ -16,6 +16,9 @@ std::string absence() {
   return "no CUDA device: this build has no CUDA; install the CUDA Toolkit 13.0 or later and build again with "
          "-DKRILL_CUDA=ON, or use the host backend";
 }
+MemoryUse memory_use(int) { return {}; }
+void restart_peak(int) {}
+std::size_t free_memory(int) { return 0; }
 DeviceInfo info(int) { throw NoDevice(absence()); }
 void* allocate(const Cuda&, std::size_t, const char*) { throw NoDevice(absence()); }
 void copy_in(const Cuda&, void*, const void*, std::size_t) {}

@@ -28,14 +28,16 @@ Array<Offset> part_offsets(Context& ctx, const Csr<T, Offset>& a, bool with_diag
 
 template <class T, class Offset>
 FixedPointFactor<T, Offset>::FixedPointFactor(Analysis, Context& ctx, const Csr<T, Offset>& A, Factorization kind,
-                                              std::int32_t sweeps)
+                                              std::int32_t sweeps, std::optional<PivotBoost<T>> boost)
     : kind_(kind),
       sweeps_(sweeps),
+      boost_(boost),
       on_cuda_(ctx.on_cuda()),
       matrix_((require_square(A), A.cols()), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()),
               Array<T>(A.nnz(), "factor")) {
   if (sweeps < 1)
     throw InvalidArgument(fmt::format("factorisation by sweeps: {} sweeps, 1 or more are needed", sweeps));
+  require_lu(boost, kind);
   const bool lu = kind == Factorization::ilu0;
   Array<Offset> diagonals(A.rows(), "places of the diagonal");
   Array<LeastRow> missing(1, "first row without a diagonal");
@@ -67,14 +69,15 @@ FixedPointFactor<T, Offset>::FixedPointFactor(Analysis, Context& ctx, const Csr<
 
 template <class T, class Offset>
 FixedPointFactor<T, Offset> FixedPointFactor<T, Offset>::analyze(Context& ctx, const Csr<T, Offset>& A,
-                                                                 Factorization kind, std::int32_t sweeps) {
-  return {Analysis{}, ctx, A, kind, sweeps};
+                                                                 Factorization kind, std::int32_t sweeps,
+                                                                 std::optional<PivotBoost<T>> boost) {
+  return {Analysis{}, ctx, A, kind, sweeps, boost};
 }
 
 template <class T, class Offset>
 FixedPointFactor<T, Offset>::FixedPointFactor(Context& ctx, const Csr<T, Offset>& A, Factorization kind,
-                                              std::int32_t sweeps)
-    : FixedPointFactor(Analysis{}, ctx, A, kind, sweeps) {
+                                              std::int32_t sweeps, std::optional<PivotBoost<T>> boost)
+    : FixedPointFactor(Analysis{}, ctx, A, kind, sweeps, boost) {
   update(ctx, A);
 }
 
@@ -111,15 +114,16 @@ void FixedPointFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, 
     const auto n = static_cast<std::size_t>(all.count);
     Frame frame(where);
     K *a = frame.take<K>(n), *from = frame.take<K>(n), *to = frame.take<K>(n);
+    const Boost<K> boost = for_kernels(boost_);
     const K* values = A.values().read(where);
-    run_pass(where, all.count, FirstGuess<K, Offset>{all, values, 1 + shift, a, from});
+    run_pass(where, all.count, FirstGuess<K, Offset>{all, values, 1 + shift, boost, a, from});
     for (std::int32_t sweep = 0; sweep < sweeps_; ++sweep) {
-      run_pass(where, all.count, FactorSweep<K, Offset>{all, a, from, to});
+      run_pass(where, all.count, FactorSweep<K, Offset>{all, boost, a, from, to});
       std::swap(from, to);
     }
     K* factor = matrix_.values().write(where);
     if (all.cholesky) run_pass(where, matrix_.nnz(), CopyEntries<K>{values, factor});
-    run_pass(where, all.count, StoreFactor<K, Offset>{all, a, from, factor, events_.write(where)});
+    run_pass(where, all.count, StoreFactor<K, Offset>{all, boost, a, from, factor, events_.write(where)});
   });
 }
 
@@ -163,6 +167,11 @@ std::optional<std::int32_t> FixedPointFactor<T, Offset>::zero_pivot() const {
 template <class T, class Offset>
 std::optional<std::int32_t> FixedPointFactor<T, Offset>::not_finite() const {
   return row_or_none(events_.host()[bad_pivot_event]);
+}
+
+template <class T, class Offset>
+std::int32_t FixedPointFactor<T, Offset>::boosts() const {
+  return events_.host()[boosted_pivots_event];
 }
 
 #define INSTANTIATE(T, Offset) template class FixedPointFactor<T, Offset>;

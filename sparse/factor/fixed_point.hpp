@@ -21,11 +21,14 @@ template <class T, class Offset = std::int32_t>
 class FixedPointFactor {
  public:
   /// Analysis, then update(). Takes sizeof T + sizeof Offset + 12 bytes an entry. For ilu0 A is transposed once.
-  /// Waits; not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for less than one sweep.
-  FixedPointFactor(Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps);
+  /// Waits; not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument for less than one sweep and
+  /// for IC(0) with a boost. Every sweep boosts the pivots that it finds.
+  FixedPointFactor(Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps,
+                   std::optional<PivotBoost<T>> = {});
 
   /// The analysis alone: there is no factor before the first update().
-  static FixedPointFactor analyze(Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps);
+  static FixedPointFactor analyze(Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps,
+                                  std::optional<PivotBoost<T>> = {});
 
   /// New values of the same pattern. Each sweep moves 3 sizeof T + 8 bytes an entry, and from the caches what the
   /// merging of rows with columns takes. Workspace: 3 sizeof T an entry. No analysis, no wait, capturable after a first
@@ -40,7 +43,8 @@ class FixedPointFactor {
   std::size_t bytes() const;
 
   /// The nonlinear residual: the Frobenius norm of A - L U, or A - L L^H, in the pattern of A. Zero but for rounding
-  /// where the sweeps have converged; not scaled. `A` and `shift` as for the last update(). Waits.
+  /// where the sweeps have converged, and what boosts have added to the diagonal; not scaled. `A` and `shift` as for
+  /// the last update(). Waits.
   double residual_norm(Context&, const Csr<T, Offset>& A, double shift = 0) const;
 
   /// The first row without an entry on its diagonal.
@@ -52,16 +56,20 @@ class FixedPointFactor {
   std::optional<std::int32_t> zero_pivot() const;
   /// The first row whose pivot, or for IC(0) what its root is taken of, is NaN or infinite. Waits.
   std::optional<std::int32_t> not_finite() const;
+  /// Pivots that the last sweep boosts. Waits.
+  std::int32_t boosts() const;
 
  private:
   struct Analysis {};
-  FixedPointFactor(Analysis, Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps);
+  FixedPointFactor(Analysis, Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps,
+                   std::optional<PivotBoost<T>>);
   void require_like(const Context&, const Csr<T, Offset>& A) const;
   template <class Where>
   Unknowns<Offset> unknowns(const Where&) const;
 
   Factorization kind_;
   std::int32_t sweeps_;
+  std::optional<PivotBoost<T>> boost_;
   bool on_cuda_;
   std::int32_t first_missing_ = 0;
   Csr<T, Offset> matrix_;
@@ -71,7 +79,7 @@ class FixedPointFactor {
   Array<std::int32_t> rows_{0, "rows of entries"}, cols_{0, "columns of entries"};
   Array<Offset> sources_{0, "places of entries"};
   std::int64_t lower_ = 0;
-  Array<std::int32_t> events_{2, "pivot events"};
+  Array<std::int32_t> events_{3, "pivot events"};
 };
 
 }  // namespace krill

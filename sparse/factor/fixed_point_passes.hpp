@@ -110,6 +110,7 @@ struct FirstGuess {
   Unknowns<Offset> unknowns;
   const T* from;  // A's values
   double diagonal_factor;
+  Boost<T> boost;
   T *a, *guess;
 
   constexpr bool begin() const { return true; }
@@ -119,13 +120,13 @@ struct FirstGuess {
     const T value = i == j ? on_diagonal(unknowns.sources[e]) : from[unknowns.sources[e]];
     a[e] = value;
     if (i == j) {
-      guess[e] = unknowns.cholesky ? root(value) : value;
+      guess[e] = unknowns.cholesky ? root(value) : boost(value);
     } else if (unknowns.is_upper(e)) {
       guess[e] = value;
     } else {
       const auto [end, has] = unknowns.column(j);
       const T diagonal = has ? on_diagonal(unknowns.sources[end]) : T{};
-      const T pivot = unknowns.cholesky ? root(diagonal) : diagonal;
+      const T pivot = unknowns.cholesky ? root(diagonal) : boost(diagonal);
       guess[e] = pivot == T{} ? value : value / pivot;
     }
     return {};
@@ -139,6 +140,7 @@ template <class T, class Offset>
 struct FactorSweep {
   using Sum = NoSum;
   Unknowns<Offset> unknowns;
+  Boost<T> boost;
   const T *a, *from;
   T* to;
 
@@ -146,7 +148,7 @@ struct FactorSweep {
   constexpr NoSum entry(std::int64_t e) const {
     const auto [left, pivot] = unknowns.eliminate(from, a[e], e);
     if (unknowns.is_upper(e)) {
-      to[e] = left;
+      to[e] = unknowns.rows[e] == unknowns.cols[e] ? boost(left) : left;
     } else if (unknowns.cholesky && unknowns.rows[e] == unknowns.cols[e]) {
       // Where there is no root, the pivot stays: a later sweep may find one.
       to[e] = real(left) <= real_t<T>(0) ? from[e] : T(std::sqrt(real(left)));
@@ -157,12 +159,13 @@ struct FactorSweep {
   }
 };
 
-/// The first rows with a bad pivot.
+/// The first rows with a bad pivot, and how many pivots were boosted.
 struct BadPivots {
-  std::int32_t zero = no_row, not_finite = no_row;
+  std::int32_t zero = no_row, not_finite = no_row, boosts = 0;
   constexpr BadPivots& operator+=(BadPivots other) {
     if (other.zero < zero) zero = other.zero;
     if (other.not_finite < not_finite) not_finite = other.not_finite;
+    boosts += other.boosts;
     return *this;
   }
 };
@@ -172,6 +175,7 @@ template <class T, class Offset>
 struct StoreFactor {
   using Sum = BadPivots;
   Unknowns<Offset> unknowns;
+  Boost<T> boost;
   const T *a, *from;
   T* to;
   std::int32_t* events;
@@ -181,13 +185,17 @@ struct StoreFactor {
     to[unknowns.sources[e]] = from[e];
     const std::int32_t i = unknowns.rows[e];
     if (unknowns.cols[e] != i) return {};
-    if (!unknowns.cholesky) return {from[e] == T{} ? i : no_row, is_finite(from[e]) ? no_row : i};
+    if (!unknowns.cholesky) {
+      const bool boosted = boost.wanted && boost.changes(unknowns.eliminate(from, a[e], e).value);
+      return {from[e] == T{} ? i : no_row, is_finite(from[e]) ? no_row : i, boosted};
+    }
     const real_t<T> radicand = real(unknowns.eliminate(from, a[e], e).value);
-    return {radicand > real_t<T>(0) ? no_row : i, is_finite(radicand) ? no_row : i};
+    return {radicand > real_t<T>(0) ? no_row : i, is_finite(radicand) ? no_row : i, 0};
   }
   constexpr void finish(const Sum& sum) const {
     events[zero_pivot_event] = sum.zero;
     events[bad_pivot_event] = sum.not_finite;
+    events[boosted_pivots_event] = sum.boosts;
   }
 };
 

@@ -10,18 +10,6 @@
 namespace krill {
 namespace {
 
-constexpr std::int32_t shared_bytes = 48 * 1024;  // that a block of 256 threads has on CUDA without asking for more
-constexpr std::int32_t block_threads = 256;
-
-/// Lanes that share a row on CUDA: one has little to wait for, and room for few entries.
-template <class T>
-std::int32_t lanes_of(const ItemFacts& facts, std::int32_t rows) {
-  constexpr std::int32_t most_alone = shared_bytes / block_threads / static_cast<std::int32_t>(sizeof(T));
-  static_assert(most_entries * (block_threads / team_lanes) * static_cast<std::int32_t>(sizeof(T)) <= shared_bytes);
-  const double mean = static_cast<double>(facts.items) / std::max(1, rows);
-  return mean <= 16 && (facts.longest | 1) <= most_alone ? 1 : team_lanes;
-}
-
 template <class Offset, class T>
 Csr<T, Offset> entries_of(Context& ctx, const Bsr<T>& A) {
   require_size("incomplete factorisation: columns of a block", A.blocks().col_dim, A.blocks().row_dim);
@@ -46,8 +34,7 @@ IncompleteFactor<T, Offset>::IncompleteFactor(Analysis, Context& ctx, const Csr<
       schedule_(scheduled(ctx, A)),
       matrix_(A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), Array<T>(A.nnz(), "factor")),
       diagonals_(A.rows(), "places of the diagonal") {
-  if (boost && kind == Factorization::ic0)
-    throw InvalidArgument("incomplete factorisation: a boost of pivots is for ILU(0); shift the diagonal for IC(0)");
+  require_lu(boost, kind);
   Array<LeastRow> missing(1, "first row without a diagonal");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals_.write(where), missing.write(where)});
@@ -74,7 +61,8 @@ void IncompleteFactor<T, Offset>::find_items(Context& ctx) {
                               items_of_rows.write(where), facts.write(where)});
   });
   has_long_rows_ = facts.host()[0].long_rows > 0;
-  lanes_ = lanes_of<T>(facts.host()[0], rows);
+  lanes_ = factor_lanes(facts.host()[0], rows, sizeof(T));
+  most_items_ = facts.host()[0].most;
   room_ = facts.host()[0].longest | 1;  // odd, so that rows lie in different banks
   const std::int64_t slices = detail::ceil_div(rows, 32 / lanes_);
   Array<std::int64_t> item_lengths(slices, "items of slices"), shown_lengths(slices, "shown by slices"),
@@ -178,6 +166,7 @@ void IncompleteFactor<T, Offset>::run(Context& ctx, const Array<T>& values, doub
     if (on_cuda_)
       task.items = {lanes_,
                     room_,
+                    most_items_,
                     shown_,
                     has_long_rows_,
                     rows_.read(where),
@@ -186,10 +175,7 @@ void IncompleteFactor<T, Offset>::run(Context& ctx, const Array<T>& values, doub
                     gates_.read(where),
                     positions_.read(where),
                     codes_.read(where)};
-    if (boost_) {
-      task.boosted = true, task.tolerance = boost_->tolerance;
-      task.boost = std::bit_cast<kernel_t<T>>(boost_->value);
-    }
+    task.boost = for_kernels(boost_);
     task.events = events_.update(where);
     if (matrix_.rows()) run_factorization(where, task);
   });

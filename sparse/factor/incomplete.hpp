@@ -16,11 +16,13 @@ enum class Factorization {
   ic0,
 };
 
-/// A pivot of modulus <= tolerance becomes `value`. For ILU(0) alone.
+/// A pivot of modulus <= tolerance becomes `value`, times its own sign or phase if it keeps that (a zero has none). For
+/// ILU(0) alone.
 template <class T>
 struct PivotBoost {
   double tolerance = 0;
   T value{};
+  bool keeps_phase = false;
 };
 
 /// A row at its place among those that CUDA factors (incomplete_passes.hpp).
@@ -105,7 +107,7 @@ class IncompleteFactor {
   Array<std::int32_t> events_{3, "pivot events"};
 
   // For CUDA (incomplete_passes.hpp): what rows wait for.
-  std::int32_t lanes_ = 1, room_ = 0;
+  std::int32_t lanes_ = 1, most_items_ = 0, room_ = 0;
   bool has_long_rows_ = false;
   std::int64_t shown_ = 0;
   Array<FactorRow<Offset>> rows_{0, "rows in order"};

@@ -8,9 +8,10 @@ namespace {
 
 constexpr int factor_threads = 256;
 
-/// Entries that a lane has under way at once.
+/// Items that a lane has under way at once: few, or more of those types that there are registers for.
+constexpr int short_flight = 4;
 template <class T>
-constexpr int flight = sizeof(T) > 8 ? 4 : 8;
+constexpr int long_flight = sizeof(T) > 8 ? 4 : 8;
 
 /// The lanes of a warp that share a row.
 template <int lanes>
@@ -22,18 +23,13 @@ struct Team {
       : lane(static_cast<int>(threadIdx.x) % lanes),
         first(threadIdx.x % 32 / lanes * lanes),
         mask(lanes == 32 ? ~0u : ((1u << (lanes % 32)) - 1) << first) {}
-  /// The value of a lane of the team.
+  /// The value of a lane of the team; for all teams of `turn` at once.
   template <class V>
-  __device__ V from(V value, int source) const {
-    if constexpr (lanes == 1) return value;
-    return on_words(value, [&](unsigned word) { return __shfl_sync(mask, word, source, lanes); });
+  __device__ V from(unsigned turn, V value, int source) const {
+    return on_words(value, [&](unsigned word) { return __shfl_sync(turn, word, source, lanes); });
   }
-  /// A bit for each lane of the team.
-  __device__ unsigned ballot(bool yes) const { return lanes == 1 ? yes : __ballot_sync(mask, yes) >> first; }
-  /// What the team's lanes have written to shared memory is there for all of them.
-  __device__ void sync() const {
-    if constexpr (lanes > 1) __syncwarp(mask);
-  }
+  /// A bit for each lane of the team; for all teams of `turn` at once.
+  __device__ unsigned ballot(unsigned turn, bool yes) const { return (__ballot_sync(turn, yes) & mask) >> first; }
 };
 
 /// Nothing is there yet. Over what rows show.
@@ -79,100 +75,129 @@ __device__ void pass_gate(const T* shown, std::int64_t gate) {
 }
 
 /// A lane's share of what a row waits for.
-template <class T, class Offset>
+template <int flight, class T, class Offset>
 struct Items {
-  Offset position[flight<T>];
-  std::uint8_t code[flight<T>];
-  Awaited<T> value[flight<T>];
+  Offset position[flight];
+  std::uint32_t codes[flight / 4];  // four in a word
+  Awaited<T> value[flight];
 
   /// The next `left` of them, from `at` on. All are asked for at once.
   __device__ void load(const FactorItems<Offset>& items, std::int64_t at, int left) {
 #pragma unroll
-    for (int u = 0; u < flight<T>; ++u) {
+    for (int u = 0; u < flight; ++u) {
       const std::int64_t k = at + (u < left ? u : 0) * 32;
       const Offset found = items.positions[k];
-      code[u] = items.codes[k];
+      codes[u / 4] = u % 4 ? codes[u / 4] | std::uint32_t{items.codes[k]} << u % 4 * 8 : items.codes[k];
       position[u] = u < left ? found : Offset{-1};
       value[u] = Awaited<T>::none();
     }
   }
+  __device__ bool is_pivot(int u) const { return codes[u / 4] >> u % 4 * 8 & pivot_bit; }
+  __device__ int slot(int u) const { return static_cast<int>(codes[u / 4] >> u % 4 * 8 & (pivot_bit - 1)); }
   /// Looks once at all that is still awaited; true where nothing is.
   __device__ bool look(const T* shown) {
 #pragma unroll
-    for (int u = 0; u < flight<T>; ++u) value[u].look(shown + position[u], position[u] >= 0);
+    for (int u = 0; u < flight; ++u) value[u].look(shown + position[u], position[u] >= 0);
     bool ready = true;
 #pragma unroll
-    for (int u = 0; u < flight<T>; ++u) ready &= (position[u] < 0) | value[u].is_there();  // no branch
+    for (int u = 0; u < flight; ++u) ready &= (position[u] < 0) | value[u].is_there();  // no branch
     return ready;
   }
 };
 
 /// A row by a team: prepared at once, finished in its turn. `value` has room for its entries in shared memory.
-template <int lanes, class T, class Offset>
+template <int lanes, int flight, class T, class Offset>
 class TeamRow {
  public:
   __device__ TeamRow(const FactorTask<T, Offset>& f, const FactorRow<Offset>& row, std::int64_t at, T* shown, T* value)
       : f_(f), row_(row), at_(at), left_((row.items + lanes - 1 - team_.lane) / lanes), shown_(shown), value_(value) {
     if (row.is_long) return;
     if (left_ > 0) items_.load(f.items, at, left_);
-    for (int first = team_.lane; first < row.entries; first += ahead * lanes) {
-      T mine[ahead];
+    for (int first = team_.lane; first < row.entries; first += flight * lanes) {
+      T mine[flight];
 #pragma unroll
-      for (int u = 0; u < ahead; ++u) {
+      for (int u = 0; u < flight; ++u) {
         const int slot = first + u * lanes;
         mine[u] = f.values[row.begin + (slot < row.entries ? slot : 0)];
       }
 #pragma unroll
-      for (int u = 0; u < ahead; ++u)
+      for (int u = 0; u < flight; ++u)
         if (const int slot = first + u * lanes; slot < row.entries)
           value[slot] = row.has_diagonal && slot == row.lower ? f.shifted(mine[u]) : mine[u];
     }
     if constexpr (lanes == 1) {
-      if (row.items <= ahead) {
-        touched_ = row.has_diagonal ? 1u << row.lower : 0;
-#pragma unroll
-        for (int u = 0; u < ahead; ++u)
-          if (u < left_) touched_ |= 1u << (items_.code[u] & (pivot_bit - 1));
-        for (int slot = 0; slot < row.entries; ++slot)
-          if (!(touched_ >> slot & 1)) show(slot, value[slot]);
-      }
+      if (row.items <= flight) prepare_alone();
     }
   }
 
   /// Lanes of the `turn`, which are in it together, wait together: alone, each would go through the rest by itself.
   __device__ void finish(unsigned turn) {
     __syncwarp(turn);
+    if (lanes == 1 && __all_sync(turn, is_simple_)) return finish_simple(turn);
     const auto most = static_cast<int>(__reduce_max_sync(turn, static_cast<unsigned>(row_.items)));
-    for (int rounds = (most + lanes - 1) / lanes; rounds > 0; rounds -= ahead) {
+    for (int rounds = (most + lanes - 1) / lanes; rounds > 0; rounds -= flight) {
       while (!__all_sync(turn, left_ <= 0 || items_.look(shown_))) {
       }
 #pragma unroll
-      for (int u = 0; u < ahead; ++u)
-        if (u < rounds) take_up(items_.position[u], items_.code[u], items_.value[u], u < left_);
-      left_ -= ahead, at_ += 32 * ahead;
+      for (int u = 0; u < flight; ++u)
+        if (u < rounds) take_up(turn, u);
+      left_ -= flight, at_ += 32 * flight;
       if (left_ > 0) items_.load(f_.items, at_, left_);
     }
-    team_.sync();
+    __syncwarp(turn);
+    store_factor();
+    __syncwarp(turn);
     if (row_.has_diagonal && team_.lane == row_.lower % lanes) {
       T pivot = value_[row_.lower];
       if (f_.p.cholesky) pivot -= squares_;
-      value_[row_.lower] = pivot = finished_pivot(f_, row_.row, pivot);
-      show(row_.lower, T(1) / pivot);
+      show_pivot(pivot);
     }
-    for (int slot = team_.lane; slot < row_.entries; slot += lanes)
-      if ((slot != row_.lower || !row_.has_diagonal) && (lanes > 1 || touched_ >> slot & 1)) show(slot, value_[slot]);
-    for (int slot = team_.lane; slot < row_.entries; slot += lanes) f_.to[row_.begin + slot] = value_[slot];
+    show_others();
   }
 
  private:
-  static constexpr int ahead = flight<T>;
+  /// Of one lane: which slots change (the others are shown at once), and whether the diagonal is all that does but for
+  /// the factors: then the row needs no memory while it is finished.
+  __device__ void prepare_alone() {
+    touched_ = row_.has_diagonal ? 1u << row_.lower : 0;
+    is_simple_ = row_.has_diagonal;
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      if (u >= left_) continue;
+      const int slot = items_.slot(u);
+      touched_ |= 1u << slot;
+      is_simple_ &= items_.is_pivot(u) || slot == row_.lower;
+      mine_[u] = value_[slot];
+    }
+    for (int slot = 0; slot < row_.entries; ++slot)
+      if (!(touched_ >> slot & 1)) show(slot, value_[slot]);
+  }
+  __device__ void finish_simple(unsigned turn) {
+    T pivot = value_[row_.lower];
+    while (!__all_sync(turn, left_ <= 0 || items_.look(shown_))) {
+    }
+#pragma unroll
+    for (int u = 0; u < flight; ++u) {
+      if (u >= left_) continue;
+      const T theirs = brought(u);
+      if (items_.is_pivot(u))
+        mine_[u] = set_factor(mine_[u] * theirs);
+      else
+        pivot -= factor_ * theirs;
+    }
+    if (f_.p.cholesky) pivot -= squares_;
+    show_pivot(pivot);
+#pragma unroll
+    for (int u = 0; u < flight; ++u)
+      if (u < left_ && items_.is_pivot(u)) value_[items_.slot(u)] = mine_[u];
+    show_others();
+  }
 
   /// A round of items, which follow each other from lane to lane; each pivot makes the factor of those after it.
-  __device__ void take_up(Offset position, std::uint8_t code, const Awaited<T>& value, bool there) {
-    const bool is_pivot = there && code >= pivot_bit;
-    const int slot = code & (pivot_bit - 1);
-    T theirs = position < 0 ? inverse_of_none<T>() : value.value();
-    if (f_.p.cholesky) theirs = conj(theirs);
+  __device__ void take_up(unsigned turn, int u) {
+    const bool there = u < left_, is_pivot = there && items_.is_pivot(u);
+    const int slot = items_.slot(u);
+    const T theirs = brought(u);
     if constexpr (lanes == 1) {
       if (!there) return;
       T mine = value_[slot];
@@ -182,20 +207,47 @@ class TeamRow {
         mine -= factor_ * theirs;
       value_[slot] = mine;
     } else {
-      unsigned pivots = team_.ballot(is_pivot);
-      for (int from = 0;;) {
+      // All teams of the turn go through it together, as often as the one with the most pivots.
+      unsigned pivots = team_.ballot(turn, is_pivot);
+      const int most = static_cast<int>(__reduce_max_sync(turn, static_cast<unsigned>(__popc(pivots))));
+      int from = 0;
+      for (int step = 0;; ++step) {
         const int next = pivots ? __ffs(static_cast<int>(pivots)) - 1 : lanes;
         if (there && !is_pivot && team_.lane >= from && team_.lane < next) value_[slot] -= factor_ * theirs;
-        team_.sync();
-        if (!pivots) return;
-        pivots &= pivots - 1;
-        const int their_slot = team_.from(slot, next);
-        set_factor(value_[their_slot] * team_.from(theirs, next));
-        team_.sync();
-        if (team_.lane == 0) value_[their_slot] = factor_;
-        from = next + 1;
+        if (step == most) return;
+        __syncwarp(turn);
+        store_factor();
+        const int their_slot = team_.from(turn, slot, next);
+        const T inverse = team_.from(turn, theirs, next);
+        if (pivots) {
+          set_factor(value_[their_slot] * inverse);
+          factor_slot_ = their_slot;
+          from = next + 1;
+          pivots &= pivots - 1;
+        } else {
+          from = lanes;
+        }
       }
     }
+  }
+  /// What item u brings in.
+  __device__ T brought(int u) const {
+    const T value = items_.position[u] < 0 ? inverse_of_none<T>() : items_.value[u].value();
+    return f_.p.cholesky ? conj(value) : value;
+  }
+  /// The last factor takes its place, behind a barrier since all of the team have read what stood there.
+  __device__ void store_factor() {
+    if (lanes > 1 && team_.lane == 0 && factor_slot_ >= 0) value_[factor_slot_] = factor_;
+  }
+  /// Of what elimination left on the diagonal.
+  __device__ void show_pivot(T left) {
+    value_[row_.lower] = left = finished_pivot(f_, row_.row, left);
+    show(row_.lower, T(1) / left);
+  }
+  __device__ void show_others() {
+    for (int slot = team_.lane; slot < row_.entries; slot += lanes)
+      if ((slot != row_.lower || !row_.has_diagonal) && (lanes > 1 || touched_ >> slot & 1)) show(slot, value_[slot]);
+    for (int slot = team_.lane; slot < row_.entries; slot += lanes) f_.to[row_.begin + slot] = value_[slot];
   }
   /// Pivots are shown as their inverses.
   __device__ void show(int slot, T value) const {
@@ -213,9 +265,13 @@ class TeamRow {
   std::int64_t at_;
   int left_;  // items of this lane
   T *shown_, *value_;
-  Items<T, Offset> items_;
+  Items<flight, T, Offset> items_;
   T factor_{}, squares_{};
-  unsigned touched_ = ~0u;  // of one lane: slots that change; the others are shown at once
+  int factor_slot_ = -1;  // where the factor goes
+  // of one lane:
+  T mine_[lanes == 1 ? flight : 1];  // what stands in the slot of an item
+  unsigned touched_ = ~0u;
+  bool is_simple_ = false;
 };
 
 /// A row of any length by a warp, in the factor's own memory.
@@ -268,8 +324,8 @@ __device__ void factor_long_row(const FactorTask<T, Offset>& f, T* shown, const 
 // Races: an entry is written by one lane, and its words say whether they are there. Slots of a row belong to its team,
 //   and those of one pivot's items differ. Pivot events are least rows and a count: the order of atomics does not
 //   matter.
-template <int lanes, class T, class Offset>
-__global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 ? 2 : 3)
+template <int lanes, int flight, class T, class Offset>
+__global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 || (lanes == 1 && flight > 4) ? 2 : 3)
     factor_kernel(FactorTask<T, Offset> f, T* shown, Skip skip, Turns turns) {
   extern __shared__ double shared[];
   if (skip.now()) return;
@@ -283,7 +339,7 @@ __global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 ? 2 : 3)
   const std::int64_t at = f.items.slices[slice] + threadIdx.x % 32;
   const Offset gate = f.items.gates[slice];
   T* value = reinterpret_cast<T*>(shared) + static_cast<int>(threadIdx.x / lanes) * f.items.room;
-  TeamRow<lanes, T, Offset> team_row(f, row, at, shown, value);
+  TeamRow<lanes, flight, T, Offset> team_row(f, row, at, shown, value);
   if (gate >= 0) pass_gate(shown, gate);
   const unsigned last = __reduce_max_sync(~0u, row.turn);
   for (unsigned turn = 0; turn <= last; ++turn) {
@@ -298,14 +354,14 @@ __global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 ? 2 : 3)
   }
 }
 
-template <int lanes, class T, class Offset>
+template <int lanes, int flight, class T, class Offset>
 void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* shown) {
   Frame frame(cuda);
   const Turns turns = take_turns(cuda, frame);
   constexpr int rows_a_block = factor_threads / lanes;
   const std::size_t shared = rows_a_block * static_cast<std::size_t>(f.items.room) * sizeof(T);
   const auto blocks = static_cast<unsigned>((f.p.a.rows + std::int64_t{rows_a_block} - 1) / rows_a_block);
-  factor_kernel<lanes><<<blocks, factor_threads, shared, cuda.stream>>>(f, shown, cuda.skip, turns);
+  factor_kernel<lanes, flight><<<blocks, factor_threads, shared, cuda.stream>>>(f, shown, cuda.skip, turns);
   check(cudaGetLastError());
 }
 
@@ -317,10 +373,12 @@ void run_factorization(const Cuda& cuda, const FactorTask<T, Offset>& f) {
   T* shown = frame.take<T>(static_cast<std::size_t>(f.items.shown));
   run_pass(cuda, f.items.shown, ClearShown<T>{shown});
   if (f.p.cholesky) run_pass(cuda, f.p.a.nnz, CopyValues<T>{f.values, f.to});
-  if (f.items.lanes == 1)
-    launch_factor<1>(cuda, f, shown);
+  if (f.items.lanes > 1)
+    launch_factor<team_lanes, long_flight<T>>(cuda, f, shown);
+  else if (f.items.most_of_a_row <= short_flight)
+    launch_factor<1, short_flight>(cuda, f, shown);
   else
-    launch_factor<team_lanes>(cuda, f, shown);
+    launch_factor<1, long_flight<T>>(cuda, f, shown);
 }
 
 using Where = Cuda;

@@ -1,5 +1,8 @@
 // The parts of an incomplete factorisation: what is found once, and what kernels get.
 #pragma once
+#include <bit>
+#include <cmath>
+
 #include "krill/sparse/convert/lower_entry.hpp"
 #include "krill/sparse/convert/structure.hpp"
 #include "krill/sparse/core/least_row.hpp"
@@ -10,6 +13,37 @@ namespace krill {
 /// Where pivots are told of: events[zero_pivot] and events[bad_pivot] are the least rows, events[boosted_pivots] a
 /// count.
 enum PivotEvent { zero_pivot_event, bad_pivot_event, boosted_pivots_event, pivot_events };
+
+/// A PivotBoost, or none, as kernels see it.
+template <class T>
+struct Boost {
+  bool wanted = false;
+  PivotBoost<T> to = {};
+
+  constexpr bool changes(T pivot) const { return wanted && std::sqrt(squared(pivot)) <= to.tolerance; }
+  /// What becomes of a pivot that it changes.
+  constexpr T changed(T pivot) const {
+    if constexpr (is_complex<T>) {
+      const double modulus = std::sqrt(squared(pivot));
+      if (!to.keeps_phase || modulus == 0) return to.value;
+      return to.value * T(static_cast<real_t<T>>(pivot.re / modulus), static_cast<real_t<T>>(pivot.im / modulus));
+    } else {
+      return to.keeps_phase && pivot < T(0) ? -to.value : to.value;
+    }
+  }
+  constexpr T operator()(T pivot) const { return changes(pivot) ? changed(pivot) : pivot; }
+};
+template <class T>
+Boost<kernel_t<T>> for_kernels(const std::optional<PivotBoost<T>>& boost) {
+  if (!boost) return {};
+  return {true, {boost->tolerance, std::bit_cast<kernel_t<T>>(boost->value), boost->keeps_phase}};
+}
+/// Raises InvalidArgument for IC(0) with a boost.
+template <class T>
+void require_lu(const std::optional<PivotBoost<T>>& boost, Factorization kind) {
+  if (boost && kind == Factorization::ic0)
+    throw InvalidArgument("incomplete factorisation: a boost of pivots is for ILU(0); shift the diagonal for IC(0)");
+}
 
 /// Which entries are factored.
 template <class Offset>
@@ -85,16 +119,27 @@ inline constexpr std::int32_t team_lanes = 16;     ///< of a team that is not on
 inline constexpr std::int32_t most_entries = 127;  ///< of a row that is not long
 inline constexpr std::uint8_t pivot_bit = 128;     ///< of an item's code, whose other bits are its slot
 
-/// What is counted of items: all of them, and of rows that are not long the most entries.
+/// What is counted of items: all of them, and of rows that are not long the most items and entries.
 struct ItemFacts {
   std::int64_t items = 0;
-  std::int32_t longest = 0, long_rows = 0;
+  std::int32_t most = 0, longest = 0, long_rows = 0;
   constexpr ItemFacts& operator+=(ItemFacts other) {
     items += other.items, long_rows += other.long_rows;
+    if (other.most > most) most = other.most;
     if (other.longest > longest) longest = other.longest;
     return *this;
   }
 };
+
+/// Lanes that share a row on CUDA: one has little to wait for, and room for few entries.
+constexpr std::int32_t factor_lanes(const ItemFacts& facts, std::int32_t rows, std::size_t scalar_bytes) {
+  constexpr std::size_t shared_bytes = 48 * 1024;  // that a block of 256 threads has without asking for more
+  constexpr std::size_t block_threads = 256, most_scalar_bytes = 16;
+  static_assert(most_entries * (block_threads / team_lanes) * most_scalar_bytes <= shared_bytes);
+  const auto most_alone = static_cast<std::int32_t>(shared_bytes / block_threads / scalar_bytes);
+  const bool has_few = facts.items <= 16 * std::int64_t{rows};
+  return has_few && (facts.longest | 1) <= most_alone ? 1 : team_lanes;
+}
 
 /// Of an entry left of the diagonal its items, of another one 0, as for all of long rows. Over the entries.
 template <class Offset>
@@ -129,10 +174,10 @@ struct AddItems {
   constexpr Sum entry(std::int64_t place) const {
     const std::int32_t i = order[place];
     const std::int64_t entries = p.end(i) - p.a.row_offsets[i];
-    if (entries > most_entries) return items[place] = -1, Sum{0, 0, 1};
+    if (entries > most_entries) return items[place] = -1, Sum{0, 0, 0, 1};
     std::int32_t count = 0;
     for (Offset e = p.a.row_offsets[i]; e < p.diagonals[i]; ++e) count += counts[e];
-    return items[place] = count, Sum{count, static_cast<std::int32_t>(entries), 0};
+    return items[place] = count, Sum{count, count, static_cast<std::int32_t>(entries), 0};
   }
   constexpr void finish(const Sum& sum) const { *facts = sum; }
 };
@@ -289,7 +334,8 @@ struct FindGates {
 template <class Offset>
 struct FactorItems {
   std::int32_t lanes = 1, room = 0;  ///< of a row; room: values in shared memory
-  std::int64_t shown = 0;            ///< values that rows show
+  std::int32_t most_of_a_row = 0;
+  std::int64_t shown = 0;  ///< values that rows show
   bool has_long_rows = false;
   const FactorRow<Offset>* rows = nullptr;
   const std::int32_t* places = nullptr;  ///< row to place
@@ -314,9 +360,7 @@ struct FactorTask {
   FactorPattern<Offset> p;
   const T* values = nullptr;  ///< to be factored
   T* to = nullptr;            ///< the factor's values, another array
-  bool boosted = false;
-  double tolerance = 0;
-  T boost{};
+  Boost<T> boost = {};
   double diagonal_factor = 1;  ///< of A's diagonal
   std::int32_t* events = nullptr;
   FactorItems<Offset> items = {};  ///< for CUDA

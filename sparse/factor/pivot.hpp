@@ -34,9 +34,9 @@ constexpr T finished_pivot(const FactorTask<T, Offset>& f, std::int32_t i, T lef
     if (!(radicand > real_t<T>(0))) note_row(f, zero_pivot_event, i);
     return T(std::sqrt(radicand));
   }
-  if (f.boosted && std::sqrt(squared(left)) <= f.tolerance) {
+  if (f.boost.changes(left)) {
     note_boost(f);
-    return f.boost;
+    return f.boost.changed(left);
   }
   if (!is_finite(left)) note_row(f, bad_pivot_event, i);
   if (left == T(0)) note_row(f, zero_pivot_event, i);

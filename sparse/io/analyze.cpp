@@ -51,6 +51,11 @@ void keep_first(std::optional<V>& mine, const std::optional<V>& next) {
   if (!mine) mine = next;
 }
 
+/// The lesser of two that are not 0.
+void keep_least(double& mine, double next) {
+  if (next > 0 && (mine == 0 || next < mine)) mine = next;
+}
+
 void Findings::add(const Findings& next) {
   const MatrixProperties& n = next.of;
   off_diagonal += next.off_diagonal, mirrored += next.mirrored, squares += next.squares;
@@ -72,8 +77,11 @@ void Findings::add(const Findings& next) {
   of.lower_bandwidth = std::max(of.lower_bandwidth, n.lower_bandwidth);
   of.upper_bandwidth = std::max(of.upper_bandwidth, n.upper_bandwidth);
   of.stored_zeros += n.stored_zeros, of.non_finite += n.non_finite;
-  if (n.least_magnitude > 0 && (of.least_magnitude == 0 || n.least_magnitude < of.least_magnitude))
-    of.least_magnitude = n.least_magnitude;
+  of.negative_diagonal += n.negative_diagonal, of.null_rows += n.null_rows;
+  of.greatest_diagonal = std::max(of.greatest_diagonal, n.greatest_diagonal);
+  keep_least(of.least_magnitude, n.least_magnitude);
+  keep_least(of.least_diagonal, n.least_diagonal);
+  keep_least(of.least_row_norm, n.least_row_norm);
   of.greatest_magnitude = std::max(of.greatest_magnitude, n.greatest_magnitude);
   of.infinity_norm = std::max(of.infinity_norm, n.infinity_norm);
 }
@@ -158,7 +166,7 @@ void Analysis<K, Offset>::look_at_entries(std::int64_t i, Findings& f) {
     }
     const double size = magnitude(a);
     p.stored_zeros += size == 0;
-    if (size > 0) p.least_magnitude = p.least_magnitude == 0 ? size : std::min(p.least_magnitude, size);
+    keep_least(p.least_magnitude, size);
     p.greatest_magnitude = std::max(p.greatest_magnitude, size);
   }
 }
@@ -176,6 +184,7 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     p.upper_bandwidth = std::max(p.upper_bandwidth, A_.col_indices[end - 1] - i);
   }
   double sum = 0, others = 0;
+  std::complex<double> signed_sum = 0;
   const K* mine = nullptr;
   for (std::int64_t e = begin; e < end; ++e) {
     const K a = A_.values[e];
@@ -183,12 +192,15 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     if (on_diagonal) mine = A_.values + e;
     if (is_finite(a)) {
       const double size = magnitude(a), share = greatest_ > 0 ? size / greatest_ : 0;
-      sum += size, f.squares += share * share;
+      sum += size, signed_sum += wide_complex(a), f.squares += share * share;
       if (!on_diagonal) others += size;
     }
     if (square()) look_at_pair(i, e, f);
   }
   p.infinity_norm = std::max(p.infinity_norm, sum);
+  keep_least(p.least_row_norm, sum);
+  const double rounding = static_cast<double>(end - begin) * std::numeric_limits<real_t<K>>::epsilon() * sum;
+  p.null_rows += std::abs(signed_sum) <= rounding;
   if (i < A_.cols) look_at_diagonal(i, mine, others, f);
 }
 
@@ -227,6 +239,11 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
   if (!positive) keep_first(p.first_not_positive_diagonal, {row});
   const auto length = static_cast<double>(A_.row_offsets[i + 1] - A_.row_offsets[i]);
   const double size = entry ? magnitude(*entry) : 0;
+  if (std::isfinite(size)) {
+    keep_least(p.least_diagonal, size);
+    p.greatest_diagonal = std::max(p.greatest_diagonal, size);
+    p.negative_diagonal += size > 0 && real(*entry) < 0;
+  }
   const double slack = length * std::numeric_limits<real_t<K>>::epsilon() * others;
   strict_[static_cast<std::size_t>(i)] = size > others + slack;
   p.strictly_dominant_rows += size > others + slack;

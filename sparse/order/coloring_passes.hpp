@@ -1,6 +1,7 @@
 // The entry-by-entry parts of a coloring.
 #pragma once
 #include "krill/sparse/convert/structure.hpp"
+#include "krill/sparse/core/row_sample.hpp"
 #include "krill/sparse/io/counter_random.hpp"
 #include "krill/sparse/order/coloring.hpp"
 
@@ -21,15 +22,6 @@ struct Asymmetry {
     return row < col ? hash.bits(row, col) : -hash.bits(col, row);
   }
   constexpr void finish(const Sum& sum) const { *difference = sum; }
-};
-
-/// Some rows, evenly spread.
-struct RowSample {
-  static constexpr std::int64_t most = 65'536;
-  std::int32_t rows;
-
-  constexpr std::int64_t size() const { return rows < most ? rows : most; }
-  constexpr std::int64_t row(std::int64_t i) const { return i * rows / size(); }
 };
 
 /// How far the farthest neighbor before a row lies before it.

@@ -33,19 +33,19 @@ struct Candidate {
 
 /// Whether a product with slices takes no longer than its bytes do: on a device a thread goes along each row.
 template <class T, class Offset>
-bool can_be_sliced(const Context& ctx, const Csr<T, Offset>& A, std::int64_t longest_row) {
+bool can_be_sliced(bool on_cuda, const Csr<T, Offset>& A, std::int64_t longest_row) {
   constexpr double entry_ms = 2e-4, bytes_a_ms = 4e9;  // of a thread on its own, of a device
-  return !ctx.on_cuda() || entry_ms * static_cast<double>(longest_row) <= static_cast<double>(A.bytes()) / bytes_a_ms;
+  return !on_cuda || entry_ms * static_cast<double>(longest_row) <= static_cast<double>(A.bytes()) / bytes_a_ms;
 }
 
 /// The form that moves the fewest bytes.
 template <class T, class Offset>
-Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A) {
+Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A, bool on_cuda) {
   const std::int64_t longest_row = krill::longest_row(ctx, A.row_offsets());
   // blocks save indices alone, which row patterns have saved already
   bool try_blocks = A.nnz() >= 4 * std::int64_t{A.rows()} && longest_row <= longest_row_for_blocks;
   Candidate<T> best{"csr", "", A.bytes()};
-  if (can_be_sliced(ctx, A, longest_row)) {
+  if (can_be_sliced(on_cuda, A, longest_row)) {
     Packed<T> packed(ctx, A, longest_row);
     try_blocks = try_blocks && packed.sizes().columns != ColumnCode::pattern;
     best = {"packed", "sell with " + packed.description(), packed.sizes().bytes};
@@ -64,6 +64,11 @@ Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A) {
     if (bytes < best.bytes && stored < most_blocks) best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
   }
   return best;
+}
+
+template <class T, class Offset>
+bool is_worth_trying(const Candidate<T>& form, const Csr<T, Offset>& A) {
+  return form.method != "csr" && static_cast<double>(form.bytes) <= clearly_less * static_cast<double>(A.bytes());
 }
 
 /// A in that form; form.packed is used up.
@@ -104,12 +109,12 @@ double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProd
 template <class T, class Offset>
 std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, const AnyProduct<T>& multiply_in_csr,
                                      SpmvReport& report) {
-  Candidate<T> best = best_candidate(ctx, A);
+  Candidate<T> best = best_candidate(ctx, A, ctx.on_cuda());
   if (best.method == "csr") {
     report.why = "no other form suits rows of so different length";
     return {};
   }
-  if (static_cast<double>(best.bytes) > clearly_less * static_cast<double>(A.bytes())) {
+  if (!is_worth_trying(best, A)) {
     report.why = fmt::format("no other form moves clearly fewer bytes; the best is {} with {} in place of {}",
                              best.method, human_bytes(best.bytes), human_bytes(A.bytes()));
     return {};
@@ -157,6 +162,14 @@ void OtherForm<T>::update(Context& ctx, const Csr<T, Offset>& A) {
 }
 
 template <class T, class Offset>
+FormEstimate estimate_form(Context& ctx, const Csr<T, Offset>& A, bool for_cuda) {
+  if (A.nnz() < least_entries) return {"csr", A.bytes()};
+  const Candidate<T> best = best_candidate(ctx, A, for_cuda);
+  if (!is_worth_trying(best, A)) return {"csr", A.bytes()};
+  return {best.method, best.bytes};
+}
+
+template <class T, class Offset>
 std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A,
                                         const std::type_identity_t<AnyProduct<T>>& multiply_in_csr,
                                         SpmvReport& report) {
@@ -177,8 +190,9 @@ std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A,
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 
-#define INSTANTIATE(T, Offset)                                         \
-  template void OtherForm<T>::update(Context&, const Csr<T, Offset>&); \
+#define INSTANTIATE(T, Offset)                                                \
+  template void OtherForm<T>::update(Context&, const Csr<T, Offset>&);        \
+  template FormEstimate estimate_form(Context&, const Csr<T, Offset>&, bool); \
   template std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>&, const AnyProduct<T>&, SpmvReport&);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE

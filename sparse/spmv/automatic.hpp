@@ -27,6 +27,15 @@ struct OtherForm {
 template <class T>
 using AnyProduct = std::function<void(const SpmvCall<T>&)>;
 
+/// The form that choose_form would make and time, and its bytes; csr where it would not.
+struct FormEstimate {
+  std::string method = "csr";
+  std::size_t bytes = 0;
+};
+/// Looks at A on the context's side, for products on CUDA or on the host. Waits.
+template <class T, class Offset>
+FormEstimate estimate_form(Context&, const Csr<T, Offset>& A, bool for_cuda);
+
 /// A in the form that a byte model ranks first, unless the timing says that it is clearly slower than
 /// `multiply_in_csr`; nothing where A stays in CSR. The report gets all but the time of the setup.
 template <class T, class Offset>

@@ -16,10 +16,15 @@ struct ApproximateTriangularPlan<T, Offset>::Body {
   /// A matrix and products with op of it.
   struct Multiplied {
     AnyMatrix<T> matrix;
-    std::optional<SpmvPlan<T>> plan = {};
+    std::unique_ptr<SpmvPlan<T>> plan = {};
 
     Csr<T, Offset>& csr() { return std::get<Csr<T, Offset>>(matrix); }
-    void make(Context& ctx, Op op) { plan ? plan->update(ctx) : void(plan.emplace(ctx, matrix, op)); }
+    void make(Context& ctx, Op op) {
+      if (plan)
+        plan->update(ctx);
+      else
+        plan = std::make_unique<SpmvPlan<T>>(ctx, matrix, op);
+    }
     std::size_t bytes() const { return krill::bytes(matrix) + plan->bytes(); }
   };
 
@@ -84,7 +89,8 @@ struct ApproximateTriangularPlan<T, Offset>::Body {
     Csr<T, Offset>& to = step->csr();
     ctx.dispatch([&](const auto& where) {
       const TriangleRows<K, Offset> from{A.view(where), triangle.fill, nears.read(where)};
-      if (!unit) run_pass(where, rows, InvertDiagonal<K, Offset>{from, inverses.write(where), first_zero.write(where)});
+      if (!unit)
+        run_pass(where, rows, InvertTriangleDiagonal<K, Offset>{from, inverses.write(where), first_zero.write(where)});
       const K* of_diagonal = unit ? nullptr : inverses.read(where);
       const Offset* offsets = to.row_offsets().read(where);
       if (options.method == ApproximateMethod::jacobi) {

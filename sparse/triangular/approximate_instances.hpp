@@ -15,9 +15,9 @@ INSTANTIATE(std::int64_t)
 KRILL_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 
-#define INSTANTIATE(T, Offset)                                                             \
-  template void run_pass(const Where&, std::int64_t, InvertDiagonal<kernel_t<T>, Offset>); \
-  template void run_pass(const Where&, std::int64_t, TriangleValues<kernel_t<T>, Offset>); \
+#define INSTANTIATE(T, Offset)                                                                     \
+  template void run_pass(const Where&, std::int64_t, InvertTriangleDiagonal<kernel_t<T>, Offset>); \
+  template void run_pass(const Where&, std::int64_t, TriangleValues<kernel_t<T>, Offset>);         \
   template void run_pass(const Where&, std::int64_t, ApproximateInverse<kernel_t<T>, Offset>);
 KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
 #undef INSTANTIATE

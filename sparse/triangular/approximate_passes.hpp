@@ -63,7 +63,7 @@ struct TriangleColumns {
 
 /// The inverses of the diagonal, and the first row whose diagonal is zero. Over the rows.
 template <class T, class Offset>
-struct InvertDiagonal {
+struct InvertTriangleDiagonal {
   using Sum = LeastRow;
   TriangleRows<T, Offset> rows;
   T* inverses;

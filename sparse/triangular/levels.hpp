@@ -44,13 +44,13 @@ class LevelSchedule {
 
 // The kernels behind it: pointers on the tag's side.
 
-/// depths[row] = 1 + the row's level.
+/// depths[row] = 1 + the row's level. On CUDA a block of threads does `rounds` of rows.
 template <class Offset>
 void find_depths(const Host&, const Steps&, const Offset* row_offsets, const std::int32_t* col_indices,
-                 std::int32_t* depths);
+                 std::int32_t* depths, std::int32_t rounds);
 template <class Offset>
 void find_depths(const Cuda&, const Steps&, const Offset* row_offsets, const std::int32_t* col_indices,
-                 std::int32_t* depths);
+                 std::int32_t* depths, std::int32_t rounds);
 
 /// order = the rows by depth, those of one depth in the order of steps; sorted[place] = their depths.
 void sort_by_depth(const Host&, const Steps&, std::int32_t deepest, const std::int32_t* depths, std::int32_t* sorted,

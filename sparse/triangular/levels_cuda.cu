@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "krill/sparse/convert/radix_sort.cuh"
 #include "krill/sparse/triangular/levels_passes.hpp"
 #include "krill/sparse/triangular/turns.cuh"
@@ -5,56 +7,95 @@
 namespace krill {
 namespace {
 
-constexpr int depth_threads = 512;
+// What a lane of depth_kernel has of its row.
+enum class Seeks { others, row_before, nothing };
 
-// Threads: a row each, a block the next depth_threads rows in the order of steps. A thread goes along its row's entries
-//   from the farthest on, and looks at one at a time: in shared memory at rows of the block, in L2 at others. (To look
-//   at several at once is slower: what all those looks cost others in L2 is more.)
-// Bytes: row offsets, and columns up to the diagonal, once; 4 a row.
+/// depth[lane], for lanes that seek the row before, which the lane before has: the greatest of their own and one more
+/// than that lane's; as a scan of the functions d -> max(depth, d + 1). Lanes that seek nothing keep theirs.
+__device__ std::int32_t chained_depth(std::int32_t depth, bool chained) {
+  constexpr std::int32_t never = std::numeric_limits<std::int32_t>::min() / 2;
+  std::int32_t more = chained ? 1 : never;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const std::int32_t their_depth = __shfl_up_sync(~0u, depth, step), their_more = __shfl_up_sync(~0u, more, step);
+    if (lane < step) continue;
+    depth = max(depth, their_depth + more);
+    more = max(more + their_more, never);
+  }
+  return depth;
+}
+
+// Threads: a block takes the next `rounds` times depth_threads rows in the order of steps, a warp 32 of them at a time,
+//   a row a lane. A lane goes along its row's entries from the farthest on, and looks at one at a time: in shared
+//   memory at rows of the block, in L2 at others. (To look at several at once is slower: what all those looks cost
+//   others in L2 is more.) Where all that is left is the row before, which is the last that a row of a grid or a band
+//   needs, the warp finishes the chain in one scan.
+// Bytes: row offsets, and columns up to the diagonal, once; 4 a row. Shared: 4 a row of the block.
 // Deadlock: none. A block takes its rows when it runs, so what they wait for is with blocks that run already, or in the
-//   block. Of all rows that are not done the first one waits for none; no lane waits for another inside the loop.
+//   block. Warps take their rows in the order of steps, so of all rows that are not done the first one is with a warp
+//   that looks, and waits for none; no lane waits for another one inside the loop but for the row before, and chains
+//   below the first lane that looks are finished each time.
 // Races: a depth is one word, zero until it is known.
 template <class Offset>
-__global__ void __launch_bounds__(depth_threads, 4)
+__global__ void __launch_bounds__(depth_threads, 2)
     depth_kernel(Steps steps, const Offset* row_offsets, const std::int32_t* col_indices, std::int32_t* depths,
-                 Turns turns) {
-  __shared__ std::int32_t known[depth_threads];
-  known[threadIdx.x] = 0;
-  const std::int64_t first = std::int64_t{turns.next()} * depth_threads;  // behind a barrier
-  const std::int64_t step = first + threadIdx.x;
-  if (step >= steps.rows) return;
-  const std::int32_t row = steps.row(step);
-  const bool lower = steps.fill == Fill::lower;
-  Offset left = row_offsets[row + 1] - row_offsets[row];
-  const std::int32_t* next = col_indices + (lower ? row_offsets[row] : row_offsets[row + 1] - 1);
-  const auto take = [&] {  // the next entry's column; the row itself where there is none
-    if (left == 0) return row;
-    const std::int32_t col = *next;
-    lower ? ++next : --next;
-    --left;
-    return col;
-  };
-  std::int32_t depth = 1, col = take(), col_after = take();
-  const auto is_last = [&] { return steps.step(col) >= step; };
-  const auto finish = [&] {
-    show_in_block(known + threadIdx.x, depth);
-    show_word(depths + row, depth);
-  };
-  bool done = is_last();
-  if (done) finish();
-  while (!done) {
-    const std::int64_t other = steps.step(col);
-    std::int32_t found = 0;
-    if (other >= first)
-      found = look_in_block(known + (other - first));
-    else
-      look_at_word(found, depths + col);
-    if (found) {
-      depth = max(depth, found + 1);
-      col = col_after;
-      done = is_last();
-      if (done) finish();
-      col_after = take();
+                 std::int32_t rounds, Turns turns) {
+  extern __shared__ std::int32_t known[];
+  for (int k = static_cast<int>(threadIdx.x); k < rounds * depth_threads; k += depth_threads) known[k] = 0;
+  const std::int64_t first = std::int64_t{turns.next()} * rounds * depth_threads;  // behind a barrier
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int mine = static_cast<int>(threadIdx.x); mine < rounds * depth_threads; mine += depth_threads) {
+    const std::int64_t step = first + mine;
+    if (step - lane >= steps.rows) return;
+    const bool there = step < steps.rows;
+    const std::int32_t row = steps.row(there ? step : 0);
+    const bool lower = steps.fill == Fill::lower;
+    Offset left = there ? row_offsets[row + 1] - row_offsets[row] : 0;
+    const std::int32_t* next = col_indices + (lower ? row_offsets[row] : row_offsets[row + 1] - 1);
+    const auto take = [&] {  // the next entry's column; the row itself where there is none
+      if (left == 0) return row;
+      const std::int32_t col = *next;
+      lower ? ++next : --next;
+      --left;
+      return col;
+    };
+    std::int32_t depth = 1, col = take(), col_after = take();
+    const auto sought = [&] {
+      const std::int64_t other = steps.step(col);
+      return !there || other >= step         ? Seeks::nothing
+             : other == step - 1 && lane > 0 ? Seeks::row_before
+                                             : Seeks::others;
+    };
+    const auto show = [&] {
+      show_in_block(known + mine, depth);
+      show_word(depths + row, depth);
+    };
+    Seeks seeks = sought();
+    if (there && seeks == Seeks::nothing) show();
+    for (bool going_on = true; going_on;) {
+      if (seeks == Seeks::others) {
+        const std::int64_t other = steps.step(col);
+        std::int32_t found = 0;
+        if (other >= first)
+          found = look_in_block(known + (other - first));
+        else
+          look_at_word(found, depths + col);
+        if (found) {
+          depth = max(depth, found + 1);
+          col = col_after;
+          col_after = take();
+          seeks = sought();
+          if (seeks == Seeks::nothing) show();
+        }
+      }
+      const unsigned looking = __ballot_sync(~0u, seeks == Seeks::others);
+      const bool chained = seeks == Seeks::row_before && (looking & ((1u << lane) - 1)) == 0;
+      if (__any_sync(~0u, chained)) {
+        const std::int32_t whole = chained_depth(depth, seeks == Seeks::row_before);
+        if (chained) depth = whole, seeks = Seeks::nothing, show();
+      }
+      going_on = looking != 0;
     }
   }
 }
@@ -63,13 +104,18 @@ __global__ void __launch_bounds__(depth_threads, 4)
 
 template <class Offset>
 void find_depths(const Cuda& cuda, const Steps& steps, const Offset* row_offsets, const std::int32_t* col_indices,
-                 std::int32_t* depths) {
+                 std::int32_t* depths, std::int32_t rounds) {
   if (steps.rows == 0) return;
   check(cudaMemsetAsync(depths, 0, sizeof(std::int32_t) * static_cast<std::size_t>(steps.rows), cuda.stream));
   Frame frame(cuda);
   const Turns turns = take_turns(cuda, frame);
-  const auto blocks = static_cast<unsigned>((steps.rows + std::int64_t{depth_threads} - 1) / depth_threads);
-  depth_kernel<<<blocks, depth_threads, 0, cuda.stream>>>(steps, row_offsets, col_indices, depths, turns);
+  const std::int64_t rows = std::int64_t{rounds} * depth_threads;
+  const auto blocks = static_cast<unsigned>((steps.rows + rows - 1) / rows);
+  const std::size_t shared = sizeof(std::int32_t) * static_cast<std::size_t>(rows);
+  if (shared > 48 * 1024)  // what a kernel has without asking
+    check(cudaFuncSetAttribute(depth_kernel<Offset>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared)));
+  depth_kernel<<<blocks, depth_threads, shared, cuda.stream>>>(steps, row_offsets, col_indices, depths, rounds, turns);
   check(cudaGetLastError());
 }
 
@@ -83,8 +129,12 @@ void sort_by_depth(const Cuda& cuda, const Steps& steps, std::int32_t deepest, c
   sort_by_key(cuda, frame, steps.rows, deepest + std::int64_t{1}, keys, sorted, payload, order);
 }
 
-template void find_depths(const Cuda&, const Steps&, const std::int32_t*, const std::int32_t*, std::int32_t*);
-template void find_depths(const Cuda&, const Steps&, const std::int64_t*, const std::int32_t*, std::int32_t*);
+template void find_depths(const Cuda&, const Steps&, const std::int32_t*, const std::int32_t*, std::int32_t*,
+                          std::int32_t);
+template void find_depths(const Cuda&, const Steps&, const std::int64_t*, const std::int32_t*, std::int32_t*,
+                          std::int32_t);
+template void run_pass(const Cuda&, std::int64_t, MeasureDistances<std::int32_t>);
+template void run_pass(const Cuda&, std::int64_t, MeasureDistances<std::int64_t>);
 template void run_pass(const Cuda&, std::int64_t, AsTheyStand);
 template void run_pass(const Cuda&, std::int64_t, Deepest);
 template void run_pass(const Cuda&, std::int64_t, LevelBounds);

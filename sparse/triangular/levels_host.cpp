@@ -7,7 +7,7 @@ namespace krill {
 
 template <class Offset>
 void find_depths(const Host&, const Steps& steps, const Offset* row_offsets, const std::int32_t* col_indices,
-                 std::int32_t* depths) {
+                 std::int32_t* depths, std::int32_t /*rounds*/) {
   for (std::int32_t step = 0; step < steps.rows; ++step) {
     const std::int32_t row = steps.row(step);
     std::int32_t depth = 0;
@@ -30,8 +30,12 @@ void sort_by_depth(const Host& host, const Steps& steps, std::int32_t deepest, c
   }
 }
 
-template void find_depths(const Host&, const Steps&, const std::int32_t*, const std::int32_t*, std::int32_t*);
-template void find_depths(const Host&, const Steps&, const std::int64_t*, const std::int32_t*, std::int32_t*);
+template void find_depths(const Host&, const Steps&, const std::int32_t*, const std::int32_t*, std::int32_t*,
+                          std::int32_t);
+template void find_depths(const Host&, const Steps&, const std::int64_t*, const std::int32_t*, std::int32_t*,
+                          std::int32_t);
+template void run_pass(const Host&, std::int64_t, MeasureDistances<std::int32_t>);
+template void run_pass(const Host&, std::int64_t, MeasureDistances<std::int64_t>);
 template void run_pass(const Host&, std::int64_t, AsTheyStand);
 template void run_pass(const Host&, std::int64_t, Deepest);
 template void run_pass(const Host&, std::int64_t, LevelBounds);

@@ -1,9 +1,19 @@
 // The entry-by-entry parts of a level schedule.
 #pragma once
+#include <limits>
+
 #include "krill/sparse/convert/structure.hpp"
+#include "krill/sparse/core/row_sample.hpp"
 #include "krill/sparse/triangular/levels.hpp"
 
 namespace krill {
+
+// How CUDA finds depths.
+
+inline constexpr std::int32_t depth_threads = 1024;  ///< of a block, a row each at a time
+inline constexpr std::int32_t most_depth_rounds = 16;
+/// Entries that rows of a block with more than one round have at most: each is waited for alone.
+inline constexpr std::int32_t most_entries_of_wide_blocks = 4;
 
 /// order and places of rows as they stand.
 struct AsTheyStand {
@@ -17,6 +27,42 @@ struct AsTheyStand {
     order[step] = row, places[row] = static_cast<std::int32_t>(step);
     return {};
   }
+};
+
+/// Of a sample of rows: how far apart rows and those that they need are, where that is beyond a block of threads.
+struct Distances {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int32_t most_entries = 0;  ///< that a row needs
+  constexpr Distances& operator+=(Distances other) {
+    if (other.least < least) least = other.least;
+    if (other.most_entries > most_entries) most_entries = other.most_entries;
+    return *this;
+  }
+};
+
+/// Over the rows of the sample.
+template <class Offset>
+struct MeasureDistances {
+  using Sum = Distances;
+  Steps steps;
+  RowSample sample;
+  const Offset* row_offsets;
+  const std::int32_t* col_indices;
+  Distances* distances;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const auto row = static_cast<std::int32_t>(sample.row(i));
+    Distances found;
+    const Offset first = row_offsets[row], past = row_offsets[row + 1];
+    for (Offset k = first; k < past && found.most_entries <= most_entries_of_wide_blocks; ++k) {
+      const std::int64_t distance = steps.step(row) - steps.step(col_indices[k]);
+      if (distance > 0) ++found.most_entries;
+      if (distance > depth_threads && distance < found.least) found.least = distance;
+    }
+    return found;
+  }
+  constexpr void finish(const Sum& sum) const { *distances = sum; }
 };
 
 /// The deepest row.

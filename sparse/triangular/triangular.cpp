@@ -12,8 +12,6 @@
 namespace krill {
 namespace {
 
-/// Entries of the longest row of a slice that lanes compute side by side; beyond, each row has a warp.
-constexpr std::int32_t most_shared_entries = 32;
 constexpr std::int32_t most_level_kernels = 16;  // levels: beyond, to wait inside one kernel is quicker
 
 /// For one block: rows of a level, and entries of a row, on average. Beyond, what one multiprocessor loads takes longer
@@ -138,10 +136,10 @@ struct TriangularPlan<T, Offset>::Body {
                FillTasks{n, most_shared(), counts.read(where), slice_tasks.read(where), slice_entries.read(where),
                          tasks.write(where)});
       TriangleView<const NoValue> to{n, schedule.order().read(where), slice_tasks.read(where), tasks.read(where)};
-      run_pass(
-          where, n,
-          FillColumns<Offset>{steps(), to, rows.read(where), A.col_indices().read(where),
-                              awaited || one_block ? schedule.places().read(where) : nullptr, columns.write(where)});
+      run_pass(where, n,
+               FillTriangleColumns<Offset>{steps(), to, rows.read(where), A.col_indices().read(where),
+                                           awaited || one_block ? schedule.places().read(where) : nullptr,
+                                           columns.write(where)});
     });
     if (awaited)
       ctx.dispatch([&](const auto& where) {

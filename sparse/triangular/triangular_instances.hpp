@@ -6,7 +6,7 @@ namespace krill {
 
 #define INSTANTIATE(Offset)                                               \
   template void run_pass(const Where&, std::int64_t, LocateRows<Offset>); \
-  template void run_pass(const Where&, std::int64_t, FillColumns<Offset>);
+  template void run_pass(const Where&, std::int64_t, FillTriangleColumns<Offset>);
 INSTANTIATE(std::int32_t)
 INSTANTIATE(std::int64_t)
 #undef INSTANTIATE

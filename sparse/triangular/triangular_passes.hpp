@@ -14,6 +14,8 @@ namespace krill {
 
 inline constexpr std::int32_t task_rows = 32;
 inline constexpr std::int32_t no_place = -1;
+/// Entries of the longest row of a slice that lanes compute side by side on CUDA; beyond, each row has a warp.
+inline constexpr std::int32_t most_shared_entries = 32;
 
 /// What a warp computes at a time: the 32 rows (fewer at the end) from place `place` on, a lane each, where entry k of
 /// the r-th of them lies at begin + 32 k + r; or, where place is negative, the one row at ~place, by all lanes, with
@@ -179,7 +181,7 @@ struct FillTasks {
 
 /// The columns at each place, as rows or as places.
 template <class Offset>
-struct FillColumns {
+struct FillTriangleColumns {
   using Sum = NoSum;
   Steps steps;
   TriangleView<const NoValue> to;

@@ -25,10 +25,11 @@ class BadCase : public testing::TestWithParam<Bad> {};
 TEST_P(BadCase, is_refused_with_place_and_reason) { EXPECT_EQ(errors_of(GetParam().text), GetParam().message); }
 
 const std::string top_keys =
-    "name, matrix, rhs, initial_guess, backend, threads, device, precision, format, layout, assume, scaling, ordering, "
+    "include, name, matrix, rhs, initial_guess, backend, threads, device, precision, format, layout, assume, scaling, "
+    "ordering, "
     "solver, "
     "preconditioner, "
-    "verify, output";
+    "verify, output, variants";
 
 INSTANTIATE_TEST_SUITE_P(
     keys, BadCase,
@@ -73,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"missing_path", minimal + "initial_guess: {type: file}\n",
             "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
         Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
-            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres, bicgstab or richardson"}),
+            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres, bicgstab, richardson or auto"}),
     [](const auto& info) { return info.param.name; });
 
 std::string with(const std::string& line) { return minimal + line + "\n"; }
@@ -144,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"quoted_stencil", "matrix: {generate: poisson2d, stencil: '9'}\nsolver: {type: pcg}\n",
             "case.yaml:1:40: matrix.stencil is the text \"9\", expected 5 or 9; leave out the quotes"},
         Bad{"unknown_type", "matrix: {generate: poisson1d}\nsolver: {type: cg}\n",
-            "case.yaml:2:16: solver.type is cg, expected one of pcg, gmres, bicgstab or richardson; did you mean "
+            "case.yaml:2:16: solver.type is cg, expected one of pcg, gmres, bicgstab, richardson or auto; did you mean "
             "'pcg'?"},
         Bad{"type_without_section", with("preconditioner: jacobi"),
             "case.yaml:3:17: preconditioner is jacobi, expected a section such as {type: none}; did you mean {type: "
@@ -168,6 +169,19 @@ INSTANTIATE_TEST_SUITE_P(
             "forward}\n",
             "case.yaml:3:49: preconditioner.direction is forward, expected symmetric for solver pcg, which needs a "
             "Hermitian preconditioner"},
+        Bad{"shift_of_another_kind", with("preconditioner: {type: ilu0, shift: {type: positive_definite}}"),
+            "case.yaml:3:44: preconditioner.shift.type is positive_definite, expected none or nonzero"},
+        Bad{"shift_without_use", with("preconditioner: {type: ic0, shift: {type: none, value: 0.1}}"),
+            "case.yaml:3:56: preconditioner.shift.value is not used by shift type none; leave it out or change the "
+            "type"},
+        Bad{"shift_as_a_number", with("preconditioner: {type: ic0, shift: 0.1}"),
+            "case.yaml:3:36: preconditioner.shift is 0.1, expected a section with type and value"},
+        Bad{"boost_beside_shift", with("preconditioner: {type: bilu0, boost: 1, shift: {type: nonzero}}"),
+            "case.yaml:3:38: preconditioner.boost and preconditioner.shift both replace pivots; keep one of them"},
+        Bad{"general_inverse_with_pcg",
+            "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: isai, form: general}\n",
+            "case.yaml:3:36: preconditioner.form is general, expected auto or factored for solver pcg, which needs a "
+            "Hermitian preconditioner"},
         Bad{"tolerance_without_judge", with("verify: {tolerance: 1e-6}"),
             "case.yaml:3:21: verify.tolerance is not used by verify.reference none; leave it out or ask for eigen"},
         Bad{"no_rhs_comes_along", with("rhs: {type: file}"),
@@ -182,8 +196,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Bad{"empty", "", "case.yaml:1:1: the case is empty; it needs at least matrix and solver"},
         Bad{"comment_only", "# nothing\n", "case.yaml:1:1: the case is empty; it needs at least matrix and solver"},
-        Bad{"list", "- a\n- b\n", "case.yaml:1:1: expected keys such as 'solver:' at the top of a case"},
-        Bad{"word", "solver\n", "case.yaml:1:1: expected keys such as 'solver:' at the top of a case"},
+        Bad{"list", "- a\n- b\n", "case.yaml:1:1: expected keys such as 'solver:' at the top"},
+        Bad{"word", "solver\n", "case.yaml:1:1: expected keys such as 'solver:' at the top"},
         Bad{"open_brace", "solver: {type: pcg\nmatrix: 1\n",
             "case.yaml:2:7: not valid YAML: a { is not closed by }, or a comma is missing (end of map flow not found)"},
         Bad{"open_quote", minimal + "name: \"abc\n",

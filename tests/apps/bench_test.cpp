@@ -482,8 +482,7 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   };
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, convert, "
-         "csr2csc, "
-         "triangular, factor or color");
+         "csr2csc, triangular, factor, color, pcg, gmres, bicgstab or solvers");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
@@ -493,7 +492,9 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   expect("--matrix poisson3d nq=3", "nq=3: unknown key \"nq\"; did you mean 'nx', 'ny' or 'nz'?");
   expect("--repeat-blocks some", "--repeat-blocks is 'some', expected auto or an integer of at least 1");
   expect("--repeat-blocks 0", "--repeat-blocks is '0'");
-  expect("--suite big", "--suite: big not in {targets,small}");
+  expect("--suite smal", "--suite: there is neither a file nor a suite 'smal'; did you mean 'small'?");
+  expect("--fail-on none", "--fail-on requires --diff");
+  expect("spmv --backend host --matrix p2d256 --roofline no/such.svg", "no/such.svg");
   expect("--backend host --compare cusparse", "--compare cusparse: cuSPARSE runs on CUDA");
   expect("--backend host --device 1", "--device 1: this run is on the host");
   expect("--backend host --matrix p2d256 --out no/such.json", "no/such.json");

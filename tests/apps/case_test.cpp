@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "krill/apps/case/effective.hpp"
+#include "krill/apps/evaluate/sweep.hpp"
 #include "tests/apps/cases.hpp"
 
 namespace krill::apps {
@@ -193,8 +194,13 @@ TEST_F(CaseFile, is_read_from_disk) {
 TEST_F(CaseFile, that_comes_with_the_project_is_right) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator("configs")) {
-    EXPECT_EQ(error_of(entry.path().string()), "");
     ++files;
+    evaluate::SweepInput sweep;
+    sweep.path = entry.path().string();
+    if (entry.path().filename().string().starts_with("sweep"))
+      EXPECT_NO_THROW(evaluate::Sweep{sweep}) << sweep.path;
+    else
+      EXPECT_EQ(error_of(sweep.path), "");
   }
   EXPECT_GT(files, 0);
 }

@@ -14,8 +14,8 @@ const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
 class Usage : public Program {};
 
 TEST_F(Usage, help_is_success_for_every_command) {
-  for (const std::string command : {"", "solve", "generate", "convert", "inspect", "schema", "explain", "formats",
-                                    "solvers", "preconditioners", "version"}) {
+  for (const std::string command : {"", "solve", "verify", "generate", "convert", "inspect", "schema", "explain",
+                                    "formats", "solvers", "preconditioners", "version"}) {
     const Outcome o = krill(command + " --help");
     EXPECT_EQ(o.code, 0) << command;
     EXPECT_TRUE(contains(o.out, "Usage: krill")) << o.out;
@@ -58,7 +58,7 @@ TEST_F(Usage, mistakes_are_named_with_a_proposal) {
     EXPECT_TRUE(contains(o.err, message)) << o.err;
     EXPECT_TRUE(o.err.starts_with("krill: ")) << o.err;
   };
-  expect("", "krill: a command is missing; expected one of solve, generate,");
+  expect("", "krill: a command is missing; expected one of solve, verify, generate,");
   expect("slove case.yaml", "krill: there is no command 'slove'; did you mean 'solve'?");
   expect("frobnicate", "krill: there is no command 'frobnicate'\n");
   expect("--vresion", "krill: krill has no option --vresion; did you mean '--version'?");
@@ -122,10 +122,11 @@ TEST_F(SolveCommandLine, a_bad_case_is_2_with_all_errors_and_writes_nothing) {
   folder_.write("case.yaml", "matrix: {generate: poisson1d, nx: 0}\nsolver: {type: cg}\n");
   const Outcome o = krill("solve case.yaml --out there");
   EXPECT_EQ(o.code, 2);
-  EXPECT_EQ(o.err,
-            "krill: case.yaml:1:35: matrix.nx is 0, expected an integer of at least 1\n"
-            "krill: case.yaml:2:16: solver.type is cg, expected one of pcg, gmres, bicgstab or richardson; did you "
-            "mean 'pcg'?\n");
+  EXPECT_EQ(
+      o.err,
+      "krill: case.yaml:1:35: matrix.nx is 0, expected an integer of at least 1\n"
+      "krill: case.yaml:2:16: solver.type is cg, expected one of pcg, gmres, bicgstab, richardson or auto; did you "
+      "mean 'pcg'?\n");
   EXPECT_FALSE(exists("there") || exists("out"));
 }
 

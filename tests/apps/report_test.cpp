@@ -82,6 +82,34 @@ TEST(Report, json_stays_json_where_figures_are_not_finite_or_names_are_not_text)
   EXPECT_TRUE(json["residual"]["history"].back().is_null());
 }
 
+/// Every key below `json` as `key`; what stands under "case" is explained in cases.md, under "matrix" in inspecting.md.
+void expect_explained(const nlohmann::json& json, const std::string& page) {
+  for (const auto& [key, value] : json.items()) {
+    EXPECT_TRUE(contains(page, "`" + key + "`")) << key;
+    if (value.is_object() && key != "case" && key != "matrix") expect_explained(value, page);
+  }
+}
+
+TEST(Report, documentation_explains_every_key_and_status) {
+  SolveRecord record = judged(Verdict::pass);
+  record.settings = parse_case(
+      "matrix: {generate: poisson1d}\nsolver: {type: pcg}\nscaling: {type: ruiz}\nordering: {type: color}\n"
+      "verify: {reference: eigen}\n",
+      "some.yaml");
+  record.device = DeviceInfo{};
+  record.transformation.greatest_factor = record.transformation.least_factor = 1;
+  record.transformation.colors = 2;
+  const std::string page = test::contents("docs/report.md");
+  expect_explained(nlohmann::json::parse(report_text(record)), page);
+  expect_explained(nlohmann::json::parse(report_text(record_of(Reason::diverged))), page);
+  const std::string troubles = test::contents("docs/troubleshooting.md");
+  for (int reason = static_cast<int>(Reason::converged); reason <= static_cast<int>(Reason::interrupted); ++reason) {
+    const std::string status = "`" + std::string(name(static_cast<Reason>(reason))) + "`";
+    EXPECT_TRUE(contains(page, status)) << status;
+    EXPECT_TRUE(status == "`converged`" || contains(troubles, status)) << status;
+  }
+}
+
 TEST(Report, csv_gives_all_digits) {
   SolveReport report;
   report.history = {1, 0.1, 1.0 / 3, std::numeric_limits<double>::quiet_NaN()};

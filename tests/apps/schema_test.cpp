@@ -4,11 +4,15 @@
 #include <fstream>
 #include <sstream>
 
+#include "krill/apps/case/case_file.hpp"
 #include "krill/apps/case/effective.hpp"
 #include "krill/apps/case/json_schema.hpp"
 #include "krill/apps/case/reference.hpp"
 #include "krill/apps/case/yaml_tree.hpp"
+#include "krill/apps/evaluate/sweep.hpp"
+#include "krill/apps/evaluate/sweep_schema.hpp"
 #include "tests/apps/cases.hpp"
+#include "tests/apps/solve_support.hpp"
 
 namespace krill::apps {
 namespace {
@@ -17,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 bool has_type(const Json& value, const std::string& type) {
   if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
   if (type == "string") return value.is_string();
   if (type == "boolean") return value.is_boolean();
   if (type == "number") return value.is_number();
@@ -31,9 +36,10 @@ bool accepts_properties(const Json& schema, const Json& value) {
     if (!value.contains(name.get<std::string>())) return false;
   const Json properties = schema.value("properties", Json::object());
   for (const auto& [name, inner] : value.items()) {
-    if (properties.contains(name) ? !accepts(properties[name], inner) : !schema.value("additionalProperties", true))
-      return false;
+    const Json& rule = properties.contains(name) ? properties[name] : schema.value("additionalProperties", Json(true));
+    if (rule.is_boolean() ? rule == false : !accepts(rule, inner)) return false;
   }
+  if (value.size() < schema.value("minProperties", 0U)) return false;
   return true;
 }
 
@@ -54,11 +60,21 @@ bool accepts(const Json& schema, const Json& value) {
   }
   for (const auto& part : schema.value("allOf", Json::array()))
     if (!accepts(part, value)) return false;
+  if (value.is_array()) {
+    if (value.size() < schema.value("minItems", 0U)) return false;
+    for (const auto& item : value)
+      if (schema.contains("items") && !accepts(schema["items"], item)) return false;
+  }
+  if (schema.contains("anyOf")) {
+    const auto& parts = schema["anyOf"];
+    if (std::none_of(parts.begin(), parts.end(), [&](const Json& part) { return accepts(part, value); })) return false;
+  }
   if (schema.contains("oneOf")) {
     const auto& parts = schema["oneOf"];
     if (std::count_if(parts.begin(), parts.end(), [&](const Json& part) { return accepts(part, value); }) != 1)
       return false;
   }
+  if (schema.contains("not") && accepts(schema["not"], value)) return false;
   return !schema.contains("if") || !accepts(schema["if"], value) || accepts(schema["then"], value);
 }
 
@@ -83,6 +99,12 @@ Json plain_json(const YamlNode& node) {
   return node.quoted || json.is_discarded() ? Json(node.text) : json;
 }
 
+bool accepts_sweep(const std::string& yaml) {
+  static const Json schema = evaluate::sweep_schema();
+  std::vector<Diagnostic> found;
+  return accepts(schema, plain_json(read_yaml(yaml, "sweep.yaml", found)));
+}
+
 bool schema_accepts(const std::string& yaml) {
   static const Json schema = case_schema();
   std::vector<Diagnostic> found;
@@ -95,6 +117,82 @@ TEST(Schema, accepts_the_effective_case_of_every_type) {
     EXPECT_TRUE(schema_accepts(text)) << text;
     EXPECT_TRUE(accepts(schema, effective_json(parse_case(text, "case.yaml")))) << text;
   }
+}
+
+TEST(Schema, of_sweeps_and_parser_agree) {
+  const std::string shared = "case: {matrix: {generate: poisson1d}, solver: {type: pcg}}\n";
+  std::ifstream file("configs/sweep.yaml");
+  const std::string shipped{std::istreambuf_iterator<char>(file), {}};
+  const test::Scratch folder;
+  for (const std::string& text :
+       {shipped, shared, shared + "budget: 5\n", shared + "budget: -5\n", shared + "budgt: 5\n",
+        shared + "portfolio: quick\n", shared + "portfolio: slow\n",
+        shared + "grid: {preconditioner: [none, {type: chebyshev, degree: [2, 4]}]}\n",
+        shared + "grid: {preconditioner: [none, {type: chebyshev, degree: [2, 0]}]}\n",
+        shared + "grid: {preconditioner: {type: chebyshev, degre: [2]}}\n", shared + "grid: {precond: [none]}\n",
+        shared + "grid: {format: [csr, ell]}\n", shared + "grid: {format: [csr, el]}\n",
+        shared + "grid: {solver: [{type: gmres, stop: {relative: [1e-3, 1e-6]}}]}\n",
+        shared + "variants: [{name: a, preconditioner: {type: ic0}}]\n", shared + "variants: []\n",
+        shared + "variants: [{preconditioner: {type: jacobi, degree: 2}}]\n", shared + "variants: [{nam: a}]\n"}) {
+    evaluate::SweepInput input;
+    input.path = folder.write("sweep.yaml", text);
+    bool parsed = true;
+    try {
+      const evaluate::Sweep sweep(input);
+    } catch (const CaseError&) {
+      parsed = false;
+    }
+    EXPECT_EQ(accepts_sweep(text), parsed) << text;
+  }
+}
+
+/// What a validator of its own finds: a line "true" or "false" for each document; nothing where there is none.
+std::string validated(const Json& schema, const Json& documents) {
+  const test::Scratch folder;
+  const std::string program =
+      "import json, sys, jsonschema\n"
+      "schema, documents = (json.load(open(name)) for name in sys.argv[1:])\n"
+      "kind = jsonschema.validators.validator_for(schema)\n"
+      "kind.check_schema(schema)\n"
+      "for one in documents: print(str(kind(schema).is_valid(one)).lower())\n";
+  const std::string line = "python3 " + folder.write("validate.py", program) + " " +
+                           folder.write("schema.json", schema.dump()) + " " +
+                           folder.write("documents.json", documents.dump()) + " > " + (folder / "said");
+  return std::system(line.c_str()) == 0 ? test::contents(folder / "said") : "failed";
+}
+
+TEST(Schema, a_validator_for_json_schema_takes_shipped_cases_and_refuses_their_mutants) {
+  if (std::system("python3 -c 'import jsonschema.validators' 2>/dev/null") != 0)
+    GTEST_SKIP() << "python3-jsonschema is not there";
+  for (const bool sweeps : {false, true}) {
+    Json documents = Json::array();
+    std::string expected;
+    for (const auto& entry : std::filesystem::directory_iterator("configs")) {
+      if (entry.path().filename().string().starts_with("sweep") != sweeps) continue;
+      std::vector<Diagnostic> found;
+      const Json whole = plain_json(read_yaml(test::contents(entry.path().string()), "case.yaml", found));
+      documents.push_back(whole);
+      expected += "true\n";
+      for (const auto& [key, value] : whole.items()) {
+        Json wrong = whole, inside = whole;
+        wrong[key + "q"] = value;
+        documents.push_back(wrong);
+        expected += "false\n";
+        if (!value.is_object() || key == "case") continue;
+        inside[key]["q"] = 1;
+        documents.push_back(inside);
+        expected += "false\n";
+      }
+    }
+    EXPECT_EQ(validated(sweeps ? evaluate::sweep_schema() : case_schema(), documents), expected);
+  }
+}
+
+TEST(Schema, of_sweeps_is_in_the_documentation) {
+  std::ifstream file("docs/evaluating.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find(key_table(evaluate::sweep_keys(), "")), std::string::npos)
+      << "put the output of krill schema --sweep --markdown into docs/evaluating.md";
 }
 
 TEST(Schema, and_parser_agree) {
@@ -150,6 +248,15 @@ TEST(Schema, and_parser_agree) {
                                   "matrix: {generate: poisson2d, nz: 9}\n" + solver,
                                   "matrix: {generate: elasticity3d, poisson_ratio: 0.5}\n" + solver,
                                   "matrix: {generate: elasticity3d, poisson_ratio: 0.49}\n" + solver,
+                                  with("variants: {a: {preconditioner: {type: ic0}}, b: {solver: {type: gmres}}}"),
+                                  with("variants: {a: {preconditioner: ic0}}"),
+                                  with("variants: [{name: a, preconditioner: {type: chebyshev, degree: [2, 4]}}]"),
+                                  with("variants: {a: {precond: {type: ic0}}}"),
+                                  with("variants: {a: {preconditioner: {type: ic00}}}"),
+                                  with("variants: {}"),
+                                  with("variants: []"),
+                                  with("variants: a"),
+                                  with("include: {a: b}"),
                                   std::string("- 1\n"),
                                   std::string("a\n")})
     EXPECT_EQ(schema_accepts(text), test::errors_of(text).empty()) << text << test::errors_of(text);
@@ -228,7 +335,7 @@ TEST(Explain, a_key_says_type_default_range_and_users) {
             "solver.stop.relative\n"
             "  converged when ||b - A x|| <= relative * baseline\n"
             "  a number of at least 0; default 1.0e-08\n"
-            "  with type pcg, type gmres, type bicgstab or type richardson\n");
+            "  with type pcg, type gmres, type bicgstab, type richardson or type auto\n");
   EXPECT_EQ(explain("stop.relative"), explain("relative"));
 }
 TEST(Explain, a_type_lists_its_keys) {
@@ -244,6 +351,14 @@ TEST(Explain, every_key_and_type_has_a_text_within_80_columns) {
       for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 80U) << line;
     }
   }
+}
+TEST(Explain, knows_every_key_by_its_path_and_every_key_of_sweeps) {
+  const auto words = explained_words(evaluate::sweep_keys());
+  EXPECT_GT(words.size(), 150U);
+  for (const auto& word : words) EXPECT_FALSE(explain(word, evaluate::sweep_keys()).empty()) << word;
+  for (const std::string word : {"include", "variants", "solver", "solver.stop", "solver.stop.relative", "poisson3d"})
+    EXPECT_EQ(std::ranges::count(words, word), 1) << word;
+  EXPECT_TRUE(explain("budget", evaluate::sweep_keys()).ends_with("with krill evaluate\n"));
 }
 TEST(Explain, proposes_what_was_meant) {
   try {

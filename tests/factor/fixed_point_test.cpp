@@ -181,6 +181,33 @@ TEST_P(FixedPoint, ends_on_nan) {
   });
 }
 
+/// Row by row and by sweeps: diagonal matrices are all pivots.
+TEST_P(FixedPoint, boosts_keep_the_phase_where_they_are_asked_to) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    std::vector<Z> pivots{2, -0.004, 0.005, 0, -0.005, -1}, expected{2, -0.5, 0.5, 0.5, -0.5, -1};
+    if (is_complex<T>) pivots[4] = Z(0.003, -0.004), expected[4] = Z(0.3, -0.4);
+    std::vector<T> diagonal;
+    for (const Z pivot : pivots)
+      if constexpr (is_complex<T>)
+        diagonal.emplace_back(pivot);
+      else
+        diagonal.push_back(static_cast<T>(pivot.real()));
+    const Csr<T> A(6, Array<std::int32_t>{0, 1, 2, 3, 4, 5, 6}, Array<std::int32_t>{0, 1, 2, 3, 4, 5},
+                   Array<T>(diagonal));
+    const PivotBoost<T> boost{0.0051, T(real_t<T>(0.5)), true};
+    const auto expect_boosted = [&](const auto& factor) {
+      EXPECT_EQ(factor.boosts(), 4);
+      EXPECT_EQ(factor.zero_pivot(), std::nullopt);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_LE(std::abs(Z(factor.matrix().values().host()[i]) - expected[i]), 4 * epsilon<T>()) << i;
+    };
+    expect_boosted(IncompleteFactor<T>(ctx, A, Factorization::ilu0, boost));
+    expect_boosted(FixedPointFactor<T>(ctx, A, Factorization::ilu0, 1, boost));
+    EXPECT_THROW(FixedPointFactor<T>(ctx, A, Factorization::ic0, 1, boost), InvalidArgument);
+  });
+}
+
 KRILL_ON_BACKENDS_AND_SCALARS(FixedPoint);
 
 using FixedPointFacts = OnBackend;

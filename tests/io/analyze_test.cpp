@@ -161,6 +161,20 @@ TEST(AnalyzeDiagonal, is_positive_only_where_it_is_real) {
   EXPECT_EQ(look(matrix<double>({{1, 0}, {0, -2}})).first_not_positive_diagonal, 1);
 }
 
+TEST(AnalyzeDiagonal, is_measured_without_its_zeros) {
+  const auto p = look(matrix<double>({{-3, 1, 0}, {1, 0, 1}, {0, 1, 0.5}}));
+  EXPECT_EQ(p.negative_diagonal, 1);
+  EXPECT_EQ(p.least_diagonal, 0.5);
+  EXPECT_EQ(p.greatest_diagonal, 3);
+}
+
+TEST(AnalyzeRows, counts_those_that_add_up_to_rounding) {
+  const auto p = look(matrix<double>({{0.3, -0.1, -0.2}, {0, 0, 1}, {1, -1, 0.25}}));
+  EXPECT_EQ(p.null_rows, 1);  // 0.3 - 0.1 - 0.2 is -2.8e-17
+  EXPECT_NEAR(p.least_row_norm, 0.6, 4 * eps);
+  EXPECT_EQ(look(matrix<Z>({{Z(0, 1), Z(0, -1)}, {1, 1}})).null_rows, 1);
+}
+
 TEST(AnalyzeDominance, counts_rows) {
   const auto p = look(matrix<double>({{-3, 1, 1}, {1, 2, -1}, {2, 2, 3}}));
   EXPECT_EQ(p.strictly_dominant_rows, 1);

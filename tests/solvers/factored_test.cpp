@@ -165,7 +165,8 @@ TEST_P(FactoredFacts, are_reported) {
 TEST_P(FactoredFacts, what_cannot_be_factored_by_sweeps_is_refused) {
   Context ctx = context();
   const auto refusal = [&](const PreconditionerOptions& options, Csr<double> A) {
-    return complaint<InvalidArgument>([&] { make_preconditioner(ctx, options, AnyMatrix<double>(std::move(A))); });
+    const AnyMatrix<double> any(std::move(A));
+    return complaint<InvalidArgument>([&] { make_preconditioner(ctx, options, any); });
   };
   for (const PreconditionerOptions& options : {PreconditionerOptions(parilu0(5)), PreconditionerOptions(paric0(5))}) {
     EXPECT_NE(refusal(options, {2, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 1, 0}, Array<double>{1, 2, 3}})
@@ -175,13 +176,14 @@ TEST_P(FactoredFacts, what_cannot_be_factored_by_sweeps_is_refused) {
     A.values().edit()[0] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_NE(refusal(options, std::move(A)).find("the pivot is NaN or infinite in row 0"), std::string::npos);
   }
-  EXPECT_EQ(refusal(parilu0(5), {3, Array<std::int32_t>{0, 2, 5, 7}, Array<std::int32_t>{0, 1, 0, 1, 2, 1, 2},
-                                 Array<double>{2, 4, 1, 2, 3, 5, 1}}),
-            "preconditioner parilu0: the pivot is 0 in row 1 (rows count from 0): reorder the rows, or use "
-            "preconditioner ilu0 with a boost, or jacobi");
+  EXPECT_EQ(
+      refusal(parilu0(5), {3, Array<std::int32_t>{0, 2, 5, 7}, Array<std::int32_t>{0, 1, 0, 1, 2, 1, 2},
+                           Array<double>{2, 4, 1, 2, 3, 5, 1}}),
+      "preconditioner parilu0: the pivot is 0 in row 1 (rows count from 0): set shift: {type: nonzero}, reorder the "
+      "rows, or use preconditioner jacobi");
   Csr<double> negative = poisson2d<double>(5);
   for (double& value : negative.values().edit()) value = -value;
-  EXPECT_NE(refusal(paric0(5), std::move(negative)).find("not positive, even with the diagonal doubled"),
+  EXPECT_NE(refusal(paric0(5), std::move(negative)).find("not positive, even with the diagonal multiplied by 2.024"),
             std::string::npos);
 }
 
@@ -190,12 +192,56 @@ TEST_P(FactoredFacts, paric0_shifts_the_diagonal_where_it_breaks_down) {
   Context ctx = context();
   const Csr<double> A(4, Array<std::int32_t>{0, 3, 6, 9, 12}, Array<std::int32_t>{0, 1, 3, 0, 1, 2, 1, 2, 3, 0, 2, 3},
                       Array<double>{3, -2, 2, -2, 3, -2, -2, 3, -2, 2, -2, 3});
-  const auto made = make_preconditioner<double>(ctx, paric0(10), AnyMatrix<double>(A.clone()));
+  const AnyMatrix<double> any(A.clone());
+  const auto made = make_preconditioner<double>(ctx, paric0(10), any);
   ASSERT_EQ(made->report().notes.size(), 1u);
   EXPECT_NE(made->report().notes[0].find("preconditioner paric0: the diagonal was multiplied by 1."),
             std::string::npos);
   EXPECT_EQ(solve(ctx, A, std::vector<double>{1, 2, 3, 4}, SolverOptions(PcgOptions{}), paric0(10)).report.reason,
             Reason::converged);
+}
+
+/// A pivot that vanishes gets the same value from a shift as from a boost of that size, whoever factors.
+TEST_P(FactoredFacts, shift_nonzero_replaces_pivots_that_vanish) {
+  Context ctx = context();
+  const Csr<double> A(3, Array<std::int32_t>{0, 2, 5, 7}, Array<std::int32_t>{0, 1, 0, 1, 2, 1, 2},
+                      Array<double>{2, 4, 1, 2, 3, 5, 1});
+  const AnyMatrix<double> any(A.clone());
+  const ShiftOptions<LuShift> tenth{LuShift::nonzero, 0.1};  // of the largest entry, 5
+  Ilu0Options boosted, shifted;
+  boosted.boost = 0.5, boosted.boost_tolerance = 0.5, shifted.shift = tenth;
+  Bilu0Options in_blocks;
+  in_blocks.shift = tenth, in_blocks.block_dim = 1;
+  Parilu0Options by_sweeps = parilu0(10);
+  by_sweeps.shift = tenth;
+  const std::vector<double> r{1, 2, 3}, expected = applied(ctx, A, boosted, r);
+  for (const PreconditionerOptions& options :
+       {PreconditionerOptions(shifted), PreconditionerOptions(in_blocks), PreconditionerOptions(by_sweeps)}) {
+    const auto type = std::visit([](const auto& o) { return std::string(o.type); }, options);
+    EXPECT_EQ(make_preconditioner(ctx, options, any)->report().notes,
+              std::vector<std::string>{"preconditioner " + type + ": 1 pivot got the modulus 0.5"});
+    const std::vector<double> z = applied(ctx, A, options, r);
+    for (std::size_t i = 0; i < z.size(); ++i)
+      EXPECT_NEAR(z[i], expected[i], 100 * epsilon<double>() * std::abs(expected[i])) << type;
+  }
+  Ilu0Options by_default;
+  by_default.shift.type = LuShift::nonzero;  // 5 * 2^-26
+  EXPECT_EQ(make_preconditioner<double>(ctx, by_default, any)->report().notes,
+            std::vector<std::string>{"preconditioner ilu0: 1 pivot got the modulus 7.451e-08"});
+}
+
+TEST_P(FactoredFacts, shift_nonzero_has_no_size_for_a_matrix_of_zeros_or_nan) {
+  Context ctx = context();
+  Ilu0Options options;
+  options.shift.type = LuShift::nonzero;
+  for (const auto& [value, message] :
+       {std::pair{0.0, "the pivot is 0 in row 0"},
+        std::pair{std::numeric_limits<double>::quiet_NaN(), "NaN or infinite in row 0"}}) {
+    const AnyMatrix<double> A(Csr<double>(1, Array<std::int32_t>{0, 1}, Array<std::int32_t>{0}, Array<double>{value}));
+    EXPECT_NE(complaint<InvalidArgument>([&] { make_preconditioner<double>(ctx, options, A); }).find(message),
+              std::string::npos)
+        << value;
+  }
 }
 
 KRILL_ON_BACKENDS(FactoredFacts);

@@ -10,7 +10,8 @@ namespace {
 using Preconditioners = OnBackend;
 
 std::string refusal(Context& ctx, const PreconditionerOptions& options, Csr<double> A) {
-  return complaint<InvalidArgument>([&] { make_preconditioner(ctx, options, AnyMatrix<double>(std::move(A))); });
+  const AnyMatrix<double> any(std::move(A));
+  return complaint<InvalidArgument>([&] { make_preconditioner(ctx, options, any); });
 }
 
 /// The matrix of Kershaw (1978): positive definite, and yet IC(0) meets a negative pivot.
@@ -21,14 +22,33 @@ Csr<double> kershaw() {
 
 TEST_P(Preconditioners, ic0_shifts_the_diagonal_where_it_breaks_down) {
   Context ctx = context();
-  const auto made = make_preconditioner<double>(ctx, Ic0Options{}, AnyMatrix<double>(kershaw()));
+  const AnyMatrix<double> A(kershaw());
+  const auto made = make_preconditioner<double>(ctx, Ic0Options{}, A);
   ASSERT_EQ(made->report().notes.size(), 1u);
   EXPECT_NE(made->report().notes[0].find("preconditioner ic0: the diagonal was multiplied by 1."), std::string::npos);
   EXPECT_NE(made->report().notes[0].find("row 3"), std::string::npos) << made->report().notes[0];
   const Solved<double> solved =
       solve(ctx, kershaw(), std::vector<double>{1, 2, 3, 4}, SolverOptions(PcgOptions{}), Ic0Options{});
   EXPECT_EQ(solved.report.reason, Reason::converged);
-  EXPECT_TRUE(make_preconditioner<double>(ctx, Ic0Options{0.5}, AnyMatrix<double>(kershaw()))->report().notes.empty());
+  const Ic0Options enough{{CholeskyShift::positive_definite, 0.5}};
+  EXPECT_TRUE(make_preconditioner<double>(ctx, enough, A)->report().notes.empty());
+}
+
+/// 3 - 4/3 - 4/0.6 = -5.
+TEST_P(Preconditioners, cholesky_without_a_shift_names_row_and_value_of_what_has_no_root) {
+  Context ctx = context();
+  Paric0Options by_sweeps;
+  by_sweeps.sweeps = 10, by_sweeps.shift.type = CholeskyShift::none;
+  Bic0Options in_blocks;
+  in_blocks.block_dim = 1, in_blocks.shift.type = CholeskyShift::none;
+  for (const PreconditionerOptions& options : {PreconditionerOptions(Ic0Options{{CholeskyShift::none}}),
+                                               PreconditionerOptions(by_sweeps), PreconditionerOptions(in_blocks)}) {
+    const std::string message = refusal(ctx, options, kershaw());
+    EXPECT_NE(message.find("the pivot is not positive (the root of -5) in row 3 (rows count from 0): set shift: {type: "
+                           "positive_definite}, or use preconditioner ilu0, jacobi or none"),
+              std::string::npos)
+        << message;
+  }
 }
 
 TEST_P(Preconditioners, ilu0_says_how_many_pivots_it_boosted) {
@@ -38,9 +58,10 @@ TEST_P(Preconditioners, ilu0_says_how_many_pivots_it_boosted) {
                        Array<double>{2, 4, 1, 2, 3, 5, 1});
   };
   EXPECT_EQ(refusal(ctx, Ilu0Options{}, singular()),
-            "preconditioner ilu0: the pivot is 0 in row 1 (rows count from 0): set its boost, reorder the rows, or use "
-            "preconditioner jacobi");
-  const auto made = make_preconditioner<double>(ctx, Ilu0Options{0.5, 0.01}, AnyMatrix<double>(singular()));
+            "preconditioner ilu0: the pivot is 0 in row 1 (rows count from 0): set shift: {type: nonzero}, reorder the "
+            "rows, or use preconditioner jacobi");
+  const AnyMatrix<double> A(singular());
+  const auto made = make_preconditioner<double>(ctx, Ilu0Options{0.5, 0.01}, A);
   EXPECT_EQ(made->report().notes, std::vector<std::string>{"preconditioner ilu0: 1 pivot became 0.5"});
   EXPECT_GT(made->report().bytes, 0u);
 }
@@ -148,8 +169,9 @@ TEST_P(Preconditioners, what_cannot_be_factored_is_refused) {
   }
   Csr<double> negative = poisson2d<double>(5);
   for (double& value : negative.values().edit()) value = -value;
-  EXPECT_NE(refusal(ctx, Ic0Options{}, std::move(negative)).find("not positive, even with the diagonal doubled"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(ctx, Ic0Options{}, std::move(negative)).find("not positive, even with the diagonal multiplied by 2.024"),
+      std::string::npos);
 }
 
 /// In whatever format the matrix is that stores no zeros of its own.

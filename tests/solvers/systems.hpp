@@ -46,8 +46,8 @@ inline std::string name(const SolverOptions& options) {
 inline std::vector<PreconditionerOptions> hermitian_preconditioners() {
   Bic0Options in_blocks;
   in_blocks.block_dim = 3;
-  return {JacobiOptions{},  BlockJacobiOptions{4}, ChebyshevOptions{}, GaussSeidelOptions{},
-          SsorOptions{1.3}, Ilu0Options{},         Ic0Options{},       in_blocks};
+  return {JacobiOptions{}, BlockJacobiOptions{4}, ChebyshevOptions{}, GaussSeidelOptions{}, SsorOptions{1.3},
+          Ilu0Options{},   Ic0Options{},          in_blocks,          IsaiOptions{}};
 }
 /// Those for general matrices.
 inline std::vector<PreconditionerOptions> general_preconditioners() {
@@ -59,7 +59,8 @@ inline std::vector<PreconditionerOptions> general_preconditioners() {
           GaussSeidelOptions{SweepDirection::backward},
           SsorOptions{0.8},
           Ilu0Options{},
-          in_blocks};
+          in_blocks,
+          IsaiOptions{}};
 }
 inline std::string name(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return std::string(o.type); }, options);

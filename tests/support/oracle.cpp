@@ -39,6 +39,24 @@ int iterations(const Reference& A, const std::vector<Z>& b, double tolerance) {
   return static_cast<int>(solver.iterations());
 }
 
+/// Iterations of the textbook's conjugate gradients; z = precondition(r).
+template <class F>
+int dense_cg_iterations(const Eigen::MatrixXcd& M, const Eigen::VectorXcd& b, double tolerance, F&& precondition) {
+  Eigen::VectorXcd x = Eigen::VectorXcd::Zero(M.rows()), r = b, z = precondition(r), p = z;
+  const double goal = tolerance * r.norm();
+  Z rz = r.dot(z);
+  int iterations = 0;
+  for (; r.norm() > goal && iterations < 10 * M.rows(); ++iterations) {
+    const Eigen::VectorXcd q = M * p;
+    const Z alpha = rz / p.dot(q);
+    x += alpha * p, r -= alpha * q;
+    z = precondition(r);
+    const Z before = std::exchange(rz, r.dot(z));
+    p = z + rz / before * p;
+  }
+  return iterations;
+}
+
 }  // namespace
 
 Product product(Op op, Z alpha, const Reference& A, const std::vector<Z>& x, Z beta, const std::vector<Z>& y,
@@ -123,23 +141,40 @@ int dense_ilu0_cg_iterations(const Reference& A, const std::vector<Z>& b, double
       for (Eigen::Index j = k + 1; j < n; ++j)
         if (M(i, j) != 0.0 && M(k, j) != 0.0) factor(i, j) -= factor(i, k) * factor(k, j);
     }
-  const auto precondition = [&](const Eigen::VectorXcd& r) -> Eigen::VectorXcd {
+  return dense_cg_iterations(M, to_eigen(b), tolerance, [&](const Eigen::VectorXcd& r) -> Eigen::VectorXcd {
     const Eigen::VectorXcd y = factor.triangularView<Eigen::UnitLower>().solve(r);
     return factor.triangularView<Eigen::Upper>().solve(y);
-  };
-  Eigen::VectorXcd x = Eigen::VectorXcd::Zero(n), r = to_eigen(b), z = precondition(r), p = z;
-  const double goal = tolerance * r.norm();
-  Z rz = r.dot(z);
-  int iterations = 0;
-  for (; r.norm() > goal && iterations < 10 * n; ++iterations) {
-    const Eigen::VectorXcd q = M * p;
-    const Z alpha = rz / p.dot(q);
-    x += alpha * p, r -= alpha * q;
-    z = precondition(r);
-    const Z before = std::exchange(rz, r.dot(z));
-    p = z + rz / before * p;
+  });
+}
+
+Reference incomplete_inverse(const Reference& A, bool factored) {
+  const Eigen::MatrixXcd M = to_eigen<Z>(A);
+  Reference inverse{A.rows, A.cols, {}, {}, {}};
+  for (Eigen::Index i = 0; i < M.rows(); ++i) {
+    std::vector<Eigen::Index> columns;
+    for (Eigen::Index j = 0; j < (factored ? i + 1 : M.cols()); ++j)
+      if (M(i, j) != 0.0) columns.push_back(j);
+    const auto size = static_cast<Eigen::Index>(columns.size());
+    Eigen::VectorXcd unit(size);
+    for (Eigen::Index k = 0; k < size; ++k) unit(k) = columns[static_cast<std::size_t>(k)] == i ? 1 : 0;
+    Eigen::VectorXcd row = M(columns, columns).transpose().fullPivLu().solve(unit);
+    if (factored) row /= std::sqrt(row(size - 1).real());
+    for (Eigen::Index k = 0; k < size; ++k) {
+      inverse.row.push_back(static_cast<std::int32_t>(i));
+      inverse.col.push_back(static_cast<std::int32_t>(columns[static_cast<std::size_t>(k)]));
+      inverse.value.push_back(row(k));
+    }
   }
-  return iterations;
+  return inverse;
+}
+
+int dense_inverse_cg_iterations(const Reference& A, const Reference& G, const std::vector<Z>& b, double tolerance) {
+  const Eigen::MatrixXcd inverse = to_eigen<Z>(G);
+  return dense_cg_iterations(to_eigen<Z>(A), to_eigen(b), tolerance,
+                             [&](const Eigen::VectorXcd& r) -> Eigen::VectorXcd {
+                               const Eigen::VectorXcd w = inverse * r;
+                               return inverse.adjoint() * w;
+                             });
 }
 
 }  // namespace krill::test

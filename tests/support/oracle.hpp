@@ -59,6 +59,12 @@ int dense_gmres_iterations(const Reference& A, const std::vector<Z>& b, double t
 /// factors), all dense.
 int dense_ilu0_cg_iterations(const Reference& A, const std::vector<Z>& b, double tolerance);
 
+/// The incomplete sparse approximate inverse, row by row with dense matrices: M with (M A)_ij = delta_ij in the pattern
+/// of A, or of a Hermitian positive definite A the G of its lower triangle's pattern with (G A G^H)_ii = 1.
+Reference incomplete_inverse(const Reference& A, bool factored);
+/// Iterations of conjugate gradients with z = G^H G r, all dense.
+int dense_inverse_cg_iterations(const Reference& A, const Reference& G, const std::vector<Z>& b, double tolerance);
+
 /// The unit roundoff of T's real type.
 template <class T>
 constexpr double epsilon() {

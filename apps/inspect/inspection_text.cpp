@@ -1,34 +1,11 @@
 #include <fmt/format.h>
 
-#include <complex>
-
 #include "krill/apps/case/reference.hpp"
-#include "krill/apps/commands.hpp"
-#include "krill/apps/matrix_json.hpp"
+#include "krill/apps/inspect/inspection.hpp"
 #include "krill/apps/matrix_text.hpp"
-#include "krill/sparse/io/read.hpp"
 
 namespace krill::apps {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// A matrix file, read and looked at.
-struct Inspection {
-  std::string name, checksum, rhs_name;
-  MatrixKind kind;
-  CanonicalReport canonical;
-  MatrixProperties properties;
-};
-
-template <class T>
-Inspection look_at(const std::string& path) {
-  MatrixInput<T> input = read_matrix<T>(path);
-  Inspection found{path, input.checksum, input.rhs_name, input.kind, {}, {}};
-  const AnyMatrix<T> A = assemble(std::move(input.matrix), found.canonical);
-  found.properties = analyze(Host{}, A);
-  return found;
-}
 
 std::string symmetry_text(const MatrixProperties& m) {
   if (m.rows != m.cols) return "none, it is not square";
@@ -75,18 +52,49 @@ std::string reading_text(const Inspection& i) {
   return result;
 }
 
-/// A case that suits the matrix, as far as its entries tell.
-std::string suggestion(const MatrixProperties& m) {
-  if (m.rows != m.cols || m.rows == 0 || m.non_finite) return {};
-  const bool pcg = m.definiteness == Definiteness::positive_definite || m.definiteness == Definiteness::possibly;
-  const bool jacobi = m.missing_diagonal == 0 && m.zero_diagonal == 0;
-  return fmt::format("solver: {{type: {}}}, preconditioner: {{type: {}}}", pcg ? "pcg" : "gmres",
-                     jacobi ? "jacobi" : "none");
+std::string pattern_text(const Structure& s) {
+  std::string result;
+  const auto add = [&](const std::string& part) { result += (result.empty() ? "" : "; ") + part; };
+  if (s.components && s.components->count == 1) add("connected");
+  if (s.components && s.components->count > 1)
+    add(fmt::format("{} parts, the largest of {} rows", s.components->count, s.components->largest));
+  if (s.rank) add(fmt::format("structural rank {}", s.rank->rank));
+  if (s.block_dim > 1) add(fmt::format("blocks of {0} x {0}, {1:.0f} % full", s.block_dim, 100 * s.block_fill));
+  return result;
 }
 
-std::string table(const Inspection& i) {
+/// Levels of triangular solves, an order a line.
+std::string levels_text(const Inspection& i) {
+  const Structure& s = i.structure;
+  if (s.orders.empty()) return s.no_orders.empty() ? "" : fmt::format("Triangular solves: {}.\n\n", s.no_orders);
+  std::string text = "Triangular solves      levels below   above   rows a level   widest level\n";
+  for (const OrderLevels& o : s.orders) {
+    const std::string label = o.order == "none" ? "natural order"
+                              : o.colors > 0    ? fmt::format("color, {} colors", o.colors)
+                                                : std::string(o.order);
+    text += fmt::format("  {:<18} {:>14} {:>7} {:>14.1f} {:>14}\n", label, o.lower, o.upper,
+                        o.mean_rows(i.properties.rows), o.widest);
+  }
+  return text + "\n";
+}
+
+std::string findings_text(const std::vector<Finding>& findings) {
+  if (findings.empty()) return "Nothing was found that would hurt a solve.\n\n";
+  std::string text;
+  for (const Finding& f : findings) {
+    const std::string where = f.row ? fmt::format(" (first: row {})", *f.row) : "";
+    text += fmt::format("{:<13} {}\n", severity_names[static_cast<std::size_t>(f.severity)],
+                        wrapped(f.what + where + ": " + f.why, 14, 110));
+    text += fmt::format("{:<13} {}\n", "", wrapped("-> " + f.remedy, 17, 110));
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string inspection_text(const Inspection& i) {
   const MatrixProperties& m = i.properties;
-  std::string result = fmt::format("{}\n  {}, {} {}, {}\n  {} entries stored, {}\n\n", i.name, name(i.kind.format),
+  std::string result = fmt::format("{}\n  {}, {} {}, {}\n  {} entries stored, {}\n\n", i.path, name(i.kind.format),
                                    i.kind.dense ? "dense" : "sparse", name(i.kind.field), name(i.kind.symmetry),
                                    i.canonical.stored_entries, i.checksum);
   const auto row = [&](std::string_view key, const std::string& value) {
@@ -111,32 +119,10 @@ std::string table(const Inspection& i) {
     row("not finite", fmt::format("{} of the entries, first a({}, {}) = {}; no solver takes them", m.non_finite,
                                   first->row, first->col, value_text(first->value)));
   row("came along", i.rhs_name);
-  row("to try", suggestion(m));
-  return result + "\nRows and columns count from 0.\n";
-}
-
-Json json(const Inspection& i) {
-  Json file{{"format", name(i.kind.format)},
-            {"field", name(i.kind.field)},
-            {"symmetry", name(i.kind.symmetry)},
-            {"dense", i.kind.dense},
-            {"vector", i.kind.vector},
-            {"checksum", i.checksum},
-            {"rhs", i.rhs_name.empty() ? Json() : Json(i.rhs_name)}};
-  Json result{{"source", i.name}};
-  result.update(matrix_json(i.properties));
-  result["file"] = std::move(file);
-  result["canonicalization"] = canonical_json(i.canonical);
-  return result;
-}
-
-}  // namespace
-
-int run_inspect(const InspectCommand& command) {
-  const bool complex = peek_matrix(command.matrix).field == Field::complex;
-  const Inspection found = complex ? look_at<std::complex<double>>(command.matrix) : look_at<double>(command.matrix);
-  print(command.json ? json(found).dump(2) + "\n" : table(found));
-  return 0;
+  row("pattern", pattern_text(i.structure));
+  result += "\n" + levels_text(i) + findings_text(i.findings);
+  if (i.can_be_solved()) result += suggested_case(i, i.path) + "\n";
+  return result + "Rows and columns count from 0.\n";
 }
 
 }  // namespace krill::apps

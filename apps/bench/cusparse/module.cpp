@@ -1,0 +1,64 @@
+// libkrill_bench_cusparse.so: cuSPARSE behind the interface of cusparse_interface.hpp. Nothing else links cuSPARSE.
+#include <cstring>
+
+#include "krill/apps/bench/cusparse/work.hpp"
+
+namespace krill::apps::bench::cusparse {
+namespace {
+
+const Entry* find(std::string_view kernel, KrillRivalLayout layout) {
+  for (const auto entries : {products(), conversions(), solves(), factorisations()})
+    for (const Entry& entry : entries)
+      if (entry.kernel == kernel && entry.layout == layout) return &entry;
+  return nullptr;
+}
+
+/// Runs f, with what it throws as a message: no exception crosses the interface.
+template <class F>
+int guarded(char* message, std::size_t size, F&& f) {
+  try {
+    f();
+    return 0;
+  } catch (const std::exception& error) {
+    std::strncpy(message, error.what(), size - 1);
+    message[size - 1] = '\0';
+    return 1;
+  }
+}
+
+const char* algorithms(const char* kernel, KrillRivalLayout layout) {
+  const Entry* entry = find(kernel, layout);
+  return entry ? entry->algorithms : "";
+}
+
+int open(int device, CUstream_st* stream, void** session, char* message, std::size_t size) {
+  return guarded(message, size, [&] { *session = new Session(device, stream); });
+}
+
+void close(void* session) { delete static_cast<Session*>(session); }
+
+int prepare(void* session, const KrillRivalTask* task, void** run, char* message, std::size_t size) {
+  return guarded(message, size, [&] {
+    const Entry* entry = find(task->kernel, task->a.layout);
+    if (!entry) throw std::runtime_error(fmt::format("cuSPARSE has no {} of this layout", task->kernel));
+    *run = entry->make(*static_cast<Session*>(session), *task).release();
+  });
+}
+
+int run(void* work, char* message, std::size_t size) {
+  return guarded(message, size, [&] { static_cast<Work*>(work)->run(); });
+}
+
+void destroy(void* work) { delete static_cast<Work*>(work); }
+
+}  // namespace
+}  // namespace krill::apps::bench::cusparse
+
+extern "C" __attribute__((visibility("default"))) const KrillRivalModule* krill_rival_module() {
+  static const std::string name =
+      fmt::format("cuSPARSE {}.{}.{}", CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH);
+  using namespace krill::apps::bench::cusparse;
+  static const KrillRivalModule module{
+      krill_rival_interface, name.c_str(), algorithms, open, close, prepare, run, destroy};
+  return &module;
+}

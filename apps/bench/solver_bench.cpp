@@ -1,0 +1,217 @@
+// Solvers with their preconditioners: b = 1, from x = 0 to a relative residual of 1e-8 (1e-5 in single precision).
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "krill/apps/bench/bench_matrix.hpp"
+#include "krill/apps/bench/byte_model.hpp"
+#include "krill/apps/bench/job.hpp"
+#include "krill/apps/bench/timing.hpp"
+#include "krill/apps/refusal.hpp"
+#include "krill/solvers/solver.hpp"
+#include "krill/sparse/core/instantiate.hpp"
+#include "krill/sparse/order/coloring.hpp"
+#include "krill/sparse/order/ordering.hpp"
+#include "krill/sparse/vector/vector.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+constexpr int most_iterations = 20'000;
+constexpr double most_seconds = 20;  ///< of one solve
+
+/// A line of the table.
+struct Variant {
+  std::string_view name;
+  bool definite, general;  ///< whether pcg, and whether the others are measured with it
+  PreconditionerOptions options;
+  bool colored = false;  ///< the system is solved in the order of its colors
+};
+
+const std::vector<Variant>& variants() {
+  constexpr FactorSolveOptions isai{.method = TriangularSolve::isai};
+  static const std::vector<Variant> all{
+      {"none", true, true, NoPreconditioner{}},
+      {"jacobi", true, true, JacobiOptions{}},
+      {"chebyshev", true, false, ChebyshevOptions{}},
+      {"ic0", true, false, Ic0Options{}},
+      {"ic0 in color order", true, false, Ic0Options{}, true},
+      {"ic0, isai", true, false, Ic0Options{.solve = isai}},
+      {"ilu0", false, true, Ilu0Options{}},
+      {"ilu0 in color order", false, true, Ilu0Options{}, true},
+      {"ilu0, isai", false, true, Ilu0Options{.solve = isai}},
+  };
+  return all;
+}
+
+template <class T>
+double wanted_residual() {
+  return std::numeric_limits<real_t<T>>::digits10 > 10 ? 1e-8 : 1e-5;
+}
+
+template <class T, class Options>
+SolverOptions limited(Options options) {
+  options.max_iterations = most_iterations;
+  options.stop.relative = wanted_residual<T>();
+  options.stop.time_limit = most_seconds;
+  return options;
+}
+
+/// P A P^T with the rows of a color together.
+template <class T>
+std::unique_ptr<AnyMatrix<T>> in_color_order(Context& ctx, const AnyMatrix<T>& A) {
+  return with_csr(A, [&]<class Offset>(const Csr<T, Offset>& a) {
+    const Coloring coloring = color(ctx, a);
+    return std::make_unique<AnyMatrix<T>>(Reordered<T, Offset>(ctx, a, coloring.ordering).release());
+  });
+}
+
+/// What is made once a matrix: its order, the products with it, the preconditioner.
+template <class T>
+class Setup {
+ public:
+  Setup(Context& ctx, const AnyMatrix<T>& A, const Variant& variant)
+      : reordered_(variant.colored ? in_color_order(ctx, A) : nullptr),
+        products_(reordered_ ? *reordered_ : A, SpmvMethod::automatic) {
+    products_.prepare(ctx);
+    preconditioner_ = make_preconditioner<T>(ctx, variant.options, reordered_ ? *reordered_ : A, &products_);
+  }
+  Setup(const Setup&) = delete;
+  Setup& operator=(const Setup&) = delete;
+
+  const MatrixOperator<T>& products() const { return products_; }
+  const Preconditioner<T>& preconditioner() const { return *preconditioner_; }
+
+ private:
+  std::unique_ptr<AnyMatrix<T>> reordered_;
+  MatrixOperator<T> products_;
+  std::unique_ptr<Preconditioner<T>> preconditioner_;
+};
+
+template <class T>
+class SolverBench {
+ public:
+  SolverBench(const Subject<T>& subject, SolverOptions options)
+      : s_(subject),
+        options_(std::move(options)),
+        kernel_(std::visit([](const auto& o) { return o.type; }, options_)),
+        b_(std::vector<T>(static_cast<std::size_t>(rows(*s_.A)), T(1)), "b"),
+        x_(rows(*s_.A), "x") {}
+
+  void run() {
+    const bool definite = std::holds_alternative<PcgOptions>(options_);
+    const std::string refusal = failure_of([&] { require_system(); });
+    for (const Variant& variant : variants()) {
+      if (definite ? !variant.definite : !variant.general) continue;
+      Row row = s_.row(kernel_, variant.name);
+      row.error = refusal.empty() ? failure_of([&] { measure_variant(variant, row); }) : refusal;
+      s_.report(row);
+      if (!refusal.empty()) return;  // it says the same of all
+    }
+  }
+
+ private:
+  void require_system() const {
+    const MatrixProperties properties = analyze(Host{}, *s_.A);
+    require_solvable(s_.name, properties);
+    if (properties.missing_diagonal + properties.zero_diagonal > 0)
+      throw InvalidArgument("the matrix has zeros on its diagonal, by which most of these preconditioners divide");
+    Case settings;
+    settings.solver = options_;
+    require_suitable(s_.name, settings, *s_.A, properties);
+  }
+
+  void measure_variant(const Variant& variant, Row& row) {
+    std::optional<Setup<T>> setup;
+    // The quicker of two times: the first one finds caches and the device's memory unprepared.
+    double setup_ms = std::numeric_limits<double>::infinity();
+    for (int turn = 0; turn < 2; ++turn) {
+      setup.reset();
+      setup_ms = std::min(setup_ms, once_ms(s_.ctx, [&] { setup.emplace(s_.ctx, *s_.A, variant); }));
+    }
+    const auto solver = make_solver<T>(options_, setup->products(), setup->preconditioner());
+    const SolveReport report = solve(*solver);
+    if (report.reason != Reason::converged)
+      throw Error(fmt::format("{} after {} iterations and {:.3g} s; the relative residual is {:.2e}, {:.0e} was wanted",
+                              name(report.reason), report.iterations, report.seconds, report.true_relative,
+                              wanted_residual<T>()));
+    const Timing timing = measure(s_.ctx, 1, [&](std::size_t) { solve(*solver); });
+    row.cache = "warm";  // a solve goes over its data again and again
+    row.ms = timing.ms, row.spread = timing.spread;
+    row.setup_ms = setup_ms;
+    row.total_ms = setup_ms + timing.ms;
+    row.iterations = report.iterations;
+    if (report.iterations > 0) row.iteration_ms = timing.ms / report.iterations;
+    if (variant.name == "none") count(*setup, row);
+    if (s_.rival) compete(variant, row);
+  }
+
+  SolveReport solve(Solver<T>& solver) {
+    fill(s_.ctx, T(0), x_);
+    return solver.solve(s_.ctx, b_, x_);
+  }
+
+  /// Bytes and operations, of the method alone.
+  void count(const Setup<T>& setup, Row& row) const {
+    const auto matrix = static_cast<double>(setup.products().prepare(s_.ctx).report().bytes);
+    const std::int64_t n = rows(*s_.A), entries = nnz(*s_.A);
+    const auto iterations = static_cast<int>(*row.iterations);
+    if (const auto* gmres = std::get_if<GmresOptions>(&options_)) {
+      row.bytes = gmres_bytes<T>(matrix, n, iterations, gmres->restart);
+      row.flops = gmres_flops<T>(n, entries, iterations, gmres->restart);
+    } else if (std::holds_alternative<PcgOptions>(options_)) {
+      row.bytes = iterations * pcg_bytes<T>(matrix, n);
+      row.flops = iterations * pcg_flops<T>(n, entries);
+    } else {
+      row.bytes = iterations * bicgstab_bytes<T>(matrix, n);
+      row.flops = iterations * bicgstab_flops<T>(n, entries);
+    }
+    row.gbps = *row.bytes / *row.ms * 1e-6;
+    if (s_.ceiling > 0) row.ceiling_share = *row.gbps / s_.ceiling;
+  }
+
+  void compete(const Variant& variant, Row& row) const {
+    const SolveTask<T> task{kernel_, variant.name, *s_.A, b_, wanted_residual<T>(), most_iterations};
+    row.rival_error = failure_of([&] {
+      std::unique_ptr<SolveRun> run;
+      const double setup_ms = once_ms(s_.ctx, [&] { run = s_.rival->prepare_solve(s_.ctx, task); });
+      if (!run) return;
+      row.rival = s_.rival->name(), row.rival_variant = run->variant();
+      (*run)();
+      if (!run->iterations()) throw Error(run->variant() + " did not converge");
+      row.rival_ms = measure(s_.ctx, 1, [&](std::size_t) { (*run)(); }).ms;
+      row.rival_iterations = run->iterations();
+      row.rival_setup_ms = setup_ms;
+      row.ratio = *row.rival_ms / *row.ms;
+    });
+  }
+
+  const Subject<T>& s_;
+  SolverOptions options_;
+  std::string_view kernel_;
+  Array<T> b_, x_;
+};
+
+}  // namespace
+
+template <class T>
+void bench_pcg(const Subject<T>& s) {
+  SolverBench<T>(s, limited<T>(PcgOptions{})).run();
+}
+template <class T>
+void bench_gmres(const Subject<T>& s) {
+  SolverBench<T>(s, limited<T>(GmresOptions{})).run();
+}
+template <class T>
+void bench_bicgstab(const Subject<T>& s) {
+  SolverBench<T>(s, limited<T>(BicgstabOptions{})).run();
+}
+
+#define INSTANTIATE(T)                          \
+  template void bench_pcg(const Subject<T>&);   \
+  template void bench_gmres(const Subject<T>&); \
+  template void bench_bicgstab(const Subject<T>&);
+KRILL_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace krill::apps::bench

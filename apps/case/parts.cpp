@@ -1,0 +1,138 @@
+#include "krill/apps/case/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "krill/apps/case/check.hpp"
+#include "krill/sparse/io/numbers.hpp"
+
+namespace krill::apps {
+namespace {
+
+YamlNode merged_variant(const YamlNode& under, const YamlNode& over, const Key& key) {
+  if (under.kind != YamlNode::Kind::map || over.kind != YamlNode::Kind::map) return over;
+  const Alternative* chosen = chosen_alternative(over, key);
+  const bool chooses = chosen || over.find(key.tag);
+  if (!chooses) chosen = chosen_alternative(under, key);
+  if (!chosen) return chooses ? over : merged(under, over, {});
+  YamlNode kept = under;
+  std::erase_if(kept.entries, [&](const YamlEntry& entry) {
+    const bool selector = entry.key.text == key.tag || entry.key.text == chosen->key;
+    return chooses ? selector || !find_key(chosen->keys, entry.key.text) : false;
+  });
+  return merged(kept, over, chosen->keys);
+}
+
+constexpr double most_variants = 5000;
+
+void refuse(const YamlNode& node, std::string message, std::vector<Diagnostic>& found) {
+  found.push_back({node.place.source, node.place.line, node.place.column, std::move(message)});
+}
+
+/// Appends all that one part stands for.
+void append_variant(const std::string& name, const YamlNode& part, std::vector<NamedPart>& all,
+                    std::vector<Diagnostic>& found) {
+  if (part.kind != YamlNode::Kind::map)
+    return refuse(part, "a variant has to be a section with keys of a case, such as preconditioner", found);
+  if (count_expanded(part) > most_variants)
+    return refuse(
+        part, fmt::format("this variant stands for more than {} cases; make its lists shorter", most_variants), found);
+  for (YamlNode& each : expanded(part)) write_out_words(all.emplace_back(name, std::move(each)).tree);
+}
+
+}  // namespace
+
+YamlNode word(const std::string& text, const Place& place) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::scalar;
+  node.text = text;
+  node.place = place;
+  return node;
+}
+
+YamlNode section(const std::string& key, YamlNode value) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::map;
+  node.place = value.place;
+  node.entries.push_back({word(key, value.place), std::move(value)});
+  return node;
+}
+
+YamlNode merged(const YamlNode& under, const YamlNode& over, const std::vector<Key>& keys) {
+  if (under.kind != YamlNode::Kind::map || over.kind != YamlNode::Kind::map) return over;
+  YamlNode result = under;
+  for (const YamlEntry& entry : over.entries) {
+    const Key* key = find_key(keys, entry.key.text);
+    const auto mine = std::ranges::find_if(result.entries, [&](const auto& e) { return e.key.text == entry.key.text; });
+    if (mine == result.entries.end()) {
+      result.entries.push_back(entry);
+      continue;
+    }
+    mine->key = entry.key;
+    if (key && key->kind == Key::Kind::section)
+      mine->value = merged(mine->value, entry.value, key->keys);
+    else if (key && key->kind == Key::Kind::variant)
+      mine->value = merged_variant(mine->value, entry.value, *key);
+    else
+      mine->value = entry.value;
+  }
+  return result;
+}
+
+std::vector<YamlNode> expanded(const YamlNode& node) {
+  std::vector<YamlNode> values;
+  if (node.kind == YamlNode::Kind::sequence) {
+    for (const YamlNode& item : node.items)
+      for (YamlNode& value : expanded(item)) values.push_back(std::move(value));
+    return values;
+  }
+  values.push_back(node);
+  for (std::size_t k = 0; k < node.entries.size(); ++k) {
+    const std::vector<YamlNode> choices = expanded(node.entries[k].value);
+    std::vector<YamlNode> longer;
+    for (const YamlNode& value : values)
+      for (const YamlNode& choice : choices) longer.emplace_back(value).entries[k].value = choice;
+    values = std::move(longer);
+  }
+  return values;
+}
+
+double count_expanded(const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::sequence) {
+    double sum = 0;
+    for (const YamlNode& item : node.items) sum += count_expanded(item);
+    return sum;
+  }
+  double product = 1;
+  for (const YamlEntry& entry : node.entries) product *= count_expanded(entry.value);
+  return product;
+}
+
+void write_out_words(YamlNode& part) {
+  for (auto& [name, value] : part.entries) {
+    const Key* key = find_key(case_keys(), name.text);
+    if (!key || key->kind != Key::Kind::variant || value.kind != YamlNode::Kind::scalar) continue;
+    const auto with_key = std::find_if(key->alternatives.begin(), key->alternatives.end(),
+                                       [](const Alternative& one) { return !one.key.empty(); });
+    const bool by_key = with_key != key->alternatives.end() && !key->alternative(value.text);
+    value = section(by_key ? with_key->key : key->tag, std::move(value));
+  }
+}
+
+std::vector<NamedPart> read_variants(const YamlNode& variants, std::vector<Diagnostic>& found) {
+  std::vector<NamedPart> all;
+  for (const auto& [name, part] : variants.entries) append_variant(name.text, part, all, found);
+  for (const YamlNode& part : variants.items) {
+    const YamlNode* name = part.find("name");
+    append_variant(name ? name->text : "", part, all, found);
+  }
+  if (variants.entries.empty() && variants.items.empty())
+    refuse(variants,
+           "variants has to be a section of names and parts of cases, or a list of parts: "
+           "{strong: {preconditioner: {type: ic0}}}",
+           found);
+  return all;
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,38 @@
+// Parts of cases: what is put over what, and what the short forms in them stand for.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "krill/apps/case/keys.hpp"
+#include "krill/apps/case/yaml_tree.hpp"
+
+namespace krill::apps {
+
+/// A map with one key, and a scalar.
+YamlNode section(const std::string& key, YamlNode value);
+YamlNode word(const std::string& text, const Place& place);
+
+/// What `over` says in the place of what `under` says, where it says anything: sections are merged key by key. Where a
+/// section gets another type, keys that are not the new one's are dropped.
+YamlNode merged(const YamlNode& under, const YamlNode& over, const std::vector<Key>& keys);
+
+/// All values that a value with lists in it stands for: a list for its items, a section for all combinations of what
+/// its keys stand for, the last key running fastest.
+std::vector<YamlNode> expanded(const YamlNode&);
+/// How many those are.
+double count_expanded(const YamlNode&);
+
+/// "preconditioner: chebyshev" becomes {type: chebyshev}; of a matrix, {file: word} unless a generator has that name.
+void write_out_words(YamlNode& part);
+
+/// A part of a case that is put over another one. Without a name, `name` is empty.
+struct NamedPart {
+  std::string name;
+  YamlNode tree;
+};
+
+/// The parts that `variants:` holds, with words written out: a section of names and parts, or a list of parts, which
+/// have a `name` if they like. One with lists in its values is several of the same name. What is no part is booked.
+std::vector<NamedPart> read_variants(const YamlNode&, std::vector<Diagnostic>& found);
+
+}  // namespace krill::apps

@@ -1,0 +1,42 @@
+// What a sweep has measured, on disk as soon as it is known.
+#pragma once
+#include <map>
+#include <string>
+
+#include "krill/apps/evaluate/outcome.hpp"
+#include "krill/sparse/core/error.hpp"
+
+namespace krill::apps::evaluate {
+
+/// The disk does not take what was measured.
+struct JournalError : Error {
+  using Error::Error;
+};
+
+/// evaluation.jsonl in the folder of a sweep: {"key": ..., "outcome": ...}, a line for each variant that was finished,
+/// on the disk before the next one begins. A key names all that an outcome depends on; of lines with the same key the
+/// last one counts. A last line that is torn (kill -9, full disk, power) is cut off; other lines that cannot be read
+/// are passed over.
+class Journal {
+ public:
+  /// Reads what is there, or with `fresh` forgets it. Raises Error where the file cannot be opened, and where another
+  /// sweep is writing it.
+  Journal(const std::string& path, bool fresh);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  const Outcome* find(const std::string& key) const;
+  /// Raises JournalError where the disk does not take it; what was there before stays as it was.
+  void append(const std::string& key, const Outcome&);
+
+ private:
+  [[noreturn]] void fail(const char* what, int error_number) const;
+  void read();
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::map<std::string, Outcome> known_;
+};
+
+}  // namespace krill::apps::evaluate

@@ -1,0 +1,24 @@
+// Which solvers and preconditioners are worth a try where nobody says which.
+#pragma once
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "krill/apps/case/case.hpp"
+#include "krill/sparse/io/analyze.hpp"
+
+namespace krill::apps::evaluate {
+
+enum class Portfolio { automatic, none, quick, standard, thorough };
+inline constexpr std::array<std::string_view, 5> portfolio_names{"auto", "none", "quick", "standard", "thorough"};
+
+/// definite: conjugate gradients may work, for the matrix is Hermitian (to rounding), its diagonal is positive and
+/// nothing proves that it is indefinite.
+enum class SystemKind { definite, general };
+SystemKind system_kind(const MatrixProperties&, Assume);
+
+/// Parts of cases in YAML's flow style that name solver, preconditioner, ordering and scaling, the most promising
+/// first. Each level begins with the one below. Empty for `none`.
+std::vector<std::string_view> portfolio(Portfolio, SystemKind);
+
+}  // namespace krill::apps::evaluate

@@ -1,0 +1,40 @@
+// Runs variants in workers, one worker for all that share matrix, precision and backend.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "krill/apps/evaluate/outcome.hpp"
+#include "krill/apps/evaluate/portfolio.hpp"
+#include "krill/apps/evaluate/worker.hpp"
+
+namespace krill::apps::evaluate {
+
+class Runner {
+ public:
+  explicit Runner(const Interruption& interruption) : interruption_(interruption) {}
+
+  /// Cases with the same text can share a worker.
+  static std::string group(const Case&);
+
+  /// Measures one variant, whatever becomes of the worker; `limit` is in seconds, for one set-up and solve. Where it is
+  /// interrupted, the outcome is not_run.
+  Outcome measure(const Case&, int repeats, double limit);
+  /// Loads the matrix; nothing where that fails, as measure() will tell.
+  std::optional<SystemKind> kind(const Case&);
+
+  /// The CUDA device that something ran on; empty where nothing did.
+  const std::string& device() const { return device_; }
+  /// Ends the worker.
+  void close() { worker_.reset(); }
+
+ private:
+  std::optional<Outcome> prepare(const Case&);
+
+  const Interruption& interruption_;
+  std::optional<Worker> worker_;
+  std::string group_, device_;  // group_, kind_ and matrix_: of the worker
+  SystemKind kind_ = SystemKind::general;
+  nlohmann::ordered_json matrix_;
+};
+
+}  // namespace krill::apps::evaluate

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "krill/apps/case/effective.hpp"
+#include "krill/apps/case/fill.hpp"
+#include "krill/apps/case/reference.hpp"
+#include "krill/apps/inspect/inspection.hpp"
+
+namespace krill::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The sentence as a comment of lines that start with "# ".
+std::string comment(const std::string& text) {
+  std::string lines = "# " + wrapped(text, 2, 98);
+  for (std::size_t at = lines.find("\n  "); at != std::string::npos; at = lines.find("\n  ", at + 1))
+    lines[at + 1] = '#';
+  return lines + "\n";
+}
+
+/// "{type: gmres, restart: 100}": what differs from the defaults.
+template <class Variant>
+std::string options_text(Variant& chosen) {
+  std::string text;
+  visit_alternative(chosen, [&]<class Options>(Options& options) {
+    Options usual;
+    const Json defaults = ToJson::dump(usual), values = ToJson::dump(options);
+    text = fmt::format("{{type: {}", Options::type);
+    for (const auto& [key, value] : values.items())
+      if (value != defaults[key] && !value.is_object()) text += fmt::format(", {}: {}", key, yaml_scalar(value));
+    text += "}";
+  });
+  return text;
+}
+
+}  // namespace
+
+bool Inspection::can_be_solved() const {
+  return properties.rows == properties.cols && properties.nnz > 0 && properties.non_finite == 0;
+}
+
+std::string suggested_case(const Inspection& i, const std::string& matrix) {
+  Choice choice = i.choice;
+  std::string name = std::filesystem::path(i.path).filename().string();
+  name = name.substr(0, name.find('.'));
+  std::string text = comment(
+      fmt::format("What the rules of `krill inspect` suggest for {} on {}. Run it as it stands: krill "
+                  "solve suggested.yaml",
+                  std::filesystem::path(i.path).filename().string(), i.for_cuda ? "a CUDA device" : "the host"));
+  if (!name.empty()) text += fmt::format("name: {}\n", yaml_scalar(name));
+  text += fmt::format("matrix: {{file: {}}}\n", yaml_scalar(matrix));
+  text += i.rhs_name.empty() ? "rhs: {type: ones}\n" : "rhs: {type: file}  # the one that came with the matrix\n";
+  text += fmt::format("backend: {}\n", i.for_cuda ? "cuda" : "host");
+  const auto section = [&](const std::string& key, const std::string& options) {
+    for (const ChoiceReason& reason : choice.reasons)
+      if (reason.key == key) text += "\n" + comment(reason.why);
+    text += fmt::format("{}: {}\n", key, options);
+  };
+  section("scaling", options_text(choice.method.scaling));
+  section("ordering", options_text(choice.method.ordering));
+  std::string solver = options_text(choice.method.solver);
+  solver.insert(solver.size() - 1,
+                fmt::format(", stop: {{relative: {}}}", yaml_scalar(stop(choice.method.solver).relative)));
+  section("solver", solver);
+  section("preconditioner", options_text(choice.method.preconditioner));
+  return text;
+}
+
+}  // namespace krill::apps

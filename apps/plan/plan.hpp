@@ -1,0 +1,38 @@
+// The memory of a case before it runs: `krill solve --plan`.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "krill/apps/advise/choose.hpp"
+#include "krill/apps/case/case.hpp"
+
+namespace krill::apps {
+
+/// What a run would hold on the backend's side, in bytes.
+struct MemoryPlan {
+  struct Part {
+    std::string name, what;
+    std::size_t bytes = 0;
+  };
+  Case settings;                      ///< what was `auto` of the method is chosen
+  std::vector<ChoiceReason> choices;  ///< why
+  bool for_cuda = false;
+  std::string matrix;            ///< "poisson3d, 262144 rows, 1810432 entries"
+  std::vector<Part> parts;       ///< while the solver iterates
+  std::size_t during_solve = 0;  ///< their sum
+  std::size_t peak = 0;
+  std::string phase_of_peak;  ///< transformation, products, preconditioner or solve
+  std::size_t reading = 0;    ///< on the host, while the matrix is read and sorted; an estimate
+  std::size_t free = 0;       ///< on the backend's side at present; 0: not known
+};
+
+/// Reads or generates the matrix, counts what set-ups allocate by, and adds it up; nothing is allocated on a device.
+/// The products of `format: auto` are counted in the form that would be made and timed, though it may lose. Raises as a
+/// solve does where the matrix is refused.
+MemoryPlan plan_memory(const Case&);
+
+std::string plan_text(const MemoryPlan&);
+nlohmann::ordered_json plan_json(const MemoryPlan&);
+
+}  // namespace krill::apps

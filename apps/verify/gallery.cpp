@@ -1,0 +1,233 @@
+#include "krill/apps/verify/gallery.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "krill/apps/verify/suites.hpp"
+#include "krill/sparse/convert/convert.hpp"
+#include "krill/sparse/io/generate.hpp"
+
+namespace krill::apps::verify {
+namespace {
+
+/// A rule for the entries of a matrix: the columns of a row, ascending. Values are fixed numbers; the diagonal
+/// dominates.
+struct Pattern {
+  std::int32_t rows = 0, cols = 0;
+  bool (*holds)(std::int32_t row, std::int32_t col, std::int32_t last) = nullptr;
+};
+
+/// What is asked of a matrix.
+enum class Kind {
+  definite,   ///< Hermitian positive definite
+  general,    ///< square, with a diagonal that factorizations get along with
+  odd,        ///< no system: rows without entries, or not square
+  many_rows,  ///< definite and large: formats and products alone
+};
+
+struct Exhibit {
+  std::string name;
+  Kind kind;
+  std::variant<GeneratorOptions, Pattern> source;
+};
+
+bool is_arrow(std::int32_t i, std::int32_t j, std::int32_t last) { return i == j || i == last || j == last; }
+bool is_dense_row(std::int32_t i, std::int32_t j, std::int32_t) { return i == j || i == 3 || j == i + 1; }
+bool is_gappy(std::int32_t i, std::int32_t j, std::int32_t) { return i % 5 != 2 && (i * 7 + j * 3) % 11 == 0; }
+bool is_everything(std::int32_t, std::int32_t, std::int32_t) { return true; }
+
+const std::vector<Exhibit>& exhibits() {
+  static const std::vector<Exhibit> all{
+      {"tridiagonal", Kind::definite, GeneratorOptions(Poisson1dOptions{.nx = 300})},
+      {"poisson2d, 5 points", Kind::definite, GeneratorOptions(Poisson2dOptions{.nx = 15})},
+      {"poisson2d, 9 points", Kind::definite, GeneratorOptions(Poisson2dOptions{.nx = 13, .stencil = Stencil2d::nine})},
+      {"poisson3d, 7 points", Kind::definite, GeneratorOptions(Poisson3dOptions{.nx = 6})},
+      {"poisson3d, 27 points", Kind::definite,
+       GeneratorOptions(Poisson3dOptions{.nx = 6, .stencil = Stencil3d::twenty_seven})},
+      {"elasticity3d", Kind::definite, GeneratorOptions(Elasticity3dOptions{.nx = 3, .ny = 2, .nz = 2})},
+      {"random_spd", Kind::definite, GeneratorOptions(RandomSpdOptions{.rows = 250})},
+      {"power_law_laplacian", Kind::definite, GeneratorOptions(PowerLawLaplacianOptions{.rows = 300, .shift = 0.1})},
+      {"convection_diffusion2d", Kind::general, GeneratorOptions(ConvectionDiffusion2dOptions{.nx = 15, .peclet = 40})},
+      {"random_dominant", Kind::general, GeneratorOptions(RandomDominantOptions{.rows = 250})},
+      {"helmholtz2d", Kind::general, GeneratorOptions(Helmholtz2dOptions{.nx = 14, .wavenumber = 5})},
+      {"arrow", Kind::general, Pattern{200, 200, is_arrow}},
+      {"dense row", Kind::general, Pattern{300, 300, is_dense_row}},
+      {"one entry", Kind::general, Pattern{1, 1, is_everything}},
+      {"empty rows", Kind::odd, Pattern{120, 120, is_gappy}},
+      {"wide", Kind::odd, Pattern{40, 170, is_gappy}},
+      {"tall", Kind::odd, Pattern{170, 40, is_gappy}},
+      {"poisson3d, 5,832 rows", Kind::many_rows,
+       GeneratorOptions(Poisson3dOptions{.nx = 18, .stencil = Stencil3d::twenty_seven})},
+      {"power_law_laplacian, 20,000 rows", Kind::many_rows,
+       GeneratorOptions(PowerLawLaplacianOptions{.rows = 20000, .shift = 0.1})},
+  };
+  return all;
+}
+
+template <class T>
+Csr<T> make(const Pattern& pattern) {
+  std::vector<std::int32_t> offsets{0}, cols;
+  std::vector<T> values;
+  for (std::int32_t i = 0; i < pattern.rows; ++i) {
+    const std::size_t first = cols.size();
+    for (std::int32_t j = 0; j < pattern.cols; ++j)
+      if (pattern.holds(i, j, pattern.rows - 1)) cols.push_back(j);
+    for (std::size_t k = first; k < cols.size(); ++k) {
+      const std::int32_t j = cols[k];
+      const auto size = static_cast<real_t<T>>(i == j ? pattern.rows : 0.25 + 0.125 * ((3 * i + 5 * j) % 7));
+      T value(i != j && (i + j) % 3 == 0 ? -size : size);
+      if constexpr (is_complex<T>) value = {value.real(), size * static_cast<real_t<T>>((i + 2 * j) % 4) / 8};
+      values.push_back(value);
+    }
+    offsets.push_back(static_cast<std::int32_t>(cols.size()));
+  }
+  return {pattern.cols, Array<std::int32_t>(std::move(offsets)), Array<std::int32_t>(std::move(cols)),
+          Array<T>(std::move(values))};
+}
+
+/// Nothing where the matrix is complex and T is not.
+template <class T>
+std::optional<Csr<T>> make(const Exhibit& exhibit) {
+  if (const auto* pattern = std::get_if<Pattern>(&exhibit.source)) return make<T>(*pattern);
+  const auto& options = std::get<GeneratorOptions>(exhibit.source);
+  if (!is_complex<T> && needs_complex(options)) return std::nullopt;
+  return std::get<Csr<T>>(generate<T>(options));
+}
+
+const std::vector<NamedFormat>& all_formats() {
+  static const std::vector<NamedFormat> formats{
+      {"csr", Format::csr},
+      {"auto", Format::automatic},
+      {"coo", Format::coo},
+      {"coo_aos", Format::coo_aos},
+      {"csc", Format::csc},
+      {"bsr 2", Format::bsr, {.block_rows = 2}},
+      {"bsr 3 by columns", Format::bsr, {.block_rows = 3, .block_columns = true}},
+      {"bsr 7", Format::bsr, {.block_rows = 7}},
+      {"bsrx 4", Format::bsrx, {.block_rows = 4}},
+      {"gebsr 2 x 3", Format::gebsr, {.block_rows = 2, .block_cols = 3}},
+      {"gebsr 5 x 1 by columns", Format::gebsr, {.block_rows = 5, .block_cols = 1, .block_columns = true}},
+      {"gebsc 3 x 2", Format::gebsc, {.block_rows = 3, .block_cols = 2}},
+      {"ell", Format::ell},
+      {"sell", Format::sell},
+      {"sell 8, sorted", Format::sell, {.slice_rows = 8, .sort_window = 64}},
+      {"hll 16", Format::hll, {.slice_rows = 16}},
+      {"hyb", Format::hyb},
+      {"hyb, all in coo", Format::hyb, {.ell_width = 0}},
+      {"dia", Format::dia},
+      {"hdia 32", Format::hdia, {.hack_rows = 32}},
+      {"blocked_ell 4", Format::blocked_ell, {.block_rows = 4}},
+  };
+  return formats;
+}
+
+std::vector<PreconditionerOptions> general_preconditioners() {
+  return {NoPreconditioner{},
+          JacobiOptions{},
+          BlockJacobiOptions{.block_dim = 3},
+          GaussSeidelOptions{.direction = SweepDirection::forward},
+          GaussSeidelOptions{.direction = SweepDirection::backward},
+          Ilu0Options{},
+          Ilu0Options{.solve = {.method = TriangularSolve::jacobi}},
+          Ilu0Options{.solve = {.method = TriangularSolve::isai}},
+          Ilu0Options{.precision = KeptPrecision::float32},
+          Bilu0Options{{}, 2},
+          Parilu0Options{},
+          IsaiOptions{.form = IsaiForm::general}};
+}
+
+std::vector<PreconditionerOptions> definite_preconditioners() {
+  return {BlockJacobiOptions{.precision = KeptPrecision::float32},
+          ChebyshevOptions{},
+          GaussSeidelOptions{},
+          SsorOptions{.omega = 1.3},
+          Ic0Options{},
+          Ic0Options{.solve = {.method = TriangularSolve::isai, .corrections = 1}},
+          Bic0Options{{}, 3},
+          Paric0Options{},
+          IsaiOptions{},
+          IsaiOptions{.precision = KeptPrecision::float32}};
+}
+
+/// Every triangle with every op.
+std::vector<Triangle> all_triangles() {
+  std::vector<Triangle> all;
+  for (const Fill fill : {Fill::lower, Fill::upper})
+    for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit})
+      for (const Op op : {Op::none, Op::transpose, Op::adjoint}) all.push_back({fill, diagonal, op});
+  return all;
+}
+
+template <class T>
+Selection selection_for(Kind kind) {
+  Selection s;
+  s.whole_library = true;
+  s.formats = all_formats();
+  s.ops = {Op::none, Op::transpose, Op::adjoint};
+  if (kind == Kind::odd || kind == Kind::many_rows) return s;
+  s.scalings = {ScalingMethod::diagonal, ScalingMethod::symmetric, ScalingMethod::ruiz};
+  s.orderings = {OrderingMethod::rcm, OrderingMethod::amd, OrderingMethod::color};
+  s.triangles = all_triangles();
+  s.triangular = {TriangularMethod::natural, TriangularMethod::by_level, TriangularMethod::level_kernels,
+                  TriangularMethod::one_block};
+  s.approximate = {{ApproximateMethod::jacobi, 3}, {ApproximateMethod::isai, 0}, {ApproximateMethod::isai, 1}};
+  s.preconditioners = general_preconditioners();
+  const StopOptions stop{.relative = std::is_same_v<real_t<T>, float> ? 1e-4 : 1e-8};
+  for (const PreconditionerOptions& p : s.preconditioners) {
+    s.solves.emplace_back(GmresOptions{.restart = 30, .stop = stop}, p);
+    s.solves.emplace_back(BicgstabOptions{.stop = stop}, p);
+  }
+  s.solves.emplace_back(RichardsonOptions{.stop = stop}, Ilu0Options{});
+  if (kind != Kind::definite) return s;
+  for (const PreconditionerOptions& p : definite_preconditioners()) {
+    s.preconditioners.push_back(p);
+    s.solves.emplace_back(PcgOptions{.stop = stop}, p);
+  }
+  s.solves.emplace_back(PcgOptions{.stop = stop}, NoPreconditioner{});
+  s.solves.emplace_back(PcgOptions{.stop = stop}, JacobiOptions{});
+  return s;
+}
+
+template <class T>
+constexpr std::string_view precision_of() {
+  if constexpr (is_complex<T>)
+    return sizeof(real_t<T>) == 4 ? "complex64" : "complex128";
+  else
+    return sizeof(T) == 4 ? "float32" : "float64";
+}
+
+/// What the gallery is gone through with.
+struct Visit {
+  Ledger& ledger;
+  Context& ctx;
+  const GalleryWatch& watch;
+  std::int32_t most_rows;
+  int number, of;
+};
+
+template <class T>
+void verify_exhibit(const Visit& visit, const Exhibit& exhibit) {
+  std::optional<Csr<T>> A = make<T>(exhibit);
+  if (!A || A->rows() > visit.most_rows) return;
+  const Subject<T> subject(fmt::format("{}, {}", exhibit.name, precision_of<T>()), std::move(*A));
+  if (visit.watch) visit.watch(subject.name, visit.number, visit.of);
+  run_suites(visit.ledger, visit.ctx, subject, selection_for<T>(exhibit.kind));
+}
+
+}  // namespace
+
+void verify_gallery(Ledger& ledger, Context& ctx, const GalleryWatch& watch, std::int32_t most_rows) {
+  const auto of = static_cast<int>(exhibits().size());
+  for (int k = 0; k < of; ++k) {
+    const Exhibit& exhibit = exhibits()[static_cast<std::size_t>(k)];
+    const Visit visit{ledger, ctx, watch, most_rows, k + 1, of};
+    verify_exhibit<double>(visit, exhibit);
+    verify_exhibit<std::complex<float>>(visit, exhibit);
+    if (exhibit.kind == Kind::many_rows) continue;
+    verify_exhibit<float>(visit, exhibit);
+    verify_exhibit<std::complex<double>>(visit, exhibit);
+  }
+}
+
+}  // namespace krill::apps::verify

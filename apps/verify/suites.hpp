@@ -1,0 +1,125 @@
+// What is verified: a suite for each family of kernels. Whoever adds a kernel adds a function, or a line to the one of
+// its family, and a line to the table at the end.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krill/apps/verify/ledger.hpp"
+#include "krill/apps/verify/references.hpp"
+#include "krill/solvers/options.hpp"
+#include "krill/solvers/precond/options.hpp"
+#include "krill/sparse/convert/to_format.hpp"
+#include "krill/sparse/scale/scaling.hpp"
+#include "krill/sparse/triangular/approximate.hpp"
+#include "krill/sparse/triangular/method.hpp"
+
+namespace krill::apps::verify {
+
+template <class T>
+struct NamedVector {
+  std::string name;
+  std::vector<T> values;
+};
+
+/// Two vectors of fixed random numbers: entries uniform in [-1, 1), and those times powers of two from 2^-20 to 2^20,
+/// so that small entries stand beside large ones. `stream` makes others of them.
+template <class T>
+std::vector<NamedVector<T>> random_vectors(std::int64_t size, int stream);
+
+/// A matrix, and vectors to try its kernels on.
+template <class T>
+struct Subject {
+  std::string name;  ///< "poisson2d, float64"
+  Csr<T> A;
+  Rows<T> rows;
+  std::vector<NamedVector<T>> x, y;  ///< as many each; A.cols() and A.rows() entries
+  std::vector<T> rhs, guess;         ///< of whole solves: the first y and zeros, where nobody changes them
+
+  /// `more`: a vector to try beside the random ones; empty: none.
+  Subject(std::string subject, Csr<T> matrix, const NamedVector<T>& more = {});
+  bool is_square() const { return A.rows() == A.cols(); }
+};
+
+struct NamedFormat {
+  std::string name;
+  Format format;
+  FormatLayout layout = {};
+};
+
+enum class OrderingMethod { rcm, amd, color };
+inline constexpr std::array<std::string_view, 3> ordering_method_names{"rcm", "amd", "color"};
+
+/// Which kernels and which ways of them.
+struct Selection {
+  bool whole_library = false;  ///< kernels that only an application calls, too: sparse vectors, sorts, dense matrices
+  std::vector<NamedFormat> formats;
+  NamedFormat solved_in{"csr", Format::csr};  ///< what preconditioners and solvers get A in
+  std::vector<Op> ops;
+  std::vector<ScalingMethod> scalings;
+  std::vector<OrderingMethod> orderings;
+  std::vector<Triangle> triangles;
+  std::vector<TriangularMethod> triangular;
+  std::vector<ApproximateOptions> approximate;
+  std::vector<PreconditionerOptions> preconditioners;
+  std::vector<std::pair<SolverOptions, PreconditionerOptions>> solves;
+};
+
+template <class T>
+using SuiteFunction = void(Ledger&, Context&, const Subject<T>&, const Selection&);
+
+template <class T>
+void check_vectors(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_sparse_vectors(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_conversions(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_products(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_mixed_products(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_scalings(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_orderings(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_triangles(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_factorizations(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_preconditioners(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
+void check_solvers(Ledger&, Context&, const Subject<T>&, const Selection&);
+
+template <class T>
+struct Suite {
+  std::string_view group;
+  SuiteFunction<T>* run;
+};
+
+template <class T>
+inline constexpr Suite<T> suites[] = {
+    {"vectors", check_vectors<T>},
+    {"sparse vectors", check_sparse_vectors<T>},
+    {"conversions", check_conversions<T>},
+    {"products", check_products<T>},
+    {"mixed products", check_mixed_products<T>},
+    {"scalings", check_scalings<T>},
+    {"orderings", check_orderings<T>},
+    {"triangular solves", check_triangles<T>},
+    {"factorizations", check_factorizations<T>},
+    {"preconditioners", check_preconditioners<T>},
+    {"solvers", check_solvers<T>},
+};
+
+/// Runs all of them.
+template <class T>
+void run_suites(Ledger& ledger, Context& ctx, const Subject<T>& subject, const Selection& selection) {
+  for (const Suite<T>& suite : suites<T>) {
+    ledger.about(std::string(suite.group), subject.name);
+    ledger.check_all([&] { suite.run(ledger, ctx, subject, selection); });
+  }
+}
+
+}  // namespace krill::apps::verify

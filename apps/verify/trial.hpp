@@ -1,0 +1,79 @@
+// What suites share: arrays from vectors, scalars to multiply with, and one check over several vectors.
+#pragma once
+#include <cstdint>
+
+#include "krill/apps/verify/suites.hpp"
+#include "krill/sparse/core/array.hpp"
+
+namespace krill::apps::verify {
+
+template <class T>
+Array<T> array(const std::vector<T>& values, const char* name) {
+  return Array<T>(std::vector<T>(values), name);
+}
+
+/// Factors that no product leaves alone; complex where T is.
+template <class T>
+T scalar(double re, double im) {
+  if constexpr (is_complex<T>)
+    return {static_cast<real_t<T>>(re), static_cast<real_t<T>>(im)};
+  else
+    return static_cast<T>(re);
+}
+template <class T>
+T some_alpha() {
+  return scalar<T>(0.7, -0.4);
+}
+template <class T>
+T some_beta() {
+  return scalar<T>(-1.3, 0.6);
+}
+
+/// The same pattern with other values.
+template <class T>
+Csr<T> with_other_values(const Csr<T>& A) {
+  Csr<T> other = A.clone();
+  for (T& value : other.values().edit()) value = value * T(2) + T(1);
+  return other;
+}
+
+/// What `compare_one(x, y)` finds for each pair of vectors, as one comparison.
+template <class T, class F>
+Comparison for_vectors(const std::vector<NamedVector<T>>& x, const std::vector<NamedVector<T>>& y, F&& compare_one) {
+  Comparison all;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const NamedVector<T>& other = y[k % y.size()];
+    all.merge(compare_one(x[k].values, other.values), x[k].name);
+  }
+  return all;
+}
+
+inline std::string_view op_name(Op op) {
+  return op == Op::none ? "" : op == Op::transpose ? ", transpose" : ", adjoint";
+}
+
+/// Whether a preconditioner is kept in float inside of a solve in double.
+inline bool in_single_precision(const PreconditionerOptions& options) {
+  return std::visit(
+      [](const auto& o) {
+        if constexpr (requires { o.precision; })
+          return o.precision == KeptPrecision::float32;
+        else
+          return false;
+      },
+      options);
+}
+template <class L, class T>
+std::vector<L> in_precision(std::span<const T> values) {
+  std::vector<L> result;
+  for (const T& value : values) result.push_back(L(value));
+  return result;
+}
+template <class L, class T>
+Csr<L> in_precision(const Csr<T>& A) {
+  return {A.cols(), A.row_offsets().clone(), A.col_indices().clone(), Array<L>(in_precision<L>(A.values().host()))};
+}
+
+inline constexpr std::string_view exact_bound = "0: the operation moves data, so every bit has to agree";
+
+}  // namespace krill::apps::verify

@@ -1,0 +1,46 @@
+// What is said of a verification: on the terminal, in verification.json and in a plot.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "krill/apps/case/case.hpp"
+#include "krill/apps/verify/ledger.hpp"
+#include "krill/sparse/core/device.hpp"
+
+namespace krill::apps::verify {
+
+/// One run of `krill verify`.
+struct Verification {
+  std::string name;              ///< of the case, or "all"
+  std::optional<Case> settings;  ///< nothing for the gallery
+  Precision precision = Precision::automatic;
+  std::optional<DeviceInfo> device;  ///< nothing on the host
+  int threads = 1;
+  std::string started_at;
+  double seconds = 0;
+  std::string ended_early;  ///< why; empty where all checks were made
+  Ledger ledger;
+};
+
+/// 0: no check has failed; 1.
+int exit_code(const Verification&);
+
+/// The head of the table of checks, and a line of it.
+std::string check_head();
+std::string check_line(const Check&);
+/// A check that has failed, in detail: the first wrong entry and the bound.
+std::string failure_text(const Check&);
+
+/// One line for each group; the worst check beside its figures.
+std::string group_table(const Ledger&);
+/// "PASS: 120 checks ..., 3 not checked".
+std::string verdict_line(const Verification&);
+
+/// docs/verifying.md says what it holds. Of the gallery only groups, failures and what was not checked are listed.
+nlohmann::ordered_json verification_json(const Verification&);
+
+/// The residual curves of a case side by side, for gnuplot; empty where there are none.
+std::string curves_script(const Verification&);
+
+}  // namespace krill::apps::verify

@@ -1,0 +1,179 @@
+// The parts of sparse approximate inverses: their pattern, the small systems, what became of them.
+#pragma once
+#include "krill/sparse/convert/lower_entry.hpp"
+#include "krill/sparse/core/least_row.hpp"
+#include "krill/sparse/core/pass.hpp"
+#include "krill/sparse/inverse/sparse_inverse.hpp"
+
+namespace krill {
+
+inline constexpr std::int32_t inverse_classes = SparseInverse<float>::classes;
+inline constexpr std::int32_t least_lanes = 4, most_lanes = 32;
+
+/// Which class a row of so many entries belongs to, from 0.
+constexpr std::int32_t inverse_class(std::int64_t entries) {
+  std::int32_t c = 0;
+  for (std::int64_t lanes = least_lanes; lanes <= most_lanes && lanes < entries; lanes *= 2) ++c;
+  return c;
+}
+
+/// What is counted of the rows of an inverse.
+struct InverseFacts {
+  std::int32_t missing = no_row, longest = 0, shortened = 0;
+  std::int32_t in_class[inverse_classes] = {};
+  constexpr InverseFacts& operator+=(const InverseFacts& other) {
+    if (other.missing < missing) missing = other.missing;
+    if (other.longest > longest) longest = other.longest;
+    shortened += other.shortened;
+    for (std::int32_t c = 0; c < inverse_classes; ++c) in_class[c] += other.in_class[c];
+    return *this;
+  }
+};
+
+/// Which entries of A's rows are the pattern: `counts` of them from begins[i] on; and their class, from 1. Over the
+/// rows.
+template <class Offset>
+struct CountInverse {
+  using Sum = InverseFacts;
+  CsrView<const NoValue, Offset> a;
+  bool lower;
+  std::int32_t most;
+  Offset *begins, *counts;
+  std::int32_t* classes;
+  InverseFacts* facts;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    Offset first = a.row_offsets[i], past = a.row_offsets[i + 1];
+    const Offset near = lower_entry(a, i, i);
+    const bool has_diagonal = near < past && a.col_indices[near] == i;
+    if (lower) past = near + (has_diagonal ? 1 : 0);
+    Sum sum;
+    if (!has_diagonal) sum.missing = static_cast<std::int32_t>(i);
+    if (past - first > most) {  // the diagonal in the middle, where there is room on both sides
+      const Offset middle = near - most / 2 > first ? static_cast<Offset>(near - most / 2) : first;
+      first = middle < past - most ? middle : static_cast<Offset>(past - most);
+      past = first + most;
+      sum.shortened = 1;
+    }
+    begins[i] = first, counts[i] = past - first;
+    sum.longest = static_cast<std::int32_t>(past - first);
+    const std::int32_t c = inverse_class(sum.longest);
+    classes[i] = 1 + c, sum.in_class[c] = 1;
+    return sum;
+  }
+  constexpr void finish(const Sum& sum) const { *facts = sum; }
+};
+
+/// The columns of the pattern. Over the rows.
+template <class Offset>
+struct InverseColumns {
+  using Sum = NoSum;
+  CsrView<const NoValue, Offset> a;
+  const Offset *begins, *offsets;
+  std::int32_t* columns;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    Offset from = begins[i];
+    for (Offset to = offsets[i]; to < offsets[i + 1]; ++to) columns[to] = a.col_indices[from++];
+    return {};
+  }
+};
+
+/// a_ij; zero where nothing is stored.
+template <class T, class Offset>
+constexpr T entry_or_zero(const CsrView<const T, Offset>& a, std::int32_t i, std::int32_t j) {
+  const Offset k = lower_entry(a, i, j);
+  return k < a.row_offsets[i + 1] && a.col_indices[k] == j ? a.values[k] : T{};
+}
+
+/// What became of a row.
+enum class InverseOutcome : std::uint8_t { solved, singular, not_finite };
+
+/// The systems of all rows, as kernels see them.
+template <class T, class Offset>
+struct InverseTask {
+  CsrView<const T, Offset> a;
+  bool factored = false;
+  const Offset* offsets = nullptr;  ///< the pattern's
+  const std::int32_t* columns = nullptr;
+  T* values = nullptr;
+  std::uint8_t* outcomes = nullptr;
+  // For CUDA.
+  std::int32_t longest = 0;
+  const std::int32_t* order = nullptr;  ///< rows by class
+  std::array<std::int32_t, inverse_classes + 1> class_offsets = {};
+
+  /// The entry of A(J, J)^T in the equation of column `equation` and for the unknown of column `unknown`.
+  constexpr T entry(std::int32_t equation, std::int32_t unknown) const {
+    if (!factored || equation < unknown) return entry_or_zero(a, unknown, equation);
+    const T value = entry_or_zero(a, equation, unknown);
+    return equation == unknown ? T(real(value)) : conj(value);
+  }
+  /// Whether elimination cannot go on with this pivot. NaN may pass: it ends in the solution.
+  constexpr bool refuses(T pivot) const { return factored ? real(pivot) <= real_t<T>(0) : pivot == T(0); }
+};
+
+/// Solves the system of each row.
+template <class T, class Offset>
+void solve_inverse(const Host&, const InverseTask<T, Offset>&);
+template <class T, class Offset>
+void solve_inverse(const Cuda&, const InverseTask<T, Offset>&);
+
+/// The first rows without a solution.
+struct BadInverses {
+  std::int32_t singular = no_row, not_finite = no_row;
+  constexpr BadInverses& operator+=(BadInverses other) {
+    if (other.singular < singular) singular = other.singular;
+    if (other.not_finite < not_finite) not_finite = other.not_finite;
+    return *this;
+  }
+};
+enum { singular_inverse, not_finite_inverse };
+
+/// Over the rows.
+struct FindBadInverses {
+  using Sum = BadInverses;
+  const std::uint8_t* outcomes;
+  std::int32_t* bad_rows;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const auto row = static_cast<std::int32_t>(i);
+    const auto outcome = static_cast<InverseOutcome>(outcomes[i]);
+    return {outcome == InverseOutcome::singular ? row : no_row, outcome == InverseOutcome::not_finite ? row : no_row};
+  }
+  constexpr void finish(const Sum& sum) const {
+    bad_rows[singular_inverse] = sum.singular, bad_rows[not_finite_inverse] = sum.not_finite;
+  }
+};
+
+/// The first row with an entry that is too far from its mirror, or without a positive diagonal. Over the rows.
+template <class T, class Offset>
+struct FindNotHermitian {
+  using Sum = LeastRow;
+  CsrView<const T, Offset> a;
+  double eps;
+  LeastRow* first;
+
+  constexpr bool begin() const { return true; }
+  constexpr double diagonal(std::int64_t i) const {
+    const auto row = static_cast<std::int32_t>(i);
+    return double(real(entry_or_zero(a, row, row)));
+  }
+  constexpr Sum entry(std::int64_t i) const {
+    const auto row = static_cast<std::int32_t>(i);
+    const double mine = diagonal(i);
+    if (!(mine > 0)) return {row};
+    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+      const std::int32_t j = a.col_indices[k];
+      const T difference = a.values[k] - conj(entry_or_zero(a, j, row));
+      if (!(squared(difference) <= eps * mine * diagonal(j))) return {row};
+    }
+    return {};
+  }
+  constexpr void finish(const Sum& sum) const { *first = sum; }
+};
+
+}  // namespace krill

@@ -1,0 +1,200 @@
+// krill bench: solvers, lists of matrices, gating, and the roofline picture.
+#include <cmath>
+
+#include "krill/apps/bench/bench_matrix.hpp"
+#include "krill/apps/bench/byte_model.hpp"
+#include "krill/apps/bench/job.hpp"
+#include "krill/apps/bench/roofline.hpp"
+#include "tests/apps/program.hpp"
+
+namespace krill::apps::test {
+namespace {
+
+using namespace bench;
+using Json = nlohmann::json;
+
+// The byte model.
+
+TEST(SolverModel, an_iteration_by_hand) {
+  EXPECT_EQ(pcg_bytes<double>(1000, 10), 1000 + 11 * 10 * 8);
+  EXPECT_EQ(bicgstab_bytes<float>(1000, 10), 2000 + 20 * 10 * 4);
+  EXPECT_EQ((pcg_flops<double>(10, 50)), 2 * (50 + 2 * 10 + 3 * 10));
+  EXPECT_EQ((pcg_flops<std::complex<float>>(10, 50)), 4 * pcg_flops<float>(10, 50));
+}
+
+TEST(SolverModel, cycles_of_gmres_add_up) {
+  // Restart 2, three iterations: cycles of two steps and of one. Vectors of n that a step moves: 2 with the product,
+  // j and w for the dots, j and w twice for the update, w twice for the length; x + V y, and the residual at the start.
+  const auto step = [](int j) { return 2 + (j + 1) + (j + 2) + 2; };
+  const double first = step(1) + step(2) + (2 + 2) + 3, second = step(1) + (1 + 2) + 3;
+  EXPECT_EQ(gmres_bytes<double>(1000, 10, 3, 2), (3 + 2) * 1000 + (first + second) * 10 * 8);
+  EXPECT_EQ(gmres_bytes<double>(1000, 10, 0, 2), 0);
+}
+
+// Rows.
+
+struct SolverRows {
+  Context ctx = Context::host(2);
+  std::vector<Row> rows;
+  std::vector<std::string> formats;
+
+  template <class T>
+  Subject<T> subject(const BenchMatrix& matrix, const Rival<T>* rival = nullptr) {
+    return {ctx,
+            matrix.name,
+            "float64",
+            std::make_shared<const AnyMatrix<T>>(make_matrix<T>(matrix, {}).A),
+            rival,
+            10,
+            true,
+            formats,
+            [this](const Row& row) { rows.push_back(row); }};
+  }
+  const Row& row(std::string_view variant) const {
+    return *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.variant == variant; });
+  }
+};
+const BenchMatrix grid{"grid", Poisson2dOptions{20}};
+
+void expect_consistent(const Row& row) {
+  EXPECT_EQ(row.error, "") << row.variant;
+  ASSERT_TRUE(row.ms && row.iterations && row.setup_ms && row.total_ms && row.iteration_ms) << row.variant;
+  EXPECT_GT(*row.iterations, 0);
+  EXPECT_DOUBLE_EQ(*row.total_ms, *row.setup_ms + *row.ms);
+  EXPECT_DOUBLE_EQ(*row.iteration_ms * static_cast<double>(*row.iterations), *row.ms);
+  EXPECT_EQ(row.bytes.has_value(), row.variant == "none");
+}
+
+TEST(BenchSolvers, pcg_takes_as_many_iterations_as_eigen) {
+  SolverRows all;
+  const auto rival = make_rival<double>(all.ctx, "eigen");
+  bench_pcg(all.subject<double>(grid, rival.get()));
+  ASSERT_EQ(all.rows.size(), 6u);
+  for (const Row& row : all.rows) expect_consistent(row);
+  for (const char* variant : {"none", "jacobi"}) {
+    const Row& row = all.row(variant);
+    ASSERT_TRUE(row.rival_iterations) << row.rival_error;
+    EXPECT_NEAR(static_cast<double>(*row.iterations), static_cast<double>(*row.rival_iterations), 1) << variant;
+    EXPECT_DOUBLE_EQ(*row.ratio, *row.rival_ms / *row.ms);
+  }
+  EXPECT_LT(*all.row("ic0").iterations, *all.row("none").iterations);
+  EXPECT_TRUE(all.row("ic0").rival_ms) << all.row("ic0").rival_error;
+  EXPECT_FALSE(all.row("chebyshev").rival_ms) << "Eigen has none";
+}
+
+TEST(BenchSolvers, the_others_solve_the_same_system) {
+  SolverRows all;
+  bench_gmres(all.subject<float>(grid));
+  ASSERT_EQ(all.rows.size(), 5u);
+  bench_bicgstab(all.subject<float>(grid));
+  ASSERT_EQ(all.rows.size(), 10u);
+  for (const Row& row : all.rows) expect_consistent(row);
+}
+
+TEST(BenchSolvers, a_matrix_that_is_no_system_is_one_row_that_says_so) {
+  SolverRows all;
+  bench_bicgstab(all.subject<double>({"rnd", RandomColumns{100, 4}}));
+  ASSERT_EQ(all.rows.size(), 1u);
+  EXPECT_TRUE(contains(all.rows[0].error, "zeros on its diagonal")) << all.rows[0].error;
+  all.rows.clear();
+  bench_pcg(all.subject<double>({"wind", ConvectionDiffusion2dOptions{}}));
+  ASSERT_EQ(all.rows.size(), 1u);
+  EXPECT_TRUE(contains(all.rows[0].error, "pcg needs")) << all.rows[0].error;
+}
+
+// The picture.
+
+Result result_with_two_rows() {
+  Result result;
+  result.device = "A 'quoted' device";
+  result.ceilings = {100, 90, {}};
+  for (const char* kernel : {"spmv", "pcg"}) {
+    Row row;
+    row.kernel = kernel, row.ms = 2, row.bytes = 1e8, row.flops = 2e7;
+    result.rows.push_back(row);
+  }
+  result.rows.emplace_back().kernel = "color";  // counts nothing
+  return result;
+}
+
+TEST(Roofline, has_a_mark_for_each_row_that_counts_operations) {
+  const std::string script = roofline_script(result_with_two_rows());
+  EXPECT_TRUE(contains(script, "2.000000e-01 1.000000e+01\n")) << script;  // flop/byte, GFLOP/s
+  EXPECT_TRUE(contains(script, "100 * x with lines")) << script;
+  EXPECT_TRUE(contains(script, "title 'spmv'") && contains(script, "title 'pcg'")) << script;
+  EXPECT_FALSE(contains(script, "color'")) << script;
+}
+
+TEST(Roofline, gnuplot_draws_it_even_where_there_is_nothing) {
+  for (const Result& result : {result_with_two_rows(), Result{}}) {
+    const Drawing drawing = draw(roofline_script(result));
+    if (contains(drawing.failure, "not installed")) GTEST_SKIP() << drawing.failure;
+    EXPECT_EQ(drawing.failure, "");
+    EXPECT_TRUE(contains(drawing.svg, "GFLOP/s")) << drawing.svg;
+  }
+}
+
+// The command.
+
+class BenchSolversProgram : public Program {};
+
+TEST_F(BenchSolversProgram, solvers_are_a_group_and_no_default) {
+  const Outcome o = krill("bench solvers --matrix poisson2d nx=16 --backend host --compare eigen --out r.json");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "iterations")) << o.out;
+  std::vector<std::string> kernels;
+  for (const Json& row : json_file(folder_ / "r.json")["rows"])
+    if (kernels.empty() || kernels.back() != row["kernel"]) kernels.push_back(row["kernel"]);
+  EXPECT_EQ(kernels, (std::vector<std::string>{"pcg", "gmres", "bicgstab"}));
+  EXPECT_TRUE(contains(krill("bench --markdown r.json").out, "| iterations | ms each |"));
+  EXPECT_EQ(krill("bench --matrix poisson1d nx=50 --backend host --out k.json").code, 0);
+  for (const Json& row : json_file(folder_ / "k.json")["rows"]) EXPECT_NE(row["kernel"], "pcg");
+}
+
+TEST_F(BenchSolversProgram, a_file_lists_the_matrices_of_a_suite) {
+  std::filesystem::create_directories(folder_ / "lists");
+  folder_.write("lists/a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 3\n");
+  folder_.write("lists/mine.txt", "# mine\n\na.mtx\npoisson1d nx=9  # a line\n");
+  const std::string rest = " spmv --format csr --backend host --repeat-blocks 1 --out r.json";
+  ASSERT_EQ(krill("bench --suite lists/mine.txt" + rest).code, 0);
+  const Json rows = json_file(folder_ / "r.json")["rows"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["case"], "a");
+  EXPECT_EQ(rows[1]["case"], "poisson1d nx=9");
+  folder_.write("lists/bad.txt", "a.mtx\npoison1d\n");
+  const Outcome bad = krill("bench --suite lists/bad.txt" + rest);
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_TRUE(contains(bad.err, "lists/bad.txt:2: ") && contains(bad.err, "did you mean 'poisson1d'")) << bad.err;
+  folder_.write("lists/empty.txt", "# nothing\n");
+  EXPECT_TRUE(contains(krill("bench --suite lists/empty.txt" + rest).err, "has no matrix"));
+}
+
+TEST_F(BenchSolversProgram, results_of_different_devices_do_not_gate) {
+  Row row;
+  row.kernel = "pcg", row.matrix = "a", row.variant = "none", row.ms = 1, row.iterations = 100;
+  Result before{"abc", "", "one", "", {}, {row}}, after = before;
+  after.device = "another", after.rows[0].ms = 3, after.rows[0].iterations = 300;
+  folder_.write("a.json", to_json(before).dump());
+  folder_.write("b.json", to_json(after).dump());
+  const Outcome refused = krill("bench --diff a.json b.json");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "a.json was measured on one, b.json on another")) << refused.err;
+  const Outcome shown = krill("bench --diff a.json b.json --fail-on none");
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_TRUE(contains(shown.out, "These are different devices.")) << shown.out;
+  EXPECT_TRUE(contains(shown.out, "3.00 times as long, iterations 100 -> 300")) << shown.out;
+}
+
+TEST_F(BenchSolversProgram, a_picture_of_an_earlier_result) {
+  folder_.write("r.json", to_json(result_with_two_rows()).dump());
+  const Outcome without = krill("bench --markdown r.json --roofline r.svg", "PATH=/nowhere");
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_TRUE(contains(without.out, "r.svg: no plot: gnuplot is not installed")) << without.out;
+  EXPECT_FALSE(exists("r.svg"));
+  const Outcome with = krill("bench --markdown r.json --roofline r.svg");
+  if (contains(with.out, "not installed")) GTEST_SKIP() << with.out;
+  EXPECT_TRUE(contains(contents(folder_ / "r.svg"), "</svg>"));
+}
+
+}  // namespace
+}  // namespace krill::apps::test

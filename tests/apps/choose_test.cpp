@@ -1,0 +1,151 @@
+// The rules behind `auto`, and solves that leave the method to them.
+#include "krill/apps/advise/choose.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "krill/apps/solve.hpp"
+#include "krill/sparse/io/generate.hpp"
+#include "tests/apps/solve_support.hpp"
+#include "tests/support/backends.hpp"
+
+namespace krill::apps {
+namespace {
+
+using test::contains;
+using test::Scratch;
+
+MatrixProperties properties_of(const GeneratorOptions& options) {
+  return analyze(Host{1, {}, nullptr}, generate<double>(options));
+}
+
+MatrixProperties of_poisson() {
+  Poisson2dOptions grid;
+  grid.nx = 150, grid.ny = 150;
+  return properties_of(grid);
+}
+
+MatrixProperties of_convection() {
+  ConvectionDiffusion2dOptions grid;
+  grid.nx = 150, grid.ny = 150;
+  return properties_of(grid);
+}
+
+template <class... Variants>
+std::vector<std::string_view> types(const Variants&... chosen) {
+  return {std::visit([](const auto& o) { return o.type; }, chosen)...};
+}
+std::vector<std::string_view> types(const Method& m) {
+  return types(m.solver, m.preconditioner, m.ordering, m.scaling);
+}
+
+using Types = std::vector<std::string_view>;
+
+TEST(Choose, suits_matrix_and_backend) {
+  EXPECT_EQ(types(choose(of_poisson(), false).method), (Types{"pcg", "ic0", "none", "none"}));
+  EXPECT_EQ(types(choose(of_poisson(), true).method), (Types{"pcg", "chebyshev", "none", "none"}));
+  EXPECT_EQ(types(choose(of_convection(), false).method), (Types{"bicgstab", "ilu0", "none", "none"}));
+  EXPECT_EQ(types(choose(of_convection(), true).method), (Types{"bicgstab", "ilu0", "color", "none"}));
+}
+
+TEST(Choose, divides_by_no_zero_diagonal_and_scales_instead) {
+  MatrixProperties m = of_convection();
+  m.zero_diagonal = 1, m.first_zero_diagonal = 3, m.positive_diagonal = false;
+  m.least_row_norm = 1e-9 * m.infinity_norm;
+  EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "ruiz"}));
+  m.empty_rows = 1;
+  EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "none"}));
+}
+
+TEST(Choose, trusts_no_factor_where_hardly_any_row_is_dominant_and_a_long_basis_will_do) {
+  MatrixProperties m = of_convection();
+  m.rows = m.cols = 1000, m.dominant_rows = 10;
+  EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "none"}));
+  EXPECT_EQ(types(choose(m, false, {.solver = BicgstabOptions{}}).method)[1], "ilu0");
+  m.dominant_rows = 100;
+  EXPECT_EQ(types(choose(m, false).method)[1], "ilu0");
+}
+
+TEST(Choose, leaves_nothing_open_and_changes_nothing_else) {
+  for (const MatrixProperties& m : {of_poisson(), of_convection(), MatrixProperties{}})
+    for (const bool on_cuda : {false, true}) {
+      for (const auto type : types(choose(m, on_cuda).method)) EXPECT_NE(type, "auto");
+      Method fixed{.solver = RichardsonOptions{},
+                   .preconditioner = SsorOptions{},
+                   .ordering = AmdOrdering{},
+                   .scaling = RuizScaling{}};
+      const Choice kept = choose(m, on_cuda, fixed);
+      EXPECT_EQ(types(kept.method), (Types{"richardson", "ssor", "amd", "ruiz"}));
+      EXPECT_TRUE(kept.reasons.empty());
+    }
+}
+
+TEST(Choose, fits_open_parts_to_the_others) {
+  // A Hermitian method for a Hermitian matrix only with a Hermitian preconditioner.
+  EXPECT_EQ(types(choose(of_poisson(), false, {.preconditioner = Parilu0Options{}}).method)[0], "bicgstab");
+  EXPECT_EQ(types(choose(of_poisson(), false, {.preconditioner = BlockJacobiOptions{}}).method)[0], "pcg");
+  EXPECT_EQ(types(choose(of_convection(), false, {.solver = PcgOptions{}}).method)[1], "jacobi");
+  EXPECT_EQ(types(choose(of_poisson(), false, {.solver = GmresOptions{}}).method)[1], "ilu0");
+}
+
+TEST(Choose, keeps_the_limits_of_solver_automatic) {
+  AutoSolver open;
+  open.max_iterations = 17, open.stop.relative = 1e-3;
+  const Choice choice = choose(of_poisson(), false, {.solver = open});
+  EXPECT_EQ(max_iterations(choice.method.solver), 17);
+  EXPECT_EQ(stop(choice.method.solver).relative, 1e-3);
+}
+
+TEST(Choose, takes_a_weaker_preconditioner_in_the_place_of_a_refused_one) {
+  const MatrixProperties m = of_poisson();
+  const auto next = weaker(Ic0Options{}, m);
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(std::holds_alternative<JacobiOptions>(*next));
+  EXPECT_TRUE(std::holds_alternative<NoPreconditioner>(*weaker(*next, m)));
+  EXPECT_FALSE(weaker(NoPreconditioner{}, m));
+}
+
+class AutoSolve : public krill::test::OnBackend {
+ protected:
+  int run(const std::string& text) {
+    return run_solve(
+        {scratch_.write("case.yaml", text), {}, krill::test::name(GetParam()), scratch_ / "out", true, false});
+  }
+  nlohmann::json report() const { return test::json_file(scratch_ / "out/report.json"); }
+  Scratch scratch_;
+};
+
+const std::string open_method =
+    "solver: {type: auto, stop: {relative: 1.0e-9}}\npreconditioner: {type: auto}\nordering: {type: auto}\n"
+    "scaling: {type: auto}\nverify: {reference: eigen}\n";
+
+TEST_P(AutoSolve, converges_and_says_what_it_chose_and_why) {
+  for (const std::string matrix : {"poisson2d, nx: 40", "convection_diffusion2d, nx: 40", "helmholtz2d, nx: 30",
+                                   "elasticity3d, nx: 5", "resistor_network, nx: 30"}) {
+    EXPECT_EQ(run("matrix: {generate: " + matrix + "}\n" + open_method), 0) << matrix;
+    const nlohmann::json r = report();
+    for (const std::string key : {"solver", "preconditioner", "ordering", "scaling"}) {
+      EXPECT_NE(r["case"][key]["type"], "auto") << matrix;
+      const std::string type = r["case"][key]["type"], why = r["choices"][key];
+      EXPECT_TRUE(why.starts_with(type)) << why;
+    }
+    EXPECT_EQ(r["case"]["solver"]["stop"]["relative"], 1e-9);
+  }
+}
+
+TEST_P(AutoSolve, goes_on_to_something_weaker_where_the_matrix_refuses) {
+  // The second pivot of ilu0 is 1 - 1 = 0.
+  scratch_.write(
+      "A.mtx",
+      "%%MatrixMarket matrix coordinate real general\n3 3 7\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n2 3 2\n3 2 1\n3 3 1\n");
+  const std::string matrix = "matrix: {file: A.mtx}\nsolver: {type: auto}\n";
+  EXPECT_EQ(run(matrix + "preconditioner: {type: auto}\n"), 0);
+  EXPECT_EQ(report()["preconditioner"], "jacobi");
+  EXPECT_TRUE(contains(report()["notes"].dump(), "the pivot is 0 in row 1")) << report()["notes"];
+  EXPECT_THROW(run(matrix + "preconditioner: {type: ilu0}\n"), InvalidArgument);
+}
+
+KRILL_ON_BACKENDS(AutoSolve);
+
+}  // namespace
+}  // namespace krill::apps

@@ -1,0 +1,174 @@
+// Memory plans against what runs held at most.
+#include "krill/apps/plan/plan.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "krill/apps/plan/ledger.hpp"
+#include "krill/apps/solve.hpp"
+#include "krill/sparse/core/memory_use.hpp"
+#include "tests/apps/solve_support.hpp"
+#include "tests/support/backends.hpp"
+
+namespace krill::apps {
+namespace {
+
+using krill::test::Backend;
+using test::Scratch;
+
+TEST(HostMemory, counts_arrays_and_workspace_while_they_live) {
+  const std::size_t before = host_memory::use().now;
+  host_memory::restart_peak();
+  {
+    Array<double> allocated(1000, "allocated");
+    allocated.edit();
+    const Array<std::int32_t> taken_over(std::vector<std::int32_t>(500));
+    EXPECT_EQ(host_memory::use().now, before + 8000 + 2000);
+    const Array<double> never_used(1'000'000, "never used");
+    EXPECT_EQ(host_memory::use().now, before + 10'000);
+    Array<double> moved = std::move(allocated);
+    EXPECT_EQ(host_memory::use().now, before + 10'000);
+  }
+  EXPECT_EQ(host_memory::use().now, before);
+  EXPECT_EQ(host_memory::use().peak, before + 10'000);
+  {
+    const Context ctx = Context::host(1);
+    Frame frame(ctx.host_tag());
+    frame.take<double>(10);
+    EXPECT_EQ(host_memory::use().now, before + (std::size_t{1} << 20));
+  }
+  EXPECT_EQ(host_memory::use().now, before);
+}
+
+TEST(Ledger, remembers_the_peak_and_its_phase) {
+  Ledger ledger(false);
+  ledger.begin("first");
+  auto kept = ledger.hold(100);
+  {
+    ledger.begin("second");
+    const auto temporary = ledger.hold(50);
+  }
+  ledger.begin("third");
+  kept += ledger.hold(30);
+  EXPECT_EQ(kept.bytes(), 130U);
+  EXPECT_EQ(ledger.peak(), 150U);
+  EXPECT_EQ(ledger.phase_of_peak(), "second");
+}
+
+/// As much as an arena that takes the same.
+TEST(Ledger, grows_workspace_as_an_arena_does) {
+  const Context ctx = Context::host(1);
+  Ledger ledger(false);
+  for (const std::size_t bytes : {std::size_t{1000}, std::size_t{900'000}, std::size_t{3'000'000}, std::size_t{10}}) {
+    Frame frame(ctx.host_tag());
+    frame.take<char>(bytes);
+    frame.take<char>(bytes / 2);
+    ledger.scratch({bytes, bytes / 2});
+    EXPECT_EQ(ledger.workspace(), ctx.workspace_bytes()) << bytes;
+  }
+}
+
+/// The plan of a case and the peak of its run.
+class PlannedPeak : public krill::test::OnBackend {
+ protected:
+  void expect_within_a_tenth(const std::string& text) {
+    const std::string path = scratch_.write("case.yaml", text + "output: {plot: false, solution: false}\n");
+    const std::string backend = krill::test::name(GetParam());
+    const MemoryPlan plan = plan_memory(load_case(path, {"backend=" + backend}));
+    run_solve({path, {}, backend, scratch_ / "out", true, false});
+    const auto report = test::json_file(scratch_ / "out/report.json");
+    const auto measured = report["memory_peak_bytes"].get<double>(), planned = static_cast<double>(plan.peak);
+    EXPECT_NEAR(planned / measured, 1, 0.1) << text << plan_text(plan);
+  }
+  Scratch scratch_;
+};
+
+const std::vector<std::string> symmetric_preconditioners{"none",
+                                                         "jacobi",
+                                                         "block_jacobi",
+                                                         "chebyshev",
+                                                         "chebyshev, precision: float32",
+                                                         "gauss_seidel",
+                                                         "ssor",
+                                                         "ic0",
+                                                         "ic0, precision: float32",
+                                                         "ic0, triangular_solve: jacobi",
+                                                         "ic0, triangular_solve: isai, solve_corrections: 1",
+                                                         "isai",
+                                                         "isai, form: general, precision: float32",
+                                                         "isai, form: general, most_entries: 5",
+                                                         "ilu0",
+                                                         "bic0",
+                                                         "bilu0",
+                                                         "parilu0",
+                                                         "paric0"};
+
+TEST_P(PlannedPeak, with_every_preconditioner) {
+  for (const std::string matrix : {"poisson3d, nx: 24", "elasticity3d, nx: 9"})
+    for (const std::string& preconditioner : symmetric_preconditioners)
+      expect_within_a_tenth(
+          fmt::format("matrix: {{generate: {}}}\nformat: csr\nsolver: {{type: pcg, max_iterations: 3}}\n"
+                      "preconditioner: {{type: {}}}\n",
+                      matrix, preconditioner));
+}
+
+TEST_P(PlannedPeak, with_every_solver) {
+  for (const std::string solver : {"bicgstab", "richardson", "gmres, restart: 30"})
+    for (const std::string preconditioner : {"none", "jacobi", "ilu0"})
+      expect_within_a_tenth(
+          fmt::format("matrix: {{generate: convection_diffusion3d, nx: 24}}\nformat: csr\n"
+                      "solver: {{type: {}, max_iterations: 40}}\npreconditioner: {{type: {}}}\n",
+                      solver, preconditioner));
+}
+
+TEST_P(PlannedPeak, with_scalings_and_orderings) {
+  for (const std::string scaling : {"none", "diagonal", "ruiz"})
+    for (const std::string ordering : {"none", "rcm", "color"})
+      expect_within_a_tenth(
+          fmt::format("matrix: {{generate: resistor_network, nx: 120}}\nformat: csr\n"
+                      "scaling: {{type: {}}}\nordering: {{type: {}}}\n"
+                      "solver: {{type: pcg, max_iterations: 3}}\npreconditioner: {{type: ic0}}\n",
+                      scaling, ordering));
+}
+
+TEST_P(PlannedPeak, with_other_formats) {
+  for (const std::string format : {"coo", "csc", "ell", "sell", "hyb", "dia", "bsr"})
+    for (const std::string preconditioner : {"none", "jacobi", "ic0"})
+      expect_within_a_tenth(
+          fmt::format("matrix: {{generate: poisson3d, nx: 40}}\nformat: {}\n"
+                      "solver: {{type: pcg, max_iterations: 3}}\npreconditioner: {{type: {}}}\n",
+                      format, preconditioner));
+}
+
+TEST_P(PlannedPeak, with_every_precision) {
+  for (const std::string precision : {"float32", "float64", "complex64", "complex128"})
+    expect_within_a_tenth(
+        fmt::format("matrix: {{generate: poisson3d, nx: 24}}\nprecision: {}\nformat: csr\n"
+                    "solver: {{type: gmres, restart: 10, max_iterations: 10}}\n"
+                    "preconditioner: {{type: ilu0}}\n",
+                    precision));
+}
+
+KRILL_ON_BACKENDS(PlannedPeak);
+
+TEST(Plan, of_a_device_needs_none) {
+  Scratch scratch;
+  const std::string path = scratch.write(
+      "case.yaml", "matrix: {generate: poisson2d, nx: 100}\nsolver: {type: auto}\npreconditioner: {type: auto}\n");
+  const MemoryPlan plan = plan_memory(load_case(path, {"backend=cuda"}));
+  EXPECT_TRUE(plan.for_cuda);
+  EXPECT_EQ(plan.choices.size(), 2U);
+  EXPECT_GE(plan.peak, plan.during_solve);
+  EXPECT_TRUE(test::contains(plan_text(plan), "chebyshev"));
+}
+
+TEST(Plan, warns_where_memory_is_short) {
+  MemoryPlan plan;
+  plan.peak = 200, plan.free = 150;
+  EXPECT_TRUE(test::contains(plan_text(plan), "warning: the peak is 50 B more than is free")) << plan_text(plan);
+  plan.free = 250;
+  EXPECT_FALSE(test::contains(plan_text(plan), "warning"));
+}
+
+}  // namespace
+}  // namespace krill::apps

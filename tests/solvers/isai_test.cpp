@@ -1,0 +1,133 @@
+// Incomplete sparse approximate inverses as preconditioners.
+#include "tests/solvers/applied.hpp"
+
+namespace krill::test {
+namespace {
+
+IsaiOptions isai(IsaiForm form, int most_entries = 256) { return {form, most_entries, KeptPrecision::automatic}; }
+
+Reference absolute(Reference A) {
+  for (Z& value : A.value) value = std::abs(value);
+  return A;
+}
+std::vector<Z> times(Op op, const Reference& A, const std::vector<Z>& x) { return product(op, 1, A, x, 0, x, 0).y; }
+
+using Isai = OnBackendAndScalar;
+
+TEST_P(Isai, multiplies_with_the_inverse_that_dense_matrices_give) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto check = [&](const Csr<T>& A, IsaiForm form) {
+      const bool factored = form == IsaiForm::factored;
+      const auto M = made<T>(ctx, isai(form), AnyMatrix<T>(A.clone()));
+      const auto r = random_vector<T>(1, A.rows());
+      const auto z = applied(ctx, *M, r);
+      const Reference exact = incomplete_inverse(reference(A), factored), size = absolute(exact);
+      auto expected = times(Op::none, exact, to_reference(r));
+      std::vector<Z> bound = times(Op::none, size, std::vector<Z>(r.size(), std::sqrt(2.0)));
+      if (factored) expected = times(Op::adjoint, exact, expected), bound = times(Op::adjoint, size, bound);
+      // Of each system the solution is within k^2 eps times its condition, of which a product sees one or two.
+      const double rounding = 8 * 10 * 10 * epsilon<T>() * dominant_condition;
+      for (std::size_t i = 0; i < r.size(); ++i)
+        EXPECT_LE(std::abs(Z(z[i]) - expected[i]), rounding * bound[i].real()) << i;
+    };
+    for (const std::int32_t n : {1, 7, 150}) {
+      check(random_dominant<T>(2, n, 7), IsaiForm::general);
+      check(random_hpd<T>(3, n, 6), IsaiForm::factored);
+      check(random_hpd<T>(4, n, 6), IsaiForm::general);
+    }
+  });
+}
+
+TEST_P(Isai, saves_iterations_and_converges_with_shortened_rows) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const double tolerance = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-8;
+    const Csr<T> A = poisson2d<T>(40);
+    const auto b = random_vector<T>(5, A.rows());
+    const auto solvers = all_solvers(tolerance);
+    const auto iterations = [&](const SolverOptions& solver, const PreconditionerOptions& options) {
+      const Solved<T> solved = solve(ctx, A, b, solver, options);
+      EXPECT_EQ(solved.report.reason, Reason::converged);
+      EXPECT_LE(relative_residual(reference(A), to_reference(solved.x), to_reference(b)), 1.01 * tolerance);
+      return solved.report.iterations;
+    };
+    const auto diagonal = iterations(solvers[0], JacobiOptions{});
+    EXPECT_LT(iterations(solvers[0], IsaiOptions{}), diagonal * 3 / 4);
+    EXPECT_LT(iterations(solvers[2], isai(IsaiForm::general)), iterations(solvers[2], JacobiOptions{}));
+    EXPECT_LT(iterations(solvers[0], isai(IsaiForm::automatic, 2)), diagonal);
+    EXPECT_NEAR(iterations(solvers[0], isai(IsaiForm::automatic, 1)), diagonal, 1);  // the diagonal alone
+  });
+}
+
+KRILL_ON_BACKENDS_AND_SCALARS(Isai);
+
+using IsaiFacts = OnBackend;
+
+TEST_P(IsaiFacts, pcg_takes_the_iterations_of_a_dense_reference) {
+  Context ctx = context();
+  for (const Csr<double>& A : {poisson2d<double>(30), random_hpd<double>(6, 700, 12)}) {
+    const auto b = random_vector<double>(7, A.rows());
+    const Reference judged = reference(A);
+    const int expected = dense_inverse_cg_iterations(judged, incomplete_inverse(judged, true), to_reference(b), 1e-8);
+    EXPECT_NEAR(solve(ctx, A, b, SolverOptions(PcgOptions{}), IsaiOptions{}).report.iterations, expected, 1);
+  }
+}
+
+TEST_P(IsaiFacts, are_reported) {
+  Context ctx = context();
+  const AnyMatrix<double> A(poisson2d<double>(20)), general(random_dominant<double>(8, 50, 6));
+  const std::int64_t nnz = 400 + 4 * 20 * 19;
+  const auto report = made<double>(ctx, IsaiOptions{}, A)->report();
+  EXPECT_EQ(fact<std::string>(report, "form"), "factored");
+  EXPECT_EQ(fact<std::int64_t>(report, "inverse_nonzeros"), 400 + 2 * 20 * 19);
+  EXPECT_EQ(fact<std::int64_t>(report, "longest_row"), 3);
+  EXPECT_EQ(fact<std::int64_t>(report, "shortened_rows"), 0);
+  EXPECT_TRUE(report.notes.empty());
+  EXPECT_GE(report.bytes, static_cast<std::size_t>(2 * (400 + 2 * 20 * 19) * 12));  // G and G^H
+  EXPECT_GE(report.symbolic_ms, 0);
+  EXPECT_GT(report.numeric_ms, 0);
+  EXPECT_EQ(fact<std::string>(made<double>(ctx, IsaiOptions{}, general)->report(), "form"), "general");
+
+  const auto chosen = made<double>(ctx, isai(IsaiForm::general), A)->report();
+  EXPECT_EQ(fact<std::string>(chosen, "form"), "general");
+  EXPECT_EQ(fact<std::int64_t>(chosen, "inverse_nonzeros"), nnz);
+  const auto short_rows = made<double>(ctx, isai(IsaiForm::general, 4), A)->report();
+  EXPECT_EQ(fact<std::int64_t>(short_rows, "shortened_rows"), 18 * 18);
+  EXPECT_EQ(short_rows.notes,
+            std::vector<std::string>{
+                "preconditioner isai: 324 rows of the inverse kept 4 entries next to the diagonal (most_entries)"});
+}
+
+TEST_P(IsaiFacts, what_has_no_inverse_is_refused) {
+  Context ctx = context();
+  const auto refusal = [&](IsaiForm form, Csr<double> entries) {
+    const AnyMatrix<double> A(std::move(entries));
+    return complaint<InvalidArgument>([&] { make_preconditioner<double>(ctx, isai(form), A); });
+  };
+  const auto two = [](double a, double b, double c, double d) {
+    return Csr<double>(2, Array<std::int32_t>{0, 2, 4}, Array<std::int32_t>{0, 1, 0, 1}, Array<double>{a, b, c, d});
+  };
+  const std::string in_row_0 = " in row 0 (rows count from 0): ", in_row_1 = " in row 1 (rows count from 0): ";
+  EXPECT_EQ(refusal(IsaiForm::automatic, two(1, 2, 2, 4.5)), "");
+  EXPECT_EQ(refusal(IsaiForm::general, two(1, 2, 2, 4)), "preconditioner isai: A(J, J) of its columns J is singular" +
+                                                             in_row_0 +
+                                                             "reorder the rows, or use preconditioner jacobi or none");
+  EXPECT_EQ(refusal(IsaiForm::automatic, two(1, 2, 2, 3.5)),
+            "preconditioner isai: A(J, J) of its columns J is not positive definite (a pivot is -0.5)" + in_row_1 +
+                "use form general with a solver for general systems, or preconditioner jacobi");
+  EXPECT_EQ(refusal(IsaiForm::general, two(1, 2, std::numeric_limits<double>::quiet_NaN(), 3)),
+            "preconditioner isai: A(J, J) of its columns J, or the inverse of that, is not finite" + in_row_0 +
+                "look at the entries of the matrix (krill inspect), or scale it");
+  for (const IsaiForm form : {IsaiForm::automatic, IsaiForm::general, IsaiForm::factored})
+    EXPECT_EQ(refusal(form, {2, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 1, 0}, Array<double>{1, 2, 3}}),
+              "preconditioner isai: there is no entry on the diagonal" + in_row_1 +
+                  "reorder the rows, or use preconditioner none");
+  const AnyMatrix<double> wide(Csr<double>(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{0}, Array<double>{1.0}));
+  EXPECT_THROW(make_preconditioner<double>(ctx, IsaiOptions{}, wide), ShapeMismatch);
+}
+
+KRILL_ON_BACKENDS(IsaiFacts);
+
+}  // namespace
+}  // namespace krill::test
