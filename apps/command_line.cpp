@@ -33,21 +33,31 @@ std::pair<CLI::App*, std::shared_ptr<Command>> add_command(CLI::App& program, Ac
   return {app, command};
 }
 
+/// What changes a case, or a sweep, before it is checked.
+template <class Input>
+void add_changes(CLI::App& app, Input& input) {
+  app.add_option("--set", input.overrides, "Change one value of the file; may be given again")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--env", input.environment, "Fill in environment variables: ${NAME} in values of the file");
+  app.add_option("--backend", input.backend, "Where to run, in place of what the file says")
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+}
+template <class Input>
+void add_variant(CLI::App& app, Input& input) {
+  app.add_option("--variant", input.variant, "Take this one of the variants that the case has")->type_name("NAME");
+}
+
 void add_solve(CLI::App& program, Action& action) {
   auto [app, command] =
       add_command<SolveCommand>(program, action, "solve", "Solve the linear system of a case", run_solve);
   app->add_option("CASE.yaml", command->case_path, "YAML case (docs/cases.md, krill explain KEY)")
       ->required()
       ->type_name("");
-  app->add_option("--set", command->overrides, "Change one value of the case; may be given again")
-      ->type_name("PATH=VALUE")
-      ->expected(1)
-      ->take_all();
-  app->add_option("--variant", command->variant, "Solve this one of the variants that the case has")->type_name("NAME");
-  app->add_flag("--env", command->environment, "Fill in environment variables: ${NAME} in values of the case");
-  app->add_option("--backend", command->backend, "Where to run, in place of what the case says")
-      ->type_name("auto|host|cuda")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  add_changes(*app, *command);
+  add_variant(*app, *command);
   app->add_option("--out", command->out, "Folder for the results; default: out/<case name>")->type_name("DIR");
   app->add_flag("--quiet", command->quiet, "Print nothing but errors");
   app->add_flag("--json", command->json, "Print the report as JSON to the standard output");
@@ -68,13 +78,8 @@ void add_verify(CLI::App& program, Action& action) {
       program, action, "verify", "Compare every kernel that a case uses, or all, with references", run_verify);
   app->add_option("CASE.yaml", command->case_path, "YAML case, as for krill solve")->type_name("");
   app->add_flag("--all", command->all, "Every kernel of the library on a gallery of matrices, in place of a case");
-  app->add_option("--set", command->overrides, "Change one value of the case; may be given again")
-      ->type_name("PATH=VALUE")
-      ->expected(1)
-      ->take_all();
-  app->add_option("--backend", command->backend, "Where to run; default: as the case says, auto for --all")
-      ->type_name("auto|host|cuda")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  add_changes(*app, *command);
+  add_variant(*app, *command);
   app->add_option("--out", command->out, "Folder for the results; default: out/verify-<case name>")->type_name("DIR");
   app->add_flag("--quiet", command->quiet, "Print nothing but failures");
   app->add_flag("--json", command->json, "Print verification.json to the standard output");
@@ -102,22 +107,15 @@ void add_evaluate(CLI::App& program, Action& action) {
   app->add_option("--budget", command->input.budget, "Seconds for all of it; what has not begun by then is not run")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber.description(""));
-  app->add_option("--set", command->input.overrides, "Change one value of the file; may be given again")
-      ->type_name("PATH=VALUE")
-      ->expected(1)
-      ->take_all();
-  app->add_flag("--env", command->input.environment, "Fill in environment variables: ${NAME} in values of the file");
-  app->add_option("--backend", command->input.backend, "Where to run, in place of what the case says")
-      ->type_name("auto|host|cuda")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  add_changes(*app, command->input);
   app->add_option("--out", command->out, "Folder for the results; default: out/<name>")->type_name("DIR");
   app->add_flag("--fresh", command->fresh, "Measure again what was finished before");
   app->add_flag("--quiet", command->quiet, "Print nothing but errors");
   app->add_flag("--json", command->json, "Print evaluation.json to the standard output");
   app->footer(
-      "Writes evaluation.html, evaluation.json, evaluation.csv and best.yaml. Every variant runs in a process of its "
-      "own kind, so one that crashes, hangs or takes all memory is a row in the list of failures. Interrupted or "
-      "killed, the same command goes on where it stopped (evaluation.jsonl).\n\n"
+      "Writes evaluation.html, evaluation.json, evaluation.csv and best.yaml. Variants run in processes beside "
+      "this one: what crashes, hangs or takes all memory is a row in the list of failures. Interrupted or killed, the "
+      "same command goes on where it stopped (evaluation.jsonl).\n\n"
       "Examples:\n"
       "  krill evaluate thermal.mtx.gz\n"
       "  krill evaluate case.yaml --portfolio thorough --budget 600\n"

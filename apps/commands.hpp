@@ -43,6 +43,8 @@ int run_inspect(const InspectCommand&);
 struct VerifyCommand {
   std::string case_path;               ///< empty with `all`
   std::vector<std::string> overrides;  ///< "path=value", in the order given
+  std::string variant;                 ///< which of the case's variants; empty: the case without them
+  bool environment = false;            ///< fill in ${NAME}
   std::string backend;                 ///< auto | host | cuda; empty: as the case says
   std::string out;                     ///< folder of the output files; default: out/verify-<case name>
   bool all = false;                    ///< the gallery in place of a case

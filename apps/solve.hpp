@@ -8,14 +8,14 @@ namespace krill::apps {
 /// What the command line says. Empty strings: as the case says.
 struct SolveCommand {
   std::string case_path;
-  std::vector<std::string> overrides;  ///< "path=value", in the order given
-  std::string variant;                 ///< one of the case's variants; empty: the case without them
-  bool environment = false;            ///< fill in ${NAME}
-  std::string backend;                 ///< auto | host | cuda
-  std::string out;                     ///< folder of the output files; default: out/<case name>
-  bool quiet = false;                  ///< print nothing but errors
-  bool json = false;                   ///< print the report, and nothing else, to stdout
-  bool plan = false;                   ///< say what memory the case would take, and do not solve it
+  std::vector<std::string> overrides = {};  ///< "path=value", in the order given
+  std::string variant = {};                 ///< one of the case's variants; empty: the case without them
+  bool environment = false;                 ///< fill in ${NAME}
+  std::string backend = {};                 ///< auto | host | cuda
+  std::string out = {};                     ///< folder of the output files; default: out/<case name>
+  bool quiet = false;                       ///< print nothing but errors
+  bool json = false;                        ///< print the report, and nothing else, to stdout
+  bool plan = false;                        ///< say what memory the case would take, and do not solve it
 };
 
 /// Reads the case, solves it, has the answer judged where the case asks for it, and writes report.json, residuals.csv,

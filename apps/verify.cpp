@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "krill/apps/case/case_file.hpp"
 #include "krill/apps/commands.hpp"
 #include "krill/apps/linear_system.hpp"
 #include "krill/apps/report/gnuplot.hpp"
@@ -58,7 +59,7 @@ class Run {
     } else {
       std::vector<std::string> overrides = command_.overrides;
       if (!command_.backend.empty()) overrides.push_back("backend=" + command_.backend);
-      settings = load_case(command_.case_path, overrides);
+      settings = load_case_file(command_.case_path, overrides, {command_.variant, command_.environment}).settings;
       run_.name = settings.name;
       run_.settings = settings;
     }
@@ -156,8 +157,8 @@ int run_verify(const VerifyCommand& command) {
   if (command.all != command.case_path.empty())
     throw InvalidArgument(command.all ? "verify: --all takes no case: it goes through matrices of its own"
                                       : "verify: a case is missing; expected CASE.yaml, or --all for the gallery");
-  if (command.all && !command.overrides.empty())
-    throw InvalidArgument("verify: --set changes a case, and --all has none");
+  if (command.all && !(command.overrides.empty() && command.variant.empty()))
+    throw InvalidArgument("verify: --set and --variant change a case, and --all has none");
   return Run(command).go();
 }
 

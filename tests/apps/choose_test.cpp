@@ -108,8 +108,10 @@ TEST(Choose, takes_a_weaker_preconditioner_in_the_place_of_a_refused_one) {
 class AutoSolve : public krill::test::OnBackend {
  protected:
   int run(const std::string& text) {
-    return run_solve(
-        {scratch_.write("case.yaml", text), {}, krill::test::name(GetParam()), scratch_ / "out", true, false});
+    return run_solve({.case_path = scratch_.write("case.yaml", text),
+                      .backend = krill::test::name(GetParam()),
+                      .out = scratch_ / "out",
+                      .quiet = true});
   }
   nlohmann::json report() const { return test::json_file(scratch_ / "out/report.json"); }
   Scratch scratch_;

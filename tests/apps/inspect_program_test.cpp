@@ -111,7 +111,7 @@ TEST(SuggestedCases, converge_on_the_real_matrices_that_they_are_known_to_solve)
                                  "preconditioner: {{type: auto}}\nordering: {{type: auto}}\nscaling: {{type: auto}}\n"
                                  "output: {{plot: false}}\n",
                                  (folder / (name + ".mtx.gz")).string()));
-    EXPECT_EQ(run_solve({path, {}, "host", scratch / "out", true, false}), 0) << name;
+    EXPECT_EQ(run_solve({.case_path = path, .backend = "host", .out = scratch / "out", .quiet = true}), 0) << name;
   }
 }
 

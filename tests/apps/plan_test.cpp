@@ -75,7 +75,7 @@ class PlannedPeak : public krill::test::OnBackend {
     const std::string path = scratch_.write("case.yaml", text + "output: {plot: false, solution: false}\n");
     const std::string backend = krill::test::name(GetParam());
     const MemoryPlan plan = plan_memory(load_case(path, {"backend=" + backend}));
-    run_solve({path, {}, backend, scratch_ / "out", true, false});
+    run_solve({.case_path = path, .backend = backend, .out = scratch_ / "out", .quiet = true});
     const auto report = test::json_file(scratch_ / "out/report.json");
     const auto measured = report["memory_peak_bytes"].get<double>(), planned = static_cast<double>(plan.peak);
     EXPECT_NEAR(planned / measured, 1, 0.1) << text << plan_text(plan);

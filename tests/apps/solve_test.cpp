@@ -22,7 +22,7 @@ class Solve : public ::testing::Test {
   int run(const std::string& text, const std::vector<std::string>& overrides = {},
           const std::string& backend = "host") {
     const std::string path = scratch_.write("case.yaml", text);
-    return run_solve({path, overrides, backend, out(), true, false});
+    return run_solve({.case_path = path, .overrides = overrides, .backend = backend, .out = out(), .quiet = true});
   }
   std::string out() const { return scratch_ / "out"; }
   Json report() const { return test::json_file(out() + "/report.json"); }
@@ -440,7 +440,7 @@ TEST_F(Solve, refuses_cuda_without_a_device_before_it_reads) {
   if (device::count() > 0) GTEST_SKIP() << "there is a device";
   const std::string path =
       scratch_.write("case.yaml", "matrix: {generate: poisson3d, nx: 1200}\nsolver: {type: pcg}\n");
-  EXPECT_THROW(run_solve({path, {}, "cuda", out(), true, false}), NoDevice);
+  EXPECT_THROW(run_solve({.case_path = path, .backend = "cuda", .out = out(), .quiet = true}), NoDevice);
   EXPECT_FALSE(std::filesystem::exists(out()));
 }
 
@@ -449,7 +449,7 @@ TEST_F(Solve, tries_the_output_folder_before_it_reads) {
   const std::string path =
       scratch_.write("case.yaml", "matrix: {generate: poisson3d, nx: 1200}\nsolver: {type: pcg}\n");
   try {
-    run_solve({path, {}, "host", file + "/out", true, false});
+    run_solve({.case_path = path, .backend = "host", .out = file + "/out", .quiet = true});
     FAIL() << "no error";
   } catch (const OutOfMemory&) {
     FAIL() << "the matrix came first";

@@ -80,6 +80,17 @@ TEST_F(Verify, a_solve_that_does_not_converge_fails) {
   EXPECT_EQ(verified("flow")["verdict"], "FAIL");
 }
 
+TEST_F(Verify, takes_a_variant_and_what_is_left_to_the_rules) {
+  write_case(
+      "matrix: {generate: poisson2d, nx: 12}\nsolver: {type: auto}\npreconditioner: {type: auto}\n"
+      "variants: {direct: {preconditioner: {type: ilu0}, solver: {type: gmres}}}\n");
+  EXPECT_EQ(krill("verify case.yaml --backend host").code, 0);
+  EXPECT_EQ(krill("verify case.yaml --backend host --variant direct --quiet").code, 0);
+  const Json checks = verified("flow-direct")["checks"];
+  EXPECT_TRUE(std::ranges::any_of(checks, [](const Json& c) { return contains(c["name"], "gmres with ilu0"); }))
+      << checks;
+}
+
 TEST_F(Verify, mistakes_are_refused) {
   const auto expect = [&](const std::string& arguments, const std::string& message) {
     const Outcome o = krill(arguments);
@@ -89,7 +100,7 @@ TEST_F(Verify, mistakes_are_refused) {
   };
   expect("verify", "a case is missing");
   expect("verify --all case.yaml", "--all takes no case");
-  expect("verify --all --set a=b", "--set changes a case");
+  expect("verify --all --set a=b", "--set and --variant change a case");
   expect("verify nowhere.yaml", "nowhere.yaml");
   expect("verify --al", "did you mean '--all'?");
   write_case("matrix: {generate: poisson2d, nx: 8}\nsolver: {type: cg}\n");
