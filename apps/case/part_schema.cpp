@@ -72,7 +72,8 @@ Json variants_schema() {
 
 Json grid_schema() {
   Json grid{{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
-  for (const auto& [name, schema] : part_schema().at("properties").items()) {
+  const Json part = part_schema();
+  for (const auto& [name, schema] : part.at("properties").items()) {
     if (name == "name" || name == "verify" || name == "output") continue;
     const Json value = short_or_long(schema);
     grid["properties"][name] = {{"anyOf", {value, list_of(value)}}};

@@ -196,8 +196,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Bad{"empty", "", "case.yaml:1:1: the case is empty; it needs at least matrix and solver"},
         Bad{"comment_only", "# nothing\n", "case.yaml:1:1: the case is empty; it needs at least matrix and solver"},
-        Bad{"list", "- a\n- b\n", "case.yaml:1:1: expected keys such as 'solver:' at the top"},
-        Bad{"word", "solver\n", "case.yaml:1:1: expected keys such as 'solver:' at the top"},
+        Bad{"list", "- a\n- b\n", "case.yaml:1:1: expected keys such as 'solver:' at the top of a case"},
+        Bad{"word", "solver\n", "case.yaml:1:1: expected keys such as 'solver:' at the top of a case"},
         Bad{"open_brace", "solver: {type: pcg\nmatrix: 1\n",
             "case.yaml:2:7: not valid YAML: a { is not closed by }, or a comma is missing (end of map flow not found)"},
         Bad{"open_quote", minimal + "name: \"abc\n",

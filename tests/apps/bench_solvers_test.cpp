@@ -143,12 +143,15 @@ TEST_F(BenchSolversProgram, solvers_are_a_group_and_no_default) {
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(contains(o.out, "iterations")) << o.out;
   std::vector<std::string> kernels;
-  for (const Json& row : json_file(folder_ / "r.json")["rows"])
+  const Json solved = json_file(folder_ / "r.json");
+  for (const Json& row : solved["rows"])
     if (kernels.empty() || kernels.back() != row["kernel"]) kernels.push_back(row["kernel"]);
   EXPECT_EQ(kernels, (std::vector<std::string>{"pcg", "gmres", "bicgstab"}));
   EXPECT_TRUE(contains(krill("bench --markdown r.json").out, "| iterations | ms each |"));
   EXPECT_EQ(krill("bench --matrix poisson1d nx=50 --backend host --out k.json").code, 0);
-  for (const Json& row : json_file(folder_ / "k.json")["rows"]) EXPECT_NE(row["kernel"], "pcg");
+  const Json others = json_file(folder_ / "k.json");
+  EXPECT_FALSE(others["rows"].empty());
+  for (const Json& row : others["rows"]) EXPECT_NE(row["kernel"], "pcg");
 }
 
 TEST_F(BenchSolversProgram, a_file_lists_the_matrices_of_a_suite) {

@@ -10,6 +10,7 @@
 
 #include "krill/apps/case/effective.hpp"
 #include "krill/apps/evaluate/sweep.hpp"
+#include "tests/apps/cases.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps {
@@ -215,8 +216,10 @@ void collect_keys(const YamlNode& node, std::vector<YamlNode>& keys) {
 
 TEST_F(Files, every_key_of_every_shipped_case_with_a_wrong_letter_is_refused_with_the_right_proposal) {
   int tried = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("configs")) {
-    const std::string whole = test::contents(entry.path().string()), name = entry.path().filename().string();
+  std::vector<std::string> shipped = test::shipped_cases();
+  shipped.push_back(test::shipped_sweep);
+  for (const std::string& file : shipped) {
+    const std::string whole = test::contents(file), name = std::filesystem::path(file).filename();
     std::vector<Diagnostic> none;
     std::vector<YamlNode> keys;
     collect_keys(read_yaml(whole, name, none), keys);
@@ -234,7 +237,7 @@ TEST_F(Files, every_key_of_every_shipped_case_with_a_wrong_letter_is_refused_wit
         try {
           evaluate::SweepInput input;
           input.path = path;
-          name.starts_with("sweep") ? void(evaluate::Sweep(input)) : void(load_case(path));
+          file == test::shipped_sweep ? void(evaluate::Sweep(input)) : void(load_case(path));
         } catch (const CaseError& error) {
           found = error.what();
         }
@@ -281,25 +284,16 @@ TEST_F(SolveFile, fills_in_the_environment_with_an_option_only) {
       << refused.err;
 }
 
-std::vector<std::string> shipped_cases() {
-  std::vector<std::string> names;
-  std::error_code elsewhere;  // tests run in the root of the project
-  for (const auto& entry : std::filesystem::directory_iterator("configs", elsewhere))
-    if (!entry.path().stem().string().starts_with("sweep")) names.push_back(entry.path().stem().string());
-  std::ranges::sort(names);
-  return names;
-}
-
 class Shipped : public SolveFile, public testing::WithParamInterface<std::string> {};
 
 TEST_P(Shipped, is_solved_on_the_host) {
-  const std::string path = std::filesystem::absolute("configs/" + GetParam() + ".yaml").string();
+  const std::string path = std::filesystem::absolute(GetParam()).string();
   const auto solved = krill("solve '" + path + "' --backend host --quiet --out out");
   EXPECT_EQ(solved.code, 0) << solved.err;
   EXPECT_EQ(test::json_file(folder_ / "out/report.json")["status"], "converged");
 }
-INSTANTIATE_TEST_SUITE_P(Cases, Shipped, testing::ValuesIn(shipped_cases()),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, Shipped, testing::ValuesIn(test::shipped_cases()),
+                         [](const auto& info) { return std::filesystem::path(info.param).stem().string(); });
 
 }  // namespace
 }  // namespace krill::apps

@@ -1,5 +1,7 @@
 // Cases for the tests of apps/case.
 #pragma once
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -49,5 +51,17 @@ inline std::vector<std::string> all_cases() {
       cases.push_back(case_with(key.name, one.key.empty() ? one.type : one.key));
   return cases;
 }
+
+/// The cases in configs, beside which a sweep and the suite's baseline lie there. Tests run in the project's root.
+inline std::vector<std::string> shipped_cases() {
+  std::vector<std::string> paths;
+  std::error_code elsewhere;
+  for (const auto& entry : std::filesystem::directory_iterator("configs", elsewhere))
+    if (const auto name = entry.path().stem(); name != "sweep" && name != "baseline")
+      paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+inline const std::string shipped_sweep = "configs/sweep.yaml";
 
 }  // namespace krill::apps::test

@@ -58,7 +58,7 @@ TEST_F(Usage, mistakes_are_named_with_a_proposal) {
     EXPECT_TRUE(contains(o.err, message)) << o.err;
     EXPECT_TRUE(o.err.starts_with("krill: ")) << o.err;
   };
-  expect("", "krill: a command is missing; expected one of solve, verify, generate,");
+  expect("", "krill: a command is missing; expected one of solve, verify, evaluate,");
   expect("slove case.yaml", "krill: there is no command 'slove'; did you mean 'solve'?");
   expect("frobnicate", "krill: there is no command 'frobnicate'\n");
   expect("--vresion", "krill: krill has no option --vresion; did you mean '--version'?");

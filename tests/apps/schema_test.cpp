@@ -121,8 +121,7 @@ TEST(Schema, accepts_the_effective_case_of_every_type) {
 
 TEST(Schema, of_sweeps_and_parser_agree) {
   const std::string shared = "case: {matrix: {generate: poisson1d}, solver: {type: pcg}}\n";
-  std::ifstream file("configs/sweep.yaml");
-  const std::string shipped{std::istreambuf_iterator<char>(file), {}};
+  const std::string shipped = test::contents(test::shipped_sweep);
   const test::Scratch folder;
   for (const std::string& text :
        {shipped, shared, shared + "budget: 5\n", shared + "budget: -5\n", shared + "budgt: 5\n",
@@ -167,10 +166,9 @@ TEST(Schema, a_validator_for_json_schema_takes_shipped_cases_and_refuses_their_m
   for (const bool sweeps : {false, true}) {
     Json documents = Json::array();
     std::string expected;
-    for (const auto& entry : std::filesystem::directory_iterator("configs")) {
-      if (entry.path().filename().string().starts_with("sweep") != sweeps) continue;
+    for (const std::string& path : sweeps ? std::vector{test::shipped_sweep} : test::shipped_cases()) {
       std::vector<Diagnostic> found;
-      const Json whole = plain_json(read_yaml(test::contents(entry.path().string()), "case.yaml", found));
+      const Json whole = plain_json(read_yaml(test::contents(path), "case.yaml", found));
       documents.push_back(whole);
       expected += "true\n";
       for (const auto& [key, value] : whole.items()) {

@@ -51,12 +51,12 @@ TEST(SuiteBaseline, what_it_says_is_read) {
 TEST(SuiteBaseline, what_is_wrong_is_said_with_its_line) {
   EXPECT_PRED2(contains, errors_of_baseline("cases:\n  a.yaml: {status: convergd}\n"),
                ":2:20: status is 'convergd'; did you mean 'converged'?");
-  EXPECT_PRED2(contains, errors_of_baseline("cases:\n  a.yaml: {iteration: 3}\n"), ":2:12: unknown key 'iteration'");
+  EXPECT_PRED2(contains, errors_of_baseline("cases:\n  a.yaml: {iteration: 3}\n"), ":2:12: unknown key \"iteration\"");
   EXPECT_PRED2(contains, errors_of_baseline("cases:\n  a.yaml: {iterations: {least: 9, most: 3}}\n"),
                "iterations.least is 9, expected at most iterations.most, 3");
   EXPECT_PRED2(contains, errors_of_baseline("cases:\n  a.yaml: converged\n"), ":2:3: a.yaml has to be a section");
   EXPECT_PRED2(contains, errors_of_baseline("cases: [a.yaml]\n"), "cases has to be a section");
-  EXPECT_PRED2(contains, errors_of_baseline("case: {}\n"), "unknown key 'case'");
+  EXPECT_PRED2(contains, errors_of_baseline("case: {}\n"), "unknown key \"case\"");
   EXPECT_PRED2(contains, errors_of_baseline(""), "the baseline is empty");
   EXPECT_PRED2(contains, errors_of_baseline("cases:\n  a.yaml: {true_residual: -1}\n"), "true_residual");
 }

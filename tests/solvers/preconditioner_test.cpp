@@ -126,8 +126,8 @@ TEST_P(Preconditioners, factorisations_in_blocks_name_rows_and_block_rows) {
   for (std::int32_t k = singular.row_offsets().host()[16]; k < singular.row_offsets().host()[17]; ++k)
     singular.values().edit()[static_cast<std::size_t>(k)] = 0;
   EXPECT_EQ(refusal(ctx, lu, singular.clone()),
-            "preconditioner bilu0: the pivot is 0 in row 16, block row 5 of 3 rows each (rows count from 0): set its "
-            "boost, reorder the rows, or use preconditioner jacobi");
+            "preconditioner bilu0: the pivot is 0 in row 16, block row 5 of 3 rows each (rows count from 0): set "
+            "shift: {type: nonzero}, reorder the rows, or use preconditioner jacobi");
   EXPECT_NE(refusal(ctx, cholesky, std::move(singular)).find("in row 16, block row 5 of 3 rows each"),
             std::string::npos);
 }
