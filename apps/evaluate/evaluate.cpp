@@ -131,35 +131,61 @@ class Evaluator {
     return all_.options.budget > 0 ? all_.options.budget - seconds() : std::numeric_limits<double>::infinity();
   }
 
-  void measure_all() {
-    std::vector<std::vector<std::size_t>> groups;
+  using Groups = std::vector<std::vector<std::size_t>>;
+
+  /// Runs with one matrix each, without those that were finished before.
+  Groups groups() const {
+    Groups all;
     std::map<std::string, std::size_t> places;
     for (std::size_t r = 0; r < all_.runs.size(); ++r) {
       if (all_.runs[r].resumed) continue;
-      const auto [at, is_new] = places.try_emplace(Runner::group(all_.runs[r].settings), groups.size());
-      if (is_new) groups.emplace_back();
-      groups[at->second].push_back(r);
+      const auto [at, is_new] = places.try_emplace(Runner::group(all_.runs[r].settings), all.size());
+      if (is_new) all.emplace_back();
+      all[at->second].push_back(r);
     }
+    return all;
+  }
+
+  /// Every matrix has its share of the budget; what had no room there is run when all have had theirs.
+  void measure_all() {
     std::size_t number = 0;
+    Groups left = groups();
+    while (!left.empty() && budget_left() > 0 && !interruption_.requested()) left = measure_shares(left, number);
+    const Outcome why = interruption_.requested()
+                            ? failure("not_run", "interrupted")
+                            : failure("not_run", fmt::format("the budget of {:.3g} s was spent", all_.options.budget),
+                                      "Run the sweep again: what is finished is not run again.");
+    for (const auto& group : left)
+      for (const std::size_t r : group) {
+        all_.runs[r].outcome = why;
+        say(progress(all_.runs[r], ++number));
+      }
+    if (!left.empty()) all_.status = interruption_.requested() ? "interrupted" : "out_of_budget";
+  }
+
+  /// Returns what did not fit into the shares.
+  Groups measure_shares(const Groups& groups, std::size_t& number) {
+    Groups left;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const double share_ends = seconds() + budget_left() / static_cast<double>(groups.size() - g);
+      std::vector<std::size_t> rest;
       for (const std::size_t r : groups[g]) {
-        Run& run = all_.runs[r];
-        ++number;
-        if (interruption_.requested()) {
-          run.outcome = failure("not_run", "interrupted");
-        } else if (seconds() >= share_ends) {
-          run.outcome = failure("not_run", fmt::format("the budget of {:.3g} s was spent", all_.options.budget),
-                                "Run the sweep again: what is finished is not run again.");
-          all_.status = "out_of_budget";
-        } else {
-          run.outcome = measure(run.settings, share_ends - seconds());
-          if (run.outcome.finished()) keep(run);
+        if (interruption_.requested() || seconds() >= share_ends) {
+          rest.push_back(r);
+          continue;
         }
-        say(progress(run, number));
+        Run& run = all_.runs[r];
+        run.outcome = measure(run.settings);
+        if (run.outcome.status == "not_run") {  // interrupted meanwhile
+          rest.push_back(r);
+          continue;
+        }
+        if (run.outcome.finished()) keep(run);
+        say(progress(run, ++number));
       }
+      if (!rest.empty()) left.push_back(std::move(rest));
     }
-    if (interruption_.requested()) all_.status = "interrupted";
+    return left;
   }
 
   void keep(const Run& run) {
@@ -185,7 +211,7 @@ class Evaluator {
       Run& run = all_.runs[r];
       if (run.outcome.rounds >= most_rounds || run.outcome.total(1) > longest_final) continue;
       if (interruption_.requested() || budget_left() <= 0) return false;
-      const Outcome again = measure(run.settings, budget_left());
+      const Outcome again = measure(run.settings);
       ++run.outcome.rounds;
       if (again.converged())
         run.outcome.samples.insert(run.outcome.samples.end(), again.samples.begin(), again.samples.end());
@@ -195,8 +221,8 @@ class Evaluator {
     return measured;
   }
 
-  Outcome measure(const Case& settings, double seconds_left) {
-    const double limit = std::min(all_.options.time_limit, std::max(0.01, seconds_left));
+  Outcome measure(const Case& settings) {
+    const double limit = std::min(all_.options.time_limit, std::max(0.01, budget_left()));
     return runner_.measure(settings, all_.options.repeats, limit);
   }
 

@@ -78,29 +78,27 @@ Outcome guarded(F&& f) {
 template <class T>
 class Bench {
  public:
-  explicit Bench(const Case& settings)
-      : ctx_(make_context(settings)), source_(load_matrix<T>(ctx_, settings.matrix, timings_)) {}
+  explicit Bench(const Case& settings) : Bench(make_context(settings), settings) {}
 
   Json loaded(const Case& settings) {
     Json json{{"source", source_.origin.name}, {"checksum", source_.origin.checksum}};
     json.update(matrix_json(source_.properties));
     json["read_ms"] = timings_.read + timings_.convert;
     const bool definite = system_kind(source_.properties, settings.assume) == SystemKind::definite;
-    return {{"loaded", std::move(json)},
-            {"kind", definite ? "definite" : "general"},
-            {"device", ctx_.on_cuda() ? device::info(settings.device).name : ""}};
+    return {{"loaded", std::move(json)}, {"kind", definite ? "definite" : "general"}, {"device", device_}};
   }
 
-  /// A run that warms up, then measured ones.
+  /// A run that warms up, then measured ones. The workspace is the variant's own: it counts as its memory.
   Outcome measure(const Case& settings, int repeats, double limit) {
+    Context ctx = make_context(settings);
     const Stopwatch watch;
-    Outcome outcome = run(settings, limit);
+    Outcome outcome = run(ctx, settings, limit);
     double spent = watch.milliseconds();
     if (!outcome.converged() || spent > long_run) return outcome;
     answer({{"run", 0}});
     outcome.samples.clear();
     for (int done = 0; spent < enough;) {
-      const Outcome again = run(settings, limit);
+      const Outcome again = run(ctx, settings, limit);
       if (!again.converged()) return again;  // it took longer than the first time, say
       outcome.samples.push_back(again.samples.front());
       answer({{"run", ++done}});
@@ -111,13 +109,17 @@ class Bench {
   }
 
  private:
-  Outcome run(const Case& settings, double limit) {
+  Bench(Context ctx, const Case& settings)
+      : device_(ctx.on_cuda() ? device::info(settings.device).name : ""),
+        source_(load_matrix<T>(ctx, settings.matrix, timings_)) {}
+
+  Outcome run(Context& ctx, const Case& settings, double limit) {
     SolveRecord record;
     record.settings = settings;
     record.settings.output = {false, false, false};
     const Stopwatch watch;
-    begin_record(record, ctx_);
-    LinearSystem<T> system = make_system(ctx_, record.settings, source_.clone(), record.timings);
+    begin_record(record, ctx);
+    LinearSystem<T> system = make_system(ctx, record.settings, source_.clone(), record.timings);
     note_system(record, system);
     const double own_limit = stop(settings.solver).time_limit;
     const auto limit_the_solve = [&] {
@@ -125,7 +127,7 @@ class Bench {
       std::visit([&](auto& o) { o.stop.time_limit = own_limit > 0 ? std::min(own_limit, left) : left; },
                  record.settings.solver);
     };
-    solve_system(ctx_, system, record, limit_the_solve, [](const Sight&) { return true; });
+    solve_system(ctx, system, record, limit_the_solve, [](const Sight&) { return true; });
     Outcome outcome = outcome_of(record);
     if (record.result.reason == Reason::time_limit && stop(record.settings.solver).time_limit != own_limit) {
       outcome.why = fmt::format("set-up and solve took more than {:.3g} s; the residual is {:.2e}, the target {:.2e}",
@@ -138,7 +140,7 @@ class Bench {
   }
 
   Timings timings_;
-  Context ctx_;
+  std::string device_;
   SourceMatrix<T> source_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "krill/solvers/precond/block_jacobi_passes.hpp"
 #include "krill/sparse/core/overloaded.hpp"
+#include "krill/sparse/inverse/sparse_inverse.hpp"
 #include "krill/sparse/spmv/csr_tiles.hpp"
 
 namespace krill::apps {
@@ -21,15 +22,30 @@ MemoryModel::Held MemoryModel::csr(const MatrixSizes& m) {
   return held;
 }
 
-/// On the host a counter for each column and thread; on CUDA the buckets of large matrices, the radix sort of others.
-void MemoryModel::transpose_scratch(const MatrixSizes& m) {
+/// On the host a counter for each column and thread; on CUDA the buckets of large matrices, the radix sort of others,
+/// in two passes at least.
+void MemoryModel::transpose_scratch(const MatrixSizes& m, bool keeps_permutation) {
   constexpr std::int64_t least_entries_for_buckets = 500'000;
   if (!on_cuda_) {
     const int parts = Host{threads_, {}, nullptr}.threads_for(m.nnz);
     return ledger_.scratch({m.n() * m.offset * static_cast<std::size_t>(parts)});
   }
-  const std::size_t bytes = m.nnz < least_entries_for_buckets ? 3 * m.offset + 12 : m.scalar > 8 ? 32 : 16;
-  ledger_.scratch({m.entries() * bytes});
+  const std::size_t indices = m.entries() * index, offsets = m.entries() * m.offset;
+  if (m.nnz < least_entries_for_buckets)
+    return ledger_.scratch(
+        {(m.n() + 1) * m.offset, indices, indices, offsets, keeps_permutation ? 0 : offsets, indices + offsets});
+  const std::size_t payload = keeps_permutation ? m.offset : m.scalar;
+  ledger_.scratch({m.entries() * (payload > 8 ? 32 : 16)});
+}
+
+/// On CUDA a radix sort of pairs, which keeps them once more where the keys need a second pass.
+void MemoryModel::sort_by_depth(const MatrixSizes& m, std::int32_t deepest) {
+  constexpr std::int32_t most_in_one_pass = 255;
+  const std::size_t each = m.n() * index;
+  if (on_cuda_)
+    ledger_.scratch({each, each, deepest > most_in_one_pass ? 2 * each : 1});
+  else
+    ledger_.scratch({(static_cast<std::size_t>(deepest) + 2) * index});
 }
 
 MemoryModel::Held MemoryModel::reordered(const MatrixSizes& m) {
@@ -37,7 +53,8 @@ MemoryModel::Held MemoryModel::reordered(const MatrixSizes& m) {
   Held kept = hold(m.entries() * index);  // columns
   const Held permutation = hold(m.entries() * m.offset);
   if (on_cuda_) {
-    ledger_.scratch({m.entries() * (16 + 2 * m.offset)});
+    const std::size_t keys = m.entries() * sizeof(std::uint64_t), payload = m.entries() * m.offset;
+    ledger_.scratch({keys, payload, keys, payload});
   } else {
     constexpr std::size_t record = 16;  // a pair as a key, and its place
     ledger_.scratch({m.entries() * record, m.entries() * record});
@@ -53,10 +70,11 @@ MemoryModel::Held MemoryModel::coloring(const MatrixSizes& m) {
   const Held colors = hold(m.n() * index);
   if (!m.symmetric_pattern) {
     const Held offsets = hold((m.n() + 1) * m.offset), columns = hold(m.entries() * index);
-    transpose_scratch(m);
+    transpose_scratch(m, false);
   }
   const Held sorted = hold(m.n() * index);
-  ledger_.scratch({on_cuda_ ? m.n() * 4 * index : 1});
+  constexpr std::int32_t few_colors = 16;
+  sort_by_depth(m, few_colors);
   return kept;
 }
 
@@ -70,7 +88,7 @@ MemoryModel::Held MemoryModel::transformation(const MatrixSizes& m, const Scalin
     const Held norms = hold(2 * m.n() * sizeof(double));
     if (!std::holds_alternative<DiagonalScaling>(scaling)) {
       const Held transposed = csr(m);
-      transpose_scratch(m);
+      transpose_scratch(m, false);
     }
     kept += hold(2 * m.n() * m.real);
     factors = Held();
@@ -82,7 +100,7 @@ MemoryModel::Held MemoryModel::transformation(const MatrixSizes& m, const Scalin
     } else {
       if (std::holds_alternative<RcmOrdering>(ordering)) {
         const Held transposed = csr(m);
-        transpose_scratch(m);
+        transpose_scratch(m, false);
       }
       kept += hold(2 * m.n() * index);
     }
@@ -103,7 +121,7 @@ void MemoryModel::conversion(const MatrixSizes& m, Format format, std::size_t by
   if (format == Format::hyb) step = hold((m.n() + 1) * count64);
   if (format == Format::dia) step = hold((2 * m.n() - 1) * count64);  // a number for each diagonal that there can be
   if (format == Format::ell || format == Format::hyb) ledger_.scratch({1});
-  if (format == Format::csc) transpose_scratch(m);
+  if (format == Format::csc) transpose_scratch(m, false);
   matrix = hold(bytes);  // what was there goes when it is made
 }
 
@@ -118,7 +136,7 @@ MemoryModel::Held MemoryModel::products(const MatrixSizes& m, Format format) {
     const Held entries = format == Format::gebsc ? csr(m) : Held();
     kept += csr(m);
     if (format == Format::csc) kept += hold(m.entries() * m.offset);
-    transpose_scratch(m);
+    transpose_scratch(m, format == Format::csc);
   }
   if (by_rows || format == Format::csc) kept += tiles(m);
   return kept;
@@ -152,7 +170,7 @@ MemoryModel::Held MemoryModel::schedule(const MatrixSizes& m, std::int32_t level
   if (levels == 0) return kept;
   if (!known) {
     const Held depths = hold(m.n() * index), sorted = hold(m.n() * index);
-    ledger_.scratch({on_cuda_ ? m.n() * 4 * index : (static_cast<std::size_t>(levels) + 2) * index});
+    sort_by_depth(m, levels);
   }
   kept += hold((static_cast<std::size_t>(levels) + 1) * index);
   return kept;
@@ -167,7 +185,7 @@ MemoryModel::Held MemoryModel::exact_triangle(const MatrixSizes& m, const Triang
     if (turned) {
       transposed = csr(m);
       kept += hold(m.entries() * m.offset);
-      transpose_scratch(m);
+      transpose_scratch(m, true);
     }
     kept += schedule(m, t.levels, levels_known);
     kept += hold(m.n() * t.row_bytes);
@@ -193,7 +211,7 @@ MemoryModel::Held MemoryModel::approximate_triangle(const MatrixSizes& m, const 
     if (turned) {
       kept += csr(part);
       kept += hold(part.entries() * m.offset);
-      transpose_scratch(part);
+      transpose_scratch(part, true);
     }
     kept += tiles(part);
   }
@@ -245,7 +263,7 @@ MemoryModel::Held MemoryModel::by_sweeps(const MatrixSizes& m, const FactorSolve
     if (!cholesky) {
       turned = csr(m);
       turned += hold(m.entries() * m.offset);
-      transpose_scratch(m);
+      transpose_scratch(m, true);
     }
     factor += hold((m.n() + 1) * m.offset);
     if (!cholesky) factor += hold((m.n() + 1) * m.offset);
@@ -278,13 +296,13 @@ MemoryModel::Held MemoryModel::inverse(const MatrixSizes& m) {
       if (on_cuda_) {
         order = hold(m.n() * index);
         const Held sorted = hold(m.n() * index);
-        ledger_.scratch({m.n() * 4 * index});
+        sort_by_depth(m, SparseInverse<float>::classes);
       }
     }
     kept += hold(made.entries() * m.scalar);
     const Held outcomes = hold(m.n());
     if (on_cuda_ && m.inverse.long_rows > 0) {
-      constexpr std::size_t most = std::size_t{64} << 20, most_blocks = 1000;  // about as many stay on a device
+      constexpr std::size_t most = std::size_t{64} << 20, most_blocks = 660;  // five for each part of an H200
       const auto dim = static_cast<std::size_t>(m.inverse.longest), system = dim * (dim + 1);
       const auto blocks = std::min({most_blocks, static_cast<std::size_t>(m.inverse.long_rows),
                                     std::max<std::size_t>(1, most / (system * m.scalar))});
@@ -295,7 +313,7 @@ MemoryModel::Held MemoryModel::inverse(const MatrixSizes& m) {
   if (!m.inverse.factored) return kept;
   kept += csr(made);
   kept += hold(made.entries() * m.offset);
-  transpose_scratch(made);
+  transpose_scratch(made, true);
   kept += tiles(made);
   kept += hold(m.n() * m.scalar);
   return kept;

@@ -33,7 +33,8 @@ class MemoryModel {
  private:
   Held hold(std::size_t bytes) { return ledger_.hold(bytes); }
   Held csr(const MatrixSizes&);
-  void transpose_scratch(const MatrixSizes&);
+  void transpose_scratch(const MatrixSizes&, bool keeps_permutation);
+  void sort_by_depth(const MatrixSizes&, std::int32_t deepest);
   Held reordered(const MatrixSizes&);
   Held coloring(const MatrixSizes&);
   Held schedule(const MatrixSizes&, std::int32_t levels, bool known);

@@ -179,11 +179,21 @@ void copy(const Cuda& where, void* to, const void* from, std::size_t bytes) {
 void fill_zero(const Cuda& where, void* to, std::size_t bytes) { check(cudaMemsetAsync(to, 0, bytes, where.stream)); }
 
 void release(int device, std::uint64_t last_stream_id, void* memory) noexcept {
-  Cuda last;  // where that stream is gone, its work is done
-  if (pool_of(device) && find_stream(last_stream_id, last))
-    cudaFreeAsync(memory, last.stream);
-  else
+  if (!pool_of(device)) {
     cudaFree(memory);
+    return;
+  }
+  Cuda last;
+  if (find_stream(last_stream_id, last)) {
+    cudaFreeAsync(memory, last.stream);
+    return;
+  }
+  // That stream is gone and its work is done. cudaFree would leave the memory booked as used by the pool.
+  int former = device;
+  cudaGetDevice(&former);
+  if (former != device) cudaSetDevice(device);
+  cudaFreeAsync(memory, nullptr);
+  if (former != device) cudaSetDevice(former);
 }
 
 void forbid_in_capture(const Cuda& where, const char* what) {

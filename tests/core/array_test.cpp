@@ -51,6 +51,22 @@ TEST_P(ArrayOnBackend, is_not_fetched_to_be_overwritten) {
   EXPECT_EQ(y.host()[3], 2.0);
 }
 
+TEST_P(ArrayOnBackend, gives_its_memory_back_before_and_after_the_context_ends) {
+  Context watcher = context();
+  const std::size_t before = watcher.memory_use().now;
+  {
+    Array<double> sum(1);
+    {
+      Context ctx = context();
+      const Array<double> a(std::vector<double>(1000, 1.0));
+      norm2(ctx, a, sum);
+      EXPECT_GT(watcher.memory_use().now, before);
+    }
+    EXPECT_GT(watcher.memory_use().now, before);
+  }
+  EXPECT_EQ(watcher.memory_use().now, before);
+}
+
 TEST_P(ArrayOnBackend, is_seen_by_another_context) {
   Context one = context(), two = context();
   Array<double> a(std::vector<double>(1 << 20, 1.0));
