@@ -32,8 +32,8 @@ void MemoryModel::transpose_scratch(const MatrixSizes& m, bool keeps_permutation
   }
   const std::size_t indices = m.entries() * index, offsets = m.entries() * m.offset;
   if (m.nnz < least_entries_for_buckets)
-    return ledger_.scratch(
-        {(m.n() + 1) * m.offset, indices, indices, offsets, keeps_permutation ? 0 : offsets, indices + offsets});
+    return ledger_.scratch({(m.n() + 1) * m.offset, indices, indices, offsets, keeps_permutation ? 0 : offsets,
+                            indices + offsets + 8192 + m.entries() / 7});  // of CUB: pairs once more, counts of tiles
   const std::size_t payload = keeps_permutation ? m.offset : m.scalar;
   ledger_.scratch({m.entries() * (payload > 8 ? 32 : 16)});
 }
@@ -197,6 +197,7 @@ MemoryModel::Held MemoryModel::exact_triangle(const MatrixSizes& m, const Triang
   }
   kept += hold(places * m.scalar);
   if (stored_diagonal) kept += hold(m.n() * m.scalar);
+  if (on_cuda_) late_scratch_ = m.n() * m.scalar;  // results that other rows wait for
   return kept;
 }
 
@@ -215,7 +216,7 @@ MemoryModel::Held MemoryModel::approximate_triangle(const MatrixSizes& m, const 
     }
     kept += tiles(part);
   }
-  if (!isai || steps > 0) kept += hold(2 * m.n() * m.scalar);  // used by the first solve
+  if (!isai || steps > 0) late_ += 2 * m.n() * m.scalar;
   return kept;
 }
 
@@ -248,6 +249,7 @@ MemoryModel::Held MemoryModel::incomplete(const MatrixSizes& m, const FactorSolv
     factor += hold(slices * m.offset);
     factor += hold(places * m.offset);
     factor += hold(places);
+    ledger_.scratch({static_cast<std::size_t>(m.items.shown) * m.scalar});
   } else {
     ledger_.scratch({m.n() * m.offset});
   }
@@ -302,7 +304,8 @@ MemoryModel::Held MemoryModel::inverse(const MatrixSizes& m) {
     kept += hold(made.entries() * m.scalar);
     const Held outcomes = hold(m.n());
     if (on_cuda_ && m.inverse.long_rows > 0) {
-      constexpr std::size_t most = std::size_t{64} << 20, most_blocks = 660;  // five for each part of an H200
+      constexpr std::size_t most = std::size_t{64} << 20;
+      const std::size_t most_blocks = m.scalar == sizeof(float) ? 792 : 660;  // as many stay on an H200
       const auto dim = static_cast<std::size_t>(m.inverse.longest), system = dim * (dim + 1);
       const auto blocks = std::min({most_blocks, static_cast<std::size_t>(m.inverse.long_rows),
                                     std::max<std::size_t>(1, most / (system * m.scalar))});
@@ -315,7 +318,7 @@ MemoryModel::Held MemoryModel::inverse(const MatrixSizes& m) {
   kept += hold(made.entries() * m.offset);
   transpose_scratch(made, true);
   kept += tiles(made);
-  kept += hold(m.n() * m.scalar);
+  late_ += m.n() * m.scalar;
   return kept;
 }
 
@@ -371,8 +374,13 @@ MemoryModel::Held MemoryModel::preconditioner(const PreconditionerOptions& optio
   Held matrix = csr(low);
   Held kept = of(options, low, filled.lowered(), bsr, block_dim, true);
   if (std::holds_alternative<ChebyshevOptions>(options)) kept += std::move(matrix);
-  kept += hold(2 * m.n() * low.scalar);  // used by the first solve
+  late_ += 2 * m.n() * low.scalar;
   return kept;
+}
+
+MemoryModel::Held MemoryModel::first_use() {
+  if (late_scratch_ > 0) ledger_.scratch({late_scratch_});
+  return hold(late_);
 }
 
 MemoryModel::Held MemoryModel::solver(const SolverOptions& options, const MatrixSizes& m, bool preconditioned) {

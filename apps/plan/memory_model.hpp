@@ -27,6 +27,8 @@ class MemoryModel {
   /// What a preconditioner keeps.
   Held preconditioner(const PreconditionerOptions&, const MatrixSizes&, const MatrixSizes& filled, std::size_t bsr,
                       std::int32_t block_dim);
+  /// What that preconditioner takes when it is first applied.
+  Held first_use();
   /// A solver's own vectors. `preconditioned`: z is another vector than r.
   Held solver(const SolverOptions&, const MatrixSizes&, bool preconditioned);
 
@@ -56,6 +58,7 @@ class MemoryModel {
   Ledger& ledger_;
   bool on_cuda_;
   int threads_;
+  std::size_t late_ = 0, late_scratch_ = 0;  ///< bytes of first_use()
 };
 
 }  // namespace krill::apps

@@ -80,12 +80,17 @@ class Rehearsal {
   void run() {
     ledger_.begin("start");
     Held matrix = hold_csr(plain_), original;
-    const Held vectors = ledger_.hold(vector() * (std::holds_alternative<ManufacturedRhs>(c_.rhs) ? 3 : 2));
+    // To CUDA b and x come when they are first needed.
+    const bool manufactured = std::holds_alternative<ManufacturedRhs>(c_.rhs), late = plan_.for_cuda && !manufactured;
+    const std::size_t of_vectors = vector() * (manufactured ? 3 : 2);
+    Held vectors = ledger_.hold(late ? 0 : of_vectors);
     const Held transformed = model_.transformation(plain_, c_.scaling, c_.ordering, matrix, original);
     if (is_converted(c_)) model_.conversion(plain_, c_.format, bytes_, matrix);
     const Held products = make_products();
-    const Held preconditioner = make_preconditioner();
+    Held preconditioner = make_preconditioner();
     ledger_.begin("solve");
+    preconditioner += model_.first_use();
+    if (late) vectors = ledger_.hold(of_vectors);
     Held around = ledger_.hold(vector() * vectors_around());
     if (original.bytes() > 0) around += model_.tiles(m_);  // of the products that judge
     const Held solver = model_.solver(c_.solver, m_, !std::holds_alternative<NoPreconditioner>(c_.preconditioner));

@@ -36,6 +36,7 @@ ItemSizes count_items(Context& host, const Csr<T, Offset>& A, bool cholesky) {
   const LaySlices<Offset> lay{factored, order, items.data(), lanes, lengths.data(), shown.data()};
   for (std::int64_t slice = 0; slice < sizes.slices; ++slice) lay.entry(slice);
   for (const std::int64_t length : lengths) sizes.places += length;
+  for (const std::int64_t length : shown) sizes.shown += length;
   return sizes;
 }
 

@@ -7,6 +7,7 @@ namespace krill {
 struct ItemSizes {
   std::int64_t slices = 0;
   std::int64_t places = 0;    ///< of items, padding included
+  std::int64_t shown = 0;     ///< entries that other rows wait for, padding included
   std::size_t row_bytes = 0;  ///< of what is kept for each row
 };
 

@@ -284,16 +284,5 @@ TEST_F(SolveFile, fills_in_the_environment_with_an_option_only) {
       << refused.err;
 }
 
-class Shipped : public SolveFile, public testing::WithParamInterface<std::string> {};
-
-TEST_P(Shipped, is_solved_on_the_host) {
-  const std::string path = std::filesystem::absolute(GetParam()).string();
-  const auto solved = krill("solve '" + path + "' --backend host --quiet --out out");
-  EXPECT_EQ(solved.code, 0) << solved.err;
-  EXPECT_EQ(test::json_file(folder_ / "out/report.json")["status"], "converged");
-}
-INSTANTIATE_TEST_SUITE_P(Cases, Shipped, testing::ValuesIn(test::shipped_cases()),
-                         [](const auto& info) { return std::filesystem::path(info.param).stem().string(); });
-
 }  // namespace
 }  // namespace krill::apps

@@ -6,19 +6,28 @@
 namespace krill::apps::bench::cusparse {
 namespace {
 
-/// The colors and the order of the rows that they give.
+class ColorInfo {
+ public:
+  ColorInfo() { check(cusparseCreateColorInfo(&info_), "cusparseCreateColorInfo"); }
+  ~ColorInfo() { cusparseDestroyColorInfo(info_); }
+  ColorInfo(const ColorInfo&) = delete;
+  ColorInfo& operator=(const ColorInfo&) = delete;
+  operator cusparseColorInfo_t() const { return info_; }
+
+ private:
+  cusparseColorInfo_t info_ = nullptr;
+};
+
+/// The colors and the order of the rows that they give. Each run has an info of its own: with one that was used before,
+/// csrcolor was seen to find hundreds of thousands of colors.
 class CsrColor final : public Work {
  public:
   CsrColor(const Session& session, const KrillRivalTask& task)
       : Work(session, task), nnz_(as_int(task.a.nnz, "cusparseXcsrcolor")) {
     check(cusparseCreateMatDescr(&descriptor_), "cusparseCreateMatDescr");
-    check(cusparseCreateColorInfo(&info_), "cusparseCreateColorInfo");
     order_.reserve(static_cast<std::size_t>(task.a.rows) * sizeof(int));
   }
-  ~CsrColor() override {
-    cusparseDestroyColorInfo(info_);
-    cusparseDestroyMatDescr(descriptor_);
-  }
+  ~CsrColor() override { cusparseDestroyMatDescr(descriptor_); }
 
   void run() override {
     switch (task_.scalar) {
@@ -39,17 +48,18 @@ class CsrColor final : public Work {
     const KrillRivalMatrix& a = task_.a;
     const Real fraction = 1;
     int colors = 0;
+    const ColorInfo info;
     check(function(handle(), static_cast<int>(a.rows), nnz_, descriptor_, static_cast<const T*>(a.values),
                    int_offsets(a, "cusparseXcsrcolor"), a.col_indices, &fraction, &colors,
-                   output(task_.result.row_indices), static_cast<int*>(order_.get()), info_),
+                   output(task_.result.row_indices), static_cast<int*>(order_.get()), info),
           "cusparseXcsrcolor");
   }
 
   int nnz_;
   Workspace order_;
   cusparseMatDescr_t descriptor_ = nullptr;
-  cusparseColorInfo_t info_ = nullptr;
 };
+
 // Factorisations of the old interface, the only ones that there are; a function for each scalar type.
 struct Ilu0Functions {
   using Info = csrilu02Info_t;
