@@ -33,6 +33,12 @@ std::pair<CLI::App*, std::shared_ptr<Command>> add_command(CLI::App& program, Ac
   return {app, command};
 }
 
+void add_backend(CLI::App& app, std::string& backend, const char* meaning) {
+  app.add_option("--backend", backend, meaning)
+      ->type_name("auto|host|cuda")
+      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+}
+
 /// What changes a case, or a sweep, before it is checked.
 template <class Input>
 void add_changes(CLI::App& app, Input& input) {
@@ -41,9 +47,7 @@ void add_changes(CLI::App& app, Input& input) {
       ->expected(1)
       ->take_all();
   app.add_flag("--env", input.environment, "Fill in environment variables: ${NAME} in values of the file");
-  app.add_option("--backend", input.backend, "Where to run, in place of what the file says")
-      ->type_name("auto|host|cuda")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  add_backend(app, input.backend, "Where to run, in place of what the file says");
 }
 template <class Input>
 void add_variant(CLI::App& app, Input& input) {
@@ -168,9 +172,7 @@ void add_inspect(CLI::App& program, Action& action) {
       ->type_name("");
   app->add_option("--out", command->out, "Folder for inspection.json, spy.svg, rows.svg and suggested.yaml")
       ->type_name("DIR");
-  app->add_option("--backend", command->backend, "Where the suggested case would run; auto: on CUDA where it is")
-      ->type_name("auto|host|cuda")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  add_backend(*app, command->backend, "Where the suggested case would run; auto: on CUDA where it is");
   app->add_flag("--levels", command->levels, "Count the levels of triangular solves in large matrices, too");
   app->add_flag("--json", command->json, "Print JSON");
   app->footer(
@@ -199,9 +201,7 @@ void add_bench(CLI::App& program, Action& action) {
   app->add_option("--format", command->formats, "Storage forms to measure; default: all")->type_name("csr,coo,...");
   app->add_option("--precision", command->precisions, "float32, float64, complex64, complex128; default: as the matrix")
       ->type_name("NAME,...");
-  app->add_option("--backend", command->backend, "Where to run")
-      ->type_name("auto|host|cuda")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  add_backend(*app, command->backend, "Where to run");
   app->add_option("--threads", command->threads, "Host threads; default: as many as OpenMP gives")
       ->type_name("N")
       ->check(CLI::Range(1, 4096).description(""));
@@ -251,8 +251,7 @@ void add_bench(CLI::App& program, Action& action) {
       "  krill bench --diff before.json after.json --tolerance 0.1\n"
       "  krill bench --markdown h200.json\n\n"
       "Exit codes: 0 measured; 1 no measurement succeeded, or --diff found something that is slower or fails; 2 bad "
-      "usage or input; "
-      "3 no device or memory.");
+      "usage or input; 3 no device or memory.");
 }
 
 /// What both commands of a suite take.
@@ -260,9 +259,7 @@ void add_suite_options(CLI::App& app, suite::SuiteCommand& command) {
   app.add_option("DIR", command.folder, "Folder with cases: every .yaml below it that names a matrix")
       ->required()
       ->type_name("");
-  app.add_option("--backend", command.backend, "Where to run, in place of what the cases say")
-      ->type_name("auto|host|cuda")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""));
+  add_backend(app, command.backend, "Where to run, in place of what the cases say");
   app.add_option("--time-limit", command.time_limit, "For one case; default: 300")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber.description(""));
@@ -283,8 +280,8 @@ void add_suite(CLI::App& program, Action& action) {
   run->add_option("--markdown", run_command->markdown, "Write the results as a table, too")->type_name("FILE.md");
   run->footer(
       "Every case runs in a process of its own, so one that crashes or hangs fails alone. A case that the baseline "
-      "does "
-      "not have fails, as does one that only the baseline has.\n\n"
+      "does not "
+      "have fails, as does one that only the baseline has.\n\n"
       "Example:\n"
       "  krill suite run configs --baseline configs/baseline.yaml --junit suite.xml --markdown suite.md\n\n"
       "Exit codes: 0 all as expected; 1 not, or interrupted; 2 bad usage, baseline or folder; 3 a case lacked its "

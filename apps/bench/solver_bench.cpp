@@ -40,6 +40,8 @@ const std::vector<Variant>& variants() {
       {"ilu0", false, true, Ilu0Options{}},
       {"ilu0 in color order", false, true, Ilu0Options{}, true},
       {"ilu0, isai", false, true, Ilu0Options{.solve = isai}},
+      {"isai", true, false, IsaiOptions{.form = IsaiForm::factored}},
+      {"isai", false, true, IsaiOptions{.form = IsaiForm::general}},
   };
   return all;
 }

@@ -34,6 +34,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* while_reading = "\nkrill: interrupted before the sweep began; nothing was written\n";
 constexpr int most_rounds = 3;          ///< of measuring a finalist
+constexpr double for_finals = 1.0 / 6;  ///< of the budget
 constexpr double longest_final = 2000;  ///< milliseconds of a run that is measured again
 
 std::string now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
@@ -130,6 +131,8 @@ class Evaluator {
   double budget_left() const {
     return all_.options.budget > 0 ? all_.options.budget - seconds() : std::numeric_limits<double>::infinity();
   }
+  /// What is left before the best are measured again.
+  double left_for_all() const { return budget_left() - for_finals * all_.options.budget; }
 
   using Groups = std::vector<std::vector<std::size_t>>;
 
@@ -150,7 +153,7 @@ class Evaluator {
   void measure_all() {
     std::size_t number = 0;
     Groups left = groups();
-    while (!left.empty() && budget_left() > 0 && !interruption_.requested()) left = measure_shares(left, number);
+    while (!left.empty() && left_for_all() > 0 && !interruption_.requested()) left = measure_shares(left, number);
     const Outcome why = interruption_.requested()
                             ? failure("not_run", "interrupted")
                             : failure("not_run", fmt::format("the budget of {:.3g} s was spent", all_.options.budget),
@@ -167,7 +170,7 @@ class Evaluator {
   Groups measure_shares(const Groups& groups, std::size_t& number) {
     Groups left;
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      const double share_ends = seconds() + budget_left() / static_cast<double>(groups.size() - g);
+      const double share_ends = seconds() + left_for_all() / static_cast<double>(groups.size() - g);
       std::vector<std::size_t> rest;
       for (const std::size_t r : groups[g]) {
         if (interruption_.requested() || seconds() >= share_ends) {

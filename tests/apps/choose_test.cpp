@@ -45,7 +45,9 @@ TEST(Choose, suits_matrix_and_backend) {
   EXPECT_EQ(types(choose(of_poisson(), false).method), (Types{"pcg", "ic0", "none", "none"}));
   EXPECT_EQ(types(choose(of_poisson(), true).method), (Types{"pcg", "chebyshev", "none", "none"}));
   EXPECT_EQ(types(choose(of_convection(), false).method), (Types{"bicgstab", "ilu0", "none", "none"}));
-  EXPECT_EQ(types(choose(of_convection(), true).method), (Types{"bicgstab", "ilu0", "color", "none"}));
+  EXPECT_EQ(types(choose(of_convection(), true).method), (Types{"bicgstab", "isai", "none", "none"}));
+  EXPECT_EQ(types(choose(of_convection(), true, {.preconditioner = Ilu0Options{}}).method),
+            (Types{"bicgstab", "ilu0", "color", "none"}));
 }
 
 TEST(Choose, divides_by_no_zero_diagonal_and_scales_instead) {
@@ -84,6 +86,9 @@ TEST(Choose, fits_open_parts_to_the_others) {
   // A Hermitian method for a Hermitian matrix only with a Hermitian preconditioner.
   EXPECT_EQ(types(choose(of_poisson(), false, {.preconditioner = Parilu0Options{}}).method)[0], "bicgstab");
   EXPECT_EQ(types(choose(of_poisson(), false, {.preconditioner = BlockJacobiOptions{}}).method)[0], "pcg");
+  EXPECT_EQ(types(choose(of_poisson(), false, {.preconditioner = IsaiOptions{}}).method)[0], "pcg");
+  const IsaiOptions general{.form = IsaiForm::general};
+  EXPECT_EQ(types(choose(of_poisson(), false, {.preconditioner = general}).method)[0], "bicgstab");
   EXPECT_EQ(types(choose(of_convection(), false, {.solver = PcgOptions{}}).method)[1], "jacobi");
   EXPECT_EQ(types(choose(of_poisson(), false, {.solver = GmresOptions{}}).method)[1], "ilu0");
 }
