@@ -1,5 +1,8 @@
 #include "krill/apps/machine.hpp"
 
+#include <fmt/chrono.h>
+
+#include <ctime>
 #include <fstream>
 
 namespace krill::apps {
@@ -11,5 +14,7 @@ std::string processor() {
       return line.substr(colon + 2);
   return "host";
 }
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 }  // namespace krill::apps

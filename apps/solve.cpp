@@ -8,6 +8,7 @@
 
 #include "krill/apps/case/case_file.hpp"
 #include "krill/apps/case/suggest.hpp"
+#include "krill/apps/case/with_scalar.hpp"
 #include "krill/apps/commands.hpp"
 #include "krill/apps/interruption.hpp"
 #include "krill/apps/plan/plan.hpp"
@@ -48,9 +49,7 @@ std::size_t peak_host_bytes() {
 }
 
 LoadedCase read_case(const SolveCommand& command) {
-  std::vector<std::string> overrides = command.overrides;
-  if (!command.backend.empty()) overrides.push_back("backend=" + command.backend);
-  return load_case_file(command.case_path, overrides, {command.variant, command.environment});
+  return load_case_file(command.case_path, command.overrides, {command.variant, command.environment, command.backend});
 }
 
 /// One `krill solve` from the loaded case to the exit code.

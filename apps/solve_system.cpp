@@ -1,11 +1,10 @@
 #include "krill/apps/solve_system.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
+#include "krill/apps/machine.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 #include "krill/sparse/core/stopwatch.hpp"
 #include "krill/sparse/core/trace.hpp"
@@ -41,7 +40,7 @@ void measure(const LinearSystem<T>& system, SolveRecord& record) {
 }  // namespace
 
 void begin_record(SolveRecord& record, const Context& ctx) {
-  record.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  record.started_at = utc_now();
   record.precision = resolve_precision(record.settings);
   record.on_cuda = ctx.on_cuda();
   record.threads = ctx.threads();

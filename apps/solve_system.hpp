@@ -25,21 +25,4 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, SolveRecord&, c
 template <class T>
 void solve_system(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>& prepared, const Watch&);
 
-/// Calls f with a T() of the scalar type.
-template <class F>
-decltype(auto) with_scalar(Precision precision, F&& f) {
-  switch (precision) {
-    case Precision::float32:
-      return f(float());
-    case Precision::complex64:
-      return f(std::complex<float>());
-    case Precision::complex128:
-      return f(std::complex<double>());
-    case Precision::automatic:
-    case Precision::float64:
-      break;
-  }
-  return f(double());
-}
-
 }  // namespace krill::apps

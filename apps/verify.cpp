@@ -1,14 +1,14 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
 #include "krill/apps/case/case_file.hpp"
+#include "krill/apps/case/with_scalar.hpp"
 #include "krill/apps/commands.hpp"
 #include "krill/apps/linear_system.hpp"
+#include "krill/apps/machine.hpp"
 #include "krill/apps/report/gnuplot.hpp"
 #include "krill/apps/verify/case_path.hpp"
 #include "krill/apps/verify/gallery.hpp"
@@ -27,7 +27,7 @@ constexpr std::int64_t most_shown_failures = 10;
 class Run {
  public:
   explicit Run(const VerifyCommand& command) : command_(command), out_(command.json ? stderr : stdout) {
-    run_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    run_.started_at = utc_now();
     run_.ledger = Ledger([this](const Check& check) { saw(check); });
   }
 
@@ -57,9 +57,8 @@ class Run {
                          : command_.backend == "cuda" ? Backend::cuda
                                                       : Backend::automatic;
     } else {
-      std::vector<std::string> overrides = command_.overrides;
-      if (!command_.backend.empty()) overrides.push_back("backend=" + command_.backend);
-      settings = load_case_file(command_.case_path, overrides, {command_.variant, command_.environment}).settings;
+      const Reading reading{command_.variant, command_.environment, command_.backend};
+      settings = load_case_file(command_.case_path, command_.overrides, reading).settings;
       run_.name = settings.name;
       run_.settings = settings;
     }
@@ -82,18 +81,7 @@ class Run {
     run_.precision = resolve_precision(settings);
     say(fmt::format("{}, {}\n\n{}", run_.name, precision_names[static_cast<std::size_t>(run_.precision)],
                     verify::check_head()));
-    switch (run_.precision) {
-      case Precision::float32:
-        return verify::verify_case<float>(run_.ledger, ctx, settings);
-      case Precision::complex64:
-        return verify::verify_case<std::complex<float>>(run_.ledger, ctx, settings);
-      case Precision::complex128:
-        return verify::verify_case<std::complex<double>>(run_.ledger, ctx, settings);
-      case Precision::automatic:
-      case Precision::float64:
-        break;
-    }
-    verify::verify_case<double>(run_.ledger, ctx, settings);
+    with_scalar(run_.precision, [&]<class T>(T) { verify::verify_case<T>(run_.ledger, ctx, settings); });
   }
 
   void verify_all(Context& ctx) {

@@ -9,7 +9,6 @@
 namespace krill::apps {
 namespace {
 
-constexpr double rounding_of_files = 1e-8;             // asymmetry that pcg bears: the root of the rounding of float64
 constexpr std::int32_t least_rows_for_color = 10'000;  // below, one block of threads solves without waits for others
 constexpr std::int32_t most_rows_of_gmres_on_host = 3000, longest_basis = 1000;
 constexpr std::int32_t most_rows_of_gmres_on_cuda = 200;  // a graph holds a kernel for every eighth vector of each step
@@ -190,8 +189,8 @@ class Chooser {
 
 }  // namespace
 
-bool may_be_positive_definite(const MatrixProperties& m) {
-  return m.rows == m.cols && m.non_finite == 0 && m.hermitian_error <= rounding_of_files && m.positive_diagonal &&
+bool may_be_positive_definite(const MatrixProperties& m, double asymmetry) {
+  return m.rows == m.cols && m.non_finite == 0 && m.hermitian_error <= asymmetry && m.positive_diagonal &&
          m.definiteness != Definiteness::not_positive_definite;
 }
 

@@ -39,8 +39,10 @@ std::vector<ChoiceReason> choose_for(Case&, const MatrixProperties&, bool on_cud
 /// What to take in the place of a chosen preconditioner that the matrix has refused; nothing after `none`.
 std::optional<PreconditionerOptions> weaker(const PreconditionerOptions&, const MatrixProperties&);
 
-/// Whether nothing that the entries show speaks against a Hermitian positive definite matrix, to the rounding that
-/// files with few digits have.
-bool may_be_positive_definite(const MatrixProperties&);
+/// The asymmetry that files with few digits have.
+inline constexpr double rounding_of_files = 1e-8;
+
+/// Whether nothing that the entries show speaks against a Hermitian positive definite matrix, but for that asymmetry.
+bool may_be_positive_definite(const MatrixProperties&, double asymmetry = rounding_of_files);
 
 }  // namespace krill::apps

@@ -1,10 +1,8 @@
 // `krill bench`.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <complex>
-#include <ctime>
 
 #include "krill/apps/bench/ceilings.hpp"
 #include "krill/apps/bench/difference.hpp"
@@ -13,6 +11,7 @@
 #include "krill/apps/bench/result_text.hpp"
 #include "krill/apps/bench/roofline.hpp"
 #include "krill/apps/case/suggest.hpp"
+#include "krill/apps/case/with_scalar.hpp"
 #include "krill/apps/commands.hpp"
 #include "krill/apps/machine.hpp"
 #include "krill/config.hpp"
@@ -72,7 +71,7 @@ class Measurement {
     for (const std::string& file : {command.out, command.roofline})
       if (!file.empty()) AtomicFile{file};  // fails now where it could not be written in the end
     result_.commit = git_commit();
-    result_.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    result_.date = utc_now();
     if (ctx_.on_cuda()) {
       const DeviceInfo info = device::info(command.device);
       result_.device = info.name, result_.driver = info.driver;
@@ -129,18 +128,7 @@ class Measurement {
   void measure(const BenchMatrix& matrix, Precision precision) {
     if (precision == Precision::automatic)
       precision = needs_complex(matrix) ? Precision::complex128 : Precision::float64;
-    switch (precision) {
-      case Precision::float32:
-        return measure_as<float>(matrix, precision);
-      case Precision::complex64:
-        return measure_as<std::complex<float>>(matrix, precision);
-      case Precision::complex128:
-        return measure_as<std::complex<double>>(matrix, precision);
-      case Precision::automatic:
-      case Precision::float64:
-        break;
-    }
-    measure_as<double>(matrix, Precision::float64);
+    with_scalar(precision, [&]<class T>(T) { measure_as<T>(matrix, precision); });
   }
 
   template <class T>

@@ -1,29 +1,12 @@
 // Eigen as the rival on the host: its kernels. eigen_solver_rival.cpp has its solvers.
 #include <fmt/format.h>
 
-#include <Eigen/Sparse>
-
+#include "krill/apps/bench/eigen_views.hpp"
 #include "krill/apps/bench/rival.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
 namespace {
-
-template <class T>
-using RowMajor = Eigen::SparseMatrix<T, Eigen::RowMajor, std::int32_t>;
-template <class T>
-using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-
-/// Krill's own arrays, as Eigen sees them.
-template <class T>
-Eigen::Map<const RowMajor<T>> mapped(const Csr<T>& A) {
-  return {A.rows(),
-          A.cols(),
-          A.nnz(),
-          A.row_offsets().host().data(),
-          A.col_indices().host().data(),
-          A.values().host().data()};
-}
 
 template <class T>
 class Product final : public Run {

@@ -1,17 +1,12 @@
 // Eigen's iterative solvers as the rival on the host.
 #include <Eigen/IterativeLinearSolvers>
-#include <Eigen/Sparse>
 
+#include "krill/apps/bench/eigen_views.hpp"
 #include "krill/apps/bench/rival.hpp"
 #include "krill/sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
 namespace {
-
-template <class T>
-using RowMajor = Eigen::SparseMatrix<T, Eigen::RowMajor, std::int32_t>;
-template <class T>
-using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
 /// With a matrix of its own: Eigen's preconditioners do not take a map.
 template <class T, class Solver>
@@ -19,9 +14,7 @@ class Solve final : public SolveRun {
  public:
   Solve(const SolveTask<T>& task, std::string variant)
       : variant_(std::move(variant)), b_(task.b.host().data(), task.b.size()) {
-    const auto& A = std::get<Csr<T>>(task.A);
-    matrix_ = Eigen::Map<const RowMajor<T>>(A.rows(), A.cols(), A.nnz(), A.row_offsets().host().data(),
-                                            A.col_indices().host().data(), A.values().host().data());
+    matrix_ = mapped(std::get<Csr<T>>(task.A));
     solver_.setTolerance(static_cast<real_t<T>>(task.relative));
     solver_.setMaxIterations(task.max_iterations);
     if constexpr (requires { solver_.preconditioner().setFillfactor(1); }) solver_.preconditioner().setFillfactor(1);

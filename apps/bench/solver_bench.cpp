@@ -7,6 +7,7 @@
 #include "krill/apps/bench/byte_model.hpp"
 #include "krill/apps/bench/job.hpp"
 #include "krill/apps/bench/timing.hpp"
+#include "krill/apps/case/type_name.hpp"
 #include "krill/apps/refusal.hpp"
 #include "krill/solvers/solver.hpp"
 #include "krill/sparse/core/instantiate.hpp"
@@ -96,7 +97,7 @@ class SolverBench {
   SolverBench(const Subject<T>& subject, SolverOptions options)
       : s_(subject),
         options_(std::move(options)),
-        kernel_(std::visit([](const auto& o) { return o.type; }, options_)),
+        kernel_(type_name(options_)),
         b_(std::vector<T>(static_cast<std::size_t>(rows(*s_.A)), T(1)), "b"),
         x_(rows(*s_.A), "x") {}
 

@@ -93,6 +93,8 @@ LoadedCase read_case(const std::string& text, const std::string& source, const s
   std::string name = default_name(source);
   if (!reading.variant.empty()) choose(root, variants, reading.variant, name, found);
   for (const auto& option : overrides) apply_setting(root, option, "--set " + option, found);
+  if (!reading.backend.empty())
+    apply_setting(root, "backend=" + reading.backend, "--backend " + reading.backend, found);
   require_map(root, source, "case", "matrix and solver", found);
   auto checked = check_case(root, name, found);
   const auto names = names_of(variants);

@@ -12,6 +12,7 @@ namespace krill::apps {
 struct Reading {
   std::string variant;       ///< which of the file's variants is meant; empty: the case as it is without them
   bool environment = false;  ///< fill in ${NAME}, which is an error otherwise
+  std::string backend = {};  ///< in place of what the file says; empty: as it says
 };
 
 /// The case that was asked for, and the names of the variants that its file has.

@@ -1,12 +1,10 @@
 #include "krill/apps/evaluate/evaluate.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -37,8 +35,6 @@ constexpr int most_rounds = 3;          ///< of measuring a finalist
 constexpr double for_finals = 1.0 / 6;  ///< of the budget
 constexpr double longest_final = 2000;  ///< milliseconds of a run that is measured again
 
-std::string now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
-
 class Evaluator {
  public:
   Evaluator(const EvaluateCommand& command, Interruption& interruption)
@@ -49,7 +45,7 @@ class Evaluator {
         out_(command.json ? stderr : stdout),
         runner_(interruption) {
     all_.options = sweep_.options();
-    all_.started_at = now();
+    all_.started_at = utc_now();
   }
 
   int go() {
@@ -173,17 +169,14 @@ class Evaluator {
       const double share_ends = seconds() + left_for_all() / static_cast<double>(groups.size() - g);
       std::vector<std::size_t> rest;
       for (const std::size_t r : groups[g]) {
-        if (interruption_.requested() || seconds() >= share_ends) {
-          rest.push_back(r);
-          continue;
-        }
         Run& run = all_.runs[r];
-        run.outcome = measure(run.settings);
-        if (run.outcome.status == "not_run") {  // interrupted meanwhile
+        run.outcome = failure("not_run", "");
+        if (!interruption_.requested() && seconds() < share_ends) run.outcome = measure(run.settings);
+        if (!run.outcome.finished()) {
           rest.push_back(r);
           continue;
         }
-        if (run.outcome.finished()) keep(run);
+        keep(run);
         say(progress(run, ++number));
       }
       if (!rest.empty()) left.push_back(std::move(rest));

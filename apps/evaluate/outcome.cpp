@@ -174,4 +174,9 @@ Outcome failure(std::string status, std::string why, std::string remedy) {
   return o;
 }
 
+Outcome out_of_memory(std::string why) {
+  return failure("out_of_memory", std::move(why),
+                 "Use precision: float32, format: csr, or a preconditioner that keeps less.");
+}
+
 }  // namespace krill::apps::evaluate

@@ -68,5 +68,6 @@ Outcome outcome_from(const nlohmann::ordered_json&);
 
 /// The outcome of a variant that has no figures.
 Outcome failure(std::string status, std::string why, std::string remedy = {});
+Outcome out_of_memory(std::string why);
 
 }  // namespace krill::apps::evaluate

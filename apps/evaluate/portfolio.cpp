@@ -4,6 +4,8 @@
 #include <limits>
 #include <span>
 
+#include "krill/apps/advise/choose.hpp"
+
 namespace krill::apps::evaluate {
 namespace {
 
@@ -80,9 +82,7 @@ constexpr Entry for_general[] = {
 SystemKind system_kind(const MatrixProperties& m, Assume assume) {
   if (assume == Assume::spd) return SystemKind::definite;
   const double rounding = std::sqrt(std::numeric_limits<double>::epsilon());  // what a pcg solve lets pass, too
-  const bool hopeful =
-      m.hermitian_error <= rounding && m.positive_diagonal && m.definiteness != Definiteness::not_positive_definite;
-  return hopeful ? SystemKind::definite : SystemKind::general;
+  return may_be_positive_definite(m, rounding) ? SystemKind::definite : SystemKind::general;
 }
 
 std::vector<std::string_view> portfolio(Portfolio level, SystemKind kind) {

@@ -25,8 +25,7 @@ Outcome outcome_of(const WorkerEnd& end, double limit) {
     return failure("too_long", fmt::format("no end within {:.3g} s, so it was ended from outside", limit),
                    "Raise time_limit, or leave it out.");
   if (end.signal == SIGKILL)
-    return failure("out_of_memory", "the system ended it by SIGKILL, most likely for want of memory" + words,
-                   "Use precision: float32, format: csr, or a preconditioner that keeps less.");
+    return out_of_memory("the system ended it by SIGKILL, most likely for want of memory" + words);
   const std::string how = end.signal != 0
                               ? fmt::format("died of SIG{} ({})", sigabbrev_np(end.signal), strsignal(end.signal))
                               : fmt::format("exited with code {}", end.exit_code);

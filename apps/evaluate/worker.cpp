@@ -10,6 +10,8 @@
 #include <new>
 
 #include "krill/apps/case/fill.hpp"
+#include "krill/apps/case/type_name.hpp"
+#include "krill/apps/case/with_scalar.hpp"
 #include "krill/apps/evaluate/outcome.hpp"
 #include "krill/apps/evaluate/portfolio.hpp"
 #include "krill/apps/matrix_json.hpp"
@@ -50,10 +52,6 @@ void fail_on_request(std::string_view preconditioner) {
   if (kind == "crash") std::raise(SIGSEGV);
   if (kind == "kill") std::raise(SIGKILL);
   while (kind == "hang") pause();
-}
-
-Outcome out_of_memory(const char* text) {
-  return failure("out_of_memory", text, "Use precision: float32, format: csr, or a preconditioner that keeps less.");
 }
 
 /// Runs f, and says in an outcome what it raised.
@@ -160,7 +158,7 @@ void serve(const Case& first) {
   for (std::string line; std::getline(std::cin, line);) {
     const Json request = Json::parse(line);
     const Case settings = case_from(request.at("case"));
-    fail_on_request(std::visit([](const auto& o) { return o.type; }, settings.preconditioner));
+    fail_on_request(type_name(settings.preconditioner));
     const double limit = request.at("time_limit");
     Outcome outcome = guarded([&] { return bench->measure(settings, request.at("repeats"), limit); });
     outcome.limit_s = limit;

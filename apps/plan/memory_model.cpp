@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "krill/solvers/precond/block_jacobi_passes.hpp"
+#include "krill/solvers/precond/kept_precision.hpp"
 #include "krill/sparse/core/overloaded.hpp"
 #include "krill/sparse/inverse/sparse_inverse.hpp"
 #include "krill/sparse/spmv/csr_tiles.hpp"
@@ -361,14 +362,7 @@ MemoryModel::Held MemoryModel::of(const PreconditionerOptions& options, const Ma
 MemoryModel::Held MemoryModel::preconditioner(const PreconditionerOptions& options, const MatrixSizes& m,
                                               const MatrixSizes& filled, std::size_t bsr, std::int32_t block_dim) {
   ledger_.begin("preconditioner");
-  const bool lower = m.real == sizeof(double) && std::visit(
-                                                     [](const auto& o) {
-                                                       if constexpr (requires { o.precision; })
-                                                         return o.precision == KeptPrecision::float32;
-                                                       else
-                                                         return false;
-                                                     },
-                                                     options);
+  const bool lower = m.real == sizeof(double) && is_kept_in_float32(options);
   if (!lower) return of(options, m, filled, bsr, block_dim, false);
   const MatrixSizes low = m.lowered();
   Held matrix = csr(low);

@@ -13,6 +13,8 @@ class MemoryModel {
 
   MemoryModel(Ledger& ledger, bool on_cuda, int threads) : ledger_(ledger), on_cuda_(on_cuda), threads_(threads) {}
 
+  /// A matrix in CSR.
+  Held csr(const MatrixSizes&);
   /// Scales and reorders: what stays is the ordering and the factors; `matrix`, the one that is solved with, is
   /// replaced.
   Held transformation(const MatrixSizes&, const ScalingOptions&, const OrderingOptions&, Held& matrix, Held& original);
@@ -34,7 +36,6 @@ class MemoryModel {
 
  private:
   Held hold(std::size_t bytes) { return ledger_.hold(bytes); }
-  Held csr(const MatrixSizes&);
   void transpose_scratch(const MatrixSizes&, bool keeps_permutation);
   void sort_by_depth(const MatrixSizes&, std::int32_t deepest);
   Held reordered(const MatrixSizes&);

@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "krill/apps/case/type_name.hpp"
+#include "krill/apps/case/with_scalar.hpp"
 #include "krill/apps/linear_system.hpp"
 #include "krill/apps/plan/memory_model.hpp"
 #include "krill/apps/refusal.hpp"
@@ -79,7 +81,7 @@ class Rehearsal {
 
   void run() {
     ledger_.begin("start");
-    Held matrix = hold_csr(plain_), original;
+    Held matrix = model_.csr(plain_), original;
     // To CUDA b and x come when they are first needed.
     const bool manufactured = std::holds_alternative<ManufacturedRhs>(c_.rhs), late = plan_.for_cuda && !manufactured;
     const std::size_t of_vectors = vector() * (manufactured ? 3 : 2);
@@ -97,8 +99,8 @@ class Rehearsal {
     part("matrix", is_converted(c_) ? format_name() : "csr", matrix);
     part("original matrix", "for the residual that decides", original);
     part("products", products_, products);
-    part("preconditioner", type_of(c_.preconditioner), preconditioner);
-    part("solver", type_of(c_.solver), solver);
+    part("preconditioner", std::string(type_name(c_.preconditioner)), preconditioner);
+    part("solver", std::string(type_name(c_.solver)), solver);
     part("vectors", "b, x and what is known", vectors);
     part("transformation", "factors and orders, vectors of the other system", transformed, around);
     plan_.parts.push_back({"workspace", "of kernels; it stays", ledger_.workspace()});
@@ -109,18 +111,6 @@ class Rehearsal {
  private:
   std::size_t vector() const { return m_.n() * m_.scalar; }
   std::string format_name() const { return std::string(format_names[static_cast<std::size_t>(c_.format)]); }
-  template <class Variant>
-  static std::string type_of(const Variant& options) {
-    return std::visit([](const auto& o) { return std::string(o.type); }, options);
-  }
-
-  Held hold_csr(const MatrixSizes& m) {
-    Held held = ledger_.hold((m.n() + 1) * m.offset);
-    held += ledger_.hold(m.entries() * sizeof(std::int32_t));
-    held += ledger_.hold(m.entries() * m.scalar);
-    return held;
-  }
-
   Held make_products() {
     ledger_.begin("products");
     ledger_.scratch({1});
@@ -206,19 +196,7 @@ MemoryPlan plan_memory(const Case& c) {
   MemoryPlan plan;
   plan.settings = c;
   plan.for_cuda = c.backend == Backend::cuda || (c.backend == Backend::automatic && device::count() > 0);
-  switch (resolve_precision(c)) {
-    case Precision::float32:
-      plan_for<float>(plan);
-      break;
-    case Precision::complex64:
-      plan_for<std::complex<float>>(plan);
-      break;
-    case Precision::complex128:
-      plan_for<std::complex<double>>(plan);
-      break;
-    default:
-      plan_for<double>(plan);
-  }
+  with_scalar(resolve_precision(c), [&]<class T>(T) { plan_for<T>(plan); });
   if (!plan.for_cuda)
     plan.free = available_memory();
   else if (c.device < device::count())

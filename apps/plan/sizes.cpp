@@ -1,10 +1,8 @@
 #include "krill/apps/plan/sizes.hpp"
 
-#include <algorithm>
-
+#include "krill/solvers/precond/isai_form.hpp"
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/inverse/sparse_inverse.hpp"
 
 namespace krill::apps {
 namespace {
@@ -30,24 +28,15 @@ bool is_one_of(const PreconditionerOptions& options) {
   return (std::holds_alternative<Options>(options) || ...);
 }
 
+/// By the analysis itself, without values.
 template <class T, class Offset>
 InverseSizes count_inverse(Context& host, const Csr<T, Offset>& A, const IsaiOptions& o) {
   constexpr std::int32_t lanes = 32;
-  InverseSizes sizes;
-  sizes.factored = o.form == IsaiForm::factored || (o.form == IsaiForm::automatic && !first_not_hermitian(host, A));
-  const auto& offsets = A.row_offsets().host();
-  const auto& columns = A.col_indices().host();
-  for (std::int32_t i = 0; i < A.rows(); ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    std::int64_t entries = offsets[row + 1] - offsets[row];
-    if (sizes.factored)
-      entries = std::count_if(columns.begin() + offsets[row], columns.begin() + offsets[row + 1],
-                              [&](std::int32_t j) { return j <= i; });
-    const auto kept = static_cast<std::int32_t>(std::min<std::int64_t>(entries, o.most_entries));
-    sizes.entries += kept;
-    sizes.longest = std::max(sizes.longest, kept);
-    sizes.long_rows += kept > lanes;
-  }
+  const InverseForm form = inverse_form(host, o, A);
+  const auto inverse = SparseInverse<T, Offset>::analyze(host, A, form, o.most_entries);
+  InverseSizes sizes{form == InverseForm::factored, inverse.matrix().nnz(), inverse.longest_row(), 0};
+  const auto offsets = inverse.matrix().row_offsets().host();
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) sizes.long_rows += offsets[row + 1] - offsets[row] > lanes;
   return sizes;
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "krill/apps/case/type_name.hpp"
 #include "krill/apps/report/convergence_plot.hpp"
 #include "krill/apps/report/report.hpp"
 #include "krill/sparse/io/atomic_file.hpp"
@@ -28,21 +29,13 @@ std::string_view format_used(const SolveRecord& record) {
   return format_names[static_cast<std::size_t>(record.settings.format)];
 }
 
-std::string_view solver_name(const SolveRecord& record) {
-  return std::visit([](const auto& o) { return o.type; }, record.settings.solver);
-}
+std::string_view solver_name(const SolveRecord& record) { return type_name(record.settings.solver); }
 
-std::string_view preconditioner_name(const SolveRecord& record) {
-  return std::visit([](const auto& o) { return o.type; }, record.settings.preconditioner);
-}
+std::string_view preconditioner_name(const SolveRecord& record) { return type_name(record.settings.preconditioner); }
 
-std::string_view ordering_name(const SolveRecord& record) {
-  return std::visit([](const auto& o) { return o.type; }, record.settings.ordering);
-}
+std::string_view ordering_name(const SolveRecord& record) { return type_name(record.settings.ordering); }
 
-std::string_view scaling_name(const SolveRecord& record) {
-  return std::visit([](const auto& o) { return o.type; }, record.settings.scaling);
-}
+std::string_view scaling_name(const SolveRecord& record) { return type_name(record.settings.scaling); }
 
 std::string residuals_csv(const SolveReport& report) {
   std::string text = "iteration,relative_residual\n";

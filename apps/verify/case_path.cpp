@@ -6,6 +6,7 @@
 #include "krill/apps/verify/factor.hpp"
 #include "krill/apps/verify/second_opinion.hpp"
 #include "krill/apps/verify/trial.hpp"
+#include "krill/solvers/precond/kept_precision.hpp"
 #include "krill/solvers/precond/make.hpp"
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/instantiate.hpp"
@@ -20,12 +21,12 @@ constexpr std::string_view judge_bound =
 
 /// The case in CSR; plain: as it stands, neither scaled nor reordered.
 template <class T>
-LinearSystem<T> load(Context& ctx, Case settings, bool plain) {
+LinearSystem<T> load(Context& ctx, Case settings, const SourceMatrix<T>& source, bool plain) {
   settings.format = Format::csr;
   settings.layout = {};
   if (plain) settings.scaling = NoScaling{}, settings.ordering = NaturalOrdering{};
   Timings timings;
-  return load_system<T>(ctx, settings, timings);
+  return make_system(ctx, settings, source.clone(), timings);
 }
 
 template <class T>
@@ -41,15 +42,15 @@ std::vector<T> values_of(const Array<T>& array) {
 
 /// A in CSR that a solve transforms, with b.
 template <class T>
-Subject<T> original_subject(Context& ctx, const Case& settings) {
-  LinearSystem<T> system = load<T>(ctx, settings, true);
+Subject<T> original_subject(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
+  LinearSystem<T> system = load(ctx, settings, source, true);
   return {settings.name, narrow<T>(std::move(system.A)), {"b of the case", values_of(system.b)}};
 }
 
 /// The system that is solved.
 template <class T>
-Subject<T> solved_subject(Context& ctx, const Case& settings) {
-  LinearSystem<T> system = load<T>(ctx, settings, false);
+Subject<T> solved_subject(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
+  LinearSystem<T> system = load(ctx, settings, source, false);
   const Transformation<T>& transformation = *system.transformation;  // NOLINT(bugprone-unchecked-optional-access)
   const Array<T> b = transformation.rhs(ctx, system.b), x = transformation.solution(ctx, system.x);
   Subject<T> subject(settings.name, narrow<T>(std::move(system.A)), {"b of the case", values_of(b)});
@@ -122,7 +123,7 @@ void check_triangles_of(Ledger& ledger, Context& ctx, const Subject<T>& s, const
                         const PreconditionerOptions& options) {
   ledger.about("triangular solves", s.name);
   if constexpr (!std::is_same_v<T, lower_t<T>>)
-    if (in_single_precision(options)) {
+    if (is_kept_in_float32(options)) {
       Subject<lower_t<T>> low(s.name, in_precision<lower_t<T>>(s.A));
       low.rhs = in_precision<lower_t<T>>(std::span<const T>(s.rhs));
       return check_triangles_of(ledger, ctx, low, selection, options);
@@ -143,10 +144,10 @@ void check_triangles_of(Ledger& ledger, Context& ctx, const Subject<T>& s, const
 
 /// The case with nothing left to the rules of auto. Refuses what a solve refuses.
 template <class T>
-Case decided(Context& ctx, const Case& settings) {
+Case decided(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
   SolveRecord record;
   record.settings = settings;
-  const LinearSystem<T> system = load_system<T>(ctx, settings, record.timings);
+  const LinearSystem<T> system = make_system(ctx, settings, source.clone(), record.timings);
   note_system(record, system);
   const MatrixOperator<T> products(system.A, SpmvMethod::in_place);
   make_preconditioner(ctx, record, system, products);
@@ -180,11 +181,13 @@ Comparison compare_solution(Context& ctx, const Case& settings) {
 
 template <class T>
 void verify_case(Ledger& ledger, Context& ctx, const Case& given) {
-  const Case settings = decided<T>(ctx, given);
-  const Subject<T> subject = solved_subject<T>(ctx, settings);
+  Timings timings;
+  const SourceMatrix<T> source = load_matrix<T>(ctx, given.matrix, timings);
+  const Case settings = decided(ctx, given, source);
+  const Subject<T> subject = solved_subject(ctx, settings, source);
   const Selection selection = selection_of(settings), transformations = transformations_of(settings);
   if (!transformations.scalings.empty() || !transformations.orderings.empty()) {
-    const Subject<T> original = original_subject<T>(ctx, settings);
+    const Subject<T> original = original_subject(ctx, settings, source);
     ledger.about("scalings", subject.name);
     check_scalings(ledger, ctx, original, transformations);
     ledger.about("orderings", subject.name);

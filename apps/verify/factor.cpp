@@ -70,8 +70,7 @@ Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<
     made.values.assign(values.begin(), values.end());
     if constexpr (requires { factor.boosts(); }) made.boosts = factor.boosts();
   };
-  std::optional<PivotBoost<T>> boost = shift_boost(ctx, recipe.shift, made.A);
-  if (recipe.boost != 0) boost = {recipe.boost_tolerance, T(static_cast<real_t<T>>(recipe.boost))};
+  const std::optional<PivotBoost<T>> boost = pivot_boost(ctx, recipe, made.A);
   if (recipe.sweeps > 0)
     keep(FixedPointFactor<T>::analyze(ctx, made.A, recipe.kind, recipe.sweeps, boost));
   else

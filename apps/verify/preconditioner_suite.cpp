@@ -1,10 +1,12 @@
 // Incomplete factorizations, and what preconditioners make of a residual.
 #include <fmt/format.h>
 
+#include "krill/apps/case/type_name.hpp"
 #include "krill/apps/verify/factor.hpp"
 #include "krill/apps/verify/inverse_reference.hpp"
 #include "krill/apps/verify/preconditioner_reference.hpp"
 #include "krill/apps/verify/trial.hpp"
+#include "krill/solvers/precond/kept_precision.hpp"
 #include "krill/solvers/precond/make.hpp"
 #include "krill/sparse/convert/to_format.hpp"
 #include "krill/sparse/core/instantiate.hpp"
@@ -21,10 +23,6 @@ constexpr std::string_view sweep_bound =
 constexpr std::string_view apply_bound =
     "running error analysis of the definition, one operation after the other (Higham 2002, section 3.3)";
 
-std::string_view type_of(const PreconditionerOptions& options) {
-  return std::visit([](const auto& o) { return o.type; }, options);
-}
-
 /// How triangles are solved, or which inverse is taken, where that is not left open.
 std::string variant_of(const PreconditionerOptions& options) {
   const auto recipe = factor_recipe(options);
@@ -33,7 +31,7 @@ std::string variant_of(const PreconditionerOptions& options) {
     text = fmt::format(" with {}", triangular_solve_names[static_cast<std::size_t>(recipe->solve.method)]);
   if (const auto* isai = std::get_if<IsaiOptions>(&options); isai && isai->form != IsaiForm::automatic)
     text = fmt::format(" {}", isai_form_names[static_cast<std::size_t>(isai->form)]);
-  return text + (in_single_precision(options) ? " in float32" : "");
+  return text + (is_kept_in_float32(options) ? " in float32" : "");
 }
 
 /// A in the precision L and the format that preconditioners get.
@@ -83,7 +81,7 @@ Comparison compare_applied(Context& ctx, const Preconditioner<T>& M, const Preco
 template <class T>
 void check_factor(Ledger& ledger, Context& ctx, const PreconditionerOptions& options, const AnyMatrix<T>& A) {
   const FactorRecipe recipe = *factor_recipe(options);
-  const std::string name = std::string(type_of(options)) + (recipe.sweeps > 0 ? " sweeps" : "");
+  const std::string name = std::string(type_name(options)) + (recipe.sweeps > 0 ? " sweeps" : "");
   std::optional<Factor<T>> made;
   try {
     made = make_factor(ctx, recipe, A, make_preconditioner(ctx, options, A)->report());
@@ -148,7 +146,7 @@ void check_factorizations(Ledger& ledger, Context& ctx, const Subject<T>& s, con
   if (selection.whole_library && !selection.preconditioners.empty()) check_other_factors(ledger, ctx, s);
   for (const PreconditionerOptions& options : selection.preconditioners) {
     if (!factor_recipe(options)) continue;
-    if (in_single_precision(options))
+    if (is_kept_in_float32(options))
       check_factor(ledger, ctx, options, matrix_in<lower_t<T>>(ctx, s, selection));
     else
       check_factor(ledger, ctx, options, matrix_in<T>(ctx, s, selection));
@@ -161,7 +159,7 @@ void check_preconditioners(Ledger& ledger, Context& ctx, const Subject<T>& s, co
   if (selection.whole_library && !selection.preconditioners.empty()) check_inverse(ledger, ctx, s);
   const AnyMatrix<T> A = matrix_in<T>(ctx, s, selection);
   for (const PreconditionerOptions& options : selection.preconditioners) {
-    const std::string name = std::string(type_of(options)) + variant_of(options);
+    const std::string name = std::string(type_name(options)) + variant_of(options);
     std::unique_ptr<Preconditioner<T>> M;
     try {
       M = make_preconditioner(ctx, options, A);
@@ -170,7 +168,7 @@ void check_preconditioners(Ledger& ledger, Context& ctx, const Subject<T>& s, co
       continue;
     }
     ledger.check(name, apply_bound, [&] {
-      if (in_single_precision(options))
+      if (is_kept_in_float32(options))
         return compare_applied(ctx, *M, options, matrix_in<lower_t<T>>(ctx, s, selection), s.y);
       return compare_applied(ctx, *M, options, A, s.y);
     });

@@ -1,6 +1,7 @@
 // Whole solves: what a solver claims, and its residuals beside those of the textbook's loop.
 #include <fmt/format.h>
 
+#include "krill/apps/case/type_name.hpp"
 #include "krill/apps/verify/textbook.hpp"
 #include "krill/apps/verify/trial.hpp"
 #include "krill/solvers/solver.hpp"
@@ -16,11 +17,6 @@ constexpr std::string_view claim_bound =
 constexpr std::string_view iterations_bound =
     "twice the reference's iterations and ten: a convention, for rounding may delay Krylov methods by an amount that "
     "nobody can bound";
-
-template <class Options>
-std::string_view type_of(const Options& options) {
-  return std::visit([](const auto& o) { return o.type; }, options);
-}
 
 /// The claim about ||b - A x|| against the residual without rounding to speak of.
 template <class T>
@@ -116,7 +112,7 @@ void check_solvers(Ledger& ledger, Context& ctx, const Subject<T>& s, const Sele
   const AnyMatrix<T> A = convert_format(ctx, s.A, format.format, format.layout);
   const SpmvMethod method = format.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place;
   for (const auto& [solver, preconditioner] : selection.solves) {
-    const std::string name = fmt::format("{} with {}", type_of(solver), type_of(preconditioner));
+    const std::string name = fmt::format("{} with {}", type_name(solver), type_name(preconditioner));
     try {
       check_solver(ledger, ctx, s, A, method, solver, preconditioner, name, !selection.whole_library);
     } catch (const InvalidArgument& refusal) {

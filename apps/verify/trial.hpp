@@ -52,17 +52,6 @@ inline std::string_view op_name(Op op) {
   return op == Op::none ? "" : op == Op::transpose ? ", transpose" : ", adjoint";
 }
 
-/// Whether a preconditioner is kept in float inside of a solve in double.
-inline bool in_single_precision(const PreconditionerOptions& options) {
-  return std::visit(
-      [](const auto& o) {
-        if constexpr (requires { o.precision; })
-          return o.precision == KeptPrecision::float32;
-        else
-          return false;
-      },
-      options);
-}
 template <class L, class T>
 std::vector<L> in_precision(std::span<const T> values) {
   std::vector<L> result;

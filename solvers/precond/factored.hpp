@@ -153,6 +153,13 @@ std::optional<PivotBoost<T>> shift_boost(Context& ctx, const ShiftOptions<LuShif
   return PivotBoost<T>{modulus, T(modulus), true};
 }
 
+/// The boost of options that may name one: it takes the place of their shift.
+template <class T, class Offset>
+std::optional<PivotBoost<T>> pivot_boost(Context& ctx, const auto& o, const Csr<T, Offset>& A) {
+  if (o.boost == 0) return shift_boost(ctx, o.shift, A);
+  return PivotBoost<T>{o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))};
+}
+
 /// Factors A with that boost, or refuses the row whose pivot forbids it.
 template <class T>
 void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost<T>>& boost,

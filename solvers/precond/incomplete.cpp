@@ -17,9 +17,7 @@ void tell(const BlockDim& blocks, PreconditionerReport& report) {
 /// blocks: those that A's entries fill.
 template <class T, class Offset, class Options>
 MadePreconditioner<T> make_lu(Context& ctx, const Options& o, const Csr<T, Offset>& A, const BlockDim& blocks = {}) {
-  const std::optional<PivotBoost<T>> boost = o.boost != 0
-                                                 ? PivotBoost<T>{o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))}
-                                                 : shift_boost(ctx, o.shift, A);
+  const std::optional<PivotBoost<T>> boost = pivot_boost(ctx, o, A);
   TimedFactor<IncompleteFactor<T, Offset>, Csr<T, Offset>> made(ctx, A, Factorization::ilu0, boost);
   tell(blocks, made.report);
   factor_lu(made, o.type, boost, blocks.dim);

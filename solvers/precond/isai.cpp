@@ -2,21 +2,14 @@
 
 #include <optional>
 
+#include "krill/solvers/precond/isai_form.hpp"
 #include "krill/solvers/precond/make.hpp"
 #include "krill/sparse/convert/convert.hpp"
 #include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/inverse/sparse_inverse.hpp"
 #include "krill/sparse/spmv/plan.hpp"
 
 namespace krill {
 namespace {
-
-template <class T, class Offset>
-InverseForm form_of(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A) {
-  if (o.form != IsaiForm::automatic) return o.form == IsaiForm::factored ? InverseForm::factored : InverseForm::general;
-  require_size("isai: columns of the square matrix", A.cols(), A.rows());
-  return first_not_hermitian(ctx, A) ? InverseForm::general : InverseForm::factored;
-}
 
 /// Refuses the first row whose small system has no solution.
 template <class T, class Offset>
@@ -73,7 +66,7 @@ class Isai final : public Preconditioner<T> {
 
   template <class Offset>
   AnyMatrix<T> inverse_of(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A) {
-    const InverseForm form = form_of(ctx, o, A);
+    const InverseForm form = inverse_form(ctx, o, A);
     factored_ = form == InverseForm::factored;
     auto inverse = SparseInverse<T, Offset>::analyze(ctx, A, form, o.most_entries);
     ctx.synchronize();

@@ -1,0 +1,16 @@
+// Which approximate inverse a matrix gets.
+#pragma once
+#include "krill/solvers/precond/options.hpp"
+#include "krill/sparse/inverse/sparse_inverse.hpp"
+
+namespace krill {
+
+/// As the options say; automatic: factored where A is Hermitian with a positive diagonal. Then O(nnz log(longest row)).
+template <class T, class Offset>
+InverseForm inverse_form(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A) {
+  if (o.form != IsaiForm::automatic) return o.form == IsaiForm::factored ? InverseForm::factored : InverseForm::general;
+  require_size("isai: columns of the square matrix", A.cols(), A.rows());
+  return first_not_hermitian(ctx, A) ? InverseForm::general : InverseForm::factored;
+}
+
+}  // namespace krill
