@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "krill/sparse/core/arena.hpp"
+
 namespace krill::apps {
 namespace {
 
-constexpr std::size_t workspace_alignment = 256, smallest_block = std::size_t{1} << 20, pool_granule = 512;
+constexpr std::size_t workspace_alignment = 256, pool_granule = 512;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -41,7 +43,7 @@ void Ledger::scratch(std::initializer_list<std::size_t> takes) {
     const std::size_t bytes = round_up(std::max<std::size_t>(take, 1), workspace_alignment);
     while (top < blocks_.size() && blocks_[top] - used < bytes) ++top, used = 0;
     if (top == blocks_.size()) {
-      blocks_.push_back(std::max({bytes, smallest_block, workspace()}));
+      blocks_.push_back(Arena::block_size(bytes, workspace()));
       add(blocks_.back());
     }
     used += bytes;

@@ -10,7 +10,6 @@ namespace krill {
 namespace {
 
 constexpr std::size_t alignment = 256;
-constexpr std::size_t smallest_block = 1 << 20;
 
 std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
@@ -39,7 +38,7 @@ void* Arena::take(std::size_t bytes, const Cuda* where) {
   while (top_ < blocks_.size() && blocks_[top_].size - blocks_[top_].used < bytes) ++top_;
   if (top_ == blocks_.size()) {
     if (where) device::forbid_in_capture(*where, "growing the workspace");
-    const std::size_t size = std::max({bytes, smallest_block, this->bytes()});
+    const std::size_t size = block_size(bytes, this->bytes());
     std::byte* memory = allocate(where, size);
     if (!memory) throw OutOfMemory("workspace", size, 0);
     blocks_.push_back({memory, size, 0});

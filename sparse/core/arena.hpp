@@ -1,5 +1,6 @@
 // Scratch memory for the length of one operation.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -13,6 +14,10 @@ struct Cuda;
 class Arena {
  public:
   static constexpr int on_host = -1;
+  /// Of the block that `bytes` make necessary where `held` bytes are there already.
+  static constexpr std::size_t block_size(std::size_t bytes, std::size_t held) {
+    return std::max({bytes, std::size_t{1} << 20, held / 8});
+  }
   explicit Arena(int device = on_host) : device_(device) {}
   ~Arena();
   Arena(const Arena&) = delete;

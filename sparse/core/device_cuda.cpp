@@ -6,6 +6,8 @@
 #include <unordered_map>
 
 #include "krill/sparse/core/context.hpp"
+#include "krill/sparse/core/current_device.hpp"
+#include "krill/sparse/core/staging.hpp"
 #include "krill/sparse/core/trace.hpp"
 
 namespace krill {
@@ -22,25 +24,6 @@ TraceRange::~TraceRange() { nvtxRangePop(); }
 
 namespace device {
 namespace {
-
-/// Makes `device` the thread's current one, and the former one again at the end.
-class Current {
- public:
-  explicit Current(int device) {
-    check(cudaGetDevice(&former_));
-    if (former_ != device) check(cudaSetDevice(device));
-    changed_ = former_ != device;
-  }
-  ~Current() {
-    if (changed_) cudaSetDevice(former_);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-
- private:
-  int former_ = 0;
-  bool changed_ = false;
-};
 
 struct Enlisted {
   int device;
@@ -163,6 +146,7 @@ void* allocate(const Cuda& where, std::size_t bytes, const char* what) {
 
 void copy_in(const Cuda& where, void* to, const void* from, std::size_t bytes) {
   ++counters().transfers;
+  if (bytes >= least_staged_bytes && copy_in_by_threads(where, to, from, bytes)) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, where.stream));
 }
 

@@ -355,9 +355,7 @@ __global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 || (lanes == 1 &
 }
 
 template <int lanes, int flight, class T, class Offset>
-void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* shown) {
-  Frame frame(cuda);
-  const Turns turns = take_turns(cuda, frame);
+void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* shown, Turns turns) {
   constexpr int rows_a_block = factor_threads / lanes;
   const std::size_t shared = rows_a_block * static_cast<std::size_t>(f.items.room) * sizeof(T);
   const auto blocks = static_cast<unsigned>((f.p.a.rows + std::int64_t{rows_a_block} - 1) / rows_a_block);
@@ -370,15 +368,16 @@ void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* shown) {
 template <class T, class Offset>
 void run_factorization(const Cuda& cuda, const FactorTask<T, Offset>& f) {
   Frame frame(cuda);
+  const Turns turns = take_turns(cuda, frame);
   T* shown = frame.take<T>(static_cast<std::size_t>(f.items.shown));
   run_pass(cuda, f.items.shown, ClearShown<T>{shown});
   if (f.p.cholesky) run_pass(cuda, f.p.a.nnz, CopyValues<T>{f.values, f.to});
   if (f.items.lanes > 1)
-    launch_factor<team_lanes, long_flight<T>>(cuda, f, shown);
+    launch_factor<team_lanes, long_flight<T>>(cuda, f, shown, turns);
   else if (f.items.most_of_a_row <= short_flight)
-    launch_factor<1, short_flight>(cuda, f, shown);
+    launch_factor<1, short_flight>(cuda, f, shown, turns);
   else
-    launch_factor<1, long_flight<T>>(cuda, f, shown);
+    launch_factor<1, long_flight<T>>(cuda, f, shown, turns);
 }
 
 using Where = Cuda;

@@ -159,10 +159,9 @@ __global__ void __launch_bounds__(solve_threads, flight > 4      ? 2
 }
 
 template <class T, int flight>
-void launch_awaited(const Cuda& cuda, const AwaitedSolve<T>& w) {
-  Frame frame(cuda);
+void launch_awaited(const Cuda& cuda, const AwaitedSolve<T>& w, Turns turns) {
   run_pass(cuda, std::int64_t{w.s.a.rows} * w.columns, ClearSolved<T>{w.solved});
-  const Turns turns = take_turns(cuda, frame);
+  turns.begin(cuda);
   constexpr int warps = solve_threads / 32;
   const auto blocks = static_cast<unsigned>((w.tasks * w.columns + warps - 1) / warps);
   awaited_kernel<T, flight><<<blocks, solve_threads, 0, cuda.stream>>>(w, cuda.skip, turns);
@@ -187,11 +186,13 @@ void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::int64
   constexpr int short_flight = 4, long_flight = sizeof(T) > 8 ? 8 : 13;  // entries of a row that are asked for at once
   const std::int32_t most = std::min(s.b.cols, s.a.columns_at_a_time);
   Frame frame(cuda);
+  const Turns turns{frame.take<unsigned>(1)};
   AwaitedSolve<T> w{s, tasks, 0, most,
                     frame.take<T>(static_cast<std::size_t>(s.a.rows) * static_cast<std::size_t>(most))};
   for (; w.first < s.b.cols; w.first += most) {
     w.columns = std::min(most, s.b.cols - w.first);
-    s.a.mean_width <= short_flight ? launch_awaited<T, short_flight>(cuda, w) : launch_awaited<T, long_flight>(cuda, w);
+    s.a.mean_width <= short_flight ? launch_awaited<T, short_flight>(cuda, w, turns)
+                                   : launch_awaited<T, long_flight>(cuda, w, turns);
   }
 }
 

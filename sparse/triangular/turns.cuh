@@ -14,6 +14,8 @@ namespace krill {
 struct Turns {
   unsigned* taken;  ///< zero when a kernel starts
 
+  void begin(const Cuda& cuda) const { check(cudaMemsetAsync(taken, 0, sizeof(unsigned), cuda.stream)); }
+
   /// The block's number, the same in all its threads, which all call this.
   __device__ unsigned next() const {
     __shared__ unsigned mine;
@@ -23,11 +25,12 @@ struct Turns {
   }
 };
 
-/// A counter in the frame's memory, set to zero in the order of the stream.
+/// A counter in the frame's memory, set to zero in the order of the stream. To be taken before what is large: a word
+/// after it might need a block of workspace for itself.
 inline Turns take_turns(const Cuda& cuda, Frame& frame) {
-  auto* taken = frame.take<unsigned>(1);
-  check(cudaMemsetAsync(taken, 0, sizeof(unsigned), cuda.stream));
-  return {taken};
+  const Turns turns{frame.take<unsigned>(1)};
+  turns.begin(cuda);
+  return turns;
 }
 
 /// Stores a word that other blocks wait for; nothing else is ordered by it.

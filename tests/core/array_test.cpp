@@ -1,6 +1,7 @@
 #include "krill/sparse/core/array.hpp"
 
 #include <array>
+#include <random>
 #include <thread>
 
 #include "krill/sparse/vector/vector.hpp"
@@ -49,6 +50,28 @@ TEST_P(ArrayOnBackend, is_not_fetched_to_be_overwritten) {
   axpby(ctx, 1.0, x, 0.0, y);
   EXPECT_EQ(counters().transfers, before.transfers);
   EXPECT_EQ(y.host()[3], 2.0);
+}
+
+/// Sizes around the one from which several threads copy, and of several chunks with a rest; from two contexts at once.
+TEST_P(ArrayOnBackend, arrives_whole_however_large) {
+  const auto copy = [&](std::int64_t size, std::uint64_t seed) {
+    Context ctx = context();
+    Array<std::uint64_t> a(size), b(size);
+    std::mt19937_64 next(seed);
+    for (std::uint64_t& value : a.edit()) value = next();
+    ctx.dispatch([&](const auto& where) {
+      copy_bytes(where, b.write(where), a.read(where), static_cast<std::size_t>(size) * sizeof(std::uint64_t));
+    });
+    next.seed(seed);
+    std::int64_t wrong = 0;
+    for (const std::uint64_t value : b.host()) wrong += value != next();
+    EXPECT_EQ(wrong, 0) << size;
+  };
+  constexpr std::int64_t mib = (1 << 20) / sizeof(std::uint64_t);
+  for (const std::int64_t size : {16 * mib - 1, 16 * mib, 40 * mib + 123}) copy(size, 7);
+  std::thread other([&] { copy(33 * mib + 1, 8); });
+  copy(29 * mib - 1, 9);
+  other.join();
 }
 
 TEST_P(ArrayOnBackend, gives_its_memory_back_before_and_after_the_context_ends) {

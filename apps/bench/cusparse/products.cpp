@@ -16,7 +16,8 @@ class Spmv final : public Work {
     check(cusparseSpMV_bufferSize(handle(), op, one(), a_, x_, zero(), y_, type(), algorithm_, &bytes),
           "cusparseSpMV_bufferSize");
     workspace_.reserve(bytes);
-    if (task.a.layout == krill_rival_csr)
+    // Not in complex128, where cuSPARSE 12.6.3 reads from a null pointer.
+    if (task.a.layout == krill_rival_csr && task.scalar != krill_rival_complex128)
       check(cusparseSpMV_preprocess(handle(), op, one(), a_, x_, zero(), y_, type(), algorithm_, workspace_.get()),
             "cusparseSpMV_preprocess");
   }
