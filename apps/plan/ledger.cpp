@@ -1,21 +1,16 @@
 #include "krill/apps/plan/ledger.hpp"
 
-#include <algorithm>
-#include <numeric>
-
-#include "krill/sparse/core/arena.hpp"
-
 namespace krill::apps {
 namespace {
 
-constexpr std::size_t workspace_alignment = 256, pool_granule = 512;
+constexpr std::size_t pool_granule = 512;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
 Ledger::Ledger(bool on_cuda) : on_cuda_(on_cuda) {
-  if (on_cuda) scratch({1});
+  if (on_cuda) take(sizeof(unsigned));  // of sums over the grid
 }
 
 Ledger::Held& Ledger::Held::operator+=(Held&& other) {
@@ -38,18 +33,18 @@ void Ledger::add(std::size_t bytes) {
 }
 
 void Ledger::scratch(std::initializer_list<std::size_t> takes) {
-  std::size_t top = 0, used = on_cuda_ && !blocks_.empty() ? workspace_alignment : 0;  // the word of sums over the grid
-  for (const std::size_t take : takes) {
-    const std::size_t bytes = round_up(std::max<std::size_t>(take, 1), workspace_alignment);
-    while (top < blocks_.size() && blocks_[top] - used < bytes) ++top, used = 0;
-    if (top == blocks_.size()) {
-      blocks_.push_back(Arena::block_size(bytes, workspace()));
-      add(blocks_.back());
-    }
-    used += bytes;
-  }
+  const std::size_t before = workspace_.taken();
+  for (const std::size_t bytes : takes) take(bytes);
+  workspace_.release(before);
 }
 
-std::size_t Ledger::workspace() const { return std::accumulate(blocks_.begin(), blocks_.end(), std::size_t{0}); }
+void Ledger::take(std::size_t bytes) {
+  if (!workspace_.has_room(bytes)) {
+    const std::size_t size = workspace_.size_of_next(bytes);
+    workspace_.add(size);
+    add(size);
+  }
+  workspace_.take(bytes);
+}
 
 }  // namespace krill::apps

@@ -4,7 +4,8 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
-#include <vector>
+
+#include "krill/sparse/core/arena.hpp"
 
 namespace krill::apps {
 
@@ -50,14 +51,15 @@ class Ledger {
 
   std::size_t peak() const { return peak_; }
   const std::string& phase_of_peak() const { return phase_of_peak_; }
-  std::size_t workspace() const;
+  std::size_t workspace() const { return workspace_.bytes(); }
 
  private:
   void add(std::size_t bytes);
+  void take(std::size_t bytes);
 
   bool on_cuda_;
   std::size_t now_ = 0, peak_ = 0;
-  std::vector<std::size_t> blocks_;  // of workspace
+  ArenaBlocks workspace_;
   std::string phase_ = "start", phase_of_peak_ = "start";
 };
 

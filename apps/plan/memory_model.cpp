@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t index = sizeof(std::int32_t);  // bytes of a row, a column or a place
 constexpr std::size_t count64 = sizeof(std::int64_t);
 
+/// What CUB's radix sort of n pairs counts in, beside the pairs: about 1 kB a tile of some 30 kB of keys.
+std::size_t radix_counts(std::size_t n, std::size_t key_bytes) { return 8192 + n * key_bytes / 28; }
+
 }  // namespace
 
 MemoryModel::Held MemoryModel::csr(const MatrixSizes& m) {
@@ -34,7 +37,7 @@ void MemoryModel::transpose_scratch(const MatrixSizes& m, bool keeps_permutation
   const std::size_t indices = m.entries() * index, offsets = m.entries() * m.offset;
   if (m.nnz < least_entries_for_buckets)
     return ledger_.scratch({(m.n() + 1) * m.offset, indices, indices, offsets, keeps_permutation ? 0 : offsets,
-                            indices + offsets + 8192 + m.entries() / 7});  // of CUB: pairs once more, counts of tiles
+                            indices + offsets + radix_counts(m.entries(), index)});  // of CUB: pairs once more, too
   const std::size_t payload = keeps_permutation ? m.offset : m.scalar;
   ledger_.scratch({m.entries() * (payload > 8 ? 32 : 16)});
 }
@@ -44,7 +47,7 @@ void MemoryModel::sort_by_depth(const MatrixSizes& m, std::int32_t deepest) {
   constexpr std::int32_t most_in_one_pass = 255;
   const std::size_t each = m.n() * index;
   if (on_cuda_)
-    ledger_.scratch({each, each, deepest > most_in_one_pass ? 2 * each : 1});
+    ledger_.scratch({each, each, (deepest > most_in_one_pass ? 2 * each : 0) + radix_counts(m.n(), index)});
   else
     ledger_.scratch({(static_cast<std::size_t>(deepest) + 2) * index});
 }
@@ -55,7 +58,7 @@ MemoryModel::Held MemoryModel::reordered(const MatrixSizes& m) {
   const Held permutation = hold(m.entries() * m.offset);
   if (on_cuda_) {
     const std::size_t keys = m.entries() * sizeof(std::uint64_t), payload = m.entries() * m.offset;
-    ledger_.scratch({keys, payload, keys, payload});
+    ledger_.scratch({keys, payload, keys, payload, radix_counts(m.entries(), sizeof(std::uint64_t))});
   } else {
     constexpr std::size_t record = 16;  // a pair as a key, and its place
     ledger_.scratch({m.entries() * record, m.entries() * record});

@@ -9,13 +9,11 @@
 namespace krill {
 namespace {
 
-constexpr std::size_t alignment = 256;
-
-std::size_t round_up(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+constexpr auto alignment = std::align_val_t(ArenaBlocks::alignment);
 
 std::byte* allocate(const Cuda* where, std::size_t bytes) {
   if (where) return static_cast<std::byte*>(device::allocate(*where, bytes, "workspace"));
-  auto* memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t(alignment), std::nothrow));
+  auto* memory = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
   if (memory) host_memory::add(bytes);
   return memory;
 }
@@ -24,45 +22,54 @@ void release(int device, std::byte* memory, std::size_t bytes) {
   constexpr std::uint64_t gone = 0;  // a context's stream goes before its arena
   if (device != Arena::on_host) return device::release(device, gone, memory);
   host_memory::subtract(bytes);
-  ::operator delete(memory, std::align_val_t(alignment));
+  ::operator delete(memory, alignment);
 }
 
 }  // namespace
 
-Arena::~Arena() {
-  for (const Block& block : blocks_) release(device_, block.memory, block.size);
+ArenaBlocks::Place ArenaBlocks::take(std::size_t bytes) {
+  bytes = rounded(bytes);
+  const std::size_t block = first_with(bytes);
+  takes_.push_back({block, blocks_[block].used});
+  blocks_[block].used += bytes;
+  return takes_.back();
 }
 
-void* Arena::take(std::size_t bytes, const Cuda* where) {
-  bytes = round_up(std::max<std::size_t>(bytes, 1));
-  while (top_ < blocks_.size() && blocks_[top_].size - blocks_[top_].used < bytes) ++top_;
-  if (top_ == blocks_.size()) {
-    if (where) device::forbid_in_capture(*where, "growing the workspace");
-    const std::size_t size = block_size(bytes, this->bytes());
-    std::byte* memory = allocate(where, size);
-    if (!memory) throw OutOfMemory("workspace", size, 0);
-    blocks_.push_back({memory, size, 0});
-  }
-  Block& block = blocks_[top_];
-  block.used += bytes;
-  return block.memory + (block.used - bytes);
+void ArenaBlocks::release(std::size_t count) {
+  for (; takes_.size() > count; takes_.pop_back()) blocks_[takes_.back().block].used = takes_.back().offset;
 }
 
-std::size_t Arena::bytes() const {
+std::size_t ArenaBlocks::bytes() const {
   std::size_t sum = 0;
   for (const Block& block : blocks_) sum += block.size;
   return sum;
 }
 
-Frame::Frame(Arena& arena, const Cuda* cuda)
-    : arena_(arena),
-      cuda_(cuda),
-      top_(arena.top_),
-      used_(arena.top_ < arena.blocks_.size() ? arena.blocks_[arena.top_].used : 0) {}
-
-Frame::~Frame() {
-  for (std::size_t b = top_; b < arena_.blocks_.size(); ++b) arena_.blocks_[b].used = b == top_ ? used_ : 0;
-  arena_.top_ = top_;
+std::size_t ArenaBlocks::first_with(std::size_t bytes) const {
+  const auto found =
+      std::ranges::find_if(blocks_, [&](const Block& block) { return block.size - block.used >= bytes; });
+  return static_cast<std::size_t>(found - blocks_.begin());
 }
+
+Arena::~Arena() {
+  for (const Memory& block : memory_) release(device_, block.begin, block.size);
+}
+
+void* Arena::take(std::size_t bytes, const Cuda* where) {
+  if (!blocks_.has_room(bytes)) {
+    if (where) device::forbid_in_capture(*where, "growing the workspace");
+    const std::size_t size = blocks_.size_of_next(bytes);
+    std::byte* memory = allocate(where, size);
+    if (!memory) throw OutOfMemory("workspace", size, 0);
+    memory_.push_back({memory, size});
+    blocks_.add(size);
+  }
+  const ArenaBlocks::Place place = blocks_.take(bytes);
+  return memory_[place.block].begin + place.offset;
+}
+
+Frame::Frame(Arena& arena, const Cuda* cuda) : arena_(arena), cuda_(cuda), taken_(arena.blocks_.taken()) {}
+
+Frame::~Frame() { arena_.blocks_.release(taken_); }
 
 }  // namespace krill

@@ -25,8 +25,7 @@ struct Turns {
   }
 };
 
-/// A counter in the frame's memory, set to zero in the order of the stream. To be taken before what is large: a word
-/// after it might need a block of workspace for itself.
+/// A counter in the frame's memory, set to zero in the order of the stream.
 inline Turns take_turns(const Cuda& cuda, Frame& frame) {
   const Turns turns{frame.take<unsigned>(1)};
   turns.begin(cuda);

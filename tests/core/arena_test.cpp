@@ -41,6 +41,27 @@ TEST_P(ArenaOnBackend, gives_the_same_memory_again_and_does_not_grow) {
   });
 }
 
+TEST_P(ArenaOnBackend, has_room_for_small_takes_after_large_ones) {
+  Context ctx = context();
+  ctx.dispatch([&](const auto& where) {
+    const std::size_t before = ctx.workspace_bytes();
+    for (int i = 0; i < 3; ++i) {
+      Frame outer(where);
+      char* first = outer.template take<char>(100);
+      char* large = outer.template take<char>(40 << 20);
+      char* small = nullptr;
+      {
+        Frame inner(where);
+        small = inner.template take<char>(100);
+        EXPECT_GE(std::abs(small - first), 100);
+        EXPECT_TRUE(small < large || small >= large + (40 << 20));
+      }
+      EXPECT_EQ(outer.template take<char>(100), small);
+    }
+    EXPECT_LE(ctx.workspace_bytes(), before + (41 << 20));
+  });
+}
+
 KRILL_ON_BACKENDS(ArenaOnBackend);
 
 }  // namespace
