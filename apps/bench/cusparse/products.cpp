@@ -16,8 +16,7 @@ class Spmv final : public Work {
     check(cusparseSpMV_bufferSize(handle(), op, one(), a_, x_, zero(), y_, type(), algorithm_, &bytes),
           "cusparseSpMV_bufferSize");
     workspace_.reserve(bytes);
-    // Not in complex128, where cuSPARSE 12.6.3 reads from a null pointer.
-    if (task.a.layout == krill_rival_csr && task.scalar != krill_rival_complex128)
+    if (task.a.layout == krill_rival_csr)
       check(cusparseSpMV_preprocess(handle(), op, one(), a_, x_, zero(), y_, type(), algorithm_, workspace_.get()),
             "cusparseSpMV_preprocess");
   }

@@ -67,10 +67,10 @@ inline cudaDataType data_type(KrillRivalScalar scalar) {
   return types[scalar];
 }
 
-/// A factor in the scalar type of a task.
+/// A factor in the scalar type of a task, aligned as cuDoubleComplex and cuComplex are.
 struct Factor {
-  double as_double[2] = {};
-  float as_float[2] = {};
+  alignas(16) double as_double[2] = {};
+  alignas(8) float as_float[2] = {};
   Factor(double value) { as_double[0] = value, as_float[0] = static_cast<float>(value); }
   const void* in(KrillRivalScalar scalar) const {
     const bool single = scalar == krill_rival_float32 || scalar == krill_rival_complex64;
