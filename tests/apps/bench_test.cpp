@@ -511,8 +511,9 @@ TEST_F(BenchCommandLine, against_cusparse_on_a_device) {
   } catch (const InvalidArgument& e) {
     GTEST_SKIP() << e.what();
   }
+  // Without color: csrcolor of cuSPARSE 12.6 runs out of memory on some machines that other processes use as well.
   const Json result = measured(
-      "spmv convert csr2csc color --backend cuda --compare cusparse --matrix poisson2d nx=300 --precision "
+      "spmv convert csr2csc --backend cuda --compare cusparse --matrix poisson2d nx=300 --precision "
       "float32,float64,complex64,complex128");
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;

@@ -18,8 +18,7 @@ class ColorInfo {
   cusparseColorInfo_t info_ = nullptr;
 };
 
-/// The colors and the order of the rows that they give. Each run has an info of its own: with one that was used before,
-/// csrcolor was seen to find hundreds of thousands of colors.
+/// The colors and the order of the rows that they give.
 class CsrColor final : public Work {
  public:
   CsrColor(const Session& session, const KrillRivalTask& task)
