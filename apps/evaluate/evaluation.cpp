@@ -59,13 +59,20 @@ Verdict judge(const Evaluation& all, const System& system) {
 }
 
 std::vector<std::size_t> finalists(const Evaluation& all, const System& system) {
-  const Verdict verdict = judge(all, system);
-  std::vector<std::size_t> found;
+  std::vector<std::size_t> solved, found;
+  std::vector<Cost> costs;
+  for (const std::size_t r : system.runs) {
+    const Run& run = all.runs[r];
+    if (!run.outcome.converged()) continue;
+    solved.push_back(r);
+    costs.push_back(cost_of(run));
+    costs.back().setup = run.outcome.setup().least, costs.back().solve = run.outcome.solve().least;
+  }
   for (const Use use : {Use::one_solve, Use::many_solves}) {
-    const auto& order = verdict.rankings[static_cast<std::size_t>(use)];
+    const auto order = ranking(costs, use);
     for (std::size_t k = 0; k < std::min(order.size(), most_finalists); ++k) {
-      const bool near = value(verdict.costs[order[k]], use) <= near_the_best * value(verdict.costs[order.front()], use);
-      const std::size_t run = verdict.solved[order[k]];
+      const bool near = value(costs[order[k]], use) <= near_the_best * value(costs[order.front()], use);
+      const std::size_t run = solved[order[k]];
       if (near && std::ranges::find(found, run) == found.end()) found.push_back(run);
     }
   }

@@ -52,7 +52,8 @@ struct Verdict {
 };
 Verdict judge(const Evaluation&, const System&);
 
-/// Runs close enough to the best for one or for many solves that another measurement may change the order.
+/// Runs close enough to the best for one or for many solves that another measurement may change the order, going by the
+/// quickest time of each: one that something else slowed down may be the best.
 std::vector<std::size_t> finalists(const Evaluation&, const System&);
 
 /// Several systems together, where there are several.

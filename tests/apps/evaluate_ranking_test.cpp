@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "krill/apps/evaluate/outcome.hpp"
+#include "krill/apps/evaluate/evaluation.hpp"
 #include "krill/apps/evaluate/ranking.hpp"
 
 namespace krill::apps::evaluate {
@@ -22,6 +22,30 @@ TEST(Ranking, orders_by_the_value_of_each_use) {
   EXPECT_EQ(ranking(hand_made, Use::one_solve), (Indices{1, 4, 0, 2, 3}));
   EXPECT_EQ(ranking(hand_made, Use::many_solves), (Indices{2, 3, 1, 4, 0}));
   EXPECT_EQ(ranking(hand_made, Use::least_memory), (Indices{0, 1, 4, 2, 3}));
+}
+
+/// Number 1 was slowed down in two of its three solves, number 5 is beyond twice the best time; of the others four go
+/// on.
+TEST(Finalists, are_the_quickest_of_those_that_something_slowed_down_too) {
+  Evaluation all;
+  all.systems.resize(1);
+  for (const std::vector<double>& solves :
+       {std::vector<double>{10, 10, 10}, {9, 17, 18}, {11, 11, 11}, {12, 12, 12}, {13, 13, 13}, {30, 30, 30}}) {
+    evaluate::Run run;
+    run.outcome.status = "converged";
+    for (const double solve : solves) {
+      Sample sample;
+      sample.solve = solve;
+      run.outcome.samples.push_back(sample);
+    }
+    all.systems.front().runs.push_back(all.runs.size());
+    all.runs.push_back(run);
+  }
+  EXPECT_EQ(finalists(all, all.systems.front()), (Indices{0, 1, 2, 3}));
+  all.runs[3].outcome.status = "max_iterations";
+  EXPECT_EQ(finalists(all, all.systems.front()), (Indices{0, 1, 2, 4}));
+  all.runs[2].outcome.status = all.runs[4].outcome.status = "max_iterations";
+  EXPECT_EQ(finalists(all, all.systems.front()), (Indices{0, 1}));
 }
 
 TEST(Ranking, pareto_set_holds_what_nobody_beats) {
