@@ -59,20 +59,18 @@ Verdict judge(const Evaluation& all, const System& system) {
 }
 
 std::vector<std::size_t> finalists(const Evaluation& all, const System& system) {
-  std::vector<std::size_t> solved, found;
-  std::vector<Cost> costs;
-  for (const std::size_t r : system.runs) {
-    const Run& run = all.runs[r];
-    if (!run.outcome.converged()) continue;
-    solved.push_back(r);
-    costs.push_back(cost_of(run));
-    costs.back().setup = run.outcome.setup().least, costs.back().solve = run.outcome.solve().least;
+  const Verdict verdict = judge(all, system);
+  std::vector<Cost> costs = verdict.costs;
+  for (std::size_t k = 0; k < costs.size(); ++k) {
+    const Outcome& outcome = all.runs[verdict.solved[k]].outcome;
+    costs[k].setup = outcome.setup().least, costs[k].solve = outcome.solve().least;
   }
+  std::vector<std::size_t> found;
   for (const Use use : {Use::one_solve, Use::many_solves}) {
     const auto order = ranking(costs, use);
     for (std::size_t k = 0; k < std::min(order.size(), most_finalists); ++k) {
       const bool near = value(costs[order[k]], use) <= near_the_best * value(costs[order.front()], use);
-      const std::size_t run = solved[order[k]];
+      const std::size_t run = verdict.solved[order[k]];
       if (near && std::ranges::find(found, run) == found.end()) found.push_back(run);
     }
   }

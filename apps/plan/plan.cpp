@@ -111,6 +111,7 @@ class Rehearsal {
  private:
   std::size_t vector() const { return m_.n() * m_.scalar; }
   std::string format_name() const { return std::string(format_names[static_cast<std::size_t>(c_.format)]); }
+
   Held make_products() {
     ledger_.begin("products");
     ledger_.scratch({1});
