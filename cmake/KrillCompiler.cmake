@@ -16,7 +16,9 @@ find_program(KRILL_CCACHE ccache)
 mark_as_advanced(KRILL_CCACHE)
 foreach(language IN ITEMS CXX CUDA)
   if(KRILL_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-    set(CMAKE_${language}_COMPILER_LAUNCHER ${KRILL_CCACHE})
+    # With precompiled headers, ccache has to be told that they may hold __TIME__ and macros that it does not see.
+    set(CMAKE_${language}_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${KRILL_CCACHE})
   endif()
 endforeach()
 
@@ -68,8 +70,17 @@ add_compile_options(
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>"
   "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds;-Wno-stringop-overflow>"
   # Messages and debug records name files from the project's root, wherever it lies.
-  "$<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=;-ffile-prefix-map=${PROJECT_BINARY_DIR}/include/krill/=>"
+  "$<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>")
+
+# krill_precompile(TARGET [HEADER...]): precompiles what most files include, and HEADERs, for the C++ files of TARGET. Files
+# still include what they use: tools/lint reads them without.
+function(krill_precompile target)
+  target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/common_headers.hpp>")
+  foreach(header IN LISTS ARGN)
+    target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
+  endforeach()
+endfunction()
 
 if(KRILL_SANITIZE)
   # Accesses by null are the address sanitizer's business as well, and Eigen loads std::complex<float> as a double,

@@ -12,10 +12,7 @@ if(TARGET krill)
   include(cmake/KrillTexts.cmake)
 endif()
 
-foreach(folder IN ITEMS sparse solvers)
-  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/krill FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
-endforeach()
-install(FILES ${krill_include_dir}/krill/config.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/krill)
+install(DIRECTORY ${krill_include_dir}/krill DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 configure_package_config_file(cmake/krillConfig.cmake.in ${PROJECT_BINARY_DIR}/krillConfig.cmake
   INSTALL_DESTINATION ${krill_package_dir})

@@ -6,6 +6,7 @@ function(krill_test name)
   set(program test_${name})
   add_executable(${program} ${ARGN})
   target_link_libraries(${program} PRIVATE krill_test_support)
+  target_precompile_headers(${program} REUSE_FROM krill_test_support)
   gtest_discover_tests(${program}
     TEST_PREFIX ${name}/
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

@@ -8,4 +8,4 @@ if(git AND EXISTS ${source}/.git)
   endif()
 endif()
 file(CONFIGURE OUTPUT ${output} CONTENT
-  "#include \"krill/config.hpp\"\n\nstd::string_view krill::git_commit() noexcept { return \"${commit}\"; }\n")
+  "#include \"sparse/core/config.hpp\"\n\nstd::string_view krill::git_commit() noexcept { return \"${commit}\"; }\n")

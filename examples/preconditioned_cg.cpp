@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <krill/solvers/pcg.hpp>
+#include <krill/solvers/precond/preconditioner.hpp>
 #include <krill/sparse/io/generate.hpp>
 #include <krill/sparse/io/read.hpp>
 #include <krill/sparse/vector/vector.hpp>

@@ -1,18 +1,20 @@
-#include "krill/solvers/bicgstab.hpp"
+#include "solvers/bicgstab.hpp"
 
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 
 template <class T>
 Bicgstab<T>::Bicgstab(const Operator<T>& A, const Preconditioner<T>& M, const BicgstabOptions& options)
     : Krylov<T>(A, M, options.max_iterations, options.stop),
-      shadow_(A.size(), "bicgstab shadow residual"),
-      p_(A.size(), "bicgstab p"),
-      v_(A.size(), "bicgstab v"),
-      t_(A.size(), "bicgstab t"),
-      y_(A.size(), "bicgstab y"),
-      z_(A.size(), "bicgstab z"),
+      shadow_(A.rows(), "bicgstab shadow residual"),
+      p_(A.rows(), "bicgstab p"),
+      v_(A.rows(), "bicgstab v"),
+      t_(A.rows(), "bicgstab t"),
+      y_(A.rows(), "bicgstab y"),
+      z_(A.rows(), "bicgstab z"),
       shadow_v_(1, "bicgstab r0'v"),
       ts_(1, "bicgstab s't"),
       tt_(1, "bicgstab t't"),
@@ -77,8 +79,11 @@ void Bicgstab<T>::settle(Context& ctx) {
   });
 }
 
-#define INSTANTIATE(T) template class Bicgstab<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory Bicgstab<T>::memory(MemoryLedger& ledger, std::int64_t size, const BicgstabOptions& o, bool preconditioned) {
+  return Krylov<T>::memory(ledger, size, o.max_iterations, vectors - (preconditioned ? 0 : 2));
+}
+
+KRILL_INSTANTIATE(Bicgstab);
 
 }  // namespace krill

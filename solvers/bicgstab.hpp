@@ -1,7 +1,8 @@
 // BiCGStab, preconditioned from the right (van der Vorst 1992).
 #pragma once
-#include "krill/solvers/bicgstab_passes.hpp"
-#include "krill/solvers/krylov.hpp"
+#include "solvers/bicgstab_passes.hpp"
+#include "solvers/krylov.hpp"
+#include "solvers/work.hpp"
 
 namespace krill {
 
@@ -12,12 +13,16 @@ template <class T>
 class Bicgstab final : public Krylov<T> {
  public:
   Bicgstab(const Operator<T>& A, const Preconditioner<T>& M, const BicgstabOptions& = {});
+  /// What a solve takes; `preconditioned`: what M gives is another vector than what it takes.
+  static HeldMemory memory(MemoryLedger&, std::int64_t size, const BicgstabOptions&, bool preconditioned);
 
  private:
+  static constexpr std::int64_t vectors = 6;  // shadow residual, p, v, t, and y and z of the preconditioner
+
   void start(Context&) override;
   void iterate_once(Context&) override;
   void settle(Context&) override;
-  std::int64_t own_vectors() const override { return 6; }
+  std::int64_t own_vectors() const override { return vectors; }
 
   void direction(Context&);
   void half(Context&);
@@ -27,7 +32,12 @@ class Bicgstab final : public Krylov<T> {
   Array<T> shadow_, p_, v_, t_, y_, z_;
   const Array<T>* direction_ = &p_;  // M p of the last iteration: p_ itself or y_
   Array<wide_t<T>> shadow_v_, ts_, tt_;
-  Array<BicgstabScalars<kernel_t<T>>> scalars_;
+  Array<detail::BicgstabScalars<kernel_t<T>>> scalars_;
 };
+
+/// Two products, and the updates of p, s, x and r: six, with four dots.
+inline SolveWork work(const BicgstabOptions&, int iterations) {
+  return {2.0 * iterations, 20.0 * iterations, 10.0 * iterations};
+}
 
 }  // namespace krill

@@ -1,10 +1,10 @@
 // The fused passes of BiCGStab. Its scalars live on the backend's side.
 #pragma once
-#include "krill/solvers/progress.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/core/types.hpp"
+#include "solvers/progress.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/core/types.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The scalars of the recurrence.
 template <class T>
@@ -165,4 +165,11 @@ struct BicgstabSettle {
   constexpr NoSum entry(std::int64_t i) const { return x[i] += alpha * y[i], NoSum{}; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct BicgstabPasses {
+  static constexpr auto list = passes<Where, BicgstabStart<T>, BicgstabReset<T>, BicgstabDirection<T>, BicgstabHalf<T>,
+                                      BicgstabUpdate<T>, BicgstabSettle<T>>;
+};
+
+}  // namespace krill::detail

@@ -1,18 +1,26 @@
-#include "krill/solvers/gmres.hpp"
+#include "solvers/gmres.hpp"
 
 #include <algorithm>
 
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+namespace {
+
+int restart_of(const GmresOptions& o, std::int64_t size) {
+  return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>({o.restart, o.max_iterations, size})));
+}
+
+}  // namespace
+
+using namespace detail;
 
 template <class T>
 Gmres<T>::Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresOptions& options)
     : Krylov<T>(A, M, options.max_iterations, options.stop),
-      restart_(static_cast<int>(
-          std::max<std::int64_t>(1, std::min<std::int64_t>({options.restart, options.max_iterations, A.size()})))),
-      z_(A.size(), "gmres z"),
-      u_(A.size(), "gmres u"),
+      restart_(restart_of(options, A.rows())),
+      z_(A.rows(), "gmres z"),
+      u_(A.rows(), "gmres u"),
       h_((restart_ + std::int64_t{1}) * restart_, "gmres H"),
       g_(restart_ + std::int64_t{1}, "gmres g"),
       sine_(restart_, "gmres sines"),
@@ -21,7 +29,7 @@ Gmres<T>::Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresOpt
       cosine_(restart_, "gmres cosines"),
       length_(1, "gmres ||w||"),
       cycle_(std::vector<Cycle>(1), "gmres cycle") {
-  for (int j = 0; j <= restart_; ++j) basis_.emplace_back(A.size(), "gmres basis");
+  for (int j = 0; j <= restart_; ++j) basis_.emplace_back(A.rows(), "gmres basis");
 }
 
 template <class T>
@@ -100,19 +108,26 @@ HessenbergView<kernel_t<T>> Gmres<T>::hessenberg(const Where& where) {
   return {restart_, h_.update(where), g_.update(where), sine_.update(where), y_.update(where), cosine_.update(where)};
 }
 
-/// Vectors first, ..., of the basis: as many as a group holds and there are before `past`.
+/// Vectors first, ..., of the basis: as many as a group holds and there are before `end`.
 template <class T>
 template <class Where>
-BasisGroup<kernel_t<T>> Gmres<T>::group(const Where& where, int first, int past) const {
+BasisGroup<kernel_t<T>> Gmres<T>::group(const Where& where, int first, int end) const {
   BasisGroup<kernel_t<T>> vectors;
-  vectors.count = std::min(gmres_group, past - first);
+  vectors.count = std::min(gmres_group, end - first);
   for (int k = 0; k < vectors.count; ++k)
     vectors.v[k] = basis_[static_cast<std::size_t>(first) + static_cast<std::size_t>(k)].read(where);
   return vectors;
 }
 
-#define INSTANTIATE(T) template class Gmres<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory Gmres<T>::memory(MemoryLedger& ledger, std::int64_t size, const GmresOptions& o, bool preconditioned) {
+  const std::int64_t restart = restart_of(o, size);
+  HeldMemory kept =
+      Krylov<T>::memory(ledger, size, o.max_iterations, restart + vectors_beside_basis - (preconditioned ? 0 : 1));
+  kept += ledger.hold<wide_t<T>>((restart + 1) * restart);
+  return kept;
+}
+
+KRILL_INSTANTIATE(Gmres);
 
 }  // namespace krill

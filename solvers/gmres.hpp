@@ -2,8 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "krill/solvers/gmres_passes.hpp"
-#include "krill/solvers/krylov.hpp"
+#include "solvers/gmres_passes.hpp"
+#include "solvers/krylov.hpp"
+#include "solvers/work.hpp"
 
 namespace krill {
 
@@ -13,11 +14,15 @@ template <class T>
 class Gmres final : public Krylov<T> {
  public:
   Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresOptions& = {});
+  /// What a solve takes; `preconditioned`: what M gives is another vector than what it takes.
+  static HeldMemory memory(MemoryLedger&, std::int64_t size, const GmresOptions&, bool preconditioned);
 
  private:
+  static constexpr std::int64_t vectors_beside_basis = 3;  // its last one, z, u
+
   void start(Context&) override {}
   void iterate_once(Context&) override;  // one cycle
-  std::int64_t own_vectors() const override { return restart_ + 3; }
+  std::int64_t own_vectors() const override { return restart_ + vectors_beside_basis; }
 
   void begin_cycle(Context&);
   void step(Context&, int j);
@@ -25,9 +30,9 @@ class Gmres final : public Krylov<T> {
   void close_cycle(Context&);
 
   template <class Where>
-  HessenbergView<kernel_t<T>> hessenberg(const Where&);
+  detail::HessenbergView<kernel_t<T>> hessenberg(const Where&);
   template <class Where>
-  BasisGroup<kernel_t<T>> group(const Where&, int first, int past) const;
+  detail::BasisGroup<kernel_t<T>> group(const Where&, int first, int end) const;
 
   using Krylov<T>::A_, Krylov<T>::M_, Krylov<T>::x_, Krylov<T>::r_, Krylov<T>::rr_, Krylov<T>::progress_;
   int restart_;
@@ -35,7 +40,20 @@ class Gmres final : public Krylov<T> {
   Array<T> z_, u_;
   Array<wide_t<T>> h_, g_, sine_, y_, dots_;
   Array<double> cosine_, length_;
-  Array<Cycle> cycle_;
+  Array<detail::Cycle> cycle_;
 };
+
+/// Step j of a cycle multiplies, makes w orthogonal to j vectors (once, which reads them twice) and normalizes it; a
+/// cycle begins with the residual and ends with the update of x.
+inline SolveWork work(const GmresOptions& o, int iterations) {
+  SolveWork sum;
+  for (int done = 0; done < iterations; done += o.restart) {
+    const double steps = iterations - done < o.restart ? iterations - done : o.restart;
+    sum.products += steps + 1;
+    sum.vectors += steps * (steps + 1) + 7 * steps + (steps + 2) + 3;
+    sum.updates += steps * (steps + 1) + 2 * steps + steps + 1;
+  }
+  return sum;
+}
 
 }  // namespace krill

@@ -1,11 +1,11 @@
 // The passes of restarted GMRES. The Hessenberg matrix, its rotations and the decision to stop live on the backend's
 // side, so a whole cycle runs without the host.
 #pragma once
-#include "krill/solvers/progress.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/vector/vector_passes.hpp"
+#include "solvers/progress.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/vector/vector_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 inline constexpr int gmres_group = 8;  // basis vectors that one pass works on: their dots stay in registers
 
@@ -36,7 +36,8 @@ struct HessenbergView {
       c[k] = scaled(upper, cosine[k]) + sine[k] * lower;
       c[k + 1] = scaled(lower, cosine[k]) - conj(sine[k]) * upper;
     }
-    const double above = square_root(squared(c[j])), length = square_root(squared(c[j]) + below * below);
+    const double above = detail::square_root(squared(c[j])),
+                 length = detail::square_root(squared(c[j]) + below * below);
     const W direction = above == 0 ? W(1) : scaled(c[j], 1 / above);
     cosine[j] = length == 0 ? 1 : above / length;
     sine[j] = length == 0 ? W(0) : scaled(direction, below / length);
@@ -58,10 +59,10 @@ struct GmresBegin {
   Cycle* cycle;
   real_t<T> factor = 0;
 
-  constexpr bool begin() { return factor = static_cast<real_t<T>>(1 / square_root(*rr)), true; }
+  constexpr bool begin() { return factor = static_cast<real_t<T>>(1 / detail::square_root(*rr)), true; }
   constexpr double entry(std::int64_t i) const { return v[i] = scaled(r[i], factor), 0.0; }
   constexpr void finish(double) const {
-    hessenberg.g[0] = wide_t<T>(square_root(*rr));
+    hessenberg.g[0] = wide_t<T>(detail::square_root(*rr));
     *cycle = {Reason::running, Reason::running, 0, *rr};
   }
 };
@@ -146,7 +147,7 @@ struct CloseColumn {
   constexpr bool begin() { return former.begin(), true; }
   constexpr double entry(std::int64_t i) const { return squared(former.entry(i)); }
   constexpr void finish(double sum) const {
-    *length = square_root(sum);
+    *length = detail::square_root(sum);
     double column2 = 0;
     for (int k = 0; k <= j; ++k) column2 += squared(hessenberg.column(j)[k]);
     cycle->outcome = progress->note(hessenberg.rotate(j, *length));
@@ -225,8 +226,8 @@ struct AddTo {
   constexpr NoSum entry(std::int64_t i) const { return x[i] += z[i], NoSum{}; }
 };
 
-/// Ends a cycle: rr is the true residual now and decides. A cycle that gained nothing would be repeated for ever.
-/// A pass over nothing.
+/// Ends a cycle: rr is the true residual and decides. After a cycle without gain the solve ends, for the next cycle
+/// would be the same. A pass over nothing.
 struct GmresEnd {
   using Sum = double;
   const double* rr;
@@ -249,4 +250,11 @@ struct GmresEnd {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct GmresPasses {
+  static constexpr auto list = passes<Where, GmresBegin<T>, Orthogonalize<T>, CloseColumn<T>, Normalize<T>,
+                                      SolveTriangle<T>, Combine<T>, AddTo<T>, GmresEnd>;
+};
+
+}  // namespace krill::detail

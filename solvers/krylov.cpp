@@ -1,23 +1,17 @@
-#include "krill/solvers/krylov.hpp"
+#include "solvers/krylov.hpp"
 
 #include <chrono>
 #include <cmath>
 
-#include "krill/solvers/krylov_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/trace.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "solvers/krylov_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/trace.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
-
-constexpr int most_restarts_from_truth = 10;
-constexpr double worth_going_on = 0.25;  // of the squared true residual: a restart has to halve the norm
-
-/// Reasons after which the method can start anew from the residual of what it has.
-bool can_go_on(Reason reason) {
-  return reason == Reason::converged || reason == Reason::breakdown_rho || reason == Reason::breakdown_omega;
-}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -31,21 +25,32 @@ template <class T>
 Krylov<T>::Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iterations, const StopOptions& stop)
     : A_(A),
       M_(M),
-      x_(A.size(), "solver x"),
-      r_(A.size(), "solver r"),
+      x_(A.rows(), "solver x"),
+      r_(A.rows(), "solver r"),
       rr_(1, "solver r'r"),
       progress_(1, "solver progress"),
       max_iterations_(max_iterations),
       stop_(stop),
-      b_(A.size(), "solver b"),
+      b_(A.rows(), "solver b"),
       most_(1, "solver max |b|"),
       rhs2_(1, "solver b'b"),
-      history_(max_iterations + std::int64_t{1}, "solver history") {}
+      history_(max_iterations + std::int64_t{1}, "solver history"),
+      truth_(1, "solver truth") {
+  require_size("solver: columns of the square operator", A.cols(), A.rows());
+}
 
 template <class T>
 std::size_t Krylov<T>::bytes() const {
   return static_cast<std::size_t>(size() * (3 + own_vectors())) * sizeof(T) +
          static_cast<std::size_t>(history_.size()) * sizeof(double);
+}
+
+template <class T>
+HeldMemory Krylov<T>::memory(MemoryLedger& ledger, std::int64_t size, int max_iterations, std::int64_t own_vectors) {
+  HeldMemory kept = ledger.hold<double>(max_iterations + std::int64_t{1});                         // history
+  for (std::int64_t vector = 0; vector < 3 + own_vectors; ++vector) kept += ledger.hold<T>(size);  // b, x, r
+  ledger.scratch({1});                                                                             // of dots
+  return kept;
 }
 
 template <class T>
@@ -64,35 +69,10 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
   };
 
   import(ctx, b, x);
-  Progress end;
-  double true2 = 0;
-  int restarts = 0;
-  for (double last2 = std::numeric_limits<double>::infinity();; last2 = true2, ++restarts) {
-    start(ctx);
-    iterate(
-        ctx, graph_, progress_, [&] { iterate_once(ctx); }, watch || stop_.time_limit > 0 ? watcher : Watcher());
-    settle(ctx);
-    residual(ctx);
-    end = progress_.host()[0];
-    true2 = rr_.host()[0];
-    if (true2 <= end.target2 || !can_go_on(end.reason) || !(true2 <= worth_going_on * last2) ||
-        restarts == most_restarts_from_truth)
-      break;
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, 0, ResumeRecord{rr_.read(where), progress_.update(where)});
-    });
-  }
+  do attempt(ctx, x, watch || stop_.time_limit > 0 ? watcher : Watcher());
+  while (truth_.host()[0].goes_on);
 
-  SolveReport result = report(end, true2);
-  result.restarts_from_truth = restarts;
-  if (result.reason != Reason::converged && !(true2 < end.initial2)) {
-    result.kept_initial_guess = true;
-    result.true_relative = result.initial_relative;
-  } else {
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, size(), ExportSolution<kernel_t<T>>{most_.read(where), x_.read(where), x.write(where)});
-    });
-  }
+  SolveReport result = report();
   ctx.synchronize();
   result.seconds = seconds_since(begun);
   return result;
@@ -110,7 +90,21 @@ void Krylov<T>::import(Context& ctx, const Array<T>& b, const Array<T>& x) {
   ctx.dispatch([&](const auto& where) {
     run_pass(where, 0,
              StartRecord{most_.read(where), rhs2_.read(where), rr_.read(where), progress_.write(where),
-                         history_.write(where), stop_, max_iterations_});
+                         history_.write(where), truth_.write(where), stop_, max_iterations_});
+  });
+}
+
+template <class T>
+void Krylov<T>::attempt(Context& ctx, Array<T>& x, const Watcher& watcher) {
+  start(ctx);
+  iterate(
+      ctx, graph_, progress_, [&] { iterate_once(ctx); }, watcher);
+  settle(ctx);
+  residual(ctx);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, 0, DecideByTruth{rr_.read(where), progress_.update(where), truth_.update(where)});
+    run_pass(where, size(),
+             ExportSolution<kernel_t<T>>{most_.read(where), truth_.read(where), x_.read(where), x.update(where)});
   });
 }
 
@@ -122,12 +116,13 @@ void Krylov<T>::residual(Context& ctx) {
   });
 }
 
-/// The truth decides: an x that meets the tolerance is a solution whatever ended the loop, and nothing else is.
 template <class T>
-SolveReport Krylov<T>::report(const Progress& end, double true2) const {
+SolveReport Krylov<T>::report() const {
+  const Progress end = progress_.host()[0];
+  const Truth truth = truth_.host()[0];
   SolveReport result;
   result.iterations = end.iteration;
-  result.reason = true2 <= end.target2              ? Reason::converged
+  result.reason = truth.residual2 <= end.target2    ? Reason::converged
                   : end.reason == Reason::converged ? Reason::stagnated
                                                     : end.reason;
   const double unscale = 1 / scale_of(most_.host()[0]);
@@ -135,15 +130,15 @@ SolveReport Krylov<T>::report(const Progress& end, double true2) const {
   result.baseline = std::sqrt(end.baseline2) * unscale;
   result.initial_relative = ratio_of_roots(end.initial2, end.baseline2);
   result.recurrence_relative = ratio_of_roots(end.residual2, end.baseline2);
-  result.true_relative = ratio_of_roots(true2, end.baseline2);
+  result.kept_initial_guess = truth.keeps_guess;
+  result.true_relative = truth.keeps_guess ? result.initial_relative : ratio_of_roots(truth.residual2, end.baseline2);
   result.target_relative = ratio_of_roots(end.target2, end.baseline2);
+  result.restarts_from_truth = truth.restarts;
   for (const double norm2 : history_.host().first(static_cast<std::size_t>(end.iteration) + 1))
     result.history.push_back(ratio_of_roots(norm2, end.baseline2));
   return result;
 }
 
-#define INSTANTIATE(T) template class Krylov<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE(Krylov);
 
 }  // namespace krill

@@ -1,7 +1,8 @@
 // What all Krylov solvers share: the system at hand, the record, the loop, and the truth at the end.
 #pragma once
-#include "krill/solvers/loop.hpp"
-#include "krill/solvers/solver.hpp"
+#include "solvers/loop.hpp"
+#include "solvers/solver.hpp"
+#include "sparse/core/memory_ledger.hpp"
 
 namespace krill {
 
@@ -9,11 +10,17 @@ namespace krill {
 /// the last one. The rest is the same for all: b and x are scaled into arrays of the solver's own, the loop runs until
 /// there is a reason, b - A x is computed anew, and where only the recurrence had converged (or the method broke down
 /// on its way) the solve goes on from that true residual, a bounded number of times.
+///
+/// import() and attempt() only enqueue work, decisions included; where nobody watches they wait for nothing. solve() is
+/// the host's half: it looks whether one more attempt is due, and reports.
 template <class T>
 class Krylov : public Solver<T> {
  public:
   SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& watch = {}) final;
   std::size_t bytes() const override;
+
+  /// What a solve takes with so many vectors of the method's own.
+  static HeldMemory memory(MemoryLedger&, std::int64_t size, int max_iterations, std::int64_t own_vectors);
 
  protected:
   Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iterations, const StopOptions& stop);
@@ -25,7 +32,7 @@ class Krylov : public Solver<T> {
 
   void residual(Context&);  // r = b - A x, rr = r'r
 
-  std::int64_t size() const { return A_.size(); }
+  std::int64_t size() const { return A_.rows(); }
   int max_iterations() const { return max_iterations_; }
 
   const Operator<T>& A_;
@@ -35,13 +42,15 @@ class Krylov : public Solver<T> {
   Array<Progress> progress_;
 
  private:
-  void import(Context&, const Array<T>& b, const Array<T>& x);
-  SolveReport report(const Progress&, double true2) const;
+  void import(Context&, const Array<T>& b, const Array<T>& x);  // the system in arrays of the solver's own, the record
+  void attempt(Context&, Array<T>& x, const Watcher&);          // one loop, its truth, and x where that is the end
+  SolveReport report() const;
 
   int max_iterations_;
   StopOptions stop_;
   Array<T> b_;
   Array<double> most_, rhs2_, history_;
+  Array<Truth> truth_;
   LoopGraph graph_;
 };
 

@@ -2,12 +2,12 @@
 #pragma once
 #include <bit>
 
-#include "krill/solvers/options.hpp"
-#include "krill/solvers/progress.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/core/types.hpp"
+#include "solvers/options.hpp"
+#include "solvers/progress.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/core/types.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The power of two that brings a positive finite number into [1, 2), as a factor that is itself finite; 1 for the
 /// rest.
@@ -42,16 +42,21 @@ struct ImportSystem {
   static constexpr T scaled_wide(T a, double factor) { return T(scaled(wide(a), factor)); }
 };
 
-/// The solution back in the caller's array. Moves 2 n values.
+/// The solution back in the caller's array, once the solve does not go on and x is better than the guess. Moves 2 n
+/// values.
 template <class T>
 struct ExportSolution {
   using Sum = NoSum;
   const double* most;
+  const Truth* truth;
   const T* own_x;
   T* x;
   double unscale = 1;
 
-  constexpr bool begin() { return unscale = 1 / scale_of(*most), true; }
+  constexpr bool begin() {
+    unscale = 1 / scale_of(*most);
+    return !truth->goes_on && !truth->keeps_guess;
+  }
   constexpr NoSum entry(std::int64_t i) const {
     return x[i] = ImportSystem<T>::scaled_wide(own_x[i], unscale), NoSum{};
   }
@@ -80,6 +85,7 @@ struct StartRecord {
   const double *most, *rhs2, *rr;
   Progress* progress;
   double* history;
+  Truth* truth;
   StopOptions stop;
   int iteration_limit;
 
@@ -101,18 +107,23 @@ struct StartRecord {
     fresh.best2 = *rr;
     fresh.reason = fresh.correct(*rr);
     *progress = fresh;
+    *truth = {};
   }
 };
 
-/// The record of a solve that goes on from the true residual. A pass over nothing.
-struct ResumeRecord {
+/// Whether a solve goes on from the true residual; its record where it does. A pass over nothing.
+struct DecideByTruth {
   using Sum = double;
   const double* rr;
   Progress* progress;
+  Truth* truth;
 
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t) const { return 0; }
-  constexpr void finish(double) const { progress->reason = progress->correct(*rr); }
+  constexpr void finish(double) const {
+    truth->decide(*rr, *progress);
+    if (truth->goes_on) progress->reason = progress->correct(*rr);
+  }
 };
 
 /// rz = Re r'z. Moves 2 n values.
@@ -144,4 +155,11 @@ struct ScaleDot {
   constexpr void finish(double sum) const { *rz = sum; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct KrylovPasses {
+  static constexpr auto list = passes<Where, StartRecord, DecideByTruth, ImportSystem<T>, ExportSolution<T>,
+                                      SubtractFrom<T>, ScaleDot<T>, RealDot<T>>;
+};
+
+}  // namespace krill::detail

@@ -1,4 +1,4 @@
-#include "krill/solvers/loop.hpp"
+#include "solvers/loop.hpp"
 
 namespace krill {
 
@@ -11,6 +11,7 @@ void iterate(Context& ctx, LoopGraph& graph, Array<Progress>& progress, const Bo
 }
 
 void run_loop(const Host&, const LoopPlan& plan) {
+  plan.graph = {};  // the arrays are the host's now
   while (plan.progress->go_on()) {
     plan.body();
     if (plan.watcher) plan.progress->stop_requested = plan.watcher(*plan.progress);

@@ -3,26 +3,29 @@
 #include <functional>
 #include <memory>
 
-#include "krill/solvers/progress.hpp"
-#include "krill/sparse/core/array.hpp"
+#include "solvers/progress.hpp"
+#include "sparse/core/array.hpp"
 
 namespace krill {
 
 using Body = std::function<void()>;
 
-/// Looks at a running loop every now and then; anything but Reason::running is the reason to end it with.
+/// Called with the record of a running loop now and then; returns Reason::running, or the reason to end the loop with.
 using Watcher = std::function<Reason(const Progress&)>;
 
-/// What a loop keeps from one solve to the next: on CUDA the instantiated graph, good for the context that made it.
+/// What a loop keeps from one solve to the next: on CUDA the instantiated graph, good for the context that made it as
+/// long as no other one runs the loop in between.
 struct LoopGraph {
   std::uint64_t context = 0;
   std::shared_ptr<void> graph;
 };
 
-/// Runs `body` until progress.reason is set. On the host: a loop. On CUDA: the body runs once directly (arrays are
-/// allocated and uploaded then), is captured several times over into one graph, and a while node on the device repeats
-/// that; the host only looks on, through a second stream. The body must do the same work on the same arrays every time.
-/// Raises InvalidArgument where the body allocates, transfers or synchronises after its first run.
+/// Runs `body` until progress.reason is set. On the host: a loop. On CUDA: the first time the body runs once directly
+/// (arrays are allocated and uploaded then) and is captured several times over into one graph; a while node on the
+/// device repeats that, then and every later time. Returns without a wait, unless there is a watcher: then the host
+/// looks on, through a second stream. The body must do the same work on the same arrays every time. Where the host
+/// has changed an array that loops read, the body runs directly once more first, which brings it to the device. Raises
+/// InvalidArgument where the body allocates, transfers or synchronises while it is captured.
 void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {});
 
 /// What the loops behind the door work with; `progress` is on the tag's side.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <thread>
 
-#include "krill/solvers/loop.hpp"
+#include "solvers/loop.hpp"
 
 namespace krill {
 namespace {
@@ -11,14 +11,20 @@ namespace {
 // A while node costs 4.5 us an iteration on an H200, a further kernel in its body 0.5 us: several iterations share one,
 // until the body has about as many nodes as hide that.
 struct Tuning {
-  static constexpr int most_iterations_per_body = 8;
+  static constexpr int max_iterations_per_body = 8;
   static constexpr std::size_t enough_nodes = 64;
+  // Between two looks of the host at the record: a part of the time that has passed, within these. Not varied.
+  static constexpr std::chrono::nanoseconds min_wait = std::chrono::microseconds(20),
+                                            max_wait = std::chrono::milliseconds(50);
+  static constexpr int part_of_time = 50;
 };
 
+// Threads: one. Bytes: the record. Races: the host writes one word of it, stop_requested, which is read once.
 __global__ void keep_going(cudaGraphConditionalHandle handle, Progress* progress) {
   cudaGraphSetConditional(handle, progress->go_on());
 }
 
+// The same, for a loop that the host steps.
 __global__ void settle(Progress* progress) { progress->go_on(); }
 
 template <auto destroy>
@@ -94,7 +100,7 @@ GraphExec capture_loop(const Cuda& cuda, Progress* progress, const Body& body) {
   std::size_t per_iteration = 0;
   {
     Capture iterations(cuda.stream, inside, nullptr, 0);
-    for (int i = 0; i < Tuning::most_iterations_per_body; ++i) {
+    for (int i = 0; i < Tuning::max_iterations_per_body; ++i) {
       body();
       const std::size_t now = nodes(inside);
       if (i == 0) per_iteration = now;
@@ -119,19 +125,20 @@ void request_stop(cudaStream_t stream, Progress* progress, Reason why) {
 /// The wait between looks grows with the time that has passed: short solves do not wait for their watcher.
 void look_on(const Cuda& cuda, cudaStream_t aside, Progress* progress, const Watcher& watcher) {
   using namespace std::chrono;
-  constexpr nanoseconds shortest = 20us, longest = 50ms;
   const auto start = steady_clock::now();
   for (Progress seen; cudaStreamQuery(cuda.stream) == cudaErrorNotReady;) {
     check(cudaMemcpyAsync(&seen, progress, sizeof seen, cudaMemcpyDeviceToHost, aside));
     check(cudaStreamSynchronize(aside));
     const Reason wish = watcher(seen);
     if (wish != Reason::running) request_stop(aside, progress, wish);
-    std::this_thread::sleep_for(std::clamp<nanoseconds>((steady_clock::now() - start) / 50, shortest, longest));
+    std::this_thread::sleep_for(std::clamp<nanoseconds>((steady_clock::now() - start) / Tuning::part_of_time,
+                                                        Tuning::min_wait, Tuning::max_wait));
   }
 }
 
 /// The same body, one iteration at a time.
 void step_loop(const Cuda& cuda, const LoopPlan& plan) {
+  plan.graph = {};
   for (Progress seen;;) {
     settle<<<1, 1, 0, cuda.stream>>>(plan.progress);
     check(cudaGetLastError());
@@ -144,8 +151,14 @@ void step_loop(const Cuda& cuda, const LoopPlan& plan) {
   }
 }
 
+/// The graph of the loop. What the body needs is on the device when it is answered: the first direct run has brought
+/// it, and another one brings what the host has changed since.
 CapturedLoop& captured(const Cuda& cuda, const LoopPlan& plan) {
-  if (plan.graph.context != plan.context) {
+  if (plan.graph.context == plan.context) {
+    if (detail::stale_in_loops() > 0) plan.body();
+  } else {
+    plan.graph = {};
+    plan.body();
     auto fresh = std::make_shared<CapturedLoop>();
     fresh->exec = capture_loop(cuda, plan.progress, plan.body);
     cudaStream_t aside = nullptr;
@@ -164,14 +177,13 @@ CapturedLoop& captured(const Cuda& cuda, const LoopPlan& plan) {
 
 void run_loop(const Cuda& cuda, const LoopPlan& plan) {
   if (plan.control == LoopControl::host) return step_loop(cuda, plan);
-  plan.body();
   const CapturedLoop& loop = captured(cuda, plan);
-  if (plan.watcher) {
-    check(cudaEventRecord(loop.begin.get(), cuda.stream));
-    check(cudaStreamWaitEvent(loop.aside.get(), loop.begin.get()));
-  }
+  detail::count_loop_launch();
+  if (!plan.watcher) return check(cudaGraphLaunch(loop.exec.get(), cuda.stream));
+  check(cudaEventRecord(loop.begin.get(), cuda.stream));
+  check(cudaStreamWaitEvent(loop.aside.get(), loop.begin.get()));
   check(cudaGraphLaunch(loop.exec.get(), cuda.stream));
-  if (plan.watcher) look_on(cuda, loop.aside.get(), plan.progress, plan.watcher);
+  look_on(cuda, loop.aside.get(), plan.progress, plan.watcher);
   check(cudaStreamSynchronize(cuda.stream));
 }
 

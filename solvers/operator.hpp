@@ -1,43 +1,56 @@
 // The matrix as a solver sees it.
 #pragma once
 #include <map>
+#include <utility>
 
-#include "krill/sparse/spmv/plan.hpp"
+#include "sparse/spmv/plan.hpp"
 
 namespace krill {
 
-/// A square linear operator.
+/// A linear operator.
 template <class T>
 class Operator {
  public:
   virtual ~Operator() = default;
-  virtual std::int64_t size() const = 0;
-  /// y = A x, and the dots in the same pass where the format can. x and y are different arrays.
-  virtual void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const = 0;
+  virtual std::int64_t rows() const = 0;
+  virtual std::int64_t cols() const { return rows(); }
+  /// y = op(A) x, and the dots in the same pass where the format can. x and y are different arrays. An operator without
+  /// its transpose refuses other ops (require_plain); solvers that need them say so.
+  virtual void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const = 0;
+  /// y = A x.
+  void apply(Context& ctx, const Array<T>& x, Array<T>& y, const Dots<T>& dots = {}) const {
+    apply(ctx, Op::none, x, y, dots);
+  }
 };
 
+/// For operators without their transpose. Raises InvalidArgument unless op is Op::none.
+inline void require_plain(Op op) {
+  if (op != Op::none) throw InvalidArgument("operator: it has no products with its transpose or adjoint");
+}
+
 /// The operator of a stored matrix, which must outlive it. Products go through an SpmvPlan that the first one makes, or
-/// prepare() before; each context has one of its own, which stays as long as the operator. Raises ShapeMismatch where
-/// the matrix is not square.
+/// prepare() before; each context has one of its own for each op, which stays as long as the operator. The plan for the
+/// transpose or adjoint keeps a transposed copy where the format wants one.
 template <class T>
 class MatrixOperator final : public Operator<T> {
  public:
   explicit MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method = SpmvMethod::in_place);
   explicit MatrixOperator(const AnyMatrix<T>&&, SpmvMethod = SpmvMethod::in_place) = delete;  // it would not outlive it
-  std::int64_t size() const override { return rows(A_); }
-  void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const override;
+  std::int64_t rows() const override { return krill::rows(A_); }
+  std::int64_t cols() const override { return krill::cols(A_); }
+  using Operator<T>::apply;
+  void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const override;
   /// The plan of that context.
-  const SpmvPlan<T>& prepare(Context& ctx) const { return plan(ctx); }
+  const SpmvPlan<T>& prepare(Context&, Op = Op::none) const;
   /// The matrix has new values: without this call, formats whose plan keeps a copy go on with the old ones. Solvers
   /// that have captured products of such a plan have to be made anew.
-  void update(Context& ctx) { plan(ctx).update(ctx); }
+  void update(Context&);
 
  private:
-  SpmvPlan<T>& plan(Context&) const;
-
   const AnyMatrix<T>& A_;
   SpmvMethod method_;
-  mutable std::map<std::uint64_t, SpmvPlan<T>> plans_;  // captured graphs hold pointers into them: none goes
+  // Never removed: captured graphs point into them.
+  mutable std::map<std::pair<std::uint64_t, Op>, SpmvPlan<T>> plans_;
 };
 
 }  // namespace krill

@@ -8,10 +8,12 @@
 //   fields.section(name, ref, doc)         for a nested struct that has a describe() of its own
 #pragma once
 #include <array>
+#include <concepts>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
-#include "krill/solvers/range.hpp"
+#include "solvers/range.hpp"
 
 namespace krill {
 
@@ -34,7 +36,7 @@ void describe(Fields& fields, StopOptions& o) {
   fields.choice("baseline", o.baseline, baseline_names, "rhs: ||b||; initial_residual: ||b - A x0||");
   fields.value("absolute", o.absolute, at_least_zero, "converged as well when ||b - A x|| <= absolute");
   fields.value("time_limit", o.time_limit, at_least_zero, "seconds until the solve is ended as time_limit; 0: none");
-  fields.value("divergence", o.divergence, Range{1.0, Range{}.most, true},
+  fields.value("divergence", o.divergence, Range{1.0, Range{}.max, true},
                "diverged when the residual norm exceeds this many baselines");
   fields.value("stagnation", o.stagnation, at_least_zero,
                "stagnated when so many iterations lower the least residual norm by less than 1 %; 0: never");
@@ -44,8 +46,9 @@ struct PcgOptions {
   static constexpr std::string_view type = "pcg";
   static constexpr std::string_view doc =
       "preconditioned conjugate gradients (Hestenes and Stiefel 1952), for Hermitian positive definite systems";
+  static constexpr bool needs_definite = true;
   int max_iterations = 2000;
-  StopOptions stop;
+  StopOptions stop = {};
 };
 template <class Fields>
 void describe(Fields& fields, PcgOptions& o) {
@@ -57,9 +60,10 @@ struct GmresOptions {
   static constexpr std::string_view type = "gmres";
   static constexpr std::string_view doc =
       "restarted GMRES, preconditioned from the right (Saad and Schultz 1986), for general systems";
+  static constexpr bool needs_definite = false;
   int max_iterations = 2000;
   int restart = 50;
-  StopOptions stop;
+  StopOptions stop = {};
 };
 template <class Fields>
 void describe(Fields& fields, GmresOptions& o) {
@@ -73,8 +77,9 @@ struct BicgstabOptions {
   static constexpr std::string_view doc =
       "BiCGStab, preconditioned from the right (van der Vorst 1992), for general systems; an iteration takes two "
       "products with A";
+  static constexpr bool needs_definite = false;
   int max_iterations = 2000;
-  StopOptions stop;
+  StopOptions stop = {};
 };
 template <class Fields>
 void describe(Fields& fields, BicgstabOptions& o) {
@@ -88,9 +93,10 @@ struct RichardsonOptions {
       "x += relaxation * M (b - A x) with the preconditioner M (Richardson 1911): iterative refinement where M is a "
       "good "
       "inverse";
+  static constexpr bool needs_definite = false;
   int max_iterations = 2000;
   double relaxation = 1;
-  StopOptions stop;
+  StopOptions stop = {};
 };
 template <class Fields>
 void describe(Fields& fields, RichardsonOptions& o) {
@@ -99,13 +105,14 @@ void describe(Fields& fields, RichardsonOptions& o) {
   fields.section("stop", o.stop, "when the solve ends");
 }
 
-/// Not chosen yet: whoever knows the matrix puts another one in its place before a solver is made.
+/// Not chosen yet: once the matrix is known, another alternative takes its place, before a solver is made.
 struct AutoSolver {
   static constexpr std::string_view type = "auto";
   static constexpr std::string_view doc =
       "what suits the matrix, by the rules of `krill inspect`; the report says what was chosen and why";
+  static constexpr bool needs_definite = false;
   int max_iterations = 10'000;
-  StopOptions stop;
+  StopOptions stop = {};
 };
 template <class Fields>
 void describe(Fields& fields, AutoSolver& o) {
@@ -116,6 +123,22 @@ void describe(Fields& fields, AutoSolver& o) {
 /// The registry of solvers.
 using SolverOptions = std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions, AutoSolver>;
 
+/// Options of a solver, with what the others may ask.
+template <class Options>
+concept SolverDescriptor = requires(const Options& o) {
+  { o.type } -> std::convertible_to<std::string_view>;
+  { o.doc } -> std::convertible_to<std::string_view>;
+  { o.needs_definite } -> std::convertible_to<bool>;  // A and M have to be Hermitian positive definite
+  { o.max_iterations } -> std::convertible_to<int>;
+  { o.stop } -> std::convertible_to<StopOptions>;
+};
+static_assert([]<SolverDescriptor... Options>(std::type_identity<std::variant<Options...>>) {
+  return true;
+}(std::type_identity<SolverOptions>()));
+
+inline bool needs_definite(const SolverOptions& options) {
+  return std::visit([](const auto& o) { return o.needs_definite; }, options);
+}
 inline int max_iterations(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.max_iterations; }, options);
 }

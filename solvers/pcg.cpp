@@ -1,17 +1,19 @@
-#include "krill/solvers/pcg.hpp"
+#include "solvers/pcg.hpp"
 
-#include "krill/solvers/pcg_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "solvers/pcg_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
+
+using namespace detail;
 
 template <class T>
 Pcg<T>::Pcg(const Operator<T>& A, const Preconditioner<T>& M, const PcgOptions& options)
     : Krylov<T>(A, M, options.max_iterations, options.stop),
-      z_(A.size(), "pcg z"),
-      p_(A.size(), "pcg p"),
-      q_(A.size(), "pcg q"),
+      z_(A.rows(), "pcg z"),
+      p_(A.rows(), "pcg p"),
+      q_(A.rows(), "pcg q"),
       rho_(1, "pcg rho"),
       rho_old_(1, "pcg old rho"),
       pq_(1, "pcg p'q") {}
@@ -47,8 +49,11 @@ void Pcg<T>::update(Context& ctx, const Array<double>& rho) {
   });
 }
 
-#define INSTANTIATE(T) template class Pcg<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory Pcg<T>::memory(MemoryLedger& ledger, std::int64_t size, const PcgOptions& o, bool preconditioned) {
+  return Krylov<T>::memory(ledger, size, o.max_iterations, vectors - (preconditioned ? 0 : 1));
+}
+
+KRILL_INSTANTIATE(Pcg);
 
 }  // namespace krill

@@ -1,6 +1,7 @@
 // Preconditioned conjugate gradients (Hestenes and Stiefel 1952).
 #pragma once
-#include "krill/solvers/krylov.hpp"
+#include "solvers/krylov.hpp"
+#include "solvers/work.hpp"
 
 namespace krill {
 
@@ -10,11 +11,15 @@ template <class T>
 class Pcg final : public Krylov<T> {
  public:
   Pcg(const Operator<T>& A, const Preconditioner<T>& M, const PcgOptions& = {});
+  /// What a solve takes; `preconditioned`: what M gives is another vector than what it takes.
+  static HeldMemory memory(MemoryLedger&, std::int64_t size, const PcgOptions&, bool preconditioned);
 
  private:
+  static constexpr std::int64_t vectors = 3;  // z, p, q
+
   void start(Context&) override;
   void iterate_once(Context&) override;
-  std::int64_t own_vectors() const override { return 3; }
+  std::int64_t own_vectors() const override { return vectors; }
 
   void direction(Context&, const Array<double>& rho, const Array<T>& z);
   void update(Context&, const Array<double>& rho);
@@ -24,5 +29,10 @@ class Pcg final : public Krylov<T> {
   Array<double> rho_, rho_old_;
   Array<wide_t<T>> pq_;
 };
+
+/// q = A p, then x += alpha p, r -= alpha q and p = r + beta p; the two dots in the passes that have their operands.
+inline SolveWork work(const PcgOptions&, int iterations) {
+  return {1.0 * iterations, 11.0 * iterations, 5.0 * iterations};
+}
 
 }  // namespace krill

@@ -1,10 +1,10 @@
 // The fused passes of PCG: each reads and writes every vector it needs once.
 #pragma once
-#include "krill/solvers/progress.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/core/types.hpp"
+#include "solvers/progress.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/core/types.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// p = z + (rho / rho_old) p, and p = z while rho_old is 0. Moves 3 n values.
 template <class T>
@@ -60,4 +60,10 @@ struct PcgUpdate {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct PcgPasses {
+  static constexpr auto list = passes<Where, PcgDirection<T>, PcgUpdate<T>>;
+};
+
+}  // namespace krill::detail

@@ -1,8 +1,9 @@
 // How far a solve is, kept where the solve runs.
 #pragma once
 #include <functional>
+#include <limits>
 
-#include "krill/sparse/core/reason.hpp"
+#include "sparse/core/reason.hpp"
 
 namespace krill {
 
@@ -52,6 +53,29 @@ struct Progress {
   constexpr bool go_on() {
     if (reason == Reason::running && stop_requested != Reason::running) reason = stop_requested;
     return reason == Reason::running;
+  }
+};
+
+/// What b - A x, computed anew after the loop, says: one record a solve, on the backend's side. Squared norms of the
+/// scaled system.
+struct Truth {
+  double residual2 = std::numeric_limits<double>::infinity();
+  int restarts = 0;      ///< from the true residual
+  bool goes_on = false;  ///< the method starts anew from that residual
+  bool keeps_guess = false;
+
+  /// The truth decides: an x that meets the tolerance is a solution whatever ended the loop, and nothing else is. Where
+  /// the method can start anew from the residual of what it has, it does, a bounded number of times.
+  constexpr void decide(double found2, const Progress& progress) {
+    constexpr int max_restarts = 10;
+    constexpr double worth_going_on = 0.25;  // of the squared true residual: a restart has to halve the norm
+    const Reason why = progress.reason;
+    const bool can_go_on = why == Reason::converged || why == Reason::breakdown_rho || why == Reason::breakdown_omega;
+    const bool met = found2 <= progress.target2;
+    goes_on = !met && can_go_on && found2 <= worth_going_on * residual2 && restarts < max_restarts;
+    keeps_guess = !goes_on && !met && !(found2 < progress.initial2);
+    residual2 = found2;
+    if (goes_on) ++restarts;
   }
 };
 

@@ -4,11 +4,11 @@
 
 namespace krill {
 
-/// [least, most], the ends excluded where the flag says so.
+/// [min, max], the ends excluded where the flag says so.
 struct Range {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  bool without_least = false, without_most = false;
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool without_min = false, without_max = false;
 };
 inline constexpr Range any_value{};
 inline constexpr Range at_least_zero{0.0};

@@ -1,16 +1,18 @@
-#include "krill/solvers/richardson.hpp"
+#include "solvers/richardson.hpp"
 
-#include "krill/solvers/richardson_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "solvers/richardson_passes.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 
 template <class T>
 Richardson<T>::Richardson(const Operator<T>& A, const Preconditioner<T>& M, const RichardsonOptions& options)
     : Krylov<T>(A, M, options.max_iterations, options.stop),
       relaxation_(static_cast<real_t<T>>(options.relaxation)),
-      z_(A.size(), "richardson z"),
-      q_(A.size(), "richardson q") {}
+      z_(A.rows(), "richardson z"),
+      q_(A.rows(), "richardson q") {}
 
 template <class T>
 void Richardson<T>::iterate_once(Context& ctx) {
@@ -24,8 +26,12 @@ void Richardson<T>::iterate_once(Context& ctx) {
   });
 }
 
-#define INSTANTIATE(T) template class Richardson<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory Richardson<T>::memory(MemoryLedger& ledger, std::int64_t size, const RichardsonOptions& o,
+                                 bool preconditioned) {
+  return Krylov<T>::memory(ledger, size, o.max_iterations, vectors - (preconditioned ? 0 : 1));
+}
+
+KRILL_INSTANTIATE(Richardson);
 
 }  // namespace krill

@@ -1,6 +1,7 @@
 // Preconditioned Richardson iteration (Richardson 1911; kernel catalogue PRE-RECIPE-RICHARDSON).
 #pragma once
-#include "krill/solvers/krylov.hpp"
+#include "solvers/krylov.hpp"
+#include "solvers/work.hpp"
 
 namespace krill {
 
@@ -10,15 +11,24 @@ template <class T>
 class Richardson final : public Krylov<T> {
  public:
   Richardson(const Operator<T>& A, const Preconditioner<T>& M, const RichardsonOptions& = {});
+  /// What a solve takes; `preconditioned`: what M gives is another vector than what it takes.
+  static HeldMemory memory(MemoryLedger&, std::int64_t size, const RichardsonOptions&, bool preconditioned);
 
  private:
+  static constexpr std::int64_t vectors = 2;  // z, q
+
   void start(Context&) override {}
   void iterate_once(Context&) override;
-  std::int64_t own_vectors() const override { return 2; }
+  std::int64_t own_vectors() const override { return vectors; }
 
   using Krylov<T>::A_, Krylov<T>::M_, Krylov<T>::x_, Krylov<T>::r_, Krylov<T>::rr_, Krylov<T>::progress_;
   real_t<T> relaxation_;
   Array<T> z_, q_;
 };
+
+/// q = A r, then x += omega r and r -= omega q with the norm of r.
+inline SolveWork work(const RichardsonOptions&, int iterations) {
+  return {1.0 * iterations, 7.0 * iterations, 3.0 * iterations};
+}
 
 }  // namespace krill

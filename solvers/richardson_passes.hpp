@@ -1,10 +1,10 @@
 // The one pass of Richardson's iteration.
 #pragma once
-#include "krill/solvers/progress.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/core/types.hpp"
+#include "solvers/progress.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/core/types.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// x += w z and r -= w q with q = A z; then rr = r'r, and the iteration is booked. z may be r. Moves 6 n values.
 template <class T>
@@ -30,4 +30,10 @@ struct RichardsonUpdate {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct RichardsonPasses {
+  static constexpr auto list = passes<Where, RichardsonUpdate<T>>;
+};
+
+}  // namespace krill::detail

@@ -1,10 +1,10 @@
-#include "krill/solvers/solver.hpp"
+#include "solvers/solver.hpp"
 
-#include "krill/solvers/bicgstab.hpp"
-#include "krill/solvers/gmres.hpp"
-#include "krill/solvers/pcg.hpp"
-#include "krill/solvers/richardson.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "solvers/bicgstab.hpp"
+#include "solvers/gmres.hpp"
+#include "solvers/pcg.hpp"
+#include "solvers/richardson.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 namespace {
@@ -14,12 +14,24 @@ std::unique_ptr<Solver<T>> make(const PcgOptions& o, const Operator<T>& A, const
   return std::make_unique<Pcg<T>>(A, M, o);
 }
 template <class T>
+HeldMemory memory(MemoryLedger& ledger, const PcgOptions& o, std::int64_t size, bool preconditioned) {
+  return Pcg<T>::memory(ledger, size, o, preconditioned);
+}
+template <class T>
 std::unique_ptr<Solver<T>> make(const GmresOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
   return std::make_unique<Gmres<T>>(A, M, o);
 }
 template <class T>
+HeldMemory memory(MemoryLedger& ledger, const GmresOptions& o, std::int64_t size, bool preconditioned) {
+  return Gmres<T>::memory(ledger, size, o, preconditioned);
+}
+template <class T>
 std::unique_ptr<Solver<T>> make(const BicgstabOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
   return std::make_unique<Bicgstab<T>>(A, M, o);
+}
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, const BicgstabOptions& o, std::int64_t size, bool preconditioned) {
+  return Bicgstab<T>::memory(ledger, size, o, preconditioned);
 }
 
 template <class T>
@@ -27,27 +39,42 @@ std::unique_ptr<Solver<T>> make(const RichardsonOptions& o, const Operator<T>& A
   return std::make_unique<Richardson<T>>(A, M, o);
 }
 template <class T>
+HeldMemory memory(MemoryLedger& ledger, const RichardsonOptions& o, std::int64_t size, bool preconditioned) {
+  return Richardson<T>::memory(ledger, size, o, preconditioned);
+}
+template <class T>
 std::unique_ptr<Solver<T>> make(const AutoSolver&, const Operator<T>&, const Preconditioner<T>&) {
+  throw InvalidArgument("solver auto: nobody has chosen a solver; name one");
+}
+SolveWork work(const AutoSolver&, int) { throw InvalidArgument("solver auto: nobody has chosen a solver; name one"); }
+template <class T>
+HeldMemory memory(MemoryLedger&, const AutoSolver&, std::int64_t, bool) {
   throw InvalidArgument("solver auto: nobody has chosen a solver; name one");
 }
 
 }  // namespace
 
 template <class T>
-MatrixOperator<T>::MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method) : A_(A), method_(method) {
-  require_size("operator: columns of the square matrix", cols(A), rows(A));
-}
+MatrixOperator<T>::MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method) : A_(A), method_(method) {}
 
 template <class T>
-SpmvPlan<T>& MatrixOperator<T>::plan(Context& ctx) const {
-  const auto found = plans_.find(ctx.id());
+const SpmvPlan<T>& MatrixOperator<T>::prepare(Context& ctx, Op op) const {
+  const std::pair key(ctx.id(), op);
+  const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
-  return plans_.emplace(ctx.id(), SpmvPlan<T>(ctx, A_, Op::none, method_)).first->second;
+  return plans_.emplace(key, SpmvPlan<T>(ctx, A_, op, method_)).first->second;
 }
 
 template <class T>
-void MatrixOperator<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
-  prepare(ctx).apply(ctx, 1.0, x, 0.0, y, dots);
+void MatrixOperator<T>::update(Context& ctx) {
+  prepare(ctx);
+  for (auto& [key, plan] : plans_)
+    if (key.first == ctx.id()) plan.update(ctx);
+}
+
+template <class T>
+void MatrixOperator<T>::apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
+  prepare(ctx, op).apply(ctx, 1.0, x, 0.0, y, dots);
 }
 
 template <class T>
@@ -55,10 +82,23 @@ std::unique_ptr<Solver<T>> make_solver(const SolverOptions& options, const Opera
   return std::visit([&](const auto& o) { return make(o, A, M); }, options);
 }
 
-#define INSTANTIATE(T)              \
-  template class MatrixOperator<T>; \
-  template std::unique_ptr<Solver<T>> make_solver(const SolverOptions&, const Operator<T>&, const Preconditioner<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+SolveWork work_of(const SolverOptions& options, int iterations) {
+  return std::visit([&](const auto& o) { return work(o, iterations); }, options);
+}
+
+template <class T>
+HeldMemory solver_memory(MemoryLedger& ledger, const SolverOptions& options, std::int64_t size, bool preconditioned) {
+  return std::visit([&](const auto& o) { return memory<T>(ledger, o, size, preconditioned); }, options);
+}
+
+template <class T>
+struct SolverInstances {
+  static constexpr std::tuple list{
+      instance<std::unique_ptr<Solver<T>>(const SolverOptions&, const Operator<T>&, const Preconditioner<T>&)>(
+          make_solver),
+      instance<HeldMemory(MemoryLedger&, const SolverOptions&, std::int64_t, bool)>(solver_memory<T>)};
+};
+KRILL_INSTANTIATE(MatrixOperator);
+KRILL_INSTANTIATE(SolverInstances);
 
 }  // namespace krill

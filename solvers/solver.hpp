@@ -3,10 +3,10 @@
 #include <memory>
 #include <vector>
 
-#include "krill/solvers/operator.hpp"
-#include "krill/solvers/options.hpp"
-#include "krill/solvers/precond/preconditioner.hpp"
-#include "krill/solvers/progress.hpp"
+#include "solvers/operator.hpp"
+#include "solvers/options.hpp"
+#include "solvers/preconditioner.hpp"
+#include "solvers/progress.hpp"
 
 namespace krill {
 
@@ -42,5 +42,9 @@ class Solver {
 /// The solver that `options` names.
 template <class T>
 std::unique_ptr<Solver<T>> make_solver(const SolverOptions& options, const Operator<T>& A, const Preconditioner<T>& M);
+
+/// What a solve with it takes, of so many unknowns; `preconditioned`: by other than the identity.
+template <class T>
+HeldMemory solver_memory(MemoryLedger&, const SolverOptions& options, std::int64_t size, bool preconditioned);
 
 }  // namespace krill

@@ -28,7 +28,7 @@ progress() {
   local line shown=
   while IFS= read -r line; do
     case $line in
-      *"Looking up the git commit" | "ninja: no work to do."* | "ninja: Entering directory"* | "-- "*) ;;
+      *"Looking up the git commit" | *"Looking for changed headers" | "ninja: no work to do."* | "ninja: Entering directory"* | "-- "*) ;;
       \[*/*\]*)
         if [[ -t 2 ]]; then
           printf '\rkrill: %s %s ' "$1" "${line%%]*}]" >&2

@@ -1,21 +1,25 @@
 // `krill bench`.
+#include "apps/bench/bench.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <complex>
+#include <nlohmann/json.hpp>
 
-#include "krill/apps/bench/ceilings.hpp"
-#include "krill/apps/bench/difference.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/apps/bench/request.hpp"
-#include "krill/apps/bench/result_text.hpp"
-#include "krill/apps/bench/roofline.hpp"
-#include "krill/apps/case/suggest.hpp"
-#include "krill/apps/case/with_scalar.hpp"
-#include "krill/apps/commands.hpp"
-#include "krill/apps/machine.hpp"
-#include "krill/config.hpp"
-#include "krill/sparse/io/atomic_file.hpp"
+#include "apps/bench/ceilings.hpp"
+#include "apps/bench/difference.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/bench/request.hpp"
+#include "apps/bench/result_text.hpp"
+#include "apps/bench/roofline.hpp"
+#include "apps/case/suggest.hpp"
+#include "apps/case/with_scalar.hpp"
+#include "apps/support/machine.hpp"
+#include "apps/support/print.hpp"
+#include "solvers/options.hpp"
+#include "sparse/core/config.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill::apps {
 namespace bench {
@@ -36,9 +40,9 @@ constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
                                  {"triangular", bench_triangular<T>},
                                  {"factor", bench_factor<T>},
                                  {"color", bench_color<T>},
-                                 {"pcg", bench_pcg<T>, true},
-                                 {"gmres", bench_gmres<T>, true},
-                                 {"bicgstab", bench_bicgstab<T>, true}};
+                                 {"pcg", bench_solver<T, PcgOptions>, true},
+                                 {"gmres", bench_solver<T, GmresOptions>, true},
+                                 {"bicgstab", bench_solver<T, BicgstabOptions>, true}};
 
 Context make_context(const BenchCommand& command) {
   const bool cuda = command.backend == "cuda" || (command.backend == "auto" && device::count() > 0);

@@ -1,4 +1,4 @@
-#include "krill/apps/bench/bench_matrix.hpp"
+#include "apps/bench/bench_matrix.hpp"
 
 #include <fmt/format.h>
 
@@ -7,20 +7,20 @@
 #include <filesystem>
 #include <numeric>
 
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/case/keys.hpp"
-#include "krill/apps/case/suggest.hpp"
-#include "krill/apps/commands.hpp"
-#include "krill/sparse/io/counter_random.hpp"
-#include "krill/sparse/io/generate_rows.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "apps/case/generator.hpp"
+#include "apps/case/keys.hpp"
+#include "apps/case/suggest.hpp"
+#include "sparse/io/counter_random.hpp"
+#include "sparse/io/generate_rows.hpp"
+#include "sparse/io/read.hpp"
+#include "sparse/spmv/work.hpp"
 
 namespace krill::apps::bench {
 namespace {
 
 constexpr int seed = 1;
 enum Purpose { entry_column = 201, row_length, entry_value };  // what random numbers are for
-constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_rows = std::numeric_limits<std::int32_t>::max();
 
 Poisson3dOptions twenty_seven_points(int n) { return {n, 0, 0, Stencil3d::twenty_seven}; }
 
@@ -106,8 +106,8 @@ template <class T>
 std::int64_t times(const AnyMatrix<T>& A, const RepeatBlocks& repeat) {
   if (repeat.times > 0) return repeat.times;
   const auto size = std::max<std::int64_t>({rows(A), cols(A), 1});
-  const double wanted = std::ceil(repeat.least_bytes / matrix_bytes(A));
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, most_rows / size);
+  const double wanted = std::ceil(repeat.min_bytes / matrix_bytes(A));
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 1, max_rows / size);
 }
 
 template <class T, class From, class To>
@@ -190,15 +190,15 @@ bool needs_complex(const BenchMatrix& matrix) {
 template <class T>
 AnyMatrix<T> repeat_blocks(const AnyMatrix<T>& A, std::int64_t times) {
   const std::int64_t rows = krill::rows(A), cols = krill::cols(A), nnz = krill::nnz(A);
-  if (rows * times > most_rows || cols * times > most_rows)
+  if (rows * times > max_rows || cols * times > max_rows)
     throw InvalidArgument(
         fmt::format("--repeat-blocks {}: {} x {} repeated as often has more than {} rows or columns; at most {} blocks "
                     "are possible",
-                    times, rows, cols, most_rows, most_rows / std::max(rows, cols)));
+                    times, rows, cols, max_rows, max_rows / std::max(rows, cols)));
   krill::detail::require_matrix_memory("--repeat-blocks", rows * times, nnz * times, sizeof(T));
   return with_csr(A, [&]<class Offset>(const Csr<T, Offset>& a) {
-    return nnz * times <= most_rows ? repeat_as<T, Offset, std::int32_t>(a, times)
-                                    : repeat_as<T, Offset, std::int64_t>(a, times);
+    return nnz * times <= max_rows ? repeat_as<T, Offset, std::int32_t>(a, times)
+                                   : repeat_as<T, Offset, std::int64_t>(a, times);
   });
 }
 
@@ -211,10 +211,11 @@ MadeMatrix<T> make_matrix(const BenchMatrix& matrix, const RepeatBlocks& repeat)
   return {fmt::format("{} x {}", matrix.name, blocks), repeat_blocks(A, blocks)};
 }
 
-#define INSTANTIATE(T)                                                            \
-  template MadeMatrix<T> make_matrix<T>(const BenchMatrix&, const RepeatBlocks&); \
-  template AnyMatrix<T> repeat_blocks(const AnyMatrix<T>&, std::int64_t);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BenchMatrixInstances {
+  static constexpr std::tuple list{instance<MadeMatrix<T>(const BenchMatrix&, const RepeatBlocks&)>(make_matrix),
+                                   instance<AnyMatrix<T>(const AnyMatrix<T>&, std::int64_t)>(repeat_blocks)};
+};
+KRILL_INSTANTIATE(BenchMatrixInstances);
 
 }  // namespace krill::apps::bench

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
 
 namespace krill::apps::bench {
 
@@ -40,8 +40,8 @@ bool needs_complex(const BenchMatrix&);
 
 /// How often the matrix of a file stands on the diagonal, so that it fills the machine.
 struct RepeatBlocks {
-  std::int64_t times = 0;      ///< 0: until the CSR form has `least_bytes`
-  double least_bytes = 512e6;  ///< for times = 0
+  std::int64_t times = 0;    ///< 0: until the CSR form has `min_bytes`
+  double min_bytes = 512e6;  ///< for times = 0
 };
 
 /// A matrix in CSR form, under the name that its rows get: "p3d256", "bcsstk08 x 120".

@@ -1,9 +1,9 @@
-#include "krill/apps/bench/ceilings.hpp"
+#include "apps/bench/ceilings.hpp"
 
 #include <algorithm>
 
-#include "krill/apps/bench/timing.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "apps/bench/timing.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill::apps::bench {
 

@@ -1,7 +1,7 @@
 // What the memory can give: the bound that kernels are measured against.
 #pragma once
-#include "krill/apps/bench/result.hpp"
-#include "krill/sparse/core/context.hpp"
+#include "apps/bench/result.hpp"
+#include "sparse/core/context.hpp"
 
 namespace krill::apps::bench {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/order/coloring.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/order/coloring.hpp"
+#include "sparse/order/work.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -79,8 +79,10 @@ void bench_color(const Subject<T>& s) {
   s.report(row);
 }
 
-#define INSTANTIATE(T) template void bench_color(const Subject<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ColorBenchInstances {
+  static constexpr auto list = instance<void(const Subject<T>&)>(bench_color);
+};
+KRILL_INSTANTIATE(ColorBenchInstances);
 
 }  // namespace krill::apps::bench

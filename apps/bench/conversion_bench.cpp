@@ -1,9 +1,13 @@
 // From format to format, and the transposition. Results go into arrays that are there already, as cuSPARSE's do.
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/sparse/convert/to_format.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include <functional>
+
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/samples/formats.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/convert/work.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/work.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -72,19 +76,21 @@ Job<T> coo_to_csr(const Subject<T>& s, const Csr<T, Offset>& csr, std::size_t) {
 }
 
 /// The whole conversion, the result's memory included.
-template <class T, Format format, class Matrix>
-Job<T> csr_to(const Subject<T>& s, const Matrix&, std::size_t copy) {
-  const auto source = source_copy(s, copy);
-  const auto& A = std::get<Matrix>(*source);
-  const double bytes = matrix_bytes(*source) + matrix_bytes(convert_format(s.ctx, A, format));
-  return {[&ctx = s.ctx, &A] { convert_format(ctx, A, format); }, bytes, {.kernel = "convert"}, source, {}};
+template <class T>
+Job<T> csr_to(const Subject<T>& s, Format format, std::size_t copy) {
+  return with_csr(*s.A, [&]<class Matrix>(const Matrix&) -> Job<T> {
+    const auto source = source_copy(s, copy);
+    const auto& A = std::get<Matrix>(*source);
+    const double bytes = matrix_bytes(*source) + matrix_bytes(convert_format(s.ctx, A, format));
+    return {[&ctx = s.ctx, &A, format] { convert_format(ctx, A, format); }, bytes, {.kernel = "convert"}, source, {}};
+  });
 }
 
 /// A conversion under the name that rows use, with the format that --format has to name.
 template <class T>
 struct Conversion {
-  std::string_view name, format;
-  Job<T> (*make)(const Subject<T>&, std::size_t copy);
+  std::string name, format;
+  std::function<Job<T>(const Subject<T>&, std::size_t copy)> make;
 };
 
 template <class T, auto Make>
@@ -93,19 +99,13 @@ Job<T> from_csr(const Subject<T>& s, std::size_t copy) {
 }
 
 template <class T>
-const std::vector<Conversion<T>>& conversions() {
-  static const std::vector<Conversion<T>> all{
+std::vector<Conversion<T>> conversions() {
+  std::vector<Conversion<T>> all{
       {"csr to coo", "coo", from_csr<T, [](const auto&... all) { return csr_to_coo(all...); }>},
-      {"coo to csr", "coo", from_csr<T, [](const auto&... all) { return coo_to_csr(all...); }>},
-      {"csr to bsr", "bsr", from_csr<T, [](const auto&... all) { return csr_to<T, Format::bsr>(all...); }>},
-      {"csr to ell", "ell", from_csr<T, [](const auto&... all) { return csr_to<T, Format::ell>(all...); }>},
-      {"csr to sell", "sell", from_csr<T, [](const auto&... all) { return csr_to<T, Format::sell>(all...); }>},
-      {"csr to hyb", "hyb", from_csr<T, [](const auto&... all) { return csr_to<T, Format::hyb>(all...); }>},
-      {"csr to dia", "dia", from_csr<T, [](const auto&... all) { return csr_to<T, Format::dia>(all...); }>},
-      {"csr to hdia", "hdia", from_csr<T, [](const auto&... all) { return csr_to<T, Format::hdia>(all...); }>},
-      {"csr to blocked_ell", "blocked_ell",
-       from_csr<T, [](const auto&... all) { return csr_to<T, Format::blocked_ell>(all...); }>},
-  };
+      {"coo to csr", "coo", from_csr<T, [](const auto&... all) { return coo_to_csr(all...); }>}};
+  for (const NamedFormat& named : format_samples(in_conversions))
+    all.push_back({"csr to " + named.name, named.name,
+                   [format = named.format](const Subject<T>& s, std::size_t copy) { return csr_to(s, format, copy); }});
   return all;
 }
 
@@ -129,10 +129,11 @@ void bench_csr2csc(const Subject<T>& s) {
   s.report(row);
 }
 
-#define INSTANTIATE(T)                            \
-  template void bench_convert(const Subject<T>&); \
-  template void bench_csr2csc(const Subject<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ConversionBenchInstances {
+  static constexpr std::tuple list{instance<void(const Subject<T>&)>(bench_convert),
+                                   instance<void(const Subject<T>&)>(bench_csr2csc)};
+};
+KRILL_INSTANTIATE(ConversionBenchInstances);
 
 }  // namespace krill::apps::bench

@@ -54,7 +54,7 @@ struct KrillRivalTask {
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   KrillRivalMatrix a{};
-  KrillRivalMatrix result{};  ///< of conversions; of factorisations the values; of color: row_indices, the colors
+  KrillRivalMatrix result{};  ///< of conversions; of factorizations the values; of color: row_indices, the colors
   const void* x = nullptr;    ///< of spmv: y = A x; of triangular: A y = x
   void* y = nullptr;
   std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular

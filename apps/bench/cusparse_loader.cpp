@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "krill/apps/bench/cusparse_interface.hpp"
-#include "krill/apps/bench/rival.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "apps/bench/cusparse_interface.hpp"
+#include "apps/bench/rival.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -231,8 +231,10 @@ std::unique_ptr<Rival<T>> make_cusparse_rival(Context& ctx) {
   return std::make_unique<CusparseRival<T>>(ctx);
 }
 
-#define INSTANTIATE(T) template std::unique_ptr<Rival<T>> make_cusparse_rival(Context&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct CusparseLoaderInstances {
+  static constexpr auto list = instance<std::unique_ptr<Rival<T>>(Context&)>(make_cusparse_rival);
+};
+KRILL_INSTANTIATE(CusparseLoaderInstances);
 
 }  // namespace krill::apps::bench

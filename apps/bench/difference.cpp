@@ -1,4 +1,4 @@
-#include "krill/apps/bench/difference.hpp"
+#include "apps/bench/difference.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/bench/result.hpp"
+#include "apps/bench/result.hpp"
 
 namespace krill::apps::bench {
 

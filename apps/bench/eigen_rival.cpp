@@ -1,9 +1,9 @@
 // Eigen as the rival on the host: its kernels. eigen_solver_rival.cpp has its solvers.
 #include <fmt/format.h>
 
-#include "krill/apps/bench/eigen_views.hpp"
-#include "krill/apps/bench/rival.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "apps/bench/eigen_views.hpp"
+#include "apps/bench/rival.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -96,8 +96,10 @@ std::unique_ptr<Rival<T>> make_eigen_rival(int threads) {
   return std::make_unique<EigenRival<T>>(threads);
 }
 
-#define INSTANTIATE(T) template std::unique_ptr<Rival<T>> make_eigen_rival(int);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct EigenRivalInstances {
+  static constexpr auto list = instance<std::unique_ptr<Rival<T>>(int)>(make_eigen_rival);
+};
+KRILL_INSTANTIATE(EigenRivalInstances);
 
 }  // namespace krill::apps::bench

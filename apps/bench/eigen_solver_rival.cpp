@@ -1,9 +1,9 @@
 // Eigen's iterative solvers as the rival on the host.
 #include <Eigen/IterativeLinearSolvers>
 
-#include "krill/apps/bench/eigen_views.hpp"
-#include "krill/apps/bench/rival.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "apps/bench/eigen_views.hpp"
+#include "apps/bench/rival.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -70,8 +70,10 @@ std::unique_ptr<SolveRun> make_eigen_solve(const SolveTask<T>& task) {
   return nullptr;
 }
 
-#define INSTANTIATE(T) template std::unique_ptr<SolveRun> make_eigen_solve(const SolveTask<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct EigenSolverRivalInstances {
+  static constexpr auto list = instance<std::unique_ptr<SolveRun>(const SolveTask<T>&)>(make_eigen_solve);
+};
+KRILL_INSTANTIATE(EigenSolverRivalInstances);
 
 }  // namespace krill::apps::bench

@@ -2,7 +2,7 @@
 #pragma once
 #include <Eigen/Sparse>
 
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr.hpp"
 
 namespace krill::apps::bench {
 

@@ -1,15 +1,15 @@
-// Incomplete factorisations without fill: new values, and what has to be done once a pattern.
+// Incomplete factorizations without fill: new values, and what has to be done once a pattern.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/factor/incomplete.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/factor/incomplete.hpp"
+#include "sparse/factor/work.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -30,7 +30,7 @@ constexpr Variant all_variants[] = {
 template <class T, class Offset>
 struct Operands {
   using Factor = IncompleteFactor<T, Offset>;
-  static constexpr std::int32_t most_rows_checked = 20'000;
+  static constexpr std::int32_t max_rows_checked = 20'000;
 
   std::shared_ptr<const AnyMatrix<T>> source;
   Factorization kind;
@@ -52,7 +52,7 @@ struct Operands {
 
   /// The factors multiply to A in A's pattern, as far as rounding lets them: in some rows, for each costs a host time.
   std::string fault(std::span<const T> f) const {
-    const std::int32_t step = std::max(1, matrix().rows() / most_rows_checked);
+    const std::int32_t step = std::max(1, matrix().rows() / max_rows_checked);
     for (std::int32_t i = 0; i < matrix().rows(); i += step)
       for (std::size_t k = row(i); k < row(i + 1) && (kind == Factorization::ilu0 || column(k) <= i); ++k) {
         const double excess = residual(f, i, k);
@@ -70,9 +70,9 @@ struct Operands {
   std::complex<double> at(std::span<const T> f, std::int32_t i, std::int32_t j) const {
     const auto columns = matrix().col_indices().host();
     const auto first = columns.begin() + static_cast<std::ptrdiff_t>(row(i)),
-               past = columns.begin() + static_cast<std::ptrdiff_t>(row(i + 1));
-    const auto found = std::lower_bound(first, past, j);
-    if (found == past || *found != j) return 0;
+               end = columns.begin() + static_cast<std::ptrdiff_t>(row(i + 1));
+    const auto found = std::lower_bound(first, end, j);
+    if (found == end || *found != j) return 0;
     return std::complex<double>(f[static_cast<std::size_t>(found - columns.begin())]);
   }
   /// |a_ij - (product)_ij| over what rounding explains.
@@ -125,8 +125,10 @@ void bench_factor(const Subject<T>& s) {
   }
 }
 
-#define INSTANTIATE(T) template void bench_factor(const Subject<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct FactorBenchInstances {
+  static constexpr auto list = instance<void(const Subject<T>&)>(bench_factor);
+};
+KRILL_INSTANTIATE(FactorBenchInstances);
 
 }  // namespace krill::apps::bench

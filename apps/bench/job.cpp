@@ -1,13 +1,13 @@
-#include "krill/apps/bench/job.hpp"
+#include "apps/bench/job.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <new>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/timing.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/timing.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -112,11 +112,13 @@ void measure_job(const Subject<T>& s, Row& row, const std::function<Job<T>(std::
   });
 }
 
-#define INSTANTIATE(T)                                                                      \
-  template struct Subject<T>;                                                               \
-  template std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>&, std::size_t); \
-  template void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t)>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct JobInstances {
+  static constexpr std::tuple list{
+      instance<std::shared_ptr<const AnyMatrix<T>>(const Subject<T>&, std::size_t)>(source_copy),
+      instance<void(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t)>&)>(measure_job)};
+};
+KRILL_INSTANTIATE(Subject);
+KRILL_INSTANTIATE(JobInstances);
 
 }  // namespace krill::apps::bench

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/bench/result.hpp"
-#include "krill/apps/bench/rival.hpp"
+#include "apps/bench/result.hpp"
+#include "apps/bench/rival.hpp"
 
 namespace krill::apps::bench {
 
@@ -68,12 +68,8 @@ template <class T>
 void bench_factor(const Subject<T>&);
 template <class T>
 void bench_color(const Subject<T>&);
-template <class T>
-void bench_pcg(const Subject<T>&);
-template <class T>
-void bench_gmres(const Subject<T>&);
-template <class T>
-void bench_bicgstab(const Subject<T>&);
+template <class T, class SolverOptions>
+void bench_solver(const Subject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();

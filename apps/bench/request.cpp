@@ -1,4 +1,4 @@
-#include "krill/apps/bench/request.hpp"
+#include "apps/bench/request.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "krill/apps/bench/job.hpp"
-#include "krill/apps/case/suggest.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/case/suggest.hpp"
 
 namespace krill::apps::bench {
 namespace {

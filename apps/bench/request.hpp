@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/commands.hpp"
+#include "apps/bench/bench.hpp"
+#include "apps/bench/bench_matrix.hpp"
 
 namespace krill::apps::bench {
 

@@ -1,4 +1,4 @@
-#include "krill/apps/bench/result.hpp"
+#include "apps/bench/result.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,9 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill::apps::bench {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ struct Row {
   std::string cache;                      ///< "cold": the data come from memory; "warm": they may stay in the cache
   std::optional<double> ms;               ///< of one call: the median over the rounds
   std::optional<double> spread;           ///< (slowest round - fastest) / median
-  std::optional<double> bytes, flops;     ///< that have to move, and to be computed, by byte_model.hpp
+  std::optional<double> bytes, flops;     ///< that have to move, and to be computed, by work.hpp of its room
   std::optional<double> gbps;             ///< bytes / ms
   std::optional<double> ceiling_share;    ///< gbps / the largest ceiling
   std::string rival, rival_variant;       ///< "cuSPARSE 12.6.3"; its quickest algorithm

@@ -1,11 +1,11 @@
-#include "krill/apps/bench/result_text.hpp"
+#include "apps/bench/result_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <span>
 
-#include "krill/apps/report/markdown.hpp"
+#include "apps/report/markdown.hpp"
 
 namespace krill::apps::bench {
 namespace {

@@ -1,6 +1,6 @@
-#include "krill/apps/bench/rival.hpp"
+#include "apps/bench/rival.hpp"
 
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
 
@@ -23,8 +23,10 @@ std::unique_ptr<Rival<T>> make_rival(Context& ctx, std::string_view compare) {
   return nullptr;
 }
 
-#define INSTANTIATE(T) template std::unique_ptr<Rival<T>> make_rival(Context&, std::string_view);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct RivalInstances {
+  static constexpr auto list = instance<std::unique_ptr<Rival<T>>(Context&, std::string_view)>(make_rival);
+};
+KRILL_INSTANTIATE(RivalInstances);
 
 }  // namespace krill::apps::bench

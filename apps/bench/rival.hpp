@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "krill/sparse/formats/any_matrix.hpp"
-#include "krill/sparse/triangular/triangle.hpp"
+#include "sparse/formats/any_matrix.hpp"
+#include "sparse/triangular/triangle.hpp"
 
 namespace krill::apps::bench {
 

@@ -1,4 +1,4 @@
-#include "krill/apps/bench/roofline.hpp"
+#include "apps/bench/roofline.hpp"
 
 #include <fmt/format.h>
 
@@ -48,11 +48,11 @@ std::vector<Kernel> kernels_of(const Result& result) {
 }
 
 struct Range {
-  double least = std::numeric_limits<double>::infinity(), most = 0;
-  void include(double value) { least = std::min(least, value), most = std::max(most, value); }
+  double min = std::numeric_limits<double>::infinity(), max = 0;
+  void include(double value) { min = std::min(min, value), max = std::max(max, value); }
   /// With some room, and at least a decade, so that one mark stands in the middle.
   Range widened(double factor) const {
-    const double middle = std::sqrt(least * most), reach = std::max(factor * std::sqrt(most / least), std::sqrt(10.0));
+    const double middle = std::sqrt(min * max), reach = std::max(factor * std::sqrt(max / min), std::sqrt(10.0));
     return {middle / reach, middle * reach};
   }
 };
@@ -60,11 +60,10 @@ struct Range {
 /// 0.05, 0.1, 0.2, 0.5, ... as tics: numbers that people read, in place of powers of ten.
 std::string tics(const Range& range) {
   std::string text;
-  for (int decade = static_cast<int>(std::floor(std::log10(range.least))); std::pow(10.0, decade) <= range.most;
-       ++decade)
+  for (int decade = static_cast<int>(std::floor(std::log10(range.min))); std::pow(10.0, decade) <= range.max; ++decade)
     for (const int lead : {1, 2, 5}) {
       const double at = lead * std::pow(10.0, decade);
-      if (at < range.least || at > range.most) continue;
+      if (at < range.min || at > range.max) continue;
       text += fmt::format("{}'{:g}' {:g}", text.empty() ? "" : ", ", at, at);
     }
   return text;
@@ -94,7 +93,7 @@ std::string roofline_script(const Result& result) {
     for (const Point& point : kernel.points) x.include(point.intensity), y.include(point.gflops);
   if (kernels.empty()) x = y = {0.1, 1};
   x = x.widened(1.5);
-  if (!ceilings.empty()) y.include(x.most * ceilings.front().gbps / 1.5);
+  if (!ceilings.empty()) y.include(x.max * ceilings.front().gbps / 1.5);
   y = y.widened(1.3);
 
   std::string script;
@@ -112,7 +111,7 @@ std::string roofline_script(const Result& result) {
                  "set xtics nomirror out ({})\nset ytics nomirror out ({})\nset border 3 lc rgb '#444444'\n"
                  "set grid xtics ytics lt 1 lw 0.6 lc rgb '#e4e4e4'\n"
                  "set key outside right top Left reverse samplen 1.5 spacing 1.3\n",
-                 gnuplot_string(fmt::format("{}, {}", result.device, result.commit)), x.least, x.most, y.least, y.most,
+                 gnuplot_string(fmt::format("{}, {}", result.device, result.commit)), x.min, x.max, y.min, y.max,
                  tics(x), tics(y));
   std::string plots;
   const auto add = [&](const std::string& plot) { plots += (plots.empty() ? "plot " : ", \\\n  ") + plot; };

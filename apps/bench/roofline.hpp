@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "krill/apps/bench/result.hpp"
-#include "krill/apps/report/gnuplot.hpp"
+#include "apps/bench/result.hpp"
+#include "apps/report/gnuplot.hpp"
 
 namespace krill::apps::bench {
 

@@ -3,48 +3,28 @@
 
 #include <limits>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/apps/bench/timing.hpp"
-#include "krill/apps/case/type_name.hpp"
-#include "krill/apps/refusal.hpp"
-#include "krill/solvers/solver.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/order/coloring.hpp"
-#include "krill/sparse/order/ordering.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/bench/timing.hpp"
+#include "apps/samples/preconditioners.hpp"
+#include "solvers/method/refusal.hpp"
+#include "solvers/method/type_name.hpp"
+#include "solvers/precond/preconditioner.hpp"
+#include "solvers/solver.hpp"
+#include "solvers/work.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/order/coloring.hpp"
+#include "sparse/order/ordering.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill::apps::bench {
 namespace {
 
-constexpr int most_iterations = 20'000;
-constexpr double most_seconds = 20;  ///< of one solve
+constexpr int max_iterations = 20'000;
+constexpr double max_seconds = 20;  ///< of one solve
 
-/// A line of the table.
-struct Variant {
-  std::string_view name;
-  bool definite, general;  ///< whether pcg, and whether the others are measured with it
-  PreconditionerOptions options;
-  bool colored = false;  ///< the system is solved in the order of its colors
-};
-
-const std::vector<Variant>& variants() {
-  constexpr FactorSolveOptions isai{.method = TriangularSolve::isai};
-  static const std::vector<Variant> all{
-      {"none", true, true, NoPreconditioner{}},
-      {"jacobi", true, true, JacobiOptions{}},
-      {"chebyshev", true, false, ChebyshevOptions{}},
-      {"ic0", true, false, Ic0Options{}},
-      {"ic0 in color order", true, false, Ic0Options{}, true},
-      {"ic0, isai", true, false, Ic0Options{.solve = isai}},
-      {"ilu0", false, true, Ilu0Options{}},
-      {"ilu0 in color order", false, true, Ilu0Options{}, true},
-      {"ilu0, isai", false, true, Ilu0Options{.solve = isai}},
-      {"isai", true, false, IsaiOptions{.form = IsaiForm::factored}},
-      {"isai", false, true, IsaiOptions{.form = IsaiForm::general}},
-  };
-  return all;
+std::string_view name_of(const PreconditionerSample& variant) {
+  return variant.bench_name.empty() ? type_name(variant.options) : variant.bench_name;
 }
 
 template <class T>
@@ -54,9 +34,9 @@ double wanted_residual() {
 
 template <class T, class Options>
 SolverOptions limited(Options options) {
-  options.max_iterations = most_iterations;
+  options.max_iterations = max_iterations;
   options.stop.relative = wanted_residual<T>();
-  options.stop.time_limit = most_seconds;
+  options.stop.time_limit = max_seconds;
   return options;
 }
 
@@ -73,7 +53,7 @@ std::unique_ptr<AnyMatrix<T>> in_color_order(Context& ctx, const AnyMatrix<T>& A
 template <class T>
 class Setup {
  public:
-  Setup(Context& ctx, const AnyMatrix<T>& A, const Variant& variant)
+  Setup(Context& ctx, const AnyMatrix<T>& A, const PreconditionerSample& variant)
       : reordered_(variant.colored ? in_color_order(ctx, A) : nullptr),
         products_(reordered_ ? *reordered_ : A, SpmvMethod::automatic) {
     products_.prepare(ctx);
@@ -102,11 +82,11 @@ class SolverBench {
         x_(rows(*s_.A), "x") {}
 
   void run() {
-    const bool definite = std::holds_alternative<PcgOptions>(options_);
+    const bool definite = needs_definite(options_);
     const std::string refusal = failure_of([&] { require_system(); });
-    for (const Variant& variant : variants()) {
-      if (definite ? !variant.definite : !variant.general) continue;
-      Row row = s_.row(kernel_, variant.name);
+    for (const PreconditionerSample& variant : preconditioner_samples(in_bench)) {
+      if (definite ? !variant.with_pcg() : !variant.with_others()) continue;
+      Row row = s_.row(kernel_, name_of(variant));
       row.error = refusal.empty() ? failure_of([&] { measure_variant(variant, row); }) : refusal;
       s_.report(row);
       if (!refusal.empty()) return;  // it says the same of all
@@ -119,12 +99,10 @@ class SolverBench {
     require_solvable(s_.name, properties);
     if (properties.missing_diagonal + properties.zero_diagonal > 0)
       throw InvalidArgument("the matrix has zeros on its diagonal, by which most of these preconditioners divide");
-    Case settings;
-    settings.solver = options_;
-    require_suitable(s_.name, settings, *s_.A, properties);
+    require_suitable(s_.name, {.solver = options_}, *s_.A, properties);
   }
 
-  void measure_variant(const Variant& variant, Row& row) {
+  void measure_variant(const PreconditionerSample& variant, Row& row) {
     std::optional<Setup<T>> setup;
     // The quicker of two times: the first one finds caches and the device's memory unprepared.
     double setup_ms = std::numeric_limits<double>::infinity();
@@ -145,7 +123,7 @@ class SolverBench {
     row.total_ms = setup_ms + timing.ms;
     row.iterations = report.iterations;
     if (report.iterations > 0) row.iteration_ms = timing.ms / report.iterations;
-    if (variant.name == "none") count(*setup, row);
+    if (std::holds_alternative<NoPreconditioner>(variant.options)) count(*setup, row);
     if (s_.rival) compete(variant, row);
   }
 
@@ -157,24 +135,15 @@ class SolverBench {
   /// Bytes and operations, of the method alone.
   void count(const Setup<T>& setup, Row& row) const {
     const auto matrix = static_cast<double>(setup.products().prepare(s_.ctx).report().bytes);
-    const std::int64_t n = rows(*s_.A), entries = nnz(*s_.A);
-    const auto iterations = static_cast<int>(*row.iterations);
-    if (const auto* gmres = std::get_if<GmresOptions>(&options_)) {
-      row.bytes = gmres_bytes<T>(matrix, n, iterations, gmres->restart);
-      row.flops = gmres_flops<T>(n, entries, iterations, gmres->restart);
-    } else if (std::holds_alternative<PcgOptions>(options_)) {
-      row.bytes = iterations * pcg_bytes<T>(matrix, n);
-      row.flops = iterations * pcg_flops<T>(n, entries);
-    } else {
-      row.bytes = iterations * bicgstab_bytes<T>(matrix, n);
-      row.flops = iterations * bicgstab_flops<T>(n, entries);
-    }
+    const SolveWork solve = work_of(options_, static_cast<int>(*row.iterations));
+    row.bytes = krill::bytes<T>(solve, matrix, rows(*s_.A));
+    row.flops = krill::flops<T>(solve, rows(*s_.A), nnz(*s_.A));
     row.gbps = *row.bytes / *row.ms * 1e-6;
     if (s_.ceiling > 0) row.ceiling_share = *row.gbps / s_.ceiling;
   }
 
-  void compete(const Variant& variant, Row& row) const {
-    const SolveTask<T> task{kernel_, variant.name, *s_.A, b_, wanted_residual<T>(), most_iterations};
+  void compete(const PreconditionerSample& variant, Row& row) const {
+    const SolveTask<T> task{kernel_, name_of(variant), *s_.A, b_, wanted_residual<T>(), max_iterations};
     row.rival_error = failure_of([&] {
       std::unique_ptr<SolveRun> run;
       const double setup_ms = once_ms(s_.ctx, [&] { run = s_.rival->prepare_solve(s_.ctx, task); });
@@ -197,24 +166,16 @@ class SolverBench {
 
 }  // namespace
 
-template <class T>
-void bench_pcg(const Subject<T>& s) {
-  SolverBench<T>(s, limited<T>(PcgOptions{})).run();
-}
-template <class T>
-void bench_gmres(const Subject<T>& s) {
-  SolverBench<T>(s, limited<T>(GmresOptions{})).run();
-}
-template <class T>
-void bench_bicgstab(const Subject<T>& s) {
-  SolverBench<T>(s, limited<T>(BicgstabOptions{})).run();
+template <class T, class Options>
+void bench_solver(const Subject<T>& s) {
+  SolverBench<T>(s, limited<T>(Options{})).run();
 }
 
-#define INSTANTIATE(T)                          \
-  template void bench_pcg(const Subject<T>&);   \
-  template void bench_gmres(const Subject<T>&); \
-  template void bench_bicgstab(const Subject<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SolverBenchInstances {
+  static constexpr std::tuple list{&bench_solver<T, PcgOptions>, &bench_solver<T, GmresOptions>,
+                                   &bench_solver<T, BicgstabOptions>};
+};
+KRILL_INSTANTIATE(SolverBenchInstances);
 
 }  // namespace krill::apps::bench

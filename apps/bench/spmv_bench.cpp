@@ -3,17 +3,19 @@
 
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <limits>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/apps/bench/timing.hpp"
-#include "krill/apps/linear_system.hpp"
-#include "krill/sparse/convert/to_format.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/plan.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/bench/timing.hpp"
+#include "apps/samples/formats.hpp"
+#include "apps/system/linear_system.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/plan.hpp"
+#include "sparse/spmv/work.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -42,13 +44,13 @@ Product<T> planned(Context& ctx, const std::shared_ptr<const AnyMatrix<T>>& A,
 /// A way to hold the matrix, under the name that rows and --format use.
 template <class T>
 struct Variant {
-  std::string_view name;
-  Product<T> (*make)(const Subject<T>&, std::size_t copy);
+  std::string name;
+  std::function<Product<T>(const Subject<T>&, std::size_t copy)> make;
 };
 
 /// The matrix in a format.
-template <class T, Format format>
-Product<T> converted(const Subject<T>& s, std::size_t) {
+template <class T>
+Product<T> converted(const Subject<T>& s, Format format) {
   return with_csr(*s.A, [&](const auto& csr) {
     return planned<T>(s.ctx, std::make_shared<const AnyMatrix<T>>(convert_format(s.ctx, csr, format, {})));
   });
@@ -57,21 +59,17 @@ Product<T> converted(const Subject<T>& s, std::size_t) {
 /// The first one is what the others have to beat.
 template <class T>
 const std::vector<Variant<T>>& variants() {
-  static const std::vector<Variant<T>> all{
-      {"csr", [](const Subject<T>& s, std::size_t copy) { return planned<T>(s.ctx, source_copy(s, copy)); }},
-      {"auto", [](const Subject<T>& s,
-                  std::size_t copy) { return planned<T>(s.ctx, source_copy(s, copy), SpmvMethod::automatic); }},
-      {"coo", converted<T, Format::coo>},
-      {"coo_aos", converted<T, Format::coo_aos>},
-      {"csc", converted<T, Format::csc>},
-      {"bsr", converted<T, Format::bsr>},
-      {"ell", converted<T, Format::ell>},
-      {"sell", converted<T, Format::sell>},
-      {"hyb", converted<T, Format::hyb>},
-      {"dia", converted<T, Format::dia>},
-      {"hdia", converted<T, Format::hdia>},
-      {"blocked_ell", converted<T, Format::blocked_ell>},
-  };
+  static const std::vector<Variant<T>> all = [] {
+    std::vector<Variant<T>> some{
+        {"csr", [](const Subject<T>& s, std::size_t copy) { return planned<T>(s.ctx, source_copy(s, copy)); }},
+        {"auto", [](const Subject<T>& s, std::size_t copy) {
+           return planned<T>(s.ctx, source_copy(s, copy), SpmvMethod::automatic);
+         }}};
+    for (const NamedFormat& named : format_samples(in_bench))
+      some.push_back(
+          {named.name, [format = named.format](const Subject<T>& s, std::size_t) { return converted(s, format); }});
+    return some;
+  }();
   return all;
 }
 
@@ -212,10 +210,11 @@ std::vector<std::string> spmv_formats() {
   return names;
 }
 
-#define INSTANTIATE(T)                         \
-  template void bench_spmv(const Subject<T>&); \
-  template void bench_spmv_dot(const Subject<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SpmvBenchInstances {
+  static constexpr std::tuple list{instance<void(const Subject<T>&)>(bench_spmv),
+                                   instance<void(const Subject<T>&)>(bench_spmv_dot)};
+};
+KRILL_INSTANTIATE(SpmvBenchInstances);
 
 }  // namespace krill::apps::bench

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "krill/sparse/core/context.hpp"
+#include "sparse/core/context.hpp"
 
 namespace krill::apps::bench {
 

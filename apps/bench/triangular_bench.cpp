@@ -7,13 +7,13 @@
 #include <optional>
 #include <type_traits>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/apps/linear_system.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/triangular/approximate.hpp"
-#include "krill/sparse/triangular/triangular.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/system/linear_system.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/triangular/approximate.hpp"
+#include "sparse/triangular/triangular.hpp"
+#include "sparse/triangular/work.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -156,8 +156,10 @@ void bench_triangular(const Subject<T>& s) {
   }
 }
 
-#define INSTANTIATE(T) template void bench_triangular(const Subject<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct TriangularBenchInstances {
+  static constexpr auto list = instance<void(const Subject<T>&)>(bench_triangular);
+};
+KRILL_INSTANTIATE(TriangularBenchInstances);
 
 }  // namespace krill::apps::bench

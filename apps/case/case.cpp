@@ -1,4 +1,4 @@
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <set>
 #include <tuple>
 
-#include "krill/apps/case/case_file.hpp"
-#include "krill/apps/case/check.hpp"
-#include "krill/apps/case/fill.hpp"
-#include "krill/apps/case/parts.hpp"
-#include "krill/apps/case/suggest.hpp"
+#include "apps/case/case_file.hpp"
+#include "apps/case/check.hpp"
+#include "apps/case/fill.hpp"
+#include "apps/case/parts.hpp"
+#include "apps/case/suggest.hpp"
 
 namespace krill::apps {
 namespace {

@@ -14,12 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "krill/solvers/options.hpp"
-#include "krill/solvers/precond/options.hpp"
-#include "krill/sparse/convert/to_format.hpp"
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/generate.hpp"
-#include "krill/sparse/scale/scaling.hpp"
+#include "solvers/method/options.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/generate.hpp"
 
 namespace krill::apps {
 
@@ -120,92 +117,6 @@ void describe(Fields& fields, FileGuess& o) {
 /// The registry of initial guesses.
 using GuessOptions = std::variant<ZeroGuess, RandomGuess, FileGuess>;
 
-struct NaturalOrdering {
-  static constexpr std::string_view type = "none";
-  static constexpr std::string_view doc = "rows stay as they are";
-};
-template <class Fields>
-void describe(Fields&, NaturalOrdering&) {}
-
-struct RcmOrdering {
-  static constexpr std::string_view type = "rcm";
-  static constexpr std::string_view doc =
-      "reverse Cuthill-McKee (1969): neighbors close together, so that the bandwidth is small";
-};
-template <class Fields>
-void describe(Fields&, RcmOrdering&) {}
-
-struct AmdOrdering {
-  static constexpr std::string_view type = "amd";
-  static constexpr std::string_view doc =
-      "approximate minimum degree (Amestoy, Davis and Duff 1996): complete factors fill in little";
-};
-template <class Fields>
-void describe(Fields&, AmdOrdering&) {}
-
-struct ColorOrdering {
-  static constexpr std::string_view type = "color";
-  static constexpr std::string_view doc =
-      "by colors of rows that do not meet: triangular solves have as many steps as there are colors, and "
-      "factorisations without fill lose quality";
-};
-template <class Fields>
-void describe(Fields&, ColorOrdering&) {}
-
-struct AutoOrdering {
-  static constexpr std::string_view type = "auto";
-  static constexpr std::string_view doc =
-      "what suits the matrix and the preconditioner, by the rules of `krill inspect`";
-};
-template <class Fields>
-void describe(Fields&, AutoOrdering&) {}
-
-/// The registry of orderings: the system is reordered symmetrically before it is solved.
-using OrderingOptions = std::variant<NaturalOrdering, RcmOrdering, AmdOrdering, ColorOrdering, AutoOrdering>;
-
-struct NoScaling {
-  static constexpr std::string_view type = "none";
-  static constexpr std::string_view doc = "entries stay as they are";
-};
-template <class Fields>
-void describe(Fields&, NoScaling&) {}
-
-struct DiagonalScaling {
-  static constexpr std::string_view type = "diagonal";
-  static constexpr std::string_view doc = "rows and columns by 1 / sqrt |a_ii|";
-  static constexpr ScalingMethod method = ScalingMethod::diagonal;
-};
-template <class Fields>
-void describe(Fields&, DiagonalScaling&) {}
-
-struct SymmetricScaling {
-  static constexpr std::string_view type = "symmetric";
-  static constexpr std::string_view doc = "rows and columns by 1 / sqrt of the greatest modulus in both together";
-  static constexpr ScalingMethod method = ScalingMethod::symmetric;
-};
-template <class Fields>
-void describe(Fields&, SymmetricScaling&) {}
-
-struct RuizScaling {
-  static constexpr std::string_view type = "ruiz";
-  static constexpr std::string_view doc =
-      "rows and columns by factors of their own, which bring the greatest modulus in each to 1 (Ruiz 2001); symmetric "
-      "where A is";
-  static constexpr ScalingMethod method = ScalingMethod::ruiz;
-};
-template <class Fields>
-void describe(Fields&, RuizScaling&) {}
-
-struct AutoScaling {
-  static constexpr std::string_view type = "auto";
-  static constexpr std::string_view doc = "what suits the matrix, by the rules of `krill inspect`";
-};
-template <class Fields>
-void describe(Fields&, AutoScaling&) {}
-
-/// The registry of scalings: the system is scaled before it is reordered and solved.
-using ScalingOptions = std::variant<NoScaling, DiagonalScaling, SymmetricScaling, RuizScaling, AutoScaling>;
-
 enum class Backend { automatic, host, cuda };
 inline constexpr std::array<std::string_view, 3> backend_names{"auto", "host", "cuda"};
 
@@ -213,25 +124,6 @@ inline constexpr std::array<std::string_view, 3> backend_names{"auto", "host", "
 enum class Precision { automatic, float32, float64, complex64, complex128 };
 inline constexpr std::array<std::string_view, 5> precision_names{"auto", "float32", "float64", "complex64",
                                                                  "complex128"};
-
-template <class Fields>
-void describe(Fields& fields, FormatLayout& o) {
-  fields.value("block_rows", o.block_rows, Range{0, 1024},
-               "rows of a block (bsr, bsrx, gebsr, gebsc: up to 64; blocked_ell); 0: 2 to 8, what takes least memory");
-  fields.value("block_cols", o.block_cols, Range{0, 64}, "columns of a block (gebsr, gebsc); 0: as block_rows");
-  fields.value("block_columns", o.block_columns, any_value,
-               "true: the insides of blocks lie by columns (bsr, bsrx, gebsr, gebsc)");
-  fields.value("slice_rows", o.slice_rows, Range{1, 1048576}, "rows of a slice (sell, hll)");
-  fields.value("sort_window", o.sort_window, at_least_zero,
-               "rows that are sorted by length among each other (sell, hll); 0: rows keep their order");
-  fields.value("hack_rows", o.hack_rows, Range{1, 1048576}, "rows that have diagonals of their own (hdia)");
-  fields.value("ell_width", o.ell_width, Range{-1, 2147483647},
-               "entries of a row in the ell part (hyb); -1: the mean row length, rounded up");
-}
-
-/// What the user vouches for where the program would otherwise refuse.
-enum class Assume { nothing, spd };
-inline constexpr std::array<std::string_view, 2> assume_names{"nothing", "spd"};
 
 /// An independent judge of the solution.
 enum class Reference { none, eigen };
@@ -263,7 +155,11 @@ void describe(Fields& fields, OutputOptions& o) {
   fields.value("plot", o.plot, any_value, "write convergence.svg");
 }
 
-struct Case {
+/// What a solve does with the system, as the library takes it, and what a case says beside: where the system comes
+/// from, where it is solved, what is written. A case that leaves a part of the method open leaves it out.
+struct Case : SolveOptions {
+  Case() : SolveOptions{PcgOptions{}, NoPreconditioner{}, NaturalOrdering{}, NoScaling{}} {}
+
   std::string name;
   MatrixSource matrix;
   RhsOptions rhs;
@@ -272,13 +168,6 @@ struct Case {
   int threads = 0;
   int device = 0;
   Precision precision = Precision::automatic;
-  Format format = Format::automatic;
-  FormatLayout layout;
-  Assume assume = Assume::nothing;
-  ScalingOptions scaling;
-  OrderingOptions ordering;
-  SolverOptions solver;
-  PreconditionerOptions preconditioner;
   VerifyOptions verify;
   OutputOptions output;
 };

@@ -1,4 +1,4 @@
-#include "krill/apps/case/case_file.hpp"
+#include "apps/case/case_file.hpp"
 
 #include <fmt/format.h>
 
@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "krill/apps/case/parts.hpp"
-#include "krill/sparse/io/numbers.hpp"
+#include "apps/case/parts.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill::apps {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;
-constexpr int most_files = 100;  // files that include others twice each would double in number with every step
+constexpr std::size_t max_bytes = std::size_t{1} << 20;
+constexpr int max_files = 100;  // files that include others twice each would double in number with every step
 
 /// What includes are merged by: the keys of a case, those of the case in a sweep, and maps that grow by whole entries.
 const std::vector<Key>& keys_to_merge() {
@@ -109,8 +109,8 @@ class Reader {
       refuse(name, fmt::format("{} is included by itself: {}", path, chain_to(path)));
       return {};
     }
-    if (++files_ > most_files) {
-      if (files_ == most_files + 1) refuse(name, fmt::format("more than {} files are included", most_files));
+    if (++files_ > max_files) {
+      if (files_ == max_files + 1) refuse(name, fmt::format("more than {} files are included", max_files));
       return {};
     }
     return read_included(name, path);
@@ -163,11 +163,11 @@ std::string read_yaml_text(const std::string& path) {
     throw CaseError({{path, 0, 0, "is a folder; expected a YAML file"}});
   std::ifstream in(path, std::ios::binary);
   if (!in) throw CaseError({{path, 0, 0, fmt::format("cannot be read: {}", std::strerror(errno))}});
-  std::string text(most_bytes + 1, '\0');
+  std::string text(max_bytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) throw CaseError({{path, 0, 0, fmt::format("cannot be read: {}", std::strerror(errno))}});
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > most_bytes)
+  if (text.size() > max_bytes)
     throw CaseError({{path, 0, 0, "is longer than 1 MiB; expected a YAML case (is this the matrix?)"}});
   return text;
 }

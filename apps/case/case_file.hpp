@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/case/keys.hpp"
-#include "krill/apps/case/yaml_tree.hpp"
+#include "apps/case/keys.hpp"
+#include "apps/case/yaml_tree.hpp"
 
 namespace krill::apps {
 

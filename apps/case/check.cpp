@@ -1,4 +1,4 @@
-#include "krill/apps/case/check.hpp"
+#include "apps/case/check.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,9 @@
 #include <cmath>
 #include <set>
 
-#include "krill/apps/case/suggest.hpp"
-#include "krill/sparse/io/numbers.hpp"
+#include "apps/case/suggest.hpp"
+#include "solvers/method/type_name.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill::apps {
 namespace {
@@ -169,8 +170,8 @@ class Checker {
     const auto status = std::from_chars(unsigned_plus.data(), unsigned_plus.data() + unsigned_plus.size(), value);
     if (status.ec != std::errc()) return refuse(node, path, expectation(key) + " that a double can hold"), Json();
     if (key.kind == Kind::integer && value != std::floor(value)) return refuse(node, path, expectation(key)), Json();
-    const auto& [least, most, without_least, without_most] = key.range;
-    const bool fine = (without_least ? value > least : value >= least) && (without_most ? value < most : value <= most);
+    const auto& [least, most, without_min, without_max] = key.range;
+    const bool fine = (without_min ? value > least : value >= least) && (without_max ? value < most : value <= most);
     if (!fine) {
       const bool past_int = key.kind == Kind::integer && std::abs(value) > std::numeric_limits<int>::max();
       return refuse(node, path, expectation(key), past_int ? " that 32 bits can hold" : ""), Json();
@@ -218,7 +219,7 @@ class Checker {
     if (!chosen || chosen->key.empty()) allowed.push_back(key.tag);
     for (const Alternative& one : key.alternatives)
       if (!chosen || chosen == &one)
-        for (const auto& name : names_of(one.keys))
+        for (const auto& name : names_of(one.keys()))
           if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) allowed.push_back(name);
 
     const auto suggested =
@@ -230,7 +231,7 @@ class Checker {
     }
     Json json = Json::object();
     if (chosen->key.empty()) json[key.tag] = chosen->type;
-    json.update(values(node, chosen->keys, path, suggested));
+    json.update(values(node, chosen->keys(), path, suggested));
     return json;
   }
 
@@ -265,7 +266,7 @@ class Checker {
   void check_without_choice(const YamlNode& node, const Key& key, const std::string& path) {
     for (const auto& [name, value] : node.entries)
       for (const Alternative& one : key.alternatives)
-        if (const Key* inner = find_key(one.keys, name.text)) {
+        if (const Key* inner = find_key(one.keys(), name.text)) {
           check_entry(name, value, *inner, joined(path, name.text));
           break;
         }
@@ -276,7 +277,7 @@ class Checker {
     if (!chosen) return {};
     std::vector<std::string> users;
     for (const Alternative& one : key.alternatives)
-      if (find_key(one.keys, name)) users.push_back(one.key.empty() ? one.type : one.key);
+      if (find_key(one.keys(), name)) users.push_back(one.key.empty() ? one.type : one.key);
     if (users.empty()) return {};
     const std::string what = chosen->key.empty() ? fmt::format("{} {}", key.tag, chosen->type) : chosen->key;
     return fmt::format("{} is not used by {} with {}, only with {}; leave it out or change {}", in_quotes(name), path,
@@ -302,46 +303,22 @@ Json check_section(const YamlNode& section, const std::vector<Key>& keys, std::v
 /// The keys of `layout` that the format of a case has no use for, and that say something else than the default.
 static std::vector<std::string_view> idle_layout_keys(const Case& c) {
   const FormatLayout &l = c.layout, usual;
-  const auto one_of = [&](std::initializer_list<Format> formats) {
-    return std::find(formats.begin(), formats.end(), c.format) != formats.end();
-  };
-  const bool rectangles = one_of({Format::gebsr, Format::gebsc});
-  const bool blocks = rectangles || one_of({Format::bsr, Format::bsrx});
-  const bool slices = one_of({Format::sell, Format::hll});
   std::vector<std::string_view> idle;
-  const auto book = [&](std::string_view key, bool changed, bool used) {
-    if (changed && !used) idle.push_back(key);
+  const auto book = [&](std::string_view key, bool changed, LayoutKey use) {
+    if (changed && (facts(c.format).layout & use) == 0) idle.push_back(key);
   };
-  book("block_rows", l.block_rows != usual.block_rows, blocks || c.format == Format::blocked_ell);
-  book("block_cols", l.block_cols != usual.block_cols, rectangles);
-  book("block_columns", l.block_columns != usual.block_columns, blocks);
-  book("slice_rows", l.slice_rows != usual.slice_rows, slices);
-  book("sort_window", l.sort_window != usual.sort_window, slices);
-  book("hack_rows", l.hack_rows != usual.hack_rows, c.format == Format::hdia);
-  book("ell_width", l.ell_width != usual.ell_width, c.format == Format::hyb);
+  book("block_rows", l.block_rows != usual.block_rows, uses_block_rows);
+  book("block_cols", l.block_cols != usual.block_cols, uses_block_cols);
+  book("block_columns", l.block_columns != usual.block_columns, uses_block_columns);
+  book("slice_rows", l.slice_rows != usual.slice_rows, uses_slices);
+  book("sort_window", l.sort_window != usual.sort_window, uses_slices);
+  book("hack_rows", l.hack_rows != usual.hack_rows, uses_hack_rows);
+  book("ell_width", l.ell_width != usual.ell_width, uses_ell_width);
   return idle;
 }
 
-/// Keys about pivots that another one makes idle.
-static void check_shift(const PreconditionerOptions& preconditioner, const auto& refuse) {
-  std::visit(
-      [&](const auto& o) {
-        if constexpr (requires { o.shift; }) {
-          const bool none = o.shift.type == decltype(o.shift.type)::none;
-          if (none && o.shift.value != 0)
-            refuse({"preconditioner", "shift", "value"},
-                   "preconditioner.shift.value is not used by shift type none; leave it out or change the type");
-          if constexpr (requires { o.boost; })
-            if (!none && o.boost != 0)
-              refuse({"preconditioner", "boost"},
-                     "preconditioner.boost and preconditioner.shift both replace pivots; keep one of them");
-        }
-      },
-      preconditioner);
-}
-
 void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>& found) {
-  const auto refuse = [&](std::initializer_list<std::string_view> path, std::string message) {
+  const auto refuse = [&](const std::vector<std::string_view>& path, std::string message) {
     const YamlNode* node = &root;
     for (const auto word : path)
       if (const YamlNode* next = node->find(word)) node = next;
@@ -359,27 +336,23 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
     refuse({"device"}, "device is not used by backend host; leave it out or change backend");
   const auto idle = idle_layout_keys(c);
   for (const std::string_view key : idle)
-    refuse({"layout", key}, fmt::format("layout.{} is not used by format {}; leave it out or change format", key,
-                                        format_names[static_cast<std::size_t>(c.format)]));
+    refuse({"layout", key},
+           fmt::format("layout.{} is not used by format {}; leave it out or change format", key, name(c.format)));
   if (c.layout.block_rows > largest_block_dim && c.format != Format::blocked_ell &&
       std::find(idle.begin(), idle.end(), "block_rows") == idle.end())
-    refuse({"layout", "block_rows"},
-           fmt::format("layout.block_rows is {}, expected 0 to {} for format {}", c.layout.block_rows,
-                       largest_block_dim, format_names[static_cast<std::size_t>(c.format)]));
-  if (c.assume == Assume::spd && !std::holds_alternative<PcgOptions>(c.solver))
+    refuse({"layout", "block_rows"}, fmt::format("layout.block_rows is {}, expected 0 to {} for format {}",
+                                                 c.layout.block_rows, largest_block_dim, name(c.format)));
+  if (c.assume == Assume::spd && !needs_definite(c.solver))
     refuse({"assume"}, "assume: spd is used by solver pcg only; leave it out or change solver.type");
-  if (const auto* sweep = std::get_if<GaussSeidelOptions>(&c.preconditioner);
-      sweep && sweep->direction != SweepDirection::symmetric && std::holds_alternative<PcgOptions>(c.solver))
-    refuse({"preconditioner", "direction"},
-           fmt::format("preconditioner.direction is {}, expected symmetric for solver pcg, which needs a Hermitian "
-                       "preconditioner",
-                       sweep_direction_names[static_cast<std::size_t>(sweep->direction)]));
-  check_shift(c.preconditioner, refuse);
-  if (const auto* isai = std::get_if<IsaiOptions>(&c.preconditioner);
-      isai && isai->form == IsaiForm::general && std::holds_alternative<PcgOptions>(c.solver))
-    refuse({"preconditioner", "form"},
-           "preconditioner.form is general, expected auto or factored for solver pcg, which needs a Hermitian "
-           "preconditioner");
+  if (const PcgFit fit = suits_pcg(c.preconditioner); !fit.holds && !fit.key.empty() && needs_definite(c.solver))
+    refuse({"preconditioner", fit.key},
+           fmt::format("preconditioner.{} is {}, expected {} for solver {}, which needs a Hermitian preconditioner",
+                       fit.key, fit.value, fit.expected, type_name(c.solver)));
+  if (const OptionConflict both = conflict(c.preconditioner); !both.message.empty()) {
+    std::vector<std::string_view> path{"preconditioner"};
+    path.insert(path.end(), both.key.begin(), both.key.end());
+    refuse(path, std::string(both.message));
+  }
   if (c.verify.reference == Reference::none && c.verify.tolerance != 0)
     refuse({"verify", "tolerance"},
            "verify.tolerance is not used by verify.reference none; leave it out or ask for eigen");

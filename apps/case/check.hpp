@@ -1,12 +1,12 @@
 // Checks what a case says against what a case may say.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "krill/apps/case/keys.hpp"
-#include "krill/apps/case/yaml_tree.hpp"
+#include "apps/case/keys.hpp"
+#include "apps/case/yaml_tree.hpp"
 
 namespace krill::apps {
 

@@ -1,12 +1,12 @@
-#include "krill/apps/case/effective.hpp"
+#include "apps/case/effective.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
 
-#include "krill/apps/case/fill.hpp"
-#include "krill/apps/case/suggest.hpp"
+#include "apps/case/fill.hpp"
+#include "apps/case/suggest.hpp"
 
 namespace krill::apps {
 namespace {

@@ -1,10 +1,10 @@
 // The effective case: all keys, those that were left out with their defaults, paths absolute, so that it can be read
 // again from anywhere.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
 
 namespace krill::apps {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "krill/apps/case/keys.hpp"
+#include "apps/case/keys.hpp"
 
 namespace krill::apps {
 

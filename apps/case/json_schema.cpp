@@ -1,9 +1,9 @@
-#include "krill/apps/case/json_schema.hpp"
+#include "apps/case/json_schema.hpp"
 
 #include <utility>
 
-#include "krill/apps/case/case_file.hpp"
-#include "krill/apps/case/part_schema.hpp"
+#include "apps/case/case_file.hpp"
+#include "apps/case/part_schema.hpp"
 
 namespace krill::apps {
 namespace {
@@ -11,13 +11,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = Key::Kind;
 
-Json schema_of(const Key&);
+Json schema_of(const Key&, const Within& = {});
 
 /// The properties of a section, the required ones of them, and no others.
-Json section_schema(const std::vector<Key>& keys) {
+Json section_schema(const std::vector<Key>& keys, const Within& within = {}) {
   Json schema{{"properties", Json::object()}};
   for (const Key& key : keys) {
-    schema["properties"][key.name] = schema_of(key);
+    schema["properties"][key.name] = schema_of(key, within);
     if (key.required) schema["required"].push_back(key.name);
   }
   schema["additionalProperties"] = false;
@@ -25,8 +25,8 @@ Json section_schema(const std::vector<Key>& keys) {
 }
 
 /// {if: this alternative is chosen, then: its keys}.
-Json branch(const Key& variant, const Alternative& alternative) {
-  Json then = section_schema(alternative.keys);
+Json branch(const Key& variant, const Alternative& alternative, const Within& within) {
+  Json then = section_schema(alternative.keys(), Within(within, alternative));
   if (!alternative.key.empty()) return {{"if", {{"required", {alternative.key}}}}, {"then", std::move(then)}};
   Json properties{{variant.tag, {{"const", alternative.type}, {"description", alternative.doc}}}};
   properties.update(then["properties"]);
@@ -35,12 +35,13 @@ Json branch(const Key& variant, const Alternative& alternative) {
   return {{"if", std::move(chosen)}, {"then", std::move(then)}};
 }
 
-Json variant_schema(const Key& key) {
+/// Alternatives inside of themselves are named, and their keys left to the program.
+Json variant_schema(const Key& key, const Within& within) {
   Json schema{{"type", "object"}, {"properties", {{key.tag, {{"enum", types_of(key)}}}}}};
   Json selectors = Json::array({Json{{"required", {key.tag}}}}), branches = Json::array();
   for (const Alternative& alternative : key.alternatives) {
     if (!alternative.key.empty()) selectors.push_back({{"required", {alternative.key}}});
-    branches.push_back(branch(key, alternative));
+    if (!within.has(alternative)) branches.push_back(branch(key, alternative, within));
   }
   if (selectors.size() > 1)
     schema["oneOf"] = std::move(selectors);
@@ -55,13 +56,13 @@ Json range_schema(const Key& key) {
   const auto bound = [&](double value) {
     return key.kind == Kind::integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
   };
-  const auto& [least, most, without_least, without_most] = key.range;
-  if (least > Range{}.least) schema[without_least ? "exclusiveMinimum" : "minimum"] = bound(least);
-  if (most < Range{}.most) schema[without_most ? "exclusiveMaximum" : "maximum"] = bound(most);
+  const auto& [least, most, without_min, without_max] = key.range;
+  if (least > Range{}.min) schema[without_min ? "exclusiveMinimum" : "minimum"] = bound(least);
+  if (most < Range{}.max) schema[without_max ? "exclusiveMaximum" : "maximum"] = bound(most);
   return schema;
 }
 
-Json kind_schema(const Key& key) {
+Json kind_schema(const Key& key, const Within& within) {
   Json schema;
   switch (key.kind) {
     case Kind::integer:
@@ -76,20 +77,20 @@ Json kind_schema(const Key& key) {
       for (const auto& name : key.choices) schema["enum"].push_back(choice_value(name));
       return schema;
     case Kind::section:
-      schema = section_schema(key.keys);
+      schema = section_schema(key.keys, within);
       schema["type"] = "object";
       return schema;
     case Kind::variant:
-      return variant_schema(key);
+      return variant_schema(key, within);
     case Kind::tree:
       return Json::object();
   }
   return schema;
 }
 
-Json schema_of(const Key& key) {
+Json schema_of(const Key& key, const Within& within) {
   Json schema{{"description", key.doc}};
-  schema.update(kind_schema(key));
+  schema.update(kind_schema(key, within));
   if (key.kind == Kind::variant && !key.required)
     schema["default"] = {{key.tag, key.fallback}};
   else if (!key.fallback.is_null() && key.fallback != "")

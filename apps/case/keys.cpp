@@ -1,11 +1,11 @@
-#include "krill/apps/case/keys.hpp"
+#include "apps/case/keys.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "krill/apps/case/suggest.hpp"
+#include "apps/case/suggest.hpp"
 
 namespace krill::apps {
 namespace {
@@ -28,15 +28,7 @@ nlohmann::ordered_json choice_value(std::string_view name) {
   return is_number ? nlohmann::ordered_json::parse(name) : nlohmann::ordered_json(name);
 }
 
-const std::vector<Key>& case_keys() {
-  static const std::vector<Key> keys = [] {
-    KeyCollector collector;
-    Case defaults;
-    describe(collector, defaults);
-    return std::move(collector.keys);
-  }();
-  return keys;
-}
+const std::vector<Key>& case_keys() { return KeyCollector::keys_of<Case>(); }
 
 const Key* find_key(const std::vector<Key>& keys, std::string_view name) {
   const auto at = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.name == name; });
@@ -65,24 +57,26 @@ std::vector<std::string> types_of(const Key& variant) {
 
 std::vector<std::string> sections_with(std::string_view name) {
   std::vector<std::string> found;
-  const auto walk = [&](const auto& self, const std::vector<Key>& keys, const std::string& section) -> void {
+  const auto walk = [&](const auto& self, const std::vector<Key>& keys, const std::string& section,
+                        const Within& within) -> void {
     if (find_key(keys, name) && std::find(found.begin(), found.end(), section) == found.end()) found.push_back(section);
     for (const Key& key : keys) {
       const std::string inner = section.empty() ? key.name : section + "." + key.name;
-      self(self, key.keys, inner);
-      for (const auto& alternative : key.alternatives) self(self, alternative.keys, inner);
+      self(self, key.keys, inner, within);
+      for (const auto& alternative : key.alternatives)
+        if (!within.has(alternative)) self(self, alternative.keys(), inner, Within(within, alternative));
     }
   };
-  walk(walk, case_keys(), "");
+  walk(walk, case_keys(), "", {});
   return found;
 }
 
 std::string range_text(const Key& key) {
-  const auto& [least, most, without_least, without_most] = key.range;
-  if (is_bound(least) && is_bound(most) && !without_least && !without_most) return fmt::format("{} to {}", least, most);
-  auto below = is_bound(most) ? fmt::format("{} {}", without_most ? "below" : "at most", most) : std::string();
+  const auto& [least, most, without_min, without_max] = key.range;
+  if (is_bound(least) && is_bound(most) && !without_min && !without_max) return fmt::format("{} to {}", least, most);
+  auto below = is_bound(most) ? fmt::format("{} {}", without_max ? "below" : "at most", most) : std::string();
   if (!is_bound(least)) return below;
-  return fmt::format("{} {}{}{}", without_least ? "above" : "at least", least, below.empty() ? "" : " and ", below);
+  return fmt::format("{} {}{}{}", without_min ? "above" : "at least", least, below.empty() ? "" : " and ", below);
 }
 
 std::string expectation(const Key& key) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
 
 namespace krill::apps {
 
@@ -35,7 +35,23 @@ struct Key {
 struct Alternative {
   std::string type, key;
   std::string doc;
-  std::vector<Key> keys;
+  const std::vector<Key>& (*described)();
+
+  /// Described when they are asked for, and once: alternatives may hold the variant that they are of, as a solver that
+  /// has a solver inside.
+  const std::vector<Key>& keys() const { return described(); }
+};
+
+/// The alternatives that a walk over all keys has come through. It goes into none of them again, and so it ends.
+class Within {
+ public:
+  Within() = default;
+  Within(const Within& outer, const Alternative& inner) : outer_(&outer), inner_(&inner) {}
+  bool has(const Alternative& one) const { return inner_ && (inner_->described == one.described || outer_->has(one)); }
+
+ private:
+  const Within* outer_ = nullptr;
+  const Alternative* inner_ = nullptr;
 };
 
 template <class T>
@@ -90,8 +106,8 @@ class KeyCollector {
   std::vector<Key> keys;
 
   void value(std::string_view name, const int& fallback, Range range, std::string_view doc) {
-    range.least = std::max(range.least, double{std::numeric_limits<int>::min()});
-    range.most = std::min(range.most, double{std::numeric_limits<int>::max()});
+    range.min = std::max(range.min, double{std::numeric_limits<int>::min()});
+    range.max = std::min(range.max, double{std::numeric_limits<int>::max()});
     add(Key::Kind::integer, name, doc, fallback).range = range;
   }
   void value(std::string_view name, const double& fallback, Range range, std::string_view doc) {
@@ -131,14 +147,21 @@ class KeyCollector {
     add(Key::Kind::tree, name, doc, nullptr).expected = expected;
   }
 
+  /// Of options with their defaults.
+  template <class Options>
+  static const std::vector<Key>& keys_of() {
+    static const std::vector<Key> keys = [] {
+      KeyCollector collector;
+      Options defaults;
+      describe(collector, defaults);
+      return std::move(collector.keys);
+    }();
+    return keys;
+  }
   template <class Options>
   static Alternative alternative() {
-    KeyCollector inner;
-    Options defaults;
-    describe(inner, defaults);
-    Alternative found{.type = std::string(type_of<Options>()), .key = {}, .doc = std::string(Options::doc), .keys = {}};
+    Alternative found{std::string(type_of<Options>()), {}, std::string(Options::doc), &keys_of<Options>};
     if constexpr (requires { Options::key; }) found.key = Options::key;
-    found.keys = std::move(inner.keys);
     return found;
   }
 

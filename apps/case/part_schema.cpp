@@ -1,7 +1,7 @@
-#include "krill/apps/case/part_schema.hpp"
+#include "apps/case/part_schema.hpp"
 
-#include "krill/apps/case/json_schema.hpp"
-#include "krill/apps/case/keys.hpp"
+#include "apps/case/json_schema.hpp"
+#include "apps/case/keys.hpp"
 
 namespace krill::apps {
 namespace {

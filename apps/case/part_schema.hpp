@@ -1,6 +1,6 @@
 // The JSON Schemas of parts of cases, of which files and sweeps are made.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace krill::apps {
 

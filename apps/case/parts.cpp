@@ -1,11 +1,11 @@
-#include "krill/apps/case/parts.hpp"
+#include "apps/case/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "krill/apps/case/check.hpp"
-#include "krill/sparse/io/numbers.hpp"
+#include "apps/case/check.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill::apps {
 namespace {
@@ -19,12 +19,12 @@ YamlNode merged_variant(const YamlNode& under, const YamlNode& over, const Key& 
   YamlNode kept = under;
   std::erase_if(kept.entries, [&](const YamlEntry& entry) {
     const bool selector = entry.key.text == key.tag || entry.key.text == chosen->key;
-    return chooses ? selector || !find_key(chosen->keys, entry.key.text) : false;
+    return chooses ? selector || !find_key(chosen->keys(), entry.key.text) : false;
   });
-  return merged(kept, over, chosen->keys);
+  return merged(kept, over, chosen->keys());
 }
 
-constexpr double most_variants = 5000;
+constexpr double max_variants = 5000;
 
 void refuse(const YamlNode& node, std::string message, std::vector<Diagnostic>& found) {
   found.push_back({node.place.source, node.place.line, node.place.column, std::move(message)});
@@ -35,9 +35,9 @@ void append_variant(const std::string& name, const YamlNode& part, std::vector<N
                     std::vector<Diagnostic>& found) {
   if (part.kind != YamlNode::Kind::map)
     return refuse(part, "a variant has to be a section with keys of a case, such as preconditioner", found);
-  if (count_expanded(part) > most_variants)
-    return refuse(
-        part, fmt::format("this variant stands for more than {} cases; make its lists shorter", most_variants), found);
+  if (count_expanded(part) > max_variants)
+    return refuse(part, fmt::format("this variant stands for more than {} cases; make its lists shorter", max_variants),
+                  found);
   for (YamlNode& each : expanded(part)) write_out_words(all.emplace_back(name, std::move(each)).tree);
 }
 

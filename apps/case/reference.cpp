@@ -1,4 +1,4 @@
-#include "krill/apps/case/reference.hpp"
+#include "apps/case/reference.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "krill/apps/case/case_file.hpp"
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/case/suggest.hpp"
+#include "apps/case/case_file.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/case/suggest.hpp"
 
 namespace krill::apps {
 namespace {
@@ -26,20 +26,22 @@ bool same(const Key& a, const Key& b) { return a.doc == b.doc && a.kind == b.kin
 std::vector<Entry> all_entries(const std::vector<Key>& of_sweeps) {
   std::vector<Entry> entries;
   const auto walk = [&](const auto& self, const std::vector<Key>& keys, const std::string& path,
-                        const std::string& user) -> void {
+                        const std::string& user, const Within& within) -> void {
     for (const Key& key : keys) {
       const std::string name = path + key.name;
       const auto known = std::find_if(entries.begin(), entries.end(),
                                       [&](const Entry& e) { return e.path == name && same(*e.key, key); });
       Entry& entry = known == entries.end() ? entries.emplace_back(Entry{name, &key, {}}) : *known;
       if (!user.empty()) entry.users.push_back(user);
-      self(self, key.keys, name + ".", user);
+      self(self, key.keys, name + ".", user, within);
       for (const Alternative& one : key.alternatives)
-        self(self, one.keys, name + ".", one.key.empty() ? fmt::format("{} {}", key.tag, one.type) : "");
+        if (!within.has(one))
+          self(self, one.keys(), name + ".", one.key.empty() ? fmt::format("{} {}", key.tag, one.type) : "",
+               Within(within, one));
     }
   };
-  walk(walk, case_file_keys(), "", "");
-  walk(walk, of_sweeps, "", "krill evaluate");
+  walk(walk, case_file_keys(), "", "", {});
+  walk(walk, of_sweeps, "", "krill evaluate", {});
   return entries;
 }
 
@@ -78,7 +80,7 @@ void append_sections_of_alternatives(std::string& text, const Key& variant, cons
   };
   std::vector<Section> sections;
   for (const Alternative& one : variant.alternatives)
-    for (const Key& key : one.keys) {
+    for (const Key& key : one.keys()) {
       if (key.keys.empty()) continue;
       const std::string keys = key_table(key.keys, path + key.name + ".");
       const auto known = std::find_if(sections.begin(), sections.end(),
@@ -98,7 +100,7 @@ void append_sections_of_alternatives(std::string& text, const Key& variant, cons
 
 /// The chapters of the sections and variants among `keys`, each path once.
 void append_chapters(std::string& text, const std::vector<Key>& keys, const std::string& path,
-                     std::set<std::string>& written) {
+                     std::set<std::string>& written, const Within& within = {}) {
   for (const Key& key : keys) {
     const std::string name = path + key.name;
     if ((key.keys.empty() && key.alternatives.empty()) || !written.insert(name).second) continue;
@@ -108,11 +110,12 @@ void append_chapters(std::string& text, const std::vector<Key>& keys, const std:
       const std::string choice =
           one.key.empty() ? fmt::format("{}: {}", key.tag, one.type) : fmt::format("{}: NAME", one.key);
       text += fmt::format("\n### `{}: {{{}}}`\n\n{}\n", name, choice, escaped(one.doc));
-      if (!one.keys.empty()) text += "\n" + key_table(one.keys, name + ".");
+      if (!one.keys().empty()) text += "\n" + key_table(one.keys(), name + ".");
     }
-    append_chapters(text, key.keys, name + ".", written);
+    append_chapters(text, key.keys, name + ".", written, within);
     append_sections_of_alternatives(text, key, name + ".", written);
-    for (const Alternative& one : key.alternatives) append_chapters(text, one.keys, name + ".", written);
+    for (const Alternative& one : key.alternatives)
+      if (!within.has(one)) append_chapters(text, one.keys(), name + ".", written, Within(within, one));
   }
 }
 
@@ -183,7 +186,7 @@ std::string describe_entry(const Entry& entry) {
 
 std::string describe_alternative(const Key& variant, const Alternative& one) {
   std::string text = fmt::format("{}: {{{}: {}}}\n  {}\n", variant.name, variant.tag, one.type, wrapped(one.doc, 2));
-  for (const Key& key : one.keys) {
+  for (const Key& key : one.keys()) {
     const std::string more = key.keys.empty() ? value_text(key) : enumerate(names_of(key.keys), ", ");
     text += fmt::format("  {:<16} {}\n", key.name, wrapped(fmt::format("{}; {}", key.doc, more), 19));
   }
@@ -269,8 +272,8 @@ std::string list_types(const Key& variant) {
   for (const Alternative& one : variant.alternatives) {
     const std::string& type = one.key.empty() ? one.type : one.key;
     text += fmt::format("  {:<22} {}\n", type, wrapped(one.doc, 25));
-    if (!one.keys.empty() && one.key.empty())
-      text += fmt::format("  {:<22} {}\n", "", wrapped("keys: " + enumerate(names_of(one.keys), ", "), 25));
+    if (!one.keys().empty() && one.key.empty())
+      text += fmt::format("  {:<22} {}\n", "", wrapped("keys: " + enumerate(names_of(one.keys()), ", "), 25));
   }
   return text;
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "krill/apps/case/keys.hpp"
+#include "apps/case/keys.hpp"
 
 namespace krill::apps {
 

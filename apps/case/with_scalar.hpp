@@ -2,7 +2,7 @@
 #pragma once
 #include <complex>
 
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
 
 namespace krill::apps {
 

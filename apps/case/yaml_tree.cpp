@@ -1,4 +1,4 @@
-#include "krill/apps/case/yaml_tree.hpp"
+#include "apps/case/yaml_tree.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -11,13 +11,13 @@
 #include <optional>
 #include <sstream>
 
-#include "krill/sparse/io/numbers.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill::apps {
 namespace {
 
 // Far beyond any case a person writes, far below what would hurt: aliases of aliases grow exponentially.
-constexpr std::size_t most_depth = 50, most_nodes = 20'000;
+constexpr std::size_t max_depth = 50, max_nodes = 20'000;
 
 /// Ends the reading of a text that cannot be followed any further.
 struct GivenUp {};
@@ -90,8 +90,8 @@ class TreeBuilder final : public YAML::EventHandler {
       report(place(mark), fmt::format("the tag {} means nothing here; leave it out", in_quotes(tag)));
   }
   void count(const YamlNode& node, const Place& at) {
-    if (++nodes_ > most_nodes) {
-      report(at, fmt::format("more than {} values, counted with what aliases repeat; no case has so many", most_nodes));
+    if (++nodes_ > max_nodes) {
+      report(at, fmt::format("more than {} values, counted with what aliases repeat; no case has so many", max_nodes));
       throw GivenUp();
     }
     for (const auto& item : node.items) count(item, at);
@@ -101,8 +101,8 @@ class TreeBuilder final : public YAML::EventHandler {
   void open(YamlNode node, const std::string& tag, const YAML::Mark& mark, YAML::anchor_t anchor) {
     check_tag(tag, mark);
     count(node, node.place);
-    if (open_.size() == most_depth) {
-      report(place(mark), fmt::format("nested more than {} deep; no case is", most_depth));
+    if (open_.size() == max_depth) {
+      report(place(mark), fmt::format("nested more than {} deep; no case is", max_depth));
       throw GivenUp();
     }
     open_.push_back({std::move(node), anchor, {}});

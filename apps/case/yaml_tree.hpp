@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
 
 namespace krill::apps {
 

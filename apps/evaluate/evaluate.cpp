@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/evaluate.hpp"
+#include "apps/evaluate/evaluate.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,19 +11,19 @@
 #include <memory>
 #include <set>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/command_line.hpp"
-#include "krill/apps/commands.hpp"
-#include "krill/apps/evaluate/evaluation.hpp"
-#include "krill/apps/evaluate/inputs.hpp"
-#include "krill/apps/evaluate/journal.hpp"
-#include "krill/apps/evaluate/names.hpp"
-#include "krill/apps/evaluate/runner.hpp"
-#include "krill/apps/machine.hpp"
-#include "krill/apps/report/report.hpp"
-#include "krill/config.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/io/atomic_file.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/evaluate/evaluation.hpp"
+#include "apps/evaluate/inputs.hpp"
+#include "apps/evaluate/journal.hpp"
+#include "apps/evaluate/names.hpp"
+#include "apps/evaluate/runner.hpp"
+#include "apps/report/report.hpp"
+#include "apps/support/exit_code.hpp"
+#include "apps/support/machine.hpp"
+#include "apps/support/print.hpp"
+#include "sparse/core/config.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
@@ -31,7 +31,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* while_reading = "\nkrill: interrupted before the sweep began; nothing was written\n";
-constexpr int most_rounds = 3;          ///< of measuring a finalist
+constexpr int max_rounds = 3;           ///< of measuring a finalist
 constexpr double for_finals = 1.0 / 6;  ///< of the budget
 constexpr double longest_final = 2000;  ///< milliseconds of a run that is measured again
 
@@ -205,7 +205,7 @@ class Evaluator {
     if (close.size() < 2) return false;
     for (const std::size_t r : close) {
       Run& run = all_.runs[r];
-      if (run.outcome.rounds >= most_rounds || run.outcome.total(1) > longest_final) continue;
+      if (run.outcome.rounds >= max_rounds || run.outcome.total(1) > longest_final) continue;
       if (interruption_.requested() || budget_left() <= 0) return false;
       const Outcome again = measure(run.settings);
       ++run.outcome.rounds;

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/evaluate/sweep.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/evaluation.hpp"
+#include "apps/evaluate/evaluation.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@ namespace krill::apps::evaluate {
 namespace {
 
 constexpr double near_the_best = 2;  ///< times as long: still a finalist, for one measurement may be far off
-constexpr std::size_t most_finalists = 4;
+constexpr std::size_t max_finalists = 4;
 constexpr double unsteady = 0.25;  ///< share of a time that it varies by, worth a word
 
 /// None, the default, is the simplest of a registry; the further back, the less so.
@@ -26,13 +26,13 @@ Cost cost_of(const Run& run) {
   return {setup.median,
           solve.median,
           static_cast<double>(run.outcome.memory_bytes),
-          0.5 * (setup.greatest - setup.least),
-          0.5 * (solve.greatest - solve.least),
+          0.5 * (setup.max - setup.min),
+          0.5 * (solve.max - solve.min),
           complexity(run.settings)};
 }
 
 std::string value_text(const Cost& cost, Use use) {
-  if (use == Use::least_memory) return human_bytes(static_cast<std::size_t>(cost.bytes));
+  if (use == Use::min_memory) return human_bytes(static_cast<std::size_t>(cost.bytes));
   if (use == Use::many_solves)
     return fmt::format("{} a solve after a set-up of {}", time_text(cost.solve), time_text(cost.setup));
   return fmt::format("{} = set-up {} + solve {}", time_text(cost.total(1)), time_text(cost.setup),
@@ -63,12 +63,12 @@ std::vector<std::size_t> finalists(const Evaluation& all, const System& system) 
   std::vector<Cost> costs = verdict.costs;
   for (std::size_t k = 0; k < costs.size(); ++k) {
     const Outcome& outcome = all.runs[verdict.solved[k]].outcome;
-    costs[k].setup = outcome.setup().least, costs[k].solve = outcome.solve().least;
+    costs[k].setup = outcome.setup().min, costs[k].solve = outcome.solve().min;
   }
   std::vector<std::size_t> found;
   for (const Use use : {Use::one_solve, Use::many_solves}) {
     const auto order = ranking(costs, use);
-    for (std::size_t k = 0; k < std::min(order.size(), most_finalists); ++k) {
+    for (std::size_t k = 0; k < std::min(order.size(), max_finalists); ++k) {
       const bool near = value(costs[order[k]], use) <= near_the_best * value(costs[order.front()], use);
       const std::size_t run = verdict.solved[order[k]];
       if (near && std::ranges::find(found, run) == found.end()) found.push_back(run);
@@ -131,9 +131,8 @@ std::string sentence(const Evaluation& all, const Verdict& verdict, Use use) {
   const auto next = std::ranges::find_if(
       order, [&](std::size_t k) { return k != choice.chosen && std::ranges::find(ties, k) == ties.end(); });
   if (next != order.end() && value(cost, use) > 0)
-    text +=
-        fmt::format(" The next, {}, takes {:.3g} times as {}.", name(*next),
-                    value(verdict.costs[*next], use) / value(cost, use), use == Use::least_memory ? "much" : "long");
+    text += fmt::format(" The next, {}, takes {:.3g} times as {}.", name(*next),
+                        value(verdict.costs[*next], use) / value(cost, use), use == Use::min_memory ? "much" : "long");
   if (const double share = value(cost, use) > 0 ? noise(cost, use) / value(cost, use) : 0; share > unsteady)
     text += fmt::format(" Its times vary by {:.0f} %: more repeats on a quieter machine would tell more.", 100 * share);
   return text;

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/evaluate/outcome.hpp"
-#include "krill/apps/evaluate/ranking.hpp"
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/evaluate/outcome.hpp"
+#include "apps/evaluate/ranking.hpp"
+#include "apps/evaluate/sweep.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "krill/apps/evaluate/evaluation.hpp"
-#include "krill/apps/evaluate/names.hpp"
-#include "krill/apps/report/report.hpp"
+#include "apps/evaluate/evaluation.hpp"
+#include "apps/evaluate/names.hpp"
+#include "apps/report/report.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<int, 3> solve_counts{1, 10, 100};
 
-Json spread_json(const Spread& s) { return {{"median", s.median}, {"least", s.least}, {"greatest", s.greatest}}; }
+Json spread_json(const Spread& s) { return {{"median", s.median}, {"least", s.min}, {"greatest", s.max}}; }
 
 Json parts_json(const Outcome& o) {
   const auto median = [&](double Sample::*part) {

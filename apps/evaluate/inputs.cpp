@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/inputs.hpp"
+#include "apps/evaluate/inputs.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <system_error>
 
-#include "krill/apps/evaluate/names.hpp"
-#include "krill/apps/machine.hpp"
-#include "krill/config.hpp"
-#include "krill/sparse/core/device.hpp"
-#include "krill/sparse/io/checksum.hpp"
+#include "apps/evaluate/names.hpp"
+#include "apps/support/machine.hpp"
+#include "sparse/core/config.hpp"
+#include "sparse/core/device.hpp"
+#include "sparse/io/checksum.hpp"
 
 namespace krill::apps::evaluate {
 namespace {

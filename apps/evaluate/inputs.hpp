@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/evaluate/sweep.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/journal.hpp"
+#include "apps/evaluate/journal.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "krill/apps/evaluate/outcome.hpp"
-#include "krill/sparse/core/error.hpp"
+#include "apps/evaluate/outcome.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill::apps::evaluate {
 

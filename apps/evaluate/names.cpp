@@ -1,10 +1,11 @@
-#include "krill/apps/evaluate/names.hpp"
+#include "apps/evaluate/names.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "krill/apps/case/effective.hpp"
+#include "apps/case/effective.hpp"
 
 namespace krill::apps::evaluate {
 namespace {

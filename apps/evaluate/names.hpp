@@ -1,12 +1,12 @@
 // Short names for the ways and the systems of a sweep, made of what differs between its cases.
 #pragma once
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
 
 namespace krill::apps::evaluate {
 

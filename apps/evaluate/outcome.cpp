@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/outcome.hpp"
+#include "apps/evaluate/outcome.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "krill/apps/report/report.hpp"
+#include "apps/report/report.hpp"
 
 namespace krill::apps::evaluate {
 namespace {

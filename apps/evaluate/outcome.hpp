@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/report/record.hpp"
+#include "apps/report/record.hpp"
 
 namespace krill::apps::evaluate {
 
@@ -17,7 +17,7 @@ struct Sample {
 
 /// Median and range of some measured times.
 struct Spread {
-  double median = 0, least = 0, greatest = 0;
+  double median = 0, min = 0, max = 0;
 };
 Spread spread(std::vector<double> values);
 

@@ -1,5 +1,5 @@
-#include "krill/apps/evaluate/evaluation.hpp"
-#include "krill/evaluation_page.hpp"
+#include "apps/evaluate/evaluation.hpp"
+#include "apps/evaluate/page_template.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -1,16 +1,16 @@
-#include "krill/apps/evaluate/portfolio.hpp"
+#include "apps/evaluate/portfolio.hpp"
 
 #include <cmath>
 #include <limits>
 #include <span>
 
-#include "krill/apps/advise/choose.hpp"
+#include "solvers/method/choose.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
 
 struct Entry {
-  Portfolio least;  ///< the smallest portfolio that has it
+  Portfolio min;  ///< the smallest portfolio that has it
   std::string_view text;
 };
 
@@ -92,7 +92,7 @@ std::vector<std::string_view> portfolio(Portfolio level, SystemKind kind) {
       kind == SystemKind::definite ? std::span<const Entry>(for_definite) : std::span<const Entry>(for_general);
   for (const Portfolio now : {quick, standard, thorough})
     for (const Entry& entry : entries)
-      if (entry.least == now && now <= level) texts.push_back(entry.text);
+      if (entry.min == now && now <= level) texts.push_back(entry.text);
   return texts;
 }
 

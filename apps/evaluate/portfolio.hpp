@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
-#include "krill/sparse/io/analyze.hpp"
+#include "apps/case/case.hpp"
+#include "sparse/io/analyze.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/ranking.hpp"
+#include "apps/evaluate/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,14 +19,14 @@ double value(const Cost& cost, Use use) {
       return cost.total(1);
     case Use::many_solves:
       return cost.solve;
-    case Use::least_memory:
+    case Use::min_memory:
       break;
   }
   return cost.bytes;
 }
 
 double noise(const Cost& cost, Use use) {
-  if (use == Use::least_memory) return 0;
+  if (use == Use::min_memory) return 0;
   return cost.solve_noise + (use == Use::one_solve ? cost.setup_noise : 0);
 }
 

@@ -20,8 +20,8 @@ struct Cost {
 };
 
 /// What a variant can be best for.
-enum class Use { one_solve, many_solves, least_memory };
-inline constexpr Use all_uses[] = {Use::one_solve, Use::many_solves, Use::least_memory};
+enum class Use { one_solve, many_solves, min_memory };
+inline constexpr Use all_uses[] = {Use::one_solve, Use::many_solves, Use::min_memory};
 /// What it counts: the time of set-up and a solve, that of a solve, or bytes.
 double value(const Cost&, Use);
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "krill/apps/case/reference.hpp"
-#include "krill/apps/evaluate/evaluation.hpp"
+#include "apps/case/reference.hpp"
+#include "apps/evaluate/evaluation.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
 
-constexpr std::size_t most_rows = 15;
+constexpr std::size_t max_rows = 15;
 
 std::string shortened(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 3) + "...";
@@ -21,7 +21,7 @@ std::string ranking_table(const Evaluation& all, const Verdict& verdict) {
   width = std::min<std::size_t>(width, 48);
   std::string text = fmt::format("  {:<{}} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "variant", width, "iterations",
                                  "set-up", "solve", "1 solve", "100", "memory");
-  for (std::size_t place = 0; place < std::min(order.size(), most_rows); ++place) {
+  for (std::size_t place = 0; place < std::min(order.size(), max_rows); ++place) {
     const std::size_t k = order[place];
     const Run& run = all.runs[verdict.solved[k]];
     const Cost& cost = verdict.costs[k];
@@ -30,7 +30,7 @@ std::string ranking_table(const Evaluation& all, const Verdict& verdict) {
                         time_text(cost.solve), time_text(cost.total(1)), time_text(cost.total(100)),
                         human_bytes(run.outcome.memory_bytes));
   }
-  if (order.size() > most_rows) text += fmt::format("  and {} more\n", order.size() - most_rows);
+  if (order.size() > max_rows) text += fmt::format("  and {} more\n", order.size() - max_rows);
   return text + "  * no other one is better in set-up, solve and memory together\n";
 }
 

@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/runner.hpp"
+#include "apps/evaluate/runner.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "krill/apps/case/effective.hpp"
+#include "apps/case/effective.hpp"
 
 namespace krill::apps::evaluate {
 namespace {

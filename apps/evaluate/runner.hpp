@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "krill/apps/evaluate/outcome.hpp"
-#include "krill/apps/evaluate/portfolio.hpp"
-#include "krill/apps/evaluate/worker.hpp"
+#include "apps/evaluate/outcome.hpp"
+#include "apps/evaluate/portfolio.hpp"
+#include "apps/evaluate/worker.hpp"
 
 namespace krill::apps::evaluate {
 

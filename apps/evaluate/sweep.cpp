@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/evaluate/sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,15 @@
 #include <set>
 #include <utility>
 
-#include "krill/apps/case/check.hpp"
-#include "krill/apps/case/fill.hpp"
-#include "krill/apps/case/suggest.hpp"
-#include "krill/sparse/io/numbers.hpp"
+#include "apps/case/check.hpp"
+#include "apps/case/fill.hpp"
+#include "apps/case/suggest.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
 
-constexpr std::size_t most_points = 5000;
+constexpr std::size_t max_points = 5000;
 
 /// The keys of a case that a grid may go through.
 std::vector<std::string> grid_keys() {
@@ -79,15 +79,7 @@ std::string name_of_matrix(const std::string& path) {
 
 }  // namespace
 
-const std::vector<Key>& sweep_keys() {
-  static const std::vector<Key> keys = [] {
-    KeyCollector collector;
-    SweepOptions defaults;
-    describe(collector, defaults);
-    return std::move(collector.keys);
-  }();
-  return keys;
-}
+const std::vector<Key>& sweep_keys() { return KeyCollector::keys_of<SweepOptions>(); }
 
 Sweep::Sweep(const SweepInput& input) {
   std::vector<Diagnostic> found;
@@ -165,8 +157,8 @@ void Sweep::check_points(std::vector<Diagnostic>& found) {
                            in_quotes(key.text)),
                found);
   if (const double points = count_expanded(grid_);
-      points * static_cast<double>(std::max<std::size_t>(1, variants_.size())) > most_points)
-    refuse(grid_, fmt::format("the sweep has more than {} runs; make its lists shorter", most_points), found);
+      points * static_cast<double>(std::max<std::size_t>(1, variants_.size())) > max_points)
+    refuse(grid_, fmt::format("the sweep has more than {} runs; make its lists shorter", max_points), found);
   if (found.size() > earlier) return;
 
   for (YamlNode& point : grid_.entries.empty() ? std::vector<YamlNode>(1) : expanded(grid_)) {

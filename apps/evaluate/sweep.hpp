@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/case/case_file.hpp"
-#include "krill/apps/case/parts.hpp"
-#include "krill/apps/case/yaml_tree.hpp"
-#include "krill/apps/evaluate/portfolio.hpp"
+#include "apps/case/case_file.hpp"
+#include "apps/case/parts.hpp"
+#include "apps/case/yaml_tree.hpp"
+#include "apps/evaluate/portfolio.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -1,8 +1,8 @@
-#include "krill/apps/evaluate/sweep_schema.hpp"
+#include "apps/evaluate/sweep_schema.hpp"
 
-#include "krill/apps/case/json_schema.hpp"
-#include "krill/apps/case/part_schema.hpp"
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/case/json_schema.hpp"
+#include "apps/case/part_schema.hpp"
+#include "apps/evaluate/sweep.hpp"
 
 namespace krill::apps::evaluate {
 

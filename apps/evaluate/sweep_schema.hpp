@@ -1,6 +1,6 @@
 // The JSON Schema of sweeps, made of that of cases.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace krill::apps::evaluate {
 

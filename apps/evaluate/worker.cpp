@@ -1,4 +1,4 @@
-#include "krill/apps/evaluate/worker.hpp"
+#include "apps/evaluate/worker.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -9,14 +9,14 @@
 #include <iostream>
 #include <new>
 
-#include "krill/apps/case/fill.hpp"
-#include "krill/apps/case/type_name.hpp"
-#include "krill/apps/case/with_scalar.hpp"
-#include "krill/apps/evaluate/outcome.hpp"
-#include "krill/apps/evaluate/portfolio.hpp"
-#include "krill/apps/matrix_json.hpp"
-#include "krill/apps/solve_system.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "apps/case/fill.hpp"
+#include "apps/case/with_scalar.hpp"
+#include "apps/evaluate/outcome.hpp"
+#include "apps/evaluate/portfolio.hpp"
+#include "apps/support/matrix_json.hpp"
+#include "apps/system/solve_system.hpp"
+#include "solvers/method/type_name.hpp"
+#include "sparse/core/stopwatch.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 constexpr double long_run = 10'000;  ///< milliseconds of a first run that is measured and not repeated
 constexpr double enough = 20'000;    ///< milliseconds of all runs of a variant, after which none begins
 constexpr double short_total = 200;  ///< runs go on until they took as many milliseconds together
-constexpr int most_short_runs = 20;
+constexpr int max_short_runs = 20;
 
 void answer(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl; }
 
@@ -101,7 +101,7 @@ class Bench {
       outcome.samples.push_back(again.samples.front());
       answer({{"run", ++done}});
       spent = watch.milliseconds();
-      if (done >= repeats && (spent > short_total || done >= std::max(repeats, most_short_runs))) break;
+      if (done >= repeats && (spent > short_total || done >= std::max(repeats, max_short_runs))) break;
     }
     return outcome;
   }
@@ -117,8 +117,7 @@ class Bench {
     record.settings.output = {false, false, false};
     const Stopwatch watch;
     begin_record(record, ctx);
-    LinearSystem<T> system = make_system(ctx, record.settings, source_.clone(), record.timings);
-    note_system(record, system);
+    LinearSystem<T> system = make_system(ctx, record, source_.clone());
     const double own_limit = stop(settings.solver).time_limit;
     const auto limit_the_solve = [&] {
       const double left = std::max(1e-3, limit - 1e-3 * watch.milliseconds());

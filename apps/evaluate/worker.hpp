@@ -7,12 +7,12 @@
 //     -> {"run": 0}, {"run": 1}, ... as runs end, then {"outcome": ...}
 #pragma once
 #include <chrono>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <variant>
 
-#include "krill/apps/interruption.hpp"
+#include "apps/support/interruption.hpp"
 
 namespace krill::apps::evaluate {
 

@@ -10,12 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
-#include "krill/apps/evaluate/worker.hpp"
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "apps/evaluate/worker.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/stopwatch.hpp"
 
 namespace krill::apps::evaluate {
 namespace {

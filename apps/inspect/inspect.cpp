@@ -1,11 +1,14 @@
+#include "apps/inspect/inspect.hpp"
+
 #include <fmt/format.h>
 
 #include <complex>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "krill/apps/commands.hpp"
-#include "krill/apps/inspect/inspection.hpp"
-#include "krill/sparse/io/atomic_file.hpp"
+#include "apps/inspect/inspection.hpp"
+#include "apps/support/print.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill::apps {
 namespace {

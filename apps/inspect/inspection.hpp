@@ -1,13 +1,13 @@
 // All that `krill inspect` finds out about a matrix file, and how it is said.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "krill/apps/advise/choose.hpp"
-#include "krill/apps/advise/findings.hpp"
-#include "krill/apps/inspect/pictures.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "apps/inspect/findings.hpp"
+#include "apps/inspect/pictures.hpp"
+#include "solvers/method/choose.hpp"
+#include "sparse/io/read.hpp"
 
 namespace krill::apps {
 

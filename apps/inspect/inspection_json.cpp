@@ -1,6 +1,6 @@
-#include "krill/apps/case/fill.hpp"
-#include "krill/apps/inspect/inspection.hpp"
-#include "krill/apps/matrix_json.hpp"
+#include "apps/case/fill.hpp"
+#include "apps/inspect/inspection.hpp"
+#include "apps/support/matrix_json.hpp"
 
 namespace krill::apps {
 namespace {
@@ -39,7 +39,7 @@ Json structure_json(const Structure& s) {
 }
 
 Json suggestion_json(const Inspection& i) {
-  Method method = i.choice.method;
+  SolveOptions method = i.choice.method;
   const auto part = [](auto& variant) {
     Json json;
     visit_alternative(variant, [&]<class Options>(Options& options) {

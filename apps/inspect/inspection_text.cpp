@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "krill/apps/case/reference.hpp"
-#include "krill/apps/inspect/inspection.hpp"
-#include "krill/apps/matrix_text.hpp"
+#include "apps/case/reference.hpp"
+#include "apps/inspect/inspection.hpp"
+#include "sparse/io/matrix_text.hpp"
 
 namespace krill::apps {
 namespace {
@@ -113,7 +113,7 @@ std::string inspection_text(const Inspection& i) {
   row("diagonal", diagonal_text(m));
   if (m.definiteness != Definiteness::not_hermitian) row("definiteness", m.definiteness_reason);
   if (m.greatest_magnitude > 0)
-    row("magnitudes", fmt::format("{:.4g} to {:.4g} without zeros", m.least_magnitude, m.greatest_magnitude));
+    row("magnitudes", fmt::format("{:.4g} to {:.4g} without zeros", m.min_magnitude, m.greatest_magnitude));
   row("norms", fmt::format("Frobenius {:.6g}, infinity {:.6g}", m.frobenius_norm, m.infinity_norm));
   if (const auto& first = m.first_non_finite)
     row("not finite", fmt::format("{} of the entries, first a({}, {}) = {}; no solver takes them", m.non_finite,

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "krill/sparse/formats/any_matrix.hpp"
+#include "sparse/formats/any_matrix.hpp"
 
 namespace krill::apps {
 
-/// How full a matrix is, cell by cell: at most `most_cells` along its longer side, squares of places as far as
+/// How full a matrix is, cell by cell: at most `max_cells` along its longer side, squares of places as far as
 /// possible.
 struct Raster {
-  static constexpr std::int32_t most_cells = 400;
+  static constexpr std::int32_t max_cells = 400;
   std::int32_t rows = 0, cols = 0;            ///< of the matrix
   std::int32_t cell_rows = 0, cell_cols = 0;  ///< of the raster
   std::int64_t nnz = 0;

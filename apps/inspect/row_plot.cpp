@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "krill/apps/inspect/pictures.hpp"
-#include "krill/apps/inspect/svg.hpp"
+#include "apps/inspect/pictures.hpp"
+#include "apps/inspect/svg.hpp"
 
 namespace krill::apps {
 namespace {
 
 constexpr double left = 92, top = 70, width = 640, height = 340;
-constexpr std::int64_t most_bars = 50;
+constexpr std::int64_t max_bars = 50;
 constexpr double far_out = 8;  // the longest row over the mean, beyond which bars double in width
 
 struct Bar {
@@ -21,8 +21,8 @@ struct Bar {
 /// Bars of one width, or doubling ones where a few rows are much longer than the others.
 std::vector<Bar> bars_of(const std::map<std::int64_t, std::int64_t>& lengths, double mean) {
   const std::int64_t least = lengths.begin()->first, most = lengths.rbegin()->first;
-  const bool doubling = most - least >= most_bars && static_cast<double>(most) > far_out * mean;
-  const std::int64_t step = (most - least) / most_bars + 1;
+  const bool doubling = most - least >= max_bars && static_cast<double>(most) > far_out * mean;
+  const std::int64_t step = (most - least) / max_bars + 1;
   std::vector<Bar> bars;
   for (std::int64_t first = least; first <= most; first = bars.back().last + 1)
     bars.push_back({first, doubling ? std::max(2 * first - 1, first) : first + step - 1, 0});

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <complex>
 
-#include "krill/apps/inspect/pictures.hpp"
-#include "krill/apps/inspect/svg.hpp"
-#include "krill/sparse/convert/convert.hpp"
+#include "apps/inspect/pictures.hpp"
+#include "apps/inspect/svg.hpp"
+#include "sparse/convert/convert.hpp"
 
 namespace krill::apps {
 namespace {
@@ -42,13 +42,13 @@ std::vector<std::string> palette() {
 
 /// The least and the greatest density of the cells that are not empty.
 struct Span {
-  double least = 1, greatest = 0;
+  double min = 1, max = 0;
 
   /// 1: the lightest shade.
   int shade(double density) const {
     if (!(density > 0)) return 0;
-    if (!(greatest > least)) return shades;
-    const double t = std::log(density / least) / std::log(greatest / least);
+    if (!(max > min)) return shades;
+    const double t = std::log(density / min) / std::log(max / min);
     return 1 + static_cast<int>(std::lround(t * (shades - 1)));
   }
 };
@@ -58,7 +58,7 @@ Span densities(const Raster& raster) {
   for (std::int32_t i = 0; i < raster.cell_rows; ++i)
     for (std::int32_t j = 0; j < raster.cell_cols; ++j)
       if (const double d = raster.density(i, j); d > 0)
-        span.least = std::min(span.least, d), span.greatest = std::max(span.greatest, d);
+        span.min = std::min(span.min, d), span.max = std::max(span.max, d);
   return span;
 }
 
@@ -73,13 +73,13 @@ std::string picture(const Raster& raster, const Span& span, const std::vector<st
 std::string density_text(double density) { return fmt::format("{:.3g} %", 100 * density); }
 
 void draw_scale(Svg& svg, double x, double height, const Span& span, const std::vector<std::string>& colors) {
-  if (!(span.greatest > span.least)) return;
+  if (!(span.max > span.min)) return;
   const double step = height / shades;
   for (int shade = 0; shade < shades; ++shade)
     svg.box(x, top + height - (shade + 1) * step, scale_width, step + 0.5, colors[static_cast<std::size_t>(shade) + 1]);
   svg.box(x, top, scale_width, height, "none", "#444444");
   for (const double part : {0.0, 0.5, 1.0}) {
-    const double y = top + height * (1 - part), density = span.least * std::pow(span.greatest / span.least, part);
+    const double y = top + height * (1 - part), density = span.min * std::pow(span.max / span.min, part);
     svg.line(x + scale_width, y, x + scale_width + 5, y, "#444444");
     svg.text(x + scale_width + 9, y + 5, density_text(density), Svg::Anchor::start, 13);
   }
@@ -98,7 +98,7 @@ double Raster::density(std::int32_t row, std::int32_t col) const {
 template <class T>
 Raster rasterize(const AnyMatrix<T>& A) {
   Raster raster{rows(A), cols(A), 0, 0, nnz(A), {}};
-  const std::int32_t side = std::max({raster.rows, raster.cols, 1}), cells = std::min(side, Raster::most_cells);
+  const std::int32_t side = std::max({raster.rows, raster.cols, 1}), cells = std::min(side, Raster::max_cells);
   const auto cells_of = [&](std::int32_t places) {
     return std::max(1, static_cast<std::int32_t>(static_cast<std::int64_t>(places) * cells / side));
   };

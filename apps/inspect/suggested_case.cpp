@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/case/fill.hpp"
-#include "krill/apps/case/reference.hpp"
-#include "krill/apps/inspect/inspection.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/case/fill.hpp"
+#include "apps/case/reference.hpp"
+#include "apps/inspect/inspection.hpp"
 
 namespace krill::apps {
 namespace {

@@ -1,4 +1,4 @@
-#include "krill/apps/inspect/svg.hpp"
+#include "apps/inspect/svg.hpp"
 
 #include <fmt/format.h>
 

@@ -1,102 +1,67 @@
-#include "krill/apps/plan/plan.hpp"
+#include "apps/plan/plan.hpp"
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "krill/apps/case/type_name.hpp"
-#include "krill/apps/case/with_scalar.hpp"
-#include "krill/apps/linear_system.hpp"
-#include "krill/apps/plan/memory_model.hpp"
-#include "krill/apps/refusal.hpp"
-#include "krill/solvers/precond/block_dim.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/io/host_memory.hpp"
-#include "krill/sparse/spmv/automatic.hpp"
+#include "apps/case/with_scalar.hpp"
+#include "apps/system/linear_system.hpp"
+#include "solvers/method/refusal.hpp"
+#include "solvers/method/type_name.hpp"
+#include "solvers/precond/preconditioner.hpp"
+#include "solvers/solver.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/io/host_memory.hpp"
+#include "sparse/spmv/plan.hpp"
 
 namespace krill::apps {
 namespace {
 
-using Held = Ledger::Held;
-
-/// The blocks that a preconditioner would take, and A with the zeros that fill them up.
-struct Blocks {
-  std::int32_t dim = 1;
-  std::size_t bsr = 0;
-  MatrixSizes filled;
-};
-
-template <class T>
-Blocks blocks_of(Context& host, const AnyMatrix<T>& A, const PreconditionerOptions& options, bool on_cuda) {
-  if (const auto* o = std::get_if<BlockJacobiOptions>(&options))
-    return {choose_block_dim(host, o->block_dim, most_block_jacobi_dim, A, 8).dim, 0, {}};
-  const int wanted = std::visit(
-      [](const auto& o) {
-        if constexpr (requires { o.block_dim; })
-          return o.block_dim;
-        else
-          return -1;
-      },
-      options);
-  if (wanted < 0) return {};
-  Blocks found{choose_block_dim(host, wanted, largest_block_dim, A).dim, 0, {}};
-  const AnyMatrix<T> bsr = with_csr(host, A, [&](const auto& csr) {
-    return AnyMatrix<T>(to_bsr(host, csr, Blocking{found.dim, found.dim}));
-  });
-  found.bsr = bytes(bsr);
-  found.filled = count_sizes(host, to_csr(host, bsr), options, on_cuda);
-  return found;
-}
-
-/// The second form of an automatic product, and the vectors that it is timed with.
-template <class T>
-std::optional<FormEstimate> second_form(Context& host, const AnyMatrix<T>& A, Format format, bool on_cuda) {
-  if (format != Format::automatic) return {};
-  FormEstimate form = with_csr(host, A, [&](const auto& csr) { return estimate_form(host, csr, on_cuda); });
-  if (form.method == "csr") return {};
-  return form;
-}
-
 bool is_converted(const Case& c) { return c.format != Format::csr && c.format != Format::automatic; }
 
-/// The run, step by step, as a ledger sees it.
+MemoryTarget target_of(const MemoryPlan& plan, const Context& host) {
+  return plan.for_cuda ? MemoryTarget::cuda(plan.settings.device) : MemoryTarget::host(host.threads());
+}
+
+/// A run without its numbers: the steps of a solve in their order, each of which says what it holds.
 template <class T>
 class Rehearsal {
  public:
-  /// A: in CSR, with the zeros that the format of the case stores; bytes: of that format.
-  Rehearsal(Context& host, MemoryPlan& plan, const AnyMatrix<T>& A, std::size_t bytes,
-            const MatrixProperties& properties)
-      : host_(host),
-        plan_(plan),
-        A_(A),
-        bytes_(bytes),
-        c_(plan.settings),
-        ledger_(plan.for_cuda),
-        model_(ledger_, plan.for_cuda, host.threads()),
-        m_(count_sizes(host, A, c_.preconditioner, plan.for_cuda)) {
-    m_.symmetric_pattern = properties.symmetric_pattern;
-    plain_ = m_;
-    plain_.nnz = properties.nnz;
-  }
+  Rehearsal(Context& host, MemoryPlan& plan) : host_(host), plan_(plan), ledger_(target_of(plan, host)) {}
 
-  void run() {
+  /// A: in CSR, as it was read.
+  void run(AnyMatrix<T> A, const MatrixProperties& properties) {
+    size_ = properties.rows;
     ledger_.begin("start");
-    Held matrix = model_.csr(plain_), original;
+    HeldMemory matrix = csr(A), original, made;
     // To CUDA b and x come when they are first needed.
     const bool manufactured = std::holds_alternative<ManufacturedRhs>(c_.rhs), late = plan_.for_cuda && !manufactured;
-    const std::size_t of_vectors = vector() * (manufactured ? 3 : 2);
-    Held vectors = ledger_.hold(late ? 0 : of_vectors);
-    const Held transformed = model_.transformation(plain_, c_.scaling, c_.ordering, matrix, original);
-    if (is_converted(c_)) model_.conversion(plain_, c_.format, bytes_, matrix);
-    const Held products = make_products();
-    Held preconditioner = make_preconditioner();
+    const std::int64_t of_system = manufactured ? 3 : 2;
+    HeldMemory vectors = late ? HeldMemory() : hold_vectors(of_system);
+    ledger_.begin("transformation");
+    const HeldMemory transformed =
+        Transformation<T>::memory(ledger_, c_.scaling, c_.ordering, A, properties.symmetric_pattern, made);
+    const bool scales = !std::holds_alternative<NoScaling>(c_.scaling);
+    if (made.bytes() > 0) {
+      if (scales) original = std::move(matrix);
+      matrix = std::move(made);
+    }
+    // The pattern of the matrix that is solved with decides about levels and blocks.
+    A = transform(std::move(A));
+    const CsrSizes sizes = sizes_of(A);
+    if (is_converted(c_)) A = convert(std::move(A), sizes, matrix);
+    const HeldMemory products = make_products(A);
+    ledger_.begin("preconditioner");
+    HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, A);
     ledger_.begin("solve");
-    preconditioner += model_.first_use();
-    if (late) vectors = ledger_.hold(of_vectors);
-    Held around = ledger_.hold(vector() * vectors_around());
-    if (original.bytes() > 0) around += model_.tiles(m_);  // of the products that judge
-    const Held solver = model_.solver(c_.solver, m_, !std::holds_alternative<NoPreconditioner>(c_.preconditioner));
-    part("matrix", is_converted(c_) ? format_name() : "csr", matrix);
+    preconditioner += ledger_.first_use();
+    if (late) vectors = hold_vectors(of_system);
+    HeldMemory around = hold_vectors(vectors_around());
+    if (original.bytes() > 0) around += SpmvPlan<T>::memory(ledger_, sizes);  // of the products that judge
+    const bool preconditioned = !std::holds_alternative<NoPreconditioner>(c_.preconditioner);
+    const HeldMemory solver = solver_memory<T>(ledger_, c_.solver, size_, preconditioned);
+    part("matrix", std::string(name(is_converted(c_) ? c_.format : Format::csr)), matrix);
     part("original matrix", "for the residual that decides", original);
     part("products", products_, products);
     part("preconditioner", std::string(type_name(c_.preconditioner)), preconditioner);
@@ -109,34 +74,39 @@ class Rehearsal {
   }
 
  private:
-  std::size_t vector() const { return m_.n() * m_.scalar; }
-  std::string format_name() const { return std::string(format_names[static_cast<std::size_t>(c_.format)]); }
+  HeldMemory hold_vectors(std::int64_t count) { return ledger_.hold<T>(count * size_); }
+  CsrSizes sizes_of(const AnyMatrix<T>& A) {
+    return with_csr(host_, A, [](const auto& csr) { return CsrSizes::of(csr); });
+  }
+  HeldMemory csr(const AnyMatrix<T>& A) { return csr_memory(ledger_, sizes_of(A)); }
 
-  Held make_products() {
-    ledger_.begin("products");
-    ledger_.scratch({1});
-    if (is_converted(c_)) return model_.products(plain_, c_.format);
-    Held kept = model_.tiles(m_);
-    if (const auto form = second_form(host_, A_, c_.format, plan_.for_cuda)) {
-      const Held timed = ledger_.hold(2 * vector());
-      kept += ledger_.hold(form->bytes);
-      products_ = form->method + ", a copy, if it is quicker than csr";
-    } else {
-      products_ = "in place";
-    }
-    return kept;
+  AnyMatrix<T> transform(AnyMatrix<T> A) {
+    TransformationReport report;
+    Transformation<T> made(host_, c_.scaling, c_.ordering, A, report);
+    std::optional<AnyMatrix<T>> matrix = made.take_matrix();
+    return matrix.has_value() ? std::move(*matrix) : std::move(A);
   }
 
-  Held make_preconditioner() {
-    ledger_.begin("preconditioner");
-    const Held entries = is_converted(c_) ? model_.csr_of_format(m_, c_.format, c_.preconditioner) : Held();
-    const Blocks blocks = blocks_of(host_, A_, c_.preconditioner, plan_.for_cuda);
-    return model_.preconditioner(c_.preconditioner, m_, blocks.filled, blocks.bsr, blocks.dim);
+  /// In the format of the case; `matrix` goes when that is made.
+  AnyMatrix<T> convert(AnyMatrix<T> A, const CsrSizes& sizes, HeldMemory& matrix) {
+    ledger_.begin("conversion");
+    AnyMatrix<T> converted = to_format(host_, std::move(A), c_.format, c_.layout);
+    matrix = to_format_memory(ledger_, sizes, converted, c_.format, c_.layout);
+    return converted;
+  }
+
+  HeldMemory make_products(const AnyMatrix<T>& A) {
+    ledger_.begin("products");
+    SpmvReport report;
+    HeldMemory kept = SpmvPlan<T>::memory(
+        ledger_, host_, A, c_.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place, &report);
+    if (report.method != name(format_of(A))) products_ = report.method + ", a copy, if it is quicker than csr";
+    return kept;
   }
 
   /// Vectors that a transformed solve keeps beside b and x: those of the other system; with a scaling, a solution and a
   /// residual of the original one.
-  std::size_t vectors_around() const {
+  std::int64_t vectors_around() const {
     if (!std::holds_alternative<NoScaling>(c_.scaling)) return 4;
     return std::holds_alternative<NaturalOrdering>(c_.ordering) ? 0 : 2;
   }
@@ -149,24 +119,11 @@ class Rehearsal {
 
   Context& host_;
   MemoryPlan& plan_;
-  const AnyMatrix<T>& A_;
-  std::size_t bytes_;
-  const Case& c_;
-  Ledger ledger_;
-  MemoryModel model_;
-  MatrixSizes m_, plain_;  // with the zeros that the format stores, and without
+  const Case& c_ = plan_.settings;
+  MemoryLedger ledger_;
+  std::int64_t size_ = 0;
   std::string products_ = "in place";
 };
-
-/// The matrix that is solved with: its pattern decides about levels and blocks.
-template <class T>
-AnyMatrix<T> transformed(Context& host, const Case& c, AnyMatrix<T> A) {
-  TransformationReport report;
-  Timings timings;
-  Transformation<T> made(host, c, A, report, timings);
-  std::optional<AnyMatrix<T>> matrix = made.take_matrix();
-  return matrix.has_value() ? std::move(*matrix) : std::move(A);
-}
 
 template <class T>
 void plan_for(MemoryPlan& plan) {
@@ -181,14 +138,7 @@ void plan_for(MemoryPlan& plan) {
   plan.reading =
       bytes(source.A) +
       (std::holds_alternative<MatrixFile>(plan.settings.matrix) ? static_cast<std::size_t>(m.nnz) * triplet : 0);
-  AnyMatrix<T> A = transformed(host, plan.settings, std::move(source.A));
-  std::size_t in_format = bytes(A);
-  if (is_converted(plan.settings)) {
-    const AnyMatrix<T> other = to_format(host, std::move(A), plan.settings.format, plan.settings.layout);
-    in_format = bytes(other);
-    A = to_csr(host, other);
-  }
-  Rehearsal<T>(host, plan, A, in_format, m).run();
+  Rehearsal<T>(host, plan).run(std::move(source.A), m);
 }
 
 }  // namespace

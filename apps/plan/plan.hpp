@@ -1,11 +1,11 @@
 // The memory of a case before it runs: `krill solve --plan`.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "krill/apps/advise/choose.hpp"
-#include "krill/apps/case/case.hpp"
+#include "apps/case/case.hpp"
+#include "solvers/method/choose.hpp"
 
 namespace krill::apps {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "krill/apps/report/report.hpp"
+#include "apps/report/report.hpp"
 
 namespace krill::apps {
 namespace {
@@ -104,7 +104,7 @@ Advice by_reason(const SolveRecord& record) {
               "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
     case Reason::zero_pivot:
       return {"the preconditioner met a zero pivot",
-              "Use another preconditioner, reorder the matrix, or let an LU factorisation replace such pivots "
+              "Use another preconditioner, reorder the matrix, or let an LU factorization replace such pivots "
               "(shift: {type: nonzero})."};
     case Reason::not_finite:
       return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),

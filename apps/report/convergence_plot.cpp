@@ -1,4 +1,4 @@
-#include "krill/apps/report/convergence_plot.hpp"
+#include "apps/report/convergence_plot.hpp"
 
 #include <fmt/format.h>
 

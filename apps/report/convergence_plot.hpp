@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "krill/apps/report/gnuplot.hpp"
+#include "apps/report/gnuplot.hpp"
 
 namespace krill::apps {
 

@@ -1,4 +1,4 @@
-#include "krill/apps/report/gnuplot.hpp"
+#include "apps/report/gnuplot.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "krill/apps/child_process.hpp"
+#include "apps/support/child_process.hpp"
 
 namespace krill::apps {
 namespace {

@@ -5,10 +5,10 @@
 #include <iterator>
 #include <system_error>
 
-#include "krill/apps/case/type_name.hpp"
-#include "krill/apps/report/convergence_plot.hpp"
-#include "krill/apps/report/report.hpp"
-#include "krill/sparse/io/atomic_file.hpp"
+#include "apps/report/convergence_plot.hpp"
+#include "apps/report/report.hpp"
+#include "solvers/method/type_name.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill::apps {
 namespace {
@@ -26,7 +26,7 @@ int exit_code(const SolveRecord& record) {
 
 std::string_view format_used(const SolveRecord& record) {
   if (record.settings.format == Format::automatic) return record.products.method;
-  return format_names[static_cast<std::size_t>(record.settings.format)];
+  return krill::name(record.settings.format);
 }
 
 std::string_view solver_name(const SolveRecord& record) { return type_name(record.settings.solver); }

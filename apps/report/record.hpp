@@ -1,35 +1,15 @@
 // Everything that is known of one solve when it is over: report.json, the summary and the plot are made of it.
 #pragma once
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "krill/apps/advise/choose.hpp"
-#include "krill/apps/verify/judge.hpp"
-#include "krill/solvers/solver.hpp"
-#include "krill/sparse/io/analyze.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "apps/case/case.hpp"
+#include "apps/report/judgement.hpp"
+#include "solvers/system/stages.hpp"
+#include "sparse/io/read.hpp"
 
 namespace krill::apps {
-
-/// Milliseconds of wall-clock time, the device's work included.
-struct Timings {
-  double read = 0;     ///< reading or generating matrix and vectors
-  double convert = 0;  ///< to a canonical matrix in the wanted format, and looking at its entries
-  double scale = 0;
-  double order = 0;
-  double preconditioner_setup = 0;
-  double solve = 0;
-  double total = 0;  ///< from the command to the report, verification and files included
-};
-
-/// What scaling and reordering made of the system; what was not asked for says nothing.
-struct TransformationReport {
-  double least_factor = std::numeric_limits<double>::infinity(), greatest_factor = 0;  ///< of rows and columns
-  std::int64_t bandwidth_before = 0, bandwidth = 0;                                    ///< max |i - j| over the entries
-  std::int32_t colors = 0;
-};
 
 /// Where the matrix came from.
 struct MatrixOrigin {
@@ -47,32 +27,19 @@ struct Verification {
   Judgement judgement;
 };
 
-struct SolveRecord {
-  Case settings;                      ///< what was `auto` of the method is chosen
-  std::vector<ChoiceReason> choices;  ///< why; empty where the case named everything
-  std::string started_at;             ///< ISO 8601, UTC
+/// What the library knows of a solve, and what the program knows beside.
+struct SolveRecord : SolveFacts {
+  Case settings;           ///< what was `auto` of the method is chosen
+  std::string started_at;  ///< ISO 8601, UTC
   Precision precision = Precision::float64;
-  SpmvReport products;  ///< how A x was computed
-  PreconditionerReport preconditioner;
   MatrixOrigin origin;
-  MatrixProperties matrix;
-  TransformationReport transformation;
 
   bool on_cuda = false;
   int threads = 1;
   std::optional<DeviceInfo> device;
-  std::size_t memory_bytes = 0;       ///< matrix, vectors and workspace on the backend's side
-  std::size_t memory_peak_bytes = 0;  ///< the most of arrays and workspace on the backend's side, setup included
   std::size_t peak_host_bytes = 0;    ///< of the whole program so far
-
-  SolveReport result;
-  double residual_norm = 0;           ///< ||b - A x||
-  double solution_norm = 0;           ///< ||x||
-  double backward_error = 0;          ///< ||b - A x|| / (||A||_F ||x|| + ||b||)
   std::optional<double> known_error;  ///< ||x - x*|| / ||x*|| where x* is known
   Verification verification;
-  Timings timings;
-  std::vector<std::string> notes;  ///< sentences that a reader of the result should know
   std::string folder;              ///< of the output files
   std::vector<std::string> files;  ///< their names
 };

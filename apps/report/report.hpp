@@ -1,9 +1,9 @@
 // What is said of a solve: to programs, to people, and on disk.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "krill/apps/report/record.hpp"
+#include "apps/report/record.hpp"
 
 namespace krill::apps {
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/matrix_json.hpp"
-#include "krill/apps/report/report.hpp"
-#include "krill/config.hpp"
+#include <nlohmann/json.hpp>
+
+#include "apps/case/effective.hpp"
+#include "apps/report/report.hpp"
+#include "apps/support/matrix_json.hpp"
+#include "sparse/core/config.hpp"
 
 namespace krill::apps {
 namespace {
@@ -108,7 +110,7 @@ Json products_json(const SpmvReport& products) {
 Json scaling_json(const SolveRecord& record) {
   const TransformationReport& t = record.transformation;
   Json json = {{"type", scaling_name(record)}};
-  if (t.greatest_factor > 0) json["least_factor"] = t.least_factor, json["greatest_factor"] = t.greatest_factor;
+  if (t.greatest_factor > 0) json["least_factor"] = t.min_factor, json["greatest_factor"] = t.greatest_factor;
   return json;
 }
 

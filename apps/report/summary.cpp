@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "krill/apps/case/reference.hpp"
-#include "krill/apps/report/report.hpp"
+#include "apps/case/reference.hpp"
+#include "apps/report/report.hpp"
 
 namespace krill::apps {
 namespace {
@@ -83,7 +83,7 @@ std::string scaling_text(const SolveRecord& record) {
   return fmt::format(
       "{}, factors {:.2g} to {:.2g}, in {}; norms of the history and the recurrence are those of the "
       "scaled system",
-      scaling_name(record), t.least_factor, t.greatest_factor, milliseconds(record.timings.scale));
+      scaling_name(record), t.min_factor, t.greatest_factor, milliseconds(record.timings.scale));
 }
 
 /// "color, 2 colors, bandwidth 100 to 5050, in 3 ms"

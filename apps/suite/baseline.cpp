@@ -1,4 +1,4 @@
-#include "krill/apps/suite/baseline.hpp"
+#include "apps/suite/baseline.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "krill/apps/case/case_file.hpp"
-#include "krill/apps/case/check.hpp"
-#include "krill/apps/case/fill.hpp"
-#include "krill/apps/case/suggest.hpp"
+#include "apps/case/case_file.hpp"
+#include "apps/case/check.hpp"
+#include "apps/case/fill.hpp"
+#include "apps/case/suggest.hpp"
 
 namespace krill::apps::suite {
 namespace {
@@ -51,10 +51,10 @@ Expectation checked(const YamlEntry& entry, std::vector<Diagnostic>& found) {
            fmt::format("status is '{}'{}, expected {}", expected.status, did_you_mean(expected.status, known),
                        one_of(known)),
            found);
-  if (expected.iterations.least > expected.iterations.most)
+  if (expected.iterations.min > expected.iterations.max)
     refuse(*value.find("iterations"),
-           fmt::format("iterations.least is {}, expected at most iterations.most, {}", expected.iterations.least,
-                       expected.iterations.most),
+           fmt::format("iterations.least is {}, expected at most iterations.most, {}", expected.iterations.min,
+                       expected.iterations.max),
            found);
   return expected;
 }
@@ -115,9 +115,9 @@ std::vector<std::string> deviations(const Expectation& expected, const CaseRun& 
     return found;
   }
   if (!run.has_figures) return found;
-  const auto [least, most] = expected.iterations;
-  if (run.iterations < least || run.iterations > most)
-    found.push_back(fmt::format("{} iterations, expected {} to {}", run.iterations, least, most));
+  const auto [min, max] = expected.iterations;
+  if (run.iterations < min || run.iterations > max)
+    found.push_back(fmt::format("{} iterations, expected {} to {}", run.iterations, min, max));
   // Written so that NaN is a deviation.
   if (expected.true_residual > 0 && !(run.true_residual <= expected.true_residual))
     found.push_back(

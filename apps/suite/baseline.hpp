@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
-#include "krill/apps/suite/case_run.hpp"
+#include "apps/case/case.hpp"
+#include "apps/suite/case_run.hpp"
 
 namespace krill::apps::suite {
 
 struct IterationRange {
-  int least = 0;
-  int most = std::numeric_limits<int>::max();
+  int min = 0;
+  int max = std::numeric_limits<int>::max();
 };
 template <class Fields>
 void describe(Fields& fields, IterationRange& o) {
-  fields.value("least", o.least, at_least_zero, "fewer are a change, too: it is looked at and the baseline renewed");
-  fields.value("most", o.most, at_least_zero, "more are a regression");
+  fields.value("least", o.min, at_least_zero, "fewer are a change, too: it is looked at and the baseline renewed");
+  fields.value("most", o.max, at_least_zero, "more are a regression");
 }
 
 struct Expectation {

@@ -1,4 +1,4 @@
-#include "krill/apps/suite/case_run.hpp"
+#include "apps/suite/case_run.hpp"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "krill/apps/case/case_file.hpp"
-#include "krill/apps/case/check.hpp"
-#include "krill/apps/child_process.hpp"
-#include "krill/apps/command_line.hpp"
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/reason.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "apps/case/case_file.hpp"
+#include "apps/case/check.hpp"
+#include "apps/support/child_process.hpp"
+#include "apps/support/exit_code.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/reason.hpp"
+#include "sparse/core/stopwatch.hpp"
 
 namespace krill::apps::suite {
 namespace {

@@ -1,4 +1,4 @@
-#include "krill/apps/suite/suite.hpp"
+#include "apps/suite/suite.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <ctime>
 
-#include "krill/apps/case/suggest.hpp"
-#include "krill/apps/command_line.hpp"
-#include "krill/apps/commands.hpp"
-#include "krill/apps/interruption.hpp"
-#include "krill/apps/suite/suite_report.hpp"
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/atomic_file.hpp"
+#include "apps/case/suggest.hpp"
+#include "apps/suite/suite_report.hpp"
+#include "apps/support/exit_code.hpp"
+#include "apps/support/interruption.hpp"
+#include "apps/support/print.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill::apps::suite {
 namespace {

@@ -1,4 +1,4 @@
-#include "krill/apps/suite/suite_report.hpp"
+#include "apps/suite/suite_report.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "krill/apps/report/markdown.hpp"
-#include "krill/config.hpp"
+#include "apps/report/markdown.hpp"
+#include "sparse/core/config.hpp"
 
 namespace krill::apps::suite {
 namespace {

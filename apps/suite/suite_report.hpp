@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/suite/baseline.hpp"
+#include "apps/suite/baseline.hpp"
 
 namespace krill::apps::suite {
 

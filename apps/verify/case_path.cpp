@@ -1,16 +1,15 @@
-#include "krill/apps/verify/case_path.hpp"
+#include "apps/verify/case_path.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/apps/solve_system.hpp"
-#include "krill/apps/verify/factor.hpp"
-#include "krill/apps/verify/second_opinion.hpp"
-#include "krill/apps/verify/trial.hpp"
-#include "krill/solvers/precond/kept_precision.hpp"
-#include "krill/solvers/precond/make.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/overloaded.hpp"
+#include "apps/system/solve_system.hpp"
+#include "apps/verify/preconditioner_reference.hpp"
+#include "apps/verify/second_opinion.hpp"
+#include "apps/verify/trial.hpp"
+#include "solvers/precond/lower_precision.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/overloaded.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -25,13 +24,14 @@ LinearSystem<T> load(Context& ctx, Case settings, const SourceMatrix<T>& source,
   settings.format = Format::csr;
   settings.layout = {};
   if (plain) settings.scaling = NoScaling{}, settings.ordering = NaturalOrdering{};
-  Timings timings;
-  return make_system(ctx, settings, source.clone(), timings);
+  SolveRecord record;
+  record.settings = std::move(settings);
+  return make_system(ctx, record, source.clone());
 }
 
 template <class T>
-Csr<T> narrow(AnyMatrix<T> A) {
-  if (auto* csr = std::get_if<Csr<T>>(&A)) return std::move(*csr);
+Csr<T> narrow(const AnyMatrix<T>& A) {
+  if (const auto* csr = std::get_if<Csr<T>>(&A)) return csr->clone();
   throw InvalidArgument(fmt::format("verify: the matrix has {} entries, references count up to 2^31 - 1", nnz(A)));
 }
 
@@ -43,17 +43,17 @@ std::vector<T> values_of(const Array<T>& array) {
 /// A in CSR that a solve transforms, with b.
 template <class T>
 Subject<T> original_subject(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
-  LinearSystem<T> system = load(ctx, settings, source, true);
-  return {settings.name, narrow<T>(std::move(system.A)), {"b of the case", values_of(system.b)}};
+  const LinearSystem<T> system = load(ctx, settings, source, true);
+  return {settings.name, narrow<T>(*system.prepared.A), {"b of the case", values_of(system.b)}};
 }
 
 /// The system that is solved.
 template <class T>
 Subject<T> solved_subject(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
-  LinearSystem<T> system = load(ctx, settings, source, false);
-  const Transformation<T>& transformation = *system.transformation;  // NOLINT(bugprone-unchecked-optional-access)
+  const LinearSystem<T> system = load(ctx, settings, source, false);
+  const Transformation<T>& transformation = system.prepared.transformation;
   const Array<T> b = transformation.rhs(ctx, system.b), x = transformation.solution(ctx, system.x);
-  Subject<T> subject(settings.name, narrow<T>(std::move(system.A)), {"b of the case", values_of(b)});
+  Subject<T> subject(settings.name, narrow<T>(*system.prepared.A), {"b of the case", values_of(b)});
   subject.rhs = values_of(b);
   subject.guess = values_of(x);
   return subject;
@@ -61,22 +61,22 @@ Subject<T> solved_subject(Context& ctx, const Case& settings, const SourceMatrix
 
 Selection transformations_of(const Case& settings) {
   Selection s;
-  std::visit(
-      [&](const auto& o) {
-        if constexpr (requires { o.method; }) s.scalings = {o.method};
-      },
-      settings.scaling);
+  std::visit(Overloaded{[&](const DiagonalScaling& o) { s.scalings = {o.method}; },
+                        [&](const SymmetricScaling& o) { s.scalings = {o.method}; },
+                        [&](const RuizScaling& o) { s.scalings = {o.method}; }, [](const NoScaling&) {},
+                        [](const AutoScaling&) {}},
+             settings.scaling);
   std::visit(Overloaded{[&](const RcmOrdering&) { s.orderings = {OrderingMethod::rcm}; },
                         [&](const AmdOrdering&) { s.orderings = {OrderingMethod::amd}; },
-                        [&](const ColorOrdering&) { s.orderings = {OrderingMethod::color}; }, [](const auto&) {}},
+                        [&](const ColorOrdering&) { s.orderings = {OrderingMethod::color}; },
+                        [](const NaturalOrdering&) {}, [](const AutoOrdering&) {}},
              settings.ordering);
   return s;
 }
 
 Selection selection_of(const Case& settings) {
   Selection s;
-  s.solved_in = {std::string(format_names[static_cast<std::size_t>(settings.format)]), settings.format,
-                 settings.layout};
+  s.solved_in = {std::string(krill::name(settings.format)), settings.format, settings.layout};
   s.formats = {s.solved_in};
   s.ops = {Op::none};
   s.preconditioners = {settings.preconditioner};
@@ -91,19 +91,12 @@ Selection triangles_of(const FactorSolveOptions& o, Factorization kind) {
     s.triangles = {{Fill::lower, Diagonal::unit}, {Fill::upper}};
   else
     s.triangles = {{Fill::lower}, {Fill::lower, Diagonal::stored, Op::adjoint}};
-  if (o.method == TriangularSolve::jacobi)
+  if (o.method == FactorSolveMethod::jacobi)
     s.approximate = {{ApproximateMethod::jacobi, o.sweeps}};
-  else if (o.method == TriangularSolve::isai)
+  else if (o.method == FactorSolveMethod::isai)
     s.approximate = {{ApproximateMethod::isai, o.corrections}};
   else  // the exact ones have the names and the order of TriangularMethod
     s.triangular = {static_cast<TriangularMethod>(o.method)};
-  return s;
-}
-Selection triangles_of(TriangularMethod method, bool lower, bool upper) {
-  Selection s;
-  if (lower) s.triangles.push_back({Fill::lower});
-  if (upper) s.triangles.push_back({Fill::upper});
-  s.triangular = {method};
   return s;
 }
 
@@ -112,9 +105,8 @@ void check_factor_triangles(Ledger& ledger, Context& ctx, const Subject<T>& s, c
                             const PreconditionerOptions& options, const FactorRecipe& recipe) {
   const AnyMatrix<T> A = convert_format(ctx, s.A, selection.solved_in.format, selection.solved_in.layout);
   Factor<T> factor = make_factor(ctx, recipe, A, make_preconditioner<T>(ctx, options, A)->report());
-  Csr<T> matrix(factor.A.cols(), factor.A.row_offsets().clone(), factor.A.col_indices().clone(),
-                Array<T>(std::move(factor.values)));
-  check_triangles(ledger, ctx, Subject<T>(s.name, std::move(matrix), {"b of the case", s.rhs}),
+  factor.A.value = std::move(factor.values);
+  check_triangles(ledger, ctx, Subject<T>(s.name, csr_of(factor.A), {"b of the case", s.rhs}),
                   triangles_of(recipe.solve, recipe.kind));
 }
 
@@ -128,18 +120,11 @@ void check_triangles_of(Ledger& ledger, Context& ctx, const Subject<T>& s, const
       low.rhs = in_precision<lower_t<T>>(std::span<const T>(s.rhs));
       return check_triangles_of(ledger, ctx, low, selection, options);
     }
-  if (const auto recipe = factor_recipe(options))
-    return check_factor_triangles(ledger, ctx, s, selection, options, *recipe);
-  std::visit(Overloaded{[&](const GaussSeidelOptions& o) {
-                          check_triangles(ledger, ctx, s,
-                                          triangles_of(o.triangular_solve, o.direction != SweepDirection::backward,
-                                                       o.direction != SweepDirection::forward));
-                        },
-                        [&](const SsorOptions& o) {
-                          check_triangles(ledger, ctx, s, triangles_of(o.triangular_solve, true, true));
-                        },
-                        [](const auto&) {}},
-             options);
+  const Judging j = judging_of(options);
+  if (j.factor) return check_factor_triangles(ledger, ctx, s, selection, options, *j.factor);
+  Selection triangles;
+  triangles.triangles = j.triangles, triangles.triangular = {j.method};
+  if (!j.triangles.empty()) check_triangles(ledger, ctx, s, triangles);
 }
 
 /// The case with nothing left to the rules of auto. Refuses what a solve refuses.
@@ -147,10 +132,9 @@ template <class T>
 Case decided(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
   SolveRecord record;
   record.settings = settings;
-  const LinearSystem<T> system = make_system(ctx, settings, source.clone(), record.timings);
-  note_system(record, system);
-  const MatrixOperator<T> products(system.A, SpmvMethod::in_place);
-  make_preconditioner(ctx, record, system, products);
+  const LinearSystem<T> system = make_system(ctx, record, source.clone());
+  const MatrixOperator<T> products(*system.prepared.A, SpmvMethod::in_place);
+  make_preconditioner<T>(ctx, record.settings, record, system.prepared, products);
   return record.settings;
 }
 
@@ -160,8 +144,7 @@ Comparison compare_solution(Context& ctx, const Case& settings) {
   SolveRecord record;
   record.settings = settings;
   begin_record(record, ctx);
-  LinearSystem<T> system = load_system<T>(ctx, settings, record.timings);
-  note_system(record, system);
+  LinearSystem<T> system = load_system<T>(ctx, record);
   solve_system(ctx, system, record, [] {}, {});
   if (record.result.reason != Reason::converged)
     return failed(fmt::format("the solve ends as {} after {} iterations", krill::name(record.result.reason),
@@ -199,8 +182,10 @@ void verify_case(Ledger& ledger, Context& ctx, const Case& given) {
   ledger.check("solution by Eigen", judge_bound, [&] { return compare_solution<T>(ctx, settings); });
 }
 
-#define INSTANTIATE(T) template void verify_case<T>(Ledger&, Context&, const Case&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct CasePathInstances {
+  static constexpr auto list = &verify_case<T>;
+};
+KRILL_INSTANTIATE(CasePathInstances);
 
 }  // namespace krill::apps::verify

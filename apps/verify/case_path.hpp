@@ -1,8 +1,8 @@
 // The kernels on the path of a case.
 #pragma once
-#include "krill/apps/case/case.hpp"
-#include "krill/apps/verify/ledger.hpp"
-#include "krill/sparse/core/context.hpp"
+#include "apps/case/case.hpp"
+#include "apps/verify/ledger.hpp"
+#include "sparse/core/context.hpp"
 
 namespace krill::apps::verify {
 

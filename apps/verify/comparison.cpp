@@ -1,4 +1,4 @@
-#include "krill/apps/verify/comparison.hpp"
+#include "apps/verify/comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <complex>
 #include <cstddef>
 
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -64,7 +64,7 @@ Comparison compare_bounded(std::span<const Bounded<T>> expected, const Value& va
   Comparison c;
   c.entries = std::ssize(expected);
   const long double most = std::numeric_limits<real_t<T>>::max();
-  long double worst = 0, worst_error = 0, most_bound = 0, most_value = 0;
+  long double worst = 0, worst_error = 0, max_bound = 0, max_value = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Bounded<T>& wanted = expected[i];
     if (!(wanted.greatest() < most)) {  // NaN, infinite, or beyond the range of T
@@ -80,12 +80,12 @@ Comparison compare_bounded(std::span<const Bounded<T>> expected, const Value& va
     }
     worst = std::isnan(error) ? infinite : std::max(worst, ratio(error, wanted.error));
     worst_error = std::isnan(error) ? infinite : std::max(worst_error, error);
-    most_bound = std::max(most_bound, wanted.error);
-    most_value = std::max(most_value, modulus(wanted.value));
+    max_bound = std::max(max_bound, wanted.error);
+    max_value = std::max(max_value, modulus(wanted.value));
   }
   c.componentwise = as_double(worst);
-  c.normwise = as_double(ratio(worst_error, most_bound));
-  c.relative = as_double(ratio(worst_error, most_value));
+  c.normwise = as_double(ratio(worst_error, max_bound));
+  c.relative = as_double(ratio(worst_error, max_value));
   if (c.wrong > 0) {
     c.verdict = Verdict::fail;
   } else if (c.unjudged == c.entries && c.entries > 0) {
@@ -201,13 +201,15 @@ Comparison undecided(std::string reason) {
   return c;
 }
 
-#define INSTANTIATE(T)                                                                                     \
-  template Comparison compare(std::span<const T>, std::span<const Bounded<T>>);                            \
-  template Comparison compare_exactly_computed<T>(std::span<const Exact<T>>, std::span<const Bounded<T>>); \
-  template Comparison compare_bits(std::span<const T>, std::span<const T>);                                \
-  template Comparison compare_bits(std::span<const Entry<T>>, std::span<const Entry<T>>);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ComparisonInstances {
+  static constexpr std::tuple list{
+      instance<Comparison(std::span<const T>, std::span<const Bounded<T>>)>(compare),
+      instance<Comparison(std::span<const Exact<T>>, std::span<const Bounded<T>>)>(compare_exactly_computed),
+      instance<Comparison(std::span<const T>, std::span<const T>)>(compare_bits),
+      instance<Comparison(std::span<const Entry<T>>, std::span<const Entry<T>>)>(compare_bits)};
+};
+KRILL_INSTANTIATE(ComparisonInstances);
 template Comparison compare_bits(std::span<const std::int32_t>, std::span<const std::int32_t>);
 template Comparison compare_bits(std::span<const std::int64_t>, std::span<const std::int64_t>);
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "krill/apps/verify/bounded.hpp"
-#include "krill/apps/verify/judge.hpp"
+#include "apps/verify/judge.hpp"
+#include "apps/verify/references/rows.hpp"
 
 namespace krill::apps::verify {
 
@@ -33,13 +33,6 @@ struct Difference {
   std::int64_t index = 0;  ///< counted from 0
   std::string got, expected;
   double error = 0, bound = 0;
-};
-
-/// One entry of a matrix.
-template <class T>
-struct Entry {
-  std::int32_t row = 0, col = 0;
-  T value{};
 };
 
 /// What comparing has found. Figures are of moduli; infinite where a result is NaN.
@@ -69,6 +62,10 @@ Comparison compare(std::span<const T> got, std::span<const Bounded<T>> expected)
 /// to the terms that it is made of and may exceed what is left of them.
 template <class T>
 Comparison compare_exactly_computed(std::span<const Exact<T>> got, std::span<const Bounded<T>> expected);
+template <class T>
+Comparison compare(const Equations<T>& equations) {
+  return compare_exactly_computed<T>(equations.left, equations.right);
+}
 
 /// For what moves data and does not compute: every bit. U: a scalar, an index or an Entry.
 template <class U>

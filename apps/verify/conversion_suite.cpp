@@ -1,39 +1,34 @@
 // Formats: from CSR and back, new values, transposes, coordinates, dense matrices.
 #include <algorithm>
 
-#include "krill/apps/verify/trial.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/dense.hpp"
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "apps/verify/trial.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/dense.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::verify {
 namespace {
-
-/// Formats that fill up with zeros, which nobody can tell from entries.
-bool fills_up(Format format) {
-  switch (format) {
-    case Format::bsr:
-    case Format::bsrx:
-    case Format::gebsr:
-    case Format::gebsc:
-    case Format::dia:
-    case Format::hdia:
-    case Format::blocked_ell:
-      return true;
-    default:
-      return false;
-  }
-}
 
 template <class T>
 Comparison compare_entries(const std::vector<Entry<T>>& got, const std::vector<Entry<T>>& expected) {
   return compare_bits<Entry<T>>(got, expected);
 }
 
+/// values[permutation[k]] for every k; nothing where an index is none of theirs.
+template <class U>
+std::vector<U> permuted(const std::vector<U>& values, const Array<std::int32_t>& permutation) {
+  std::vector<U> moved;
+  for (const std::int32_t from : permutation.host()) {
+    if (from < 0 || as_size(from) >= values.size()) return {};
+    moved.push_back(values[as_size(from)]);
+  }
+  return moved;
+}
+
 template <class T>
 void check_format(Ledger& ledger, Context& ctx, const Subject<T>& s, const NamedFormat& named) {
-  const bool zeros = fills_up(named.format);
+  const bool zeros = facts(named.format).fills_up;
   std::optional<AnyMatrix<T>> made;
   try {
     made = convert_format(ctx, s.A, named.format, named.layout);
@@ -58,7 +53,11 @@ void check_transposes(Ledger& ledger, Context& ctx, const Subject<T>& s) {
     ledger.check(op == Op::transpose ? "csr2csc" : "csr2csc, conjugated", exact_bound, [&] {
       Array<std::int32_t> permutation;
       const AnyMatrix<T> got = transpose(ctx, s.A, op, &permutation);
-      return compare_entries(entries_of(got, false), entries_of(transposed(s.rows, op), false));
+      const Rows<T> wanted = transposed(s.rows, op);
+      Comparison both = compare_entries(entries_of(got, false), entries_of(wanted, false));
+      both.merge(compare_bits<T>(permuted(s.rows.value, permutation), transposed(s.rows, Op::transpose).value),
+                 "the permutation");
+      return both;
     });
   ledger.check("csr to coo to csr", exact_bound, [&] {
     return compare_entries(entries_of(AnyMatrix<T>(to_csr(ctx, to_coo(ctx, s.A))), false), entries_of(s.rows, false));
@@ -72,8 +71,8 @@ void check_transposes(Ledger& ledger, Context& ctx, const Subject<T>& s) {
 
 template <class T>
 void check_dense(Ledger& ledger, Context& ctx, const Subject<T>& s) {
-  constexpr std::int64_t most_places = 1 << 20;
-  if (std::int64_t{s.A.rows()} * s.A.cols() > most_places) return;
+  constexpr std::int64_t max_places = 1 << 20;
+  if (std::int64_t{s.A.rows()} * s.A.cols() > max_places) return;
   ledger.check("csr to dense", exact_bound, [&] {
     std::vector<T> wanted(static_cast<std::size_t>(s.A.rows()) * static_cast<std::size_t>(s.A.cols()));
     for (const Entry<T>& e : entries_of(s.rows, false))
@@ -87,7 +86,11 @@ void check_dense(Ledger& ledger, Context& ctx, const Subject<T>& s) {
     Array<std::int32_t> counts(s.A.rows(), "counts");
     Array<std::int64_t> total(1, "total");
     count_nonzeros(ctx, to_dense(ctx, s.A), Direction::rows, counts, total);
-    return compare_bits<std::int32_t>(counts.host(), wanted);
+    Comparison both = compare_bits<std::int32_t>(counts.host(), wanted);
+    both.merge(
+        compare_bits<std::int64_t>(total.host(), std::vector<std::int64_t>{std::ssize(entries_of(s.rows, true))}),
+        "their sum");
+    return both;
   });
   ledger.check("dense to csr", exact_bound, [&] {
     return compare_entries(entries_of(AnyMatrix<T>(to_csr(ctx, to_dense(ctx, s.A))), true), entries_of(s.rows, true));
@@ -112,23 +115,29 @@ void check_sorts(Ledger& ledger, Context& ctx, const Subject<T>& s) {
         entries_of(s.rows, false));
   });
   ledger.check("sort_by_column", exact_bound, [&] {
-    const std::vector<Entry<T>> by_row = entries_of(s.rows, false);
-    std::vector<std::int32_t> row_of, col_of, sorted_rows;
-    for (const Entry<T>& e : by_row) row_of.push_back(e.row), col_of.push_back(e.col);
-    for (const Entry<T>& e : entries_of(turned, false)) sorted_rows.push_back(e.col);
-    Array<std::int32_t> row = array(row_of, "rows"), col = array(col_of, "columns");
+    std::vector<std::int32_t> row_indices, col_indices, sorted_rows, sorted_cols;
+    for (const Entry<T>& e : entries_of(s.rows, false)) row_indices.push_back(e.row), col_indices.push_back(e.col);
+    for (const Entry<T>& e : entries_of(turned, false)) sorted_rows.push_back(e.col), sorted_cols.push_back(e.row);
+    Array<std::int32_t> row = array(row_indices, "rows"), col = array(col_indices, "columns");
     Array<std::int32_t> permutation = identity_permutation<std::int32_t>(ctx, row.size());
     sort_by_column(ctx, row, col, permutation);
-    return compare_bits<std::int32_t>(row.host(), sorted_rows);
+    Comparison all = compare_bits<std::int32_t>(row.host(), sorted_rows);
+    all.merge(compare_bits<std::int32_t>(col.host(), sorted_cols), "columns");
+    all.merge(compare_bits<T>(permuted(s.rows.value, permutation), turned.value), "the permutation");
+    return all;
   });
   ledger.check("sort_within_rows", exact_bound, [&] {
     std::vector<std::int32_t> backward;
+    std::vector<T> values;
     for (std::int32_t i = 0; i < s.A.rows(); ++i)
-      for (std::size_t k = s.rows.end(i); k-- > s.rows.begin(i);) backward.push_back(s.rows.col[k]);
+      for (std::size_t k = s.rows.end(i); k-- > s.rows.begin(i);)
+        backward.push_back(s.rows.col[k]), values.push_back(s.rows.value[k]);
     Array<std::int32_t> col = array(backward, "columns");
     Array<std::int32_t> permutation = identity_permutation<std::int32_t>(ctx, col.size());
     sort_within_rows(ctx, s.A.row_offsets(), col, permutation);
-    return compare_bits<std::int32_t>(col.host(), s.rows.col);
+    Comparison both = compare_bits<std::int32_t>(col.host(), s.rows.col);
+    both.merge(compare_bits<T>(permuted(values, permutation), s.rows.value), "the permutation");
+    return both;
   });
 }
 
@@ -144,8 +153,11 @@ void check_conversions(Ledger& ledger, Context& ctx, const Subject<T>& s, const 
   check_sorts(ledger, ctx, s);
 }
 
-#define INSTANTIATE(T) template void check_conversions(Ledger&, Context&, const Subject<T>&, const Selection&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ConversionSuiteInstances {
+  static constexpr auto list =
+      instance<void(Ledger&, Context&, const Subject<T>&, const Selection&)>(check_conversions);
+};
+KRILL_INSTANTIATE(ConversionSuiteInstances);
 
 }  // namespace krill::apps::verify

@@ -1,4 +1,4 @@
-// The only file of the program that computes with Eigen.
+// The judge of solutions: of verify, this file and textbook.cpp compute with Eigen.
 #include <fmt/format.h>
 
 #include <Eigen/IterativeLinearSolvers>
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "krill/apps/verify/judge.hpp"
+#include "apps/verify/judge.hpp"
 
 namespace krill::apps {
 namespace {
@@ -253,10 +253,6 @@ std::string eigen_version() {
 }
 
 }  // namespace
-
-std::string_view name(Verdict verdict) {
-  return verdict == Verdict::pass ? "PASS" : verdict == Verdict::fail ? "FAIL" : "no verdict";
-}
 
 template <class T>
 Judgement judge(const Claim<T>& claim) {

@@ -1,12 +1,15 @@
-#include "krill/apps/verify/gallery.hpp"
+#include "apps/verify/gallery.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 
-#include "krill/apps/verify/suites.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/io/generate.hpp"
+#include "apps/samples/formats.hpp"
+#include "apps/samples/preconditioners.hpp"
+#include "apps/samples/solvers.hpp"
+#include "apps/verify/suites.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/io/generate.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -95,61 +98,6 @@ std::optional<Csr<T>> make(const Exhibit& exhibit) {
   return std::get<Csr<T>>(generate<T>(options));
 }
 
-const std::vector<NamedFormat>& all_formats() {
-  static const std::vector<NamedFormat> formats{
-      {"csr", Format::csr},
-      {"auto", Format::automatic},
-      {"coo", Format::coo},
-      {"coo_aos", Format::coo_aos},
-      {"csc", Format::csc},
-      {"bsr 2", Format::bsr, {.block_rows = 2}},
-      {"bsr 3 by columns", Format::bsr, {.block_rows = 3, .block_columns = true}},
-      {"bsr 7", Format::bsr, {.block_rows = 7}},
-      {"bsrx 4", Format::bsrx, {.block_rows = 4}},
-      {"gebsr 2 x 3", Format::gebsr, {.block_rows = 2, .block_cols = 3}},
-      {"gebsr 5 x 1 by columns", Format::gebsr, {.block_rows = 5, .block_cols = 1, .block_columns = true}},
-      {"gebsc 3 x 2", Format::gebsc, {.block_rows = 3, .block_cols = 2}},
-      {"ell", Format::ell},
-      {"sell", Format::sell},
-      {"sell 8, sorted", Format::sell, {.slice_rows = 8, .sort_window = 64}},
-      {"hll 16", Format::hll, {.slice_rows = 16}},
-      {"hyb", Format::hyb},
-      {"hyb, all in coo", Format::hyb, {.ell_width = 0}},
-      {"dia", Format::dia},
-      {"hdia 32", Format::hdia, {.hack_rows = 32}},
-      {"blocked_ell 4", Format::blocked_ell, {.block_rows = 4}},
-  };
-  return formats;
-}
-
-std::vector<PreconditionerOptions> general_preconditioners() {
-  return {NoPreconditioner{},
-          JacobiOptions{},
-          BlockJacobiOptions{.block_dim = 3},
-          GaussSeidelOptions{.direction = SweepDirection::forward},
-          GaussSeidelOptions{.direction = SweepDirection::backward},
-          Ilu0Options{},
-          Ilu0Options{.solve = {.method = TriangularSolve::jacobi}},
-          Ilu0Options{.solve = {.method = TriangularSolve::isai}},
-          Ilu0Options{.precision = KeptPrecision::float32},
-          Bilu0Options{{}, 2},
-          Parilu0Options{},
-          IsaiOptions{.form = IsaiForm::general}};
-}
-
-std::vector<PreconditionerOptions> definite_preconditioners() {
-  return {BlockJacobiOptions{.precision = KeptPrecision::float32},
-          ChebyshevOptions{},
-          GaussSeidelOptions{},
-          SsorOptions{.omega = 1.3},
-          Ic0Options{},
-          Ic0Options{.solve = {.method = TriangularSolve::isai, .corrections = 1}},
-          Bic0Options{{}, 3},
-          Paric0Options{},
-          IsaiOptions{},
-          IsaiOptions{.precision = KeptPrecision::float32}};
-}
-
 /// Every triangle with every op.
 std::vector<Triangle> all_triangles() {
   std::vector<Triangle> all;
@@ -163,7 +111,7 @@ template <class T>
 Selection selection_for(Kind kind) {
   Selection s;
   s.whole_library = true;
-  s.formats = all_formats();
+  s.formats = format_samples(in_verify);
   s.ops = {Op::none, Op::transpose, Op::adjoint};
   if (kind == Kind::odd || kind == Kind::many_rows) return s;
   s.scalings = {ScalingMethod::diagonal, ScalingMethod::symmetric, ScalingMethod::ruiz};
@@ -172,20 +120,29 @@ Selection selection_for(Kind kind) {
   s.triangular = {TriangularMethod::natural, TriangularMethod::by_level, TriangularMethod::level_kernels,
                   TriangularMethod::one_block};
   s.approximate = {{ApproximateMethod::jacobi, 3}, {ApproximateMethod::isai, 0}, {ApproximateMethod::isai, 1}};
-  s.preconditioners = general_preconditioners();
-  const StopOptions stop{.relative = std::is_same_v<real_t<T>, float> ? 1e-4 : 1e-8};
-  for (const PreconditionerOptions& p : s.preconditioners) {
-    s.solves.emplace_back(GmresOptions{.restart = 30, .stop = stop}, p);
-    s.solves.emplace_back(BicgstabOptions{.stop = stop}, p);
+  const auto samples = preconditioner_samples(in_verify);
+  const auto solvers = solver_samples(in_verify, std::is_same_v<real_t<T>, float> ? 1e-4 : 1e-8);
+  const auto solve_with = [&](const PreconditionerOptions& preconditioner, bool definite) {
+    for (const SolverSample& solver : solvers)
+      if (!solver.alone_with && needs_definite(solver.options) == definite)
+        s.solves.emplace_back(solver.options, preconditioner);
+  };
+  for (const PreconditionerSample& sample : samples) {
+    if (!sample.with_others()) continue;
+    s.preconditioners.push_back(sample.options);
+    solve_with(sample.options, false);
   }
-  s.solves.emplace_back(RichardsonOptions{.stop = stop}, Ilu0Options{});
+  for (const SolverSample& solver : solvers)
+    if (solver.alone_with && (kind == Kind::definite || !needs_definite(solver.options)))
+      s.solves.emplace_back(solver.options, *solver.alone_with);
   if (kind != Kind::definite) return s;
-  for (const PreconditionerOptions& p : definite_preconditioners()) {
-    s.preconditioners.push_back(p);
-    s.solves.emplace_back(PcgOptions{.stop = stop}, p);
+  for (const PreconditionerSample& sample : samples) {
+    if (sample.with_others()) continue;
+    s.preconditioners.push_back(sample.options);
+    solve_with(sample.options, true);
   }
-  s.solves.emplace_back(PcgOptions{.stop = stop}, NoPreconditioner{});
-  s.solves.emplace_back(PcgOptions{.stop = stop}, JacobiOptions{});
+  for (const PreconditionerSample& sample : samples)
+    if (sample.with_pcg() && sample.with_others()) solve_with(sample.options, true);
   return s;
 }
 
@@ -202,14 +159,14 @@ struct Visit {
   Ledger& ledger;
   Context& ctx;
   const GalleryWatch& watch;
-  std::int32_t most_rows;
+  std::int32_t max_rows;
   int number, of;
 };
 
 template <class T>
 void verify_exhibit(const Visit& visit, const Exhibit& exhibit) {
   std::optional<Csr<T>> A = make<T>(exhibit);
-  if (!A || A->rows() > visit.most_rows) return;
+  if (!A || A->rows() > visit.max_rows) return;
   const Subject<T> subject(fmt::format("{}, {}", exhibit.name, precision_of<T>()), std::move(*A));
   if (visit.watch) visit.watch(subject.name, visit.number, visit.of);
   run_suites(visit.ledger, visit.ctx, subject, selection_for<T>(exhibit.kind));
@@ -217,11 +174,11 @@ void verify_exhibit(const Visit& visit, const Exhibit& exhibit) {
 
 }  // namespace
 
-void verify_gallery(Ledger& ledger, Context& ctx, const GalleryWatch& watch, std::int32_t most_rows) {
+void verify_gallery(Ledger& ledger, Context& ctx, const GalleryWatch& watch, std::int32_t max_rows) {
   const auto of = static_cast<int>(exhibits().size());
   for (int k = 0; k < of; ++k) {
     const Exhibit& exhibit = exhibits()[static_cast<std::size_t>(k)];
-    const Visit visit{ledger, ctx, watch, most_rows, k + 1, of};
+    const Visit visit{ledger, ctx, watch, max_rows, k + 1, of};
     verify_exhibit<double>(visit, exhibit);
     verify_exhibit<std::complex<float>>(visit, exhibit);
     if (exhibit.kind == Kind::many_rows) continue;

@@ -4,8 +4,8 @@
 #include <limits>
 #include <string>
 
-#include "krill/apps/verify/ledger.hpp"
-#include "krill/sparse/core/context.hpp"
+#include "apps/verify/ledger.hpp"
+#include "sparse/core/context.hpp"
 
 namespace krill::apps::verify {
 
@@ -14,9 +14,9 @@ using GalleryWatch = std::function<void(const std::string& subject, int number, 
 
 inline constexpr std::int32_t all_rows = std::numeric_limits<std::int32_t>::max();
 
-/// Every matrix of up to `most_rows` rows in every scalar type that it has, with all formats, operations, methods,
+/// Every matrix of up to `max_rows` rows in every scalar type that it has, with all formats, operations, methods,
 /// preconditioners and solvers that suit it, on the context's backend. Most matrices are small, so that all of them
 /// take about a minute; two are large enough for kernels that divide their work, in two of the types.
-void verify_gallery(Ledger&, Context&, const GalleryWatch&, std::int32_t most_rows = all_rows);
+void verify_gallery(Ledger&, Context&, const GalleryWatch&, std::int32_t max_rows = all_rows);
 
 }  // namespace krill::apps::verify

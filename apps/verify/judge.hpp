@@ -2,15 +2,11 @@
 #pragma once
 #include <complex>
 #include <span>
-#include <string>
-#include <string_view>
 
-#include "krill/sparse/io/triplets.hpp"
+#include "apps/report/judgement.hpp"
+#include "sparse/io/triplets.hpp"
 
 namespace krill::apps {
-
-enum class Verdict { none, pass, fail };
-std::string_view name(Verdict);  ///< "no verdict", "PASS", "FAIL"
 
 /// A system and the solution to be judged, in double precision whatever it was solved in.
 template <class T>
@@ -22,23 +18,6 @@ struct Claim {
   double baseline = 1;       ///< the norm that figures are given relative to
   double error_limit = 0;    ///< greatest ||x - x_ref|| / ||x_ref|| that passes; 0: the residuals alone decide
   double work_limit = 1e10;  ///< floating-point operations that a factorization may take; beyond it, Krylov
-};
-
-/// What was found. Norms are 2-norms and relative to the claim's baseline; -1 where not computed.
-struct Judgement {
-  Verdict verdict = Verdict::none;
-  std::string reason;                ///< why there is no pass; empty with one
-  std::string judge;                 ///< "Eigen 3.4.0"
-  std::string method;                ///< how the reference was found
-  double residual = -1;              ///< ||b - A x||
-  double tolerance = -1;             ///< its bound: claim + (longest row + 4) epsilon || |A||x| + |b| ||
-  double reference_residual = -1;    ///< ||b - A x_ref||
-  double difference = -1;            ///< ||A (x - x_ref)||
-  double difference_tolerance = -1;  ///< its bound: tolerance + reference_residual
-  double error = -1;                 ///< ||x - x_ref|| / ||x_ref||
-  double error_expected = -1;        ///< ||A^-1|| difference_tolerance / ||x_ref||, the norm an estimate from below
-  double condition = -1;             ///< ||A|| ||A^-1||, an estimate from below
-  double seconds = 0;
 };
 
 /// Solves the system by Eigen's SimplicialLDLT (Hermitian) or SparseLU where fill and work allow, else by its

@@ -1,4 +1,4 @@
-#include "krill/apps/verify/ledger.hpp"
+#include "apps/verify/ledger.hpp"
 
 #include <algorithm>
 

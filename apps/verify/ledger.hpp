@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "krill/apps/verify/comparison.hpp"
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "apps/verify/comparison.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/stopwatch.hpp"
 
 namespace krill::apps::verify {
 
@@ -63,7 +63,7 @@ class Ledger {
     }
     note(std::move(made), watch);
   }
-  /// The same for what makes checks: an Error outside of them fails whatever is left.
+  /// Runs work that makes several checks. An Error between two of them is noted as a failed check, and ends the work.
   template <class Work>
   void check_all(Work&& work) {
     try {

@@ -1,10 +1,10 @@
 // Products with separate types of storage, vectors and result.
 #include <algorithm>
 
-#include "krill/apps/verify/trial.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/mixed.hpp"
+#include "apps/verify/trial.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/mixed.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -93,8 +93,11 @@ void check_mixed_products(Ledger& ledger, Context& ctx, const Subject<T>& s, con
   }
 }
 
-#define INSTANTIATE(T) template void check_mixed_products(Ledger&, Context&, const Subject<T>&, const Selection&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct MixedSuiteInstances {
+  static constexpr auto list =
+      instance<void(Ledger&, Context&, const Subject<T>&, const Selection&)>(check_mixed_products);
+};
+KRILL_INSTANTIATE(MixedSuiteInstances);
 
 }  // namespace krill::apps::verify

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
-#include "krill/apps/verify/trial.hpp"
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/order/coloring.hpp"
-#include "krill/sparse/order/ordering.hpp"
+#include "apps/verify/references/coloring.hpp"
+#include "apps/verify/trial.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/order/coloring.hpp"
+#include "sparse/order/ordering.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -130,12 +131,12 @@ Comparison compare_reordered(Context& ctx, const Subject<T>& s, const Ordering& 
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
   Comparison c = compare_bits<std::int32_t>(sorted, all);
   if (c.verdict == Verdict::fail) return c;
-  std::vector<std::int32_t> places(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) places[static_cast<std::size_t>(order[i])] = all[i];
-  c.merge(compare_bits<std::int32_t>(ordering.places().host(), places), "places");
+  std::vector<std::int32_t> inverse(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) inverse[static_cast<std::size_t>(order[i])] = all[i];
+  c.merge(compare_bits<std::int32_t>(ordering.inverse().host(), inverse), "places");
   std::vector<Entry<T>> moved = entries_of(s.rows, false);
   for (Entry<T>& e : moved)
-    e.row = places[static_cast<std::size_t>(e.row)], e.col = places[static_cast<std::size_t>(e.col)];
+    e.row = inverse[static_cast<std::size_t>(e.row)], e.col = inverse[static_cast<std::size_t>(e.col)];
   std::ranges::sort(moved,
                     [](const auto& a, const auto& b) { return std::pair(a.row, a.col) < std::pair(b.row, b.col); });
   c.merge(compare_bits<Entry<T>>(entries_of(rows_of(Reordered<T, std::int32_t>(ctx, s.A, ordering).matrix()), false),
@@ -152,20 +153,22 @@ Comparison compare_reordered(Context& ctx, const Subject<T>& s, const Ordering& 
   return c;
 }
 
-/// The entries that lie off the diagonal between two rows of one color, which there should be none of.
+/// Every row has a color, and no neighbor of the same.
 template <class T>
 Comparison compare_coloring(const Subject<T>& s, const Coloring& coloring) {
   const auto colors = coloring.colors.host();
-  std::vector<std::int32_t> clashes, none;
-  for (const Entry<T>& e : entries_of(s.rows, false)) {
-    const std::int32_t color = colors[static_cast<std::size_t>(e.row)];
-    if (e.row != e.col && color == colors[static_cast<std::size_t>(e.col)]) clashes.push_back(e.row);
-    if (color < 0 || color >= coloring.count) clashes.push_back(e.row);
-  }
-  if (!clashes.empty())
-    return failed(
-        fmt::format("row {} has a color that a neighbor has, or none ({} such entries)", clashes[0], clashes.size()));
-  return compare_bits<std::int32_t>(clashes, none);
+  if (colors.size() != s.y.front().values.size()) return failed("there are not as many colors as rows");
+  for (std::size_t i = 0; i < colors.size(); ++i)
+    if (colors[i] < 0 || colors[i] >= coloring.count)
+      return failed(fmt::format("row {} has the color {} of {}", i, colors[i], coloring.count));
+  const std::vector<Entry<T>> found = clashes(s.rows, colors);
+  if (!found.empty())
+    return failed(fmt::format("rows {} and {} meet and have one color ({} such entries)", found[0].row, found[0].col,
+                              found.size()));
+  Comparison c;
+  c.entries = std::ssize(s.rows.value);
+  c.verdict = Verdict::pass;
+  return c;
 }
 
 template <class T>
@@ -219,10 +222,12 @@ void check_orderings(Ledger& ledger, Context& ctx, const Subject<T>& s, const Se
   }
 }
 
-#define INSTANTIATE(T)                                                                  \
-  template void check_scalings(Ledger&, Context&, const Subject<T>&, const Selection&); \
-  template void check_orderings(Ledger&, Context&, const Subject<T>&, const Selection&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct OrderSuiteInstances {
+  static constexpr std::tuple list{
+      instance<void(Ledger&, Context&, const Subject<T>&, const Selection&)>(check_scalings),
+      instance<void(Ledger&, Context&, const Subject<T>&, const Selection&)>(check_orderings)};
+};
+KRILL_INSTANTIATE(OrderSuiteInstances);
 
 }  // namespace krill::apps::verify

@@ -1,8 +1,8 @@
 // Products of a matrix with a vector, in every format.
-#include "krill/apps/verify/trial.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/plan.hpp"
+#include "apps/verify/trial.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/plan.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -74,15 +74,7 @@ void check_residual(Ledger& ledger, const std::string& name, const Subject<T>& s
     return for_vectors(s.x, s.y, [&](const auto& x, const auto& b) {
       Array<T> r(std::ssize(b), "r");
       residual(array(x, "x"), array(b, "b"), r);
-      BoundedVector<T> wanted(b.size());
-      for (std::int32_t i = 0; i < s.rows.rows; ++i) {
-        Sum<T> sum;
-        sum.add(Bounded<T>(b[static_cast<std::size_t>(i)]));
-        for (std::size_t k = s.rows.begin(i); k < s.rows.end(i); ++k)
-          sum.subtract(s.rows.value[k], x[static_cast<std::size_t>(s.rows.col[k])]);
-        wanted[static_cast<std::size_t>(i)] = sum.result();
-      }
-      return compare<T>(r.host(), wanted);
+      return compare<T>(r.host(), verify::residual(s.rows, bounded<T>(b), bounded<T>(x)));
     });
   });
 }
@@ -171,8 +163,10 @@ void check_products(Ledger& ledger, Context& ctx, const Subject<T>& s, const Sel
   }
 }
 
-#define INSTANTIATE(T) template void check_products(Ledger&, Context&, const Subject<T>&, const Selection&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ProductSuiteInstances {
+  static constexpr auto list = instance<void(Ledger&, Context&, const Subject<T>&, const Selection&)>(check_products);
+};
+KRILL_INSTANTIATE(ProductSuiteInstances);
 
 }  // namespace krill::apps::verify

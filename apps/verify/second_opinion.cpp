@@ -1,12 +1,12 @@
-#include "krill/apps/verify/second_opinion.hpp"
+#include "apps/verify/second_opinion.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "krill/apps/linear_system.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "apps/system/linear_system.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/stopwatch.hpp"
 
 namespace krill::apps {
 namespace {
@@ -100,8 +100,11 @@ Judgement second_opinion(const SolveRecord& record, std::span<const T> b, std::s
   return judgement;
 }
 
-#define INSTANTIATE(T) template Judgement second_opinion(const SolveRecord&, std::span<const T>, std::span<const T>);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SecondOpinionInstances {
+  static constexpr auto list =
+      instance<Judgement(const SolveRecord&, std::span<const T>, std::span<const T>)>(second_opinion);
+};
+KRILL_INSTANTIATE(SecondOpinionInstances);
 
 }  // namespace krill::apps

@@ -2,9 +2,9 @@
 #pragma once
 #include <span>
 
-#include "krill/apps/case/case.hpp"
-#include "krill/apps/report/record.hpp"
-#include "krill/apps/verify/judge.hpp"
+#include "apps/case/case.hpp"
+#include "apps/report/record.hpp"
+#include "apps/verify/judge.hpp"
 
 namespace krill::apps {
 

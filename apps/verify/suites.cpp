@@ -1,7 +1,7 @@
-#include "krill/apps/verify/suites.hpp"
+#include "apps/verify/suites.hpp"
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/io/counter_random.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/io/counter_random.hpp"
 
 namespace krill::apps::verify {
 
@@ -32,10 +32,11 @@ Subject<T>::Subject(std::string subject, Csr<T> matrix, const NamedVector<T>& mo
   y.push_back({more.name, y.front().values});
 }
 
-#define INSTANTIATE(T)                                                    \
-  template std::vector<NamedVector<T>> random_vectors(std::int64_t, int); \
-  template struct Subject<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SuitesInstances {
+  static constexpr auto list = instance<std::vector<NamedVector<T>>(std::int64_t, int)>(random_vectors);
+};
+KRILL_INSTANTIATE(Subject);
+KRILL_INSTANTIATE(SuitesInstances);
 
 }  // namespace krill::apps::verify

@@ -6,14 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "krill/apps/verify/ledger.hpp"
-#include "krill/apps/verify/references.hpp"
-#include "krill/solvers/options.hpp"
-#include "krill/solvers/precond/options.hpp"
-#include "krill/sparse/convert/to_format.hpp"
-#include "krill/sparse/scale/scaling.hpp"
-#include "krill/sparse/triangular/approximate.hpp"
-#include "krill/sparse/triangular/method.hpp"
+#include "apps/samples/formats.hpp"
+#include "apps/verify/ledger.hpp"
+#include "apps/verify/references.hpp"
+#include "solvers/options.hpp"
+#include "solvers/precond/options.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/scale/scaling.hpp"
+#include "sparse/triangular/approximate.hpp"
+#include "sparse/triangular/method.hpp"
 
 namespace krill::apps::verify {
 
@@ -40,12 +41,6 @@ struct Subject {
   /// `more`: a vector to try beside the random ones; empty: none.
   Subject(std::string subject, Csr<T> matrix, const NamedVector<T>& more = {});
   bool is_square() const { return A.rows() == A.cols(); }
-};
-
-struct NamedFormat {
-  std::string name;
-  Format format;
-  FormatLayout layout = {};
 };
 
 enum class OrderingMethod { rcm, amd, color };

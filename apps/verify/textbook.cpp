@@ -1,12 +1,12 @@
-#include "krill/apps/verify/textbook.hpp"
+#include "apps/verify/textbook.hpp"
 
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <algorithm>
 #include <complex>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/overloaded.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/overloaded.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -150,10 +150,12 @@ TextbookSolve textbook_solve(const SolverOptions& options, const Rows<T>& A, con
   return textbook.result();
 }
 
-#define INSTANTIATE(T)                                                                                       \
-  template TextbookSolve textbook_solve(const SolverOptions&, const Rows<T>&, const ApplyPreconditioner<T>&, \
-                                        std::span<const T>, std::span<const T>, double);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct TextbookInstances {
+  static constexpr auto list =
+      instance<TextbookSolve(const SolverOptions&, const Rows<T>&, const ApplyPreconditioner<T>&, std::span<const T>,
+                             std::span<const T>, double)>(textbook_solve);
+};
+KRILL_INSTANTIATE(TextbookInstances);
 
 }  // namespace krill::apps::verify

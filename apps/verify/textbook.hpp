@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "krill/apps/verify/references.hpp"
-#include "krill/solvers/options.hpp"
+#include "apps/verify/references.hpp"
+#include "solvers/options.hpp"
 
 namespace krill::apps::verify {
 

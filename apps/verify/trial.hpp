@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "krill/apps/verify/suites.hpp"
-#include "krill/sparse/core/array.hpp"
+#include "apps/verify/suites.hpp"
+#include "sparse/core/array.hpp"
 
 namespace krill::apps::verify {
 

@@ -1,10 +1,10 @@
 // Level 1: dense vectors, and sparse vectors with dense ones.
 #include <algorithm>
 
-#include "krill/apps/verify/trial.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/vector/sparse_dense.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "apps/verify/trial.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/vector/sparse_dense.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -143,9 +143,15 @@ void check_sparse_moves(Ledger& ledger, Context& ctx, const Subject<T>& s, const
   };
   check("to_sparse_vector, to_dense", [&](const auto& x, const auto&) {
     const std::vector<T> dense = spread(some_entries(x), zeros);
+    std::vector<std::int32_t> wanted;
+    for (std::size_t i = 0; i < dense.size(); ++i)
+      if (dense[i] != T(0)) wanted.push_back(static_cast<std::int32_t>(i));
+    const SparseVector<T> sparse = to_sparse_vector(ctx, array(dense, "y"));
     Array<T> back(std::ssize(x), "y");
-    to_dense(ctx, to_sparse_vector(ctx, array(dense, "y")), back);
-    return compare_bits<T>(back.host(), dense);
+    to_dense(ctx, sparse, back);
+    Comparison both = compare_bits<T>(back.host(), dense);
+    both.merge(compare_bits<std::int32_t>(sparse.indices().host(), wanted), "indices");
+    return both;
   });
   check("gather", [&](const auto& x, const auto& y) {
     SparseVector<T> got = some_entries(x);
@@ -189,6 +195,8 @@ void check_sparse_sums(Ledger& ledger, Context& ctx, const Subject<T>& s, const 
       const std::vector<T> whole_y(ay.host().begin(), ay.host().end());
       Comparison both = compare<T>(sx.values().host(), combination(alpha, old_x, beta, old_y));
       both.merge(compare<T>(some_entries(whole_y).values().host(), combination(alpha, old_y, -beta, old_x)), "y");
+      const SparseVector<T> cleared = some_entries(zeros);
+      both.merge(compare_bits<T>(spread(cleared, whole_y), spread(cleared, y)), "y elsewhere");
       return both;
     });
   });
@@ -239,10 +247,12 @@ void check_sparse_vectors(Ledger& ledger, Context& ctx, const Subject<T>& s, con
   check_sparse_sums(ledger, ctx, s, others);
 }
 
-#define INSTANTIATE(T)                                                                 \
-  template void check_vectors(Ledger&, Context&, const Subject<T>&, const Selection&); \
-  template void check_sparse_vectors(Ledger&, Context&, const Subject<T>&, const Selection&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct VectorSuiteInstances {
+  static constexpr std::tuple list{
+      instance<void(Ledger&, Context&, const Subject<T>&, const Selection&)>(check_vectors),
+      instance<void(Ledger&, Context&, const Subject<T>&, const Selection&)>(check_sparse_vectors)};
+};
+KRILL_INSTANTIATE(VectorSuiteInstances);
 
 }  // namespace krill::apps::verify

@@ -1,12 +1,12 @@
 // What is said of a verification: on the terminal, in verification.json and in a plot.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
-#include "krill/apps/case/case.hpp"
-#include "krill/apps/verify/ledger.hpp"
-#include "krill/sparse/core/device.hpp"
+#include "apps/case/case.hpp"
+#include "apps/verify/ledger.hpp"
+#include "sparse/core/device.hpp"
 
 namespace krill::apps::verify {
 

@@ -1,8 +1,9 @@
 #include <cmath>
+#include <nlohmann/json.hpp>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/verify/verification.hpp"
-#include "krill/config.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/verify/verification.hpp"
+#include "sparse/core/config.hpp"
 
 namespace krill::apps::verify {
 namespace {

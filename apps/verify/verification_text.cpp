@@ -4,8 +4,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "krill/apps/report/gnuplot.hpp"
-#include "krill/apps/verify/verification.hpp"
+#include "apps/report/gnuplot.hpp"
+#include "apps/verify/verification.hpp"
 
 namespace krill::apps::verify {
 namespace {

@@ -1,9 +1,9 @@
-#include "krill/solvers/precond/block_dim.hpp"
+#include "solvers/precond/block_dim.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/convert/to_format.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 namespace {
@@ -31,9 +31,11 @@ BlockDim choose_block_dim(Context& ctx, std::int32_t wanted, std::int32_t most, 
   return with_csr(ctx, A, [&](const auto& csr) { return found_in_pattern(ctx, csr, otherwise); });
 }
 
-#define INSTANTIATE(T) \
-  template BlockDim choose_block_dim(Context&, std::int32_t, std::int32_t, const AnyMatrix<T>&, std::int32_t);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BlockDimInstances {
+  static constexpr auto list =
+      instance<BlockDim(Context&, std::int32_t, std::int32_t, const AnyMatrix<T>&, std::int32_t)>(choose_block_dim);
+};
+KRILL_INSTANTIATE(BlockDimInstances);
 
 }  // namespace krill

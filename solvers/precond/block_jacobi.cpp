@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include "krill/solvers/precond/block_dim.hpp"
-#include "krill/solvers/precond/block_jacobi_passes.hpp"
-#include "krill/solvers/precond/make.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "solvers/precond/block_dim.hpp"
+#include "solvers/precond/block_jacobi_passes.hpp"
+#include "solvers/precond/make.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/stopwatch.hpp"
 
 namespace krill {
 namespace {
@@ -14,19 +14,12 @@ template <class T>
 class BlockJacobi final : public Preconditioner<T> {
  public:
   BlockJacobi(Context& ctx, const BlockJacobiOptions& o, const AnyMatrix<T>& A)
-      : rows_(krill::rows(A)), chosen_(choose_block_dim(ctx, o.block_dim, most_block_jacobi_dim, A, 8)) {
+      : rows_(krill::rows(A)), chosen_(choose_block_dim(ctx, o.block_dim, max_block_jacobi_dim, A, 8)) {
     require_size("block_jacobi: columns of the square matrix", krill::cols(A), rows_);
     ctx.synchronize();
     report_.symbolic_ms = watch_.lap();
     inverses_ = Array<T>(layout().size(rows_), "inverses of diagonal blocks");
-    Array<std::int32_t> bad(block_events, "bad diagonal blocks");
-    with_csr(ctx, A, [&](const auto& csr) { gather(ctx, csr); });
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, block_events, ClearBlockEvents{bad.write(where)});
-      if (rows_) invert_blocks(where, rows_, layout(), inverses_.update(where), bad.update(where));
-    });
-    refuse(o.type, bad.host());
-    report_.numeric_ms = watch_.lap();
+    invert(ctx, A);
     report_.bytes = detail::bytes_of(inverses_);
     report_.facts = {{"block_dim", std::int64_t{chosen_.dim}}, {"block_dim_from", chosen_.from}};
   }
@@ -50,7 +43,32 @@ class BlockJacobi final : public Preconditioner<T> {
   }
   PreconditionerReport report() const override { return report_; }
 
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    if (krill::rows(A) != rows_ || krill::cols(A) != rows_) refuse_pattern(BlockJacobiOptions::type);
+    watch_.lap();
+    invert(ctx, A);
+  }
+  bool has_adjoint() const override { return true; }
+  const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    require_size("block_jacobi: r", r.size(), rows_);
+    require_size("block_jacobi: z", z.size(), rows_);
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, rows_, MultiplyBlocksAdjoint<kernel_t<T>>{product(where, r), z.write(where)});
+    });
+    return z;
+  }
+
  private:
+  void invert(Context& ctx, const AnyMatrix<T>& A) {
+    Array<std::int32_t> bad(block_events, "bad diagonal blocks");
+    with_csr(ctx, A, [&](const auto& csr) { gather(ctx, csr); });
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, block_events, ClearBlockEvents{bad.write(where)});
+      if (rows_) invert_blocks(where, rows_, layout(), inverses_.update(where), bad.update(where));
+    });
+    refuse(BlockJacobiOptions::type, bad.host());
+    report_.numeric_ms = watch_.lap();
+  }
   BlockLayout layout() const { return {chosen_.dim}; }
   BlockProduct<kernel_t<T>> product(const auto& where, const Array<T>& r) const {
     return {rows_, layout(), inverses_.read(where), r.read(where)};
@@ -85,12 +103,23 @@ class BlockJacobi final : public Preconditioner<T> {
 }  // namespace
 
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const BlockJacobiOptions& o, const AnyMatrix<T>& A) {
-  return std::make_unique<BlockJacobi<T>>(ctx, o, A);
+MadePreconditioner<T> make(Context& ctx, const BlockJacobiOptions& o, const PreconditionerInput<T>& input) {
+  return std::make_unique<BlockJacobi<T>>(ctx, o, input.A);
 }
 
-#define INSTANTIATE(T) KRILL_INSTANTIATE_MAKER(T, BlockJacobiOptions)
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const BlockJacobiOptions& o,
+                  const PreconditionerInput<T>& input) {
+  const std::int32_t rows = krill::rows(input.A);
+  const BlockLayout layout{choose_block_dim(host, o.block_dim, max_block_jacobi_dim, input.A, 8).dim};
+  return with_csr_memory(ledger, host, input.A, [&](const auto&) { return ledger.hold<T>(layout.size(rows)); });
+}
+
+template <class T>
+struct BlockJacobiMakers {
+  static constexpr std::tuple list{instance<Maker<T, BlockJacobiOptions>>(make),
+                                   instance<MemoryOf<T, BlockJacobiOptions>>(memory)};
+};
+KRILL_INSTANTIATE(BlockJacobiMakers);
 
 }  // namespace krill

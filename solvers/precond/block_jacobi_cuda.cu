@@ -1,10 +1,13 @@
-#include "krill/solvers/precond/block_jacobi_passes.hpp"
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "solvers/precond/block_jacobi_passes.hpp"
+#include "sparse/core/pass_cuda.cuh"
 
 namespace krill {
 namespace {
 
-constexpr int inversion_threads = 64;  // 32 x 33 values of 16 bytes for each of two warps: within 48 KiB
+struct Tuning {
+  static constexpr int threads = 64;   ///< 32 x 33 values of 16 bytes for each of two warps: within 48 KiB
+  static constexpr int min_lanes = 4;  ///< that share a block. Not varied.
+};
 
 /// Values of a block in shared memory; rows are an odd number of values apart, so that columns meet no bank twice.
 constexpr int row_distance(int dim) { return dim | 1; }
@@ -13,13 +16,13 @@ constexpr int row_distance(int dim) { return dim | 1; }
 //   looked at. All lanes of a warp take the same steps. Bytes: the blocks, once in and once out.
 // Races: a team works in memory of its own; events are least numbers, whatever the order of atomics.
 template <class T>
-__global__ void __launch_bounds__(inversion_threads)
+__global__ void __launch_bounds__(Tuning::threads)
     invert_kernel(std::int64_t count, BlockLayout layout, T* blocks, std::int32_t* events, int lanes, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
   const int dim = layout.dim, width = row_distance(dim), lane = static_cast<int>(threadIdx.x) % lanes,
             team = static_cast<int>(threadIdx.x) / lanes;
-  const std::int64_t block = std::int64_t(blockIdx.x) * (inversion_threads / lanes) + team;
+  const std::int64_t block = std::int64_t(blockIdx.x) * (Tuning::threads / lanes) + team;
   const bool mine = block < count && lane < dim;
   T* m = reinterpret_cast<T*>(memory) + std::int64_t{team} * dim * width;
   int swapped = lane;  // lane k remembers where pivot k came from
@@ -90,18 +93,16 @@ __global__ void __launch_bounds__(inversion_threads)
 
 template <class T>
 void invert_blocks(const Cuda& cuda, std::int64_t rows, BlockLayout layout, T* blocks, std::int32_t* events) {
-  int lanes = 4;
+  int lanes = Tuning::min_lanes;
   while (lanes < layout.dim) lanes *= 2;
-  const int teams = inversion_threads / lanes;
+  const int teams = Tuning::threads / lanes;
   const std::int64_t count = layout.blocks(rows);
   const auto grid = static_cast<unsigned>((count + teams - 1) / teams);
   const std::size_t shared = std::size_t(teams) * layout.dim * row_distance(layout.dim) * sizeof(T);
-  invert_kernel<<<grid, inversion_threads, shared, cuda.stream>>>(count, layout, blocks, events, lanes, cuda.skip);
+  invert_kernel<<<grid, Tuning::threads, shared, cuda.stream>>>(count, layout, blocks, events, lanes, cuda.skip);
   check(cudaGetLastError());
 }
 
-using Where = Cuda;
+KRILL_INSTANTIATE_WITH_OFFSETS(BlockJacobiPasses, Cuda);
 
 }  // namespace krill
-
-#include "krill/solvers/precond/block_jacobi_instances.hpp"

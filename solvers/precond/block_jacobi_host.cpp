@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "krill/solvers/precond/block_jacobi_passes.hpp"
-#include "krill/sparse/core/pass_host.hpp"
+#include "solvers/precond/block_jacobi_passes.hpp"
+#include "sparse/core/pass_host.hpp"
 
 namespace krill {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 /// One block, by rows, in place. False where a pivot is zero.
 template <class T>
 bool invert(T* m, std::int32_t dim) {
-  std::int32_t swapped[most_block_jacobi_dim];
+  std::int32_t swapped[max_block_jacobi_dim];
   for (std::int32_t k = 0; k < dim; ++k) {
     std::int32_t pivot_row = k;
     for (std::int32_t i = k + 1; i < dim; ++i)
@@ -65,8 +65,6 @@ void invert_blocks(const Host& host, std::int64_t rows, BlockLayout layout, T* b
   });
 }
 
-using Where = Host;
+KRILL_INSTANTIATE_WITH_OFFSETS(BlockJacobiPasses, Host);
 
 }  // namespace krill
-
-#include "krill/solvers/precond/block_jacobi_instances.hpp"

@@ -2,10 +2,10 @@
 #pragma once
 #include <limits>
 
-#include "krill/solvers/precond/options.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/core/pivot_size.hpp"
-#include "krill/sparse/formats/csr.hpp"
+#include "solvers/precond/block_jacobi.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/core/pivot_size.hpp"
+#include "sparse/formats/csr.hpp"
 
 namespace krill {
 
@@ -28,7 +28,7 @@ struct BlockLayout {
   }
 };
 
-/// Words about blocks that cannot be inverted: the least ones.
+/// Words of events: the first block that is singular, and the first that is not finite.
 enum BlockEvent { singular_block, not_finite_block, block_events };
 inline constexpr std::int32_t no_block = std::numeric_limits<std::int32_t>::max();
 
@@ -40,7 +40,7 @@ struct ClearBlockEvents {
   constexpr NoSum entry(std::int64_t e) const { return events[e] = no_block, NoSum{}; }
 };
 
-/// The diagonal blocks of A; the identity where the last one sticks out. Over the padded rows.
+/// The diagonal blocks of A; rows of the last block beyond A are those of the identity. Over the padded rows.
 template <class T, class Offset>
 struct GatherDiagonalBlocks {
   using Sum = NoSum;
@@ -77,6 +77,26 @@ struct BlockProduct {
     for (std::int32_t j = 0; j < cols; ++j) sum += mine[j * BlockLayout::slice] * r[first + j];
     return sum;
   }
+  /// A row of D^-H times r.
+  constexpr T row_of_adjoint(std::int64_t i) const {
+    const std::int64_t first = layout.first(i);
+    const auto column = static_cast<std::int32_t>(i - first);
+    T sum{};
+    for (std::int64_t j = first; j < first + layout.dim && j < rows; ++j)
+      sum += conj(inverses[layout.at(j, column)]) * r[j];
+    return sum;
+  }
+};
+
+/// z = D^-H r. Moves n (dim + 2) values, the blocks across the slices' order.
+template <class T>
+struct MultiplyBlocksAdjoint {
+  using Sum = NoSum;
+  BlockProduct<T> product;
+  T* z;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return z[i] = product.row_of_adjoint(i), NoSum{}; }
 };
 
 /// z = D^-1 r. Moves n (dim + 2) values.
@@ -113,5 +133,14 @@ template <class T>
 void invert_blocks(const Host&, std::int64_t rows, BlockLayout, T* blocks, std::int32_t* events);
 template <class T>
 void invert_blocks(const Cuda&, std::int64_t rows, BlockLayout, T* blocks, std::int32_t* events);
+
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct BlockJacobiPasses {
+  static constexpr auto list = passes<Where, ClearBlockEvents, GatherDiagonalBlocks<T, Offset>, MultiplyBlocks<T>,
+                                      MultiplyBlocksDot<T>, MultiplyBlocksAdjoint<T>>;
+  static constexpr auto kernel =
+      instance<void(const Where&, std::int64_t, BlockLayout, T*, std::int32_t*)>(invert_blocks);
+};
 
 }  // namespace krill

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <optional>
 
-#include "krill/solvers/operator.hpp"
-#include "krill/solvers/precond/chebyshev_passes.hpp"
-#include "krill/solvers/precond/make.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "solvers/operator.hpp"
+#include "solvers/precond/chebyshev_passes.hpp"
+#include "solvers/precond/make.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/stopwatch.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// A symmetric tridiagonal matrix: the operator, as Lanczos saw it.
@@ -53,59 +55,96 @@ class Chebyshev final : public Preconditioner<T> {
       : options_(o),
         own_(products ? nullptr : std::make_unique<MatrixOperator<T>>(A)),
         A_(products ? *products : *own_),
-        inverse_(A_.size(), "inverse diagonal"),
-        d_(A_.size(), "chebyshev d"),
-        w_(A_.size(), "chebyshev w") {
-    require_size("chebyshev: columns of the square matrix", krill::cols(A), A_.size());
+        matrix_(&A),
+        inverse_(A_.rows(), "inverse diagonal"),
+        coefficients_(2 * o.degree + std::int64_t{1}, "chebyshev coefficients"),
+        d_(A_.rows(), "chebyshev d"),
+        w_(A_.rows(), "chebyshev w") {
+    require_size("chebyshev: columns of the square matrix", krill::cols(A), A_.rows());
     if (own_) own_->prepare(ctx);
     ctx.synchronize();
     report_.symbolic_ms = watch_.lap();
-    invert_diagonal(ctx, A);
-    const double bound = with_csr(ctx, A, [&](const auto& csr) { return row_bound(ctx, csr); });
-    if (A_.size()) estimate(ctx, bound);
-    report_.numeric_ms = watch_.lap();
+    find_interval(ctx);
     report_.bytes = detail::bytes_of(inverse_, d_, w_) + (own_ ? own_->prepare(ctx).bytes() : 0);
   }
 
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
-    run(ctx, r, z, nullptr);
+    run(ctx, Op::none, r, z, nullptr);
     return z;
   }
   Preconditioned<T> apply_dot(Context& ctx, const Array<T>& r, const Array<double>&, Array<T>& z,
                               Array<double>& rz) const override {
-    run(ctx, r, z, &rz);
+    run(ctx, Op::none, r, z, &rz);
     return {z, rz};
   }
   PreconditionerReport report() const override { return report_; }
+
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    if (&A != matrix_)
+      throw InvalidArgument(
+          "preconditioner chebyshev: it multiplies with the matrix that it was made of: give new "
+          "values to that one");
+    if (own_) own_->update(ctx);
+    watch_.lap();
+    find_interval(ctx);
+  }
+  bool has_adjoint() const override { return true; }
+  const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    run(ctx, Op::adjoint, r, z, nullptr);
+    return z;
+  }
 
  private:
   using K = kernel_t<T>;
   using R = real_t<T>;
 
-  /// Golub and Varga (1961), the residual by a product with A.
-  void run(Context& ctx, const Array<T>& r, Array<T>& z, Array<double>* rz) const {
-    require_size("chebyshev: r", r.size(), A_.size());
-    require_size("chebyshev: z", z.size(), A_.size());
+  /// Golub and Varga (1961), the residual by a product with A, or for the adjoint with A^H: D is real.
+  void run(Context& ctx, Op op, const Array<T>& r, Array<T>& z, Array<double>* rz) const {
+    require_size("chebyshev: r", r.size(), A_.rows());
+    require_size("chebyshev: z", z.size(), A_.rows());
     require_disjoint("chebyshev: r and z", r, z);
-    const double center = 0.5 * (most_ + least_), radius = 0.5 * (most_ - least_), sigma = center / radius;
     ctx.dispatch([&](const auto& where) {
       run_pass(where, r.size(),
-               StartChebyshev<K>{R(1 / center), inverse_.read(where), r.read(where), d_.write(where), z.write(where)});
+               StartChebyshev<K>{coefficients_.read(where), inverse_.read(where), r.read(where), d_.write(where),
+                                 z.write(where)});
     });
-    double rho = 1 / sigma;
     for (int k = 1; k <= options_.degree; ++k) {
-      A_.apply(ctx, z, w_);
-      const double next = 1 / (2 * sigma - rho), old = next * rho, fresh = 2 * next / radius;
-      rho = next;
+      A_.apply(ctx, op, z, w_);
       ctx.dispatch([&](const auto& where) {
-        const StepChebyshev<K> step{R(old),         R(fresh),         inverse_.read(where), r.read(where),
-                                    w_.read(where), d_.update(where), z.update(where)};
+        const StepChebyshev<K> step{coefficients_.read(where) + (2 * k - 1),
+                                    inverse_.read(where),
+                                    r.read(where),
+                                    w_.read(where),
+                                    d_.update(where),
+                                    z.update(where)};
         if (rz && k == options_.degree)
           run_pass(where, r.size(), EndChebyshev<K>{step, rz->write(where)});
         else
           run_pass(where, r.size(), step);
       });
     }
+  }
+
+  /// 1 / center, and two for each step. They lie where kernels read them, so that captured ones follow an update.
+  void find_coefficients(Context& ctx) {
+    const double center = 0.5 * (max_ + min_), radius = 0.5 * (max_ - min_), sigma = center / radius;
+    std::span<R> coefficients = coefficients_.edit();
+    coefficients[0] = R(1 / center);
+    double rho = 1 / sigma;
+    for (std::size_t k = 1; k < coefficients.size(); k += 2) {
+      const double next = 1 / (2 * sigma - rho);
+      coefficients[k] = R(next * rho), coefficients[k + 1] = R(2 * next / radius);
+      rho = next;
+    }
+    ctx.dispatch([&](const auto& where) { coefficients_.read(where); });
+  }
+
+  void find_interval(Context& ctx) {
+    invert_diagonal(ctx, *matrix_);
+    const double bound = with_csr(ctx, *matrix_, [&](const auto& csr) { return row_bound(ctx, csr); });
+    if (A_.rows()) estimate(ctx, bound);
+    find_coefficients(ctx);
+    report_.numeric_ms = watch_.lap();
   }
 
   void invert_diagonal(Context& ctx, const AnyMatrix<T>& A) {
@@ -132,12 +171,12 @@ class Chebyshev final : public Preconditioner<T> {
       refuse_row(options_.type, found.bad.row,
                  "there is an entry that is not finite, or too large beside the diagonal,",
                  "look at the entries of the matrix (krill inspect)");
-    return found.most;
+    return found.max;
   }
 
   /// Conjugate gradients from a random residual: their coefficients are those of Lanczos' process.
   void estimate(Context& ctx, double bound) {
-    Array<T> r(A_.size(), "lanczos r");
+    Array<T> r(A_.rows(), "lanczos r");
     Array<double> rz(1, "lanczos r'z");
     Array<wide_t<T>> pq(1, "lanczos p'q");
     ctx.dispatch([&](const auto& where) {
@@ -147,7 +186,7 @@ class Chebyshev final : public Preconditioner<T> {
     Tridiagonal t;
     const double start = rz.host()[0];
     double size = start, beta = 0, alpha = 1;
-    const int steps = static_cast<int>(std::min<std::int64_t>(options_.eigenvalue_steps, A_.size()));
+    const int steps = static_cast<int>(std::min<std::int64_t>(options_.eigenvalue_steps, A_.rows()));
     for (int k = 0; k < steps && size > 1e-20 * start; ++k) {
       ctx.dispatch([&](const auto& where) {
         run_pass(where, r.size(), LanczosDirection<K>{R(beta), inverse_.read(where), r.read(where), d_.update(where)});
@@ -170,12 +209,12 @@ class Chebyshev final : public Preconditioner<T> {
       t.beside.push_back(std::sqrt(beta) / alpha);
     }
     const auto [ritz, guarded] = largest_eigenvalue(t);
-    most_ = std::min(bound, std::max(guarded, 1.1 * ritz));
-    least_ = most_ / options_.eigenvalue_ratio;
+    max_ = std::min(bound, std::max(guarded, 1.1 * ritz));
+    min_ = max_ / options_.eigenvalue_ratio;
     report_.facts = {{"eigenvalue_estimate", ritz},
                      {"eigenvalue_bound", bound},
-                     {"interval_least", least_},
-                     {"interval_most", most_},
+                     {"interval_least", min_},
+                     {"interval_most", max_},
                      {"estimation_products", std::int64_t{static_cast<std::int64_t>(t.diagonal.size())}}};
   }
 
@@ -183,23 +222,37 @@ class Chebyshev final : public Preconditioner<T> {
   ChebyshevOptions options_;
   std::unique_ptr<MatrixOperator<T>> own_;
   const Operator<T>& A_;
-  Array<R> inverse_;
+  const AnyMatrix<T>* matrix_;
+  Array<R> inverse_, coefficients_;
   mutable Array<T> d_, w_;
-  double least_ = 1, most_ = 2;
+  double min_ = 1, max_ = 2;
   PreconditionerReport report_;
 };
 
 }  // namespace
 
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const ChebyshevOptions& o, const AnyMatrix<T>& A,
-                           const Operator<T>* products) {
-  return std::make_unique<Chebyshev<T>>(ctx, o, A, products);
+MadePreconditioner<T> make(Context& ctx, const ChebyshevOptions& o, const PreconditionerInput<T>& input) {
+  return std::make_unique<Chebyshev<T>>(ctx, o, input.A, input.products);
 }
 
-#define INSTANTIATE(T) \
-  template MadePreconditioner<T> make(Context&, const ChebyshevOptions&, const AnyMatrix<T>&, const Operator<T>*);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const ChebyshevOptions&, const PreconditionerInput<T>& input) {
+  const std::int64_t size = rows(input.A);
+  HeldMemory kept = input.products ? HeldMemory() : SpmvPlan<T>::memory(ledger, host, input.A);
+  { const HeldMemory values = diagonal_memory(ledger, host, input.A); }
+  kept += ledger.hold<real_t<T>>(size);  // inverse diagonal
+  with_csr_memory(ledger, host, input.A, [](const auto&) {});
+  kept += ledger.hold<T>(2 * size);  // d, w
+  const HeldMemory residual = ledger.hold<T>(size);
+  return kept;
+}
+
+template <class T>
+struct ChebyshevMakers {
+  static constexpr std::tuple list{instance<Maker<T, ChebyshevOptions>>(make),
+                                   instance<MemoryOf<T, ChebyshevOptions>>(memory)};
+};
+KRILL_INSTANTIATE(ChebyshevMakers);
 
 }  // namespace krill

@@ -2,11 +2,11 @@
 #pragma once
 #include <cmath>
 
-#include "krill/solvers/precond/precond_passes.hpp"
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/io/counter_random.hpp"
+#include "solvers/precond/precond_passes.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/io/counter_random.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// inverse_i = 1 / d_i, and the first d_i that is not positive, or not finite. Imaginary parts are ignored.
 template <class T>
@@ -28,10 +28,10 @@ struct InvertPositive {
 
 /// The greatest sum of moduli in a row of D^-1 A, and the first row where that is not finite.
 struct RowBound {
-  double most = 0;
+  double max = 0;
   BadRow bad;
   constexpr RowBound& operator+=(const RowBound& other) {
-    if (other.most > most) most = other.most;
+    if (other.max > max) max = other.max;
     bad += other.bad;
     return *this;
   }
@@ -111,12 +111,13 @@ struct LanczosResidual {
 template <class T>
 struct StartChebyshev {
   using Sum = NoSum;
-  real_t<T> factor;
+  const real_t<T>* coefficient;
   const real_t<T>* inverse;
   const T* r;
   T *d, *z;
+  real_t<T> factor{};
 
-  constexpr bool begin() const { return true; }
+  constexpr bool begin() { return factor = *coefficient, true; }
   constexpr NoSum entry(std::int64_t i) const { return z[i] = d[i] = scaled(r[i], factor * inverse[i]), NoSum{}; }
 };
 
@@ -124,12 +125,13 @@ struct StartChebyshev {
 template <class T>
 struct StepChebyshev {
   using Sum = NoSum;
-  real_t<T> old, fresh;
+  const real_t<T>* coefficients;
   const real_t<T>* inverse;
   const T *r, *w;
   T *d, *z;
+  real_t<T> old{}, fresh{};
 
-  constexpr bool begin() const { return true; }
+  constexpr bool begin() { return old = coefficients[0], fresh = coefficients[1], true; }
   constexpr NoSum entry(std::int64_t i) const { return z[i] += step(i), NoSum{}; }
   constexpr T step(std::int64_t i) const { return d[i] = scaled(d[i], old) + scaled(r[i] - w[i], fresh * inverse[i]); }
 };
@@ -141,7 +143,7 @@ struct EndChebyshev {
   StepChebyshev<T> last;
   double* rz;
 
-  constexpr bool begin() const { return true; }
+  constexpr bool begin() { return last.begin(); }
   constexpr double entry(std::int64_t i) const {
     last.entry(i);
     return real(conj(wide(last.r[i])) * wide(last.z[i]));
@@ -149,4 +151,12 @@ struct EndChebyshev {
   constexpr void finish(double sum) const { *rz = sum; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct ChebyshevPasses {
+  static constexpr auto list =
+      passes<Where, InvertPositive<T>, BoundRows<T, Offset>, StartLanczos<T>, LanczosDirection<T>, LanczosResidual<T>,
+             StartChebyshev<T>, StepChebyshev<T>, EndChebyshev<T>>;
+};
+
+}  // namespace krill::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "krill/sparse/formats/any_matrix.hpp"
+#include "sparse/formats/any_matrix.hpp"
 
 namespace krill {
 

@@ -1,4 +1,4 @@
-// What preconditioners by incomplete factorisations share: a factorisation that keeps the time and refuses bad pivots,
+// What preconditioners by incomplete factorizations share: a factorization that keeps the time and refuses bad pivots,
 // and solves with the triangles of a factor.
 #pragma once
 #include <fmt/format.h>
@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <variant>
 
-#include "krill/solvers/precond/make.hpp"
-#include "krill/solvers/precond/triangular_facts.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/factor/incomplete.hpp"
-#include "krill/sparse/triangular/approximate.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "solvers/precond/make.hpp"
+#include "solvers/precond/triangular_facts.hpp"
+#include "sparse/core/overloaded.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/factor/incomplete.hpp"
+#include "sparse/triangular/approximate.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
 
@@ -28,9 +31,21 @@ class FactorSolve {
               const LevelSchedule* levels)
       : plan_(planned(ctx, factor, triangle, o, levels)) {}
 
+  static HeldMemory memory(MemoryLedger& ledger, Context& host, const Csr<T, Offset>& factor, Triangle triangle,
+                           const FactorSolveOptions& o, const LevelSchedule* levels) {
+    return std::visit(
+        Overloaded{[&](const TriangularOptions& how) { return Exact::memory(ledger, host, factor, triangle, how); },
+                   [&](const ApproximateOptions& how) { return Approximate::memory(ledger, factor, triangle, how); }},
+        chosen(o, levels));
+  }
+
   void solve(Context& ctx, const Array<T>& b, Array<T>& x) const {
     std::visit([&](const auto& plan) { plan.solve(ctx, T(1), b, x); }, plan_);
   }
+  void update(Context& ctx, const Csr<T, Offset>& factor) {
+    std::visit([&](auto& plan) { plan.update(ctx, factor); }, plan_);
+  }
+  bool is_exact() const { return std::holds_alternative<Exact>(plan_); }
   std::size_t bytes() const {
     return std::visit([](const auto& plan) { return plan.bytes(); }, plan_);
   }
@@ -52,56 +67,70 @@ class FactorSolve {
   using Approximate = ApproximateTriangularPlan<T, Offset>;
   using Plan = std::variant<Exact, Approximate>;
 
-  static Plan planned(Context& ctx, const Csr<T, Offset>& factor, Triangle triangle, const FactorSolveOptions& o,
-                      const LevelSchedule* levels) {
-    const auto exact = [&](TriangularMethod method) {
-      return Plan(std::in_place_type<Exact>, ctx, factor, triangle, TriangularOptions{method, levels});
-    };
-    const auto approximate = [&](ApproximateMethod method, int steps) {
-      return Plan(std::in_place_type<Approximate>, ctx, factor, triangle, ApproximateOptions{method, steps});
-    };
+  static std::variant<TriangularOptions, ApproximateOptions> chosen(const FactorSolveOptions& o,
+                                                                    const LevelSchedule* levels) {
     switch (o.method) {
-      case TriangularSolve::natural:
-        return exact(TriangularMethod::natural);
-      case TriangularSolve::by_level:
-        return exact(TriangularMethod::by_level);
-      case TriangularSolve::level_kernels:
-        return exact(TriangularMethod::level_kernels);
-      case TriangularSolve::one_block:
-        return exact(TriangularMethod::one_block);
-      case TriangularSolve::jacobi:
-        return approximate(ApproximateMethod::jacobi, o.sweeps);
-      case TriangularSolve::isai:
-        return approximate(ApproximateMethod::isai, o.corrections);
-      case TriangularSolve::automatic:
+      case FactorSolveMethod::natural:
+        return TriangularOptions{TriangularMethod::natural, levels};
+      case FactorSolveMethod::by_level:
+        return TriangularOptions{TriangularMethod::by_level, levels};
+      case FactorSolveMethod::level_kernels:
+        return TriangularOptions{TriangularMethod::level_kernels, levels};
+      case FactorSolveMethod::one_block:
+        return TriangularOptions{TriangularMethod::one_block, levels};
+      case FactorSolveMethod::jacobi:
+        return ApproximateOptions{ApproximateMethod::jacobi, o.sweeps};
+      case FactorSolveMethod::isai:
+        return ApproximateOptions{ApproximateMethod::isai, o.corrections};
+      case FactorSolveMethod::automatic:
         break;
     }
-    return exact(TriangularMethod::automatic);
+    return TriangularOptions{TriangularMethod::automatic, levels};
+  }
+  static Plan planned(Context& ctx, const Csr<T, Offset>& factor, Triangle triangle, const FactorSolveOptions& o,
+                      const LevelSchedule* levels) {
+    return std::visit(Overloaded{[&](const TriangularOptions& how) {
+                                   return Plan(std::in_place_type<Exact>, ctx, factor, triangle, how);
+                                 },
+                                 [&](const ApproximateOptions& how) {
+                                   return Plan(std::in_place_type<Approximate>, ctx, factor, triangle, how);
+                                 }},
+                      chosen(o, levels));
   }
 
   Plan plan_;
 };
 
+/// Factors new values of a matrix and calls use(factor, report of the factorization).
+template <class T, class Offset>
+using Refactor =
+    std::function<void(Context&, const AnyMatrix<T>& A,
+                       const std::function<void(const Csr<T, Offset>& factor, PreconditionerReport report)>& use)>;
+
 /// Solves with both triangles of an incomplete factor: L and U, or L and L^H.
 template <class T, class Offset>
 class Factored final : public Preconditioner<T> {
  public:
-  /// report: of the factorisation. levels: of the factor's lower triangle, where they are known.
+  /// report: of the factorization. levels: of the factor's lower triangle, where they are known.
   Factored(Context& ctx, const Csr<T, Offset>& factor, Factorization kind, const FactorSolveOptions& o,
-           PreconditionerReport report, const LevelSchedule* levels = nullptr)
-      : lower_(ctx, factor, {Fill::lower, kind == Factorization::ilu0 ? Diagonal::unit : Diagonal::stored}, o, levels),
-        upper_(
-            ctx, factor,
-            kind == Factorization::ilu0 ? Triangle{Fill::upper} : Triangle{Fill::lower, Diagonal::stored, Op::adjoint},
-            o, nullptr),
-        report_(std::move(report)) {
+           PreconditionerReport report, Refactor<T, Offset> refactor, const LevelSchedule* levels = nullptr)
+      : kind_(kind),
+        options_(o),
+        refactor_(std::move(refactor)),
+        lower_(ctx, factor, lower_of(kind), o, levels),
+        upper_(ctx, factor, upper_of(kind), o, nullptr) {
     ctx.synchronize();
-    report_.symbolic_ms += watch_.milliseconds();
-    report_.bytes = lower_.bytes() + upper_.bytes();
-    const std::int64_t beside = lower_.entries() + (kind == Factorization::ilu0 ? upper_.entries() : 0);
-    report_.facts.push_back({"factor_nonzeros", beside + factor.rows()});
-    lower_.tell("lower", o, report_);
-    upper_.tell("upper", o, report_);
+    report.symbolic_ms += watch_.milliseconds();
+    tell(std::move(report), factor.rows());
+  }
+
+  /// factor: a matrix with its pattern.
+  static HeldMemory memory(MemoryLedger& ledger, Context& host, const Csr<T, Offset>& factor, Factorization kind,
+                           const FactorSolveOptions& o, const LevelSchedule* levels = nullptr) {
+    using Solve = FactorSolve<T, Offset>;
+    HeldMemory kept = Solve::memory(ledger, host, factor, lower_of(kind), o, levels);
+    kept += Solve::memory(ledger, host, factor, upper_of(kind), o, nullptr);
+    return kept;
   }
 
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
@@ -111,34 +140,90 @@ class Factored final : public Preconditioner<T> {
   }
   PreconditionerReport report() const override { return report_; }
 
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    refactor_(ctx, A, [&](const Csr<T, Offset>& factor, PreconditionerReport report) {
+      Stopwatch watch;
+      lower_.update(ctx, factor);
+      upper_.update(ctx, factor);
+      ctx.synchronize();
+      report.symbolic_ms = report_.symbolic_ms;
+      report.numeric_ms += watch.milliseconds();
+      tell(std::move(report), factor.rows());
+    });
+  }
+  /// L L^H is its own adjoint where its triangles are solved exactly.
+  bool has_adjoint() const override { return kind_ == Factorization::ic0 && lower_.is_exact(); }
+  const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    return has_adjoint() ? apply(ctx, r, z) : Preconditioner<T>::apply_adjoint(ctx, r, z);
+  }
+
  private:
+  void tell(PreconditionerReport report, std::int64_t rows) {
+    report_ = std::move(report);
+    report_.bytes = lower_.bytes() + upper_.bytes();
+    const std::int64_t beside = lower_.entries() + (kind_ == Factorization::ilu0 ? upper_.entries() : 0);
+    report_.facts.push_back({"factor_nonzeros", beside + rows});
+    lower_.tell("lower", options_, report_);
+    upper_.tell("upper", options_, report_);
+  }
+  static constexpr Triangle lower_of(Factorization kind) {
+    return {Fill::lower, kind == Factorization::ilu0 ? Diagonal::unit : Diagonal::stored};
+  }
+  static constexpr Triangle upper_of(Factorization kind) {
+    return kind == Factorization::ilu0 ? Triangle{Fill::upper} : Triangle{Fill::lower, Diagonal::stored, Op::adjoint};
+  }
+
   Stopwatch watch_;
+  Factorization kind_;
+  FactorSolveOptions options_;
+  Refactor<T, Offset> refactor_;
   FactorSolve<T, Offset> lower_, upper_;
   PreconditionerReport report_;
 };
 
-/// A factorisation that keeps the time; `options` go to Factor::analyze.
+/// A factorization that keeps the time; `options` go to Factor::analyze.
 template <class Factor, class Matrix>
 struct TimedFactor {
-  Context& ctx;
-  const Matrix& A;
+  Context* ctx;
+  const Matrix* A;
+  std::optional<PivotBoost<typename Matrix::Value>> boost;
   PreconditionerReport report;
   Stopwatch watch;
   Factor factor;
 
   template <class... Options>
-  TimedFactor(Context& on, const Matrix& a, Factorization kind, const Options&... options)
-      : ctx(on), A(a), factor(Factor::analyze(on, a, kind, options...)) {
-    ctx.synchronize();
+  TimedFactor(Context& on, const Matrix& a, Factorization kind, decltype(boost) with = {}, const Options&... options)
+      : ctx(&on), A(&a), boost(with), factor(Factor::analyze(on, a, kind, options..., with)) {
+    on.synchronize();
     report.symbolic_ms = watch.lap();
   }
   void update(double shift = 0) {
     watch.lap();
-    factor.update(ctx, A, shift);
-    ctx.synchronize();
+    factor.update(*ctx, *A, shift);
+    ctx->synchronize();
     report.numeric_ms += watch.lap();
   }
+  /// Another matrix of the same pattern is next.
+  void follow(Context& on, const Matrix& a) { ctx = &on, A = &a, report = {}; }
 };
+
+/// factor(ctx, A, made) for new values, with the analysis that `made` holds from the last time. The first time it has
+/// to find it again: a factor is kept by those alone who ask for updates. with(ctx, A, use): use(A in CSR).
+template <class Made, class T, class Offset, class With, class Factor>
+Refactor<T, Offset> refactor_by(std::string_view type, With with, Factor factor) {
+  return [type, with, factor, made = std::make_shared<std::optional<Made>>()](Context& ctx, const AnyMatrix<T>& A,
+                                                                              const auto& use) {
+    with(ctx, A, [&]<class Other>(const Csr<T, Other>& csr) {
+      if constexpr (std::is_same_v<Other, Offset>) {
+        if (*made) (*made)->follow(ctx, csr);
+        factor(ctx, csr, *made);
+        use((*made)->factor.matrix(), (*made)->report);
+      } else {
+        refuse_pattern(type);
+      }
+    });
+  };
+}
 
 /// The boost that `shift` asks for; none where A has no finite entry other than 0 to measure pivots by. Waits.
 template <class T, class Offset>
@@ -170,7 +255,7 @@ void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost
                block_dim);
   made.update();
   const auto zero = factor.numerical_zero(), bad = factor.not_finite();
-  if (zero && (!bad || *zero < *bad))  // what comes after a zero is bad, too
+  if (zero && (!bad || *zero < *bad))  // rows after a zero pivot are not finite, either
     refuse_row(type, *zero, "the pivot is 0",
                "set shift: {type: nonzero}, reorder the rows, or use preconditioner jacobi", block_dim);
   if (bad)
@@ -184,7 +269,7 @@ void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost
                                             std::real(boost->value)));
 }
 
-/// What the pivot of a row is the root of: a_ii - sum |l_ij|^2.
+/// The number whose root is the pivot of a row: a_ii - sum |l_ij|^2.
 template <class T, class Offset>
 double radicand(const Csr<T, Offset>& A, const Csr<T, Offset>& L, std::int32_t row) {
   const auto i = static_cast<std::size_t>(row);
@@ -202,7 +287,7 @@ double radicand(const Csr<T, Offset>& A, const Csr<T, Offset>& L, std::int32_t r
 /// pivot is not. The shift.
 double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<CholeskyShift>& o,
                        std::int32_t block_dim = 1) {
-  constexpr double first_shift = 1e-3, most_shift = 1;
+  constexpr double first_shift = 1e-3, max_shift = 1;
   const bool shifts = o.type == CholeskyShift::positive_definite;
   double shift = shifts ? o.value : 0;
   const auto& factor = made.factor;
@@ -211,17 +296,17 @@ double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<Cho
                block_dim);
   made.update(shift);
   std::optional<std::int32_t> broken = factor.numerical_zero();
-  // A root of what is negative makes NaN of later rows; NaN that was there before comes first.
+  // A negative pivot makes later rows NaN; a row of NaN before it has that from A.
   if (const auto row = factor.not_finite(); row && broken && *row <= *broken)
     refuse_row(type, *row, "the pivot is NaN or infinite", "look at the entries of the matrix (krill inspect)",
                block_dim);
   if (broken && !shifts)
     refuse_row(
         type, *broken,
-        fmt::format("the pivot is not positive (the root of {:.4g})", radicand(made.A, factor.matrix(), *broken)),
+        fmt::format("the pivot is not positive (the root of {:.4g})", radicand(*made.A, factor.matrix(), *broken)),
         "set shift: {type: positive_definite}, or use preconditioner ilu0, jacobi or none", block_dim);
   const std::int32_t first = broken.value_or(-1);
-  while (broken && shift < most_shift) {
+  while (broken && shift < max_shift) {
     shift = std::max(2 * shift, first_shift);
     made.update(shift);
     broken = factor.numerical_zero();

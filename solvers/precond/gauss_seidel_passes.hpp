@@ -1,9 +1,9 @@
 // The pass of symmetric sweeps.
 #pragma once
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/csr.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The values of D / omega + L + omega D^-1 U in the pattern of A, with D^-1 at hand. Over the rows. Moves
 /// nnz (2 sizeof T + 4) bytes.
@@ -27,4 +27,10 @@ struct SplitSsor {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct GaussSeidelPasses {
+  static constexpr auto list = passes<Where, SplitSsor<T, Offset>>;
+};
+
+}  // namespace krill::detail

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
+#include <any>
+#include <memory>
 #include <optional>
 
-#include "krill/solvers/precond/isai_form.hpp"
-#include "krill/solvers/precond/make.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/spmv/plan.hpp"
+#include "solvers/precond/isai_form.hpp"
+#include "solvers/precond/make.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/spmv/plan.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
 namespace {
@@ -34,7 +37,7 @@ class Isai final : public Preconditioner<T> {
  public:
   template <class Offset>
   Isai(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A)
-      : inverse_(inverse_of(ctx, o, A)), products_(ctx, inverse_) {
+      : options_(o), inverse_(inverse_of(ctx, o, A)), products_(ctx, inverse_) {
     if (factored_) adjoint_.emplace(ctx, inverse_, Op::adjoint), work_ = Array<T>(A.rows(), "work of isai");
     ctx.synchronize();
     report_.symbolic_ms += watch_.lap();
@@ -57,7 +60,45 @@ class Isai final : public Preconditioner<T> {
   }
   PreconditionerReport report() const override { return report_; }
 
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    watch_.lap();
+    std::visit(
+        [&]<class Matrix>(Matrix& inverse) {
+          if constexpr (is_csr<Matrix>) follow(ctx, A, inverse);
+        },
+        inverse_);
+    products_.update(ctx);
+    if (adjoint_) adjoint_->update(ctx);
+    ctx.synchronize();
+    report_.numeric_ms = watch_.lap();
+  }
+  bool has_adjoint() const override { return true; }
+  /// G^H G is its own adjoint; M^H is multiplied with by a plan of its own, which the first application makes.
+  const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    if (factored_) return apply(ctx, r, z);
+    if (!adjoint_) adjoint_.emplace(ctx, inverse_, Op::adjoint);
+    adjoint_->apply(ctx, T(1), r, T(0), z);
+    return z;
+  }
+
  private:
+  /// The analysis is found again the first time: it is kept by those alone who ask for updates.
+  template <class Offset>
+  void follow(Context& ctx, const AnyMatrix<T>& A, Csr<T, Offset>& inverse) {
+    with_same_csr<Offset>(ctx, options_.type, A, [&](const Csr<T, Offset>& csr) {
+      const InverseForm form = factored_ ? InverseForm::factored : InverseForm::general;
+      if (inverse_form(ctx, options_, csr) != form)
+        throw InvalidArgument("preconditioner isai: form auto takes another form for the new values: make it anew");
+      if (!kept_.has_value())
+        kept_ = std::make_shared<SparseInverse<T, Offset>>(
+            SparseInverse<T, Offset>::analyze(ctx, csr, form, options_.max_entries));
+      auto& kept = *std::any_cast<std::shared_ptr<SparseInverse<T, Offset>>&>(kept_);
+      kept.update(ctx, csr);
+      require_solved(options_.type, kept);
+      copy(ctx, kept.matrix().values(), inverse.values());
+    });
+  }
+
   void multiply(Context& ctx, const Array<T>& r, Array<T>& z, const Dots<T>& dots) const {
     if (!factored_) return products_.apply(ctx, T(1), r, T(0), z, dots);
     products_.apply(ctx, T(1), r, T(0), work_);
@@ -68,7 +109,7 @@ class Isai final : public Preconditioner<T> {
   AnyMatrix<T> inverse_of(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A) {
     const InverseForm form = inverse_form(ctx, o, A);
     factored_ = form == InverseForm::factored;
-    auto inverse = SparseInverse<T, Offset>::analyze(ctx, A, form, o.most_entries);
+    auto inverse = SparseInverse<T, Offset>::analyze(ctx, A, form, o.max_entries);
     ctx.synchronize();
     report_.symbolic_ms = watch_.lap();
     if (const auto row = inverse.structural_zero())
@@ -90,28 +131,46 @@ class Isai final : public Preconditioner<T> {
     if (inverse.shortened_rows() > 0)
       report_.notes.push_back(fmt::format(
           "preconditioner {}: {} of the inverse kept {} entries next to the diagonal (most_entries)", o.type,
-          inverse.shortened_rows() == 1 ? "1 row" : fmt::format("{} rows", inverse.shortened_rows()), o.most_entries));
+          inverse.shortened_rows() == 1 ? "1 row" : fmt::format("{} rows", inverse.shortened_rows()), o.max_entries));
   }
 
   Stopwatch watch_;
+  IsaiOptions options_;
   PreconditionerReport report_;
   bool factored_ = false;
   AnyMatrix<T> inverse_;  // M or G
   SpmvPlan<T> products_;
-  std::optional<SpmvPlan<T>> adjoint_;
+  mutable std::optional<SpmvPlan<T>> adjoint_;
+  std::any kept_;                             // once there was an update: the SparseInverse, behind a shared pointer
   mutable Array<T> work_{0, "work of isai"};  // G r
 };
 
 }  // namespace
 
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const IsaiOptions& o, const AnyMatrix<T>& A) {
-  return with_csr(ctx, A,
+MadePreconditioner<T> make(Context& ctx, const IsaiOptions& o, const PreconditionerInput<T>& input) {
+  return with_csr(ctx, input.A,
                   [&](const auto& csr) -> MadePreconditioner<T> { return std::make_unique<Isai<T>>(ctx, o, csr); });
 }
 
-#define INSTANTIATE(T) KRILL_INSTANTIATE_MAKER(T, IsaiOptions)
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const IsaiOptions& o, const PreconditionerInput<T>& input) {
+  return with_csr_memory(ledger, host, input.A, [&]<class Offset>(const Csr<T, Offset>& csr) {
+    const InverseForm form = inverse_form(host, o, csr);
+    CsrSizes made;
+    HeldMemory kept = SparseInverse<T, Offset>::memory(ledger, host, csr, form, o.max_entries, made);
+    kept += SpmvPlan<T>::memory(ledger, made);
+    if (form == InverseForm::general) return kept;
+    kept += SpmvPlan<T>::memory(ledger, made, Op::adjoint);
+    ledger.hold_later(static_cast<std::size_t>(csr.rows()) * sizeof(T));  // G r
+    return kept;
+  });
+}
+
+template <class T>
+struct IsaiMakers {
+  static constexpr std::tuple list{instance<Maker<T, IsaiOptions>>(make), instance<MemoryOf<T, IsaiOptions>>(memory)};
+};
+KRILL_INSTANTIATE(IsaiMakers);
 
 }  // namespace krill

@@ -1,7 +1,7 @@
 // Which approximate inverse a matrix gets.
 #pragma once
-#include "krill/solvers/precond/options.hpp"
-#include "krill/sparse/inverse/sparse_inverse.hpp"
+#include "solvers/precond/isai.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
 
 namespace krill {
 

@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 
-#include "krill/solvers/krylov_passes.hpp"
-#include "krill/solvers/precond/diagonal.hpp"
-#include "krill/solvers/precond/make.hpp"
-#include "krill/solvers/precond/precond_passes.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "solvers/krylov_passes.hpp"
+#include "solvers/precond/diagonal.hpp"
+#include "solvers/precond/make.hpp"
+#include "solvers/precond/precond_passes.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class T>
@@ -35,6 +37,23 @@ class Jacobi final : public Preconditioner<T> {
   }
   PreconditionerReport report() const override { return report_; }
 
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    const Stopwatch watch;
+    copy(ctx, inverse_diagonal(ctx, JacobiOptions::type, A), inverse_diagonal_);
+    ctx.synchronize();
+    report_.numeric_ms = watch.milliseconds();
+  }
+  bool has_adjoint() const override { return true; }
+  const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    require_size("jacobi: r", r.size(), inverse_diagonal_.size());
+    require_size("jacobi: z", z.size(), inverse_diagonal_.size());
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, r.size(),
+               ScaleConjugate<kernel_t<T>>{inverse_diagonal_.read(where), r.read(where), z.write(where)});
+    });
+    return z;
+  }
+
  private:
   Stopwatch watch_;
   Array<T> inverse_diagonal_;
@@ -60,14 +79,23 @@ Array<T> inverse_diagonal(Context& ctx, std::string_view type, const AnyMatrix<T
 }
 
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const JacobiOptions& o, const AnyMatrix<T>& A) {
-  return std::make_unique<Jacobi<T>>(ctx, o.type, A);
+MadePreconditioner<T> make(Context& ctx, const JacobiOptions& o, const PreconditionerInput<T>& input) {
+  return std::make_unique<Jacobi<T>>(ctx, o.type, input.A);
 }
 
-#define INSTANTIATE(T)                                                                 \
-  template Array<T> inverse_diagonal(Context&, std::string_view, const AnyMatrix<T>&); \
-  KRILL_INSTANTIATE_MAKER(T, JacobiOptions)
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const JacobiOptions&, const PreconditionerInput<T>& input) {
+  HeldMemory kept = diagonal_memory(ledger, host, input.A);
+  ledger.scratch({1});  // of the first bad entry
+  return kept;
+}
+
+template <class T>
+struct JacobiMakers {
+  static constexpr std::tuple list{
+      instance<Array<T>(Context&, std::string_view, const AnyMatrix<T>&)>(inverse_diagonal),
+      instance<Maker<T, JacobiOptions>>(make), instance<MemoryOf<T, JacobiOptions>>(memory)};
+};
+KRILL_INSTANTIATE(JacobiMakers);
 
 }  // namespace krill

@@ -1,19 +1,22 @@
-// Whether a preconditioner is kept in another precision than the solve's.
+// Whether a preconditioner is kept in another precision than the solve's, as users choose it.
 #pragma once
-#include "krill/solvers/precond/options.hpp"
+#include <array>
+#include <string_view>
 
 namespace krill {
 
-/// Whether it is kept and applied in single precision; in a solve in single precision that says nothing.
-inline bool is_kept_in_float32(const PreconditionerOptions& options) {
-  return std::visit(
-      [](const auto& o) {
-        if constexpr (requires { o.precision; })
-          return o.precision == KeptPrecision::float32;
-        else
-          return false;
-      },
-      options);
+/// What a preconditioner is kept and applied in.
+enum class KeptPrecision { automatic, float32 };
+inline constexpr std::array<std::string_view, 2> kept_precision_names{"auto", "float32"};
+
+namespace detail {
+template <class Fields>
+void describe_precision(Fields& fields, KeptPrecision& o) {
+  fields.choice(
+      "precision", o, kept_precision_names,
+      "float32: kept and applied in single precision inside of a float64 or complex128 solve; auto: in that of "
+      "the solve");
 }
+}  // namespace detail
 
 }  // namespace krill

@@ -1,12 +1,17 @@
+#include "solvers/precond/lower_precision.hpp"
+
 #include <algorithm>
 #include <optional>
 
-#include "krill/solvers/precond/lower_precision_passes.hpp"
-#include "krill/solvers/precond/make.hpp"
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
+#include "solvers/precond/lower_precision_passes.hpp"
+#include "solvers/precond/make.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// The block row, or row, of entry k.
@@ -71,16 +76,13 @@ class LowerPrecision final : public Preconditioner<T> {
  public:
   LowerPrecision(Context& ctx, std::string_view type, const AnyMatrix<T>& A, bool keeps_matrix,
                  const MakeLower<T>& make)
-      : r_(krill::rows(A), "r in single precision"), z_(krill::rows(A), "z in single precision") {
+      : type_(type), r_(krill::rows(A), "r in single precision"), z_(krill::rows(A), "z in single precision") {
     const Stopwatch watch;
     A_ = Lowered<T>(ctx, type)(A);
     const double lowering_ms = watch.milliseconds();
     made_ = make(*A_);
-    report_ = made_->report();
-    report_.numeric_ms += lowering_ms;
-    report_.bytes += detail::bytes_of(r_, z_) + (keeps_matrix ? bytes(*A_) : 0);
-    report_.facts.push_back({"precision", std::string(is_complex<T> ? "complex64" : "float32")});
     if (!keeps_matrix) A_.reset();
+    tell(lowering_ms);
   }
 
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
@@ -102,18 +104,55 @@ class LowerPrecision final : public Preconditioner<T> {
   }
   PreconditionerReport report() const override { return report_; }
 
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    const Stopwatch watch;
+    const AnyMatrix<lower_t<T>> low = Lowered<T>(ctx, type_)(A);
+    const double lowering_ms = watch.milliseconds();
+    if (A_) std::visit([&](auto& mine) { follow(ctx, low, mine); }, *A_);
+    made_->update(ctx, A_ ? *A_ : low);
+    tell(lowering_ms);
+  }
+  bool has_adjoint() const override { return made_->has_adjoint(); }
+  const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    require_size("preconditioner: z", z.size(), z_.size());
+    lower(ctx, r);
+    const Array<lower_t<T>>& low = made_->apply_adjoint(ctx, r_, z_);
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, z.size(), ConvertVector<Low, High>{low.read(where), z.write(where)});
+    });
+    return z;
+  }
+
  private:
   using High = kernel_t<T>;
   using Low = kernel_t<lower_t<T>>;
 
-  const Array<lower_t<T>>& apply_low(Context& ctx, const Array<T>& r) const {
+  void tell(double lowering_ms) {
+    report_ = made_->report();
+    report_.numeric_ms += lowering_ms;
+    report_.bytes += detail::bytes_of(r_, z_) + (A_ ? bytes(*A_) : 0);
+    report_.facts.push_back({"precision", std::string(is_complex<T> ? "complex64" : "float32")});
+  }
+  /// New values in the arrays that products go on with.
+  template <class Matrix>
+  void follow(Context& ctx, const AnyMatrix<lower_t<T>>& from, Matrix& to) const {
+    const auto* same = std::get_if<Matrix>(&from);
+    if constexpr (is_csr<Matrix> || std::is_same_v<Matrix, Bsr<lower_t<T>>>)
+      if (same && same->values().size() == to.values().size()) return copy(ctx, same->values(), to.values());
+    refuse_pattern(type_);
+  }
+  void lower(Context& ctx, const Array<T>& r) const {
     require_size("preconditioner: r", r.size(), r_.size());
     ctx.dispatch([&](const auto& where) {
       run_pass(where, r.size(), ConvertVector<High, Low>{r.read(where), r_.write(where)});
     });
+  }
+  const Array<lower_t<T>>& apply_low(Context& ctx, const Array<T>& r) const {
+    lower(ctx, r);
     return made_->apply(ctx, r_, z_);
   }
 
+  std::string_view type_;
   mutable Array<lower_t<T>> r_, z_;
   std::optional<AnyMatrix<lower_t<T>>> A_;
   MadePreconditioner<lower_t<T>> made_;  // may multiply with A_
@@ -128,10 +167,31 @@ MadePreconditioner<T> make_in_lower_precision(Context& ctx, std::string_view typ
   return std::make_unique<LowerPrecision<T>>(ctx, type, A, keeps_matrix, make);
 }
 
+template <class T>
+HeldMemory memory_in_lower_precision(MemoryLedger& ledger, Context& host, std::string_view type, const AnyMatrix<T>& A,
+                                     bool keeps_matrix, const LowerMemory<T>& memory) {
+  const AnyMatrix<lower_t<T>> low = Lowered<T>(host, type)(A);
+  const auto lowered = [&] { return ledger.hold(bytes(low)); };
+  HeldMemory matrix = std::holds_alternative<Bsr<T>>(A)
+                          ? lowered()
+                          : with_csr_memory(ledger, host, A, [&](const auto&) { return lowered(); });
+  ledger.scratch({1});  // of the first value beyond the range
+  HeldMemory kept = memory(low);
+  if (keeps_matrix) kept += std::move(matrix);
+  ledger.hold_later(2 * static_cast<std::size_t>(rows(A)) * sizeof(lower_t<T>));  // r and z
+  return kept;
+}
+
 template MadePreconditioner<double> make_in_lower_precision(Context&, std::string_view, const AnyMatrix<double>&, bool,
                                                             const MakeLower<double>&);
 template MadePreconditioner<std::complex<double>> make_in_lower_precision(Context&, std::string_view,
                                                                           const AnyMatrix<std::complex<double>>&, bool,
                                                                           const MakeLower<std::complex<double>>&);
+
+template HeldMemory memory_in_lower_precision(MemoryLedger&, Context&, std::string_view, const AnyMatrix<double>&, bool,
+                                              const LowerMemory<double>&);
+template HeldMemory memory_in_lower_precision(MemoryLedger&, Context&, std::string_view,
+                                              const AnyMatrix<std::complex<double>>&, bool,
+                                              const LowerMemory<std::complex<double>>&);
 
 }  // namespace krill

@@ -1,8 +1,8 @@
 // The passes between the precision of a solve and that of its preconditioner.
 #pragma once
-#include "krill/sparse/convert/convert_passes.hpp"
+#include "sparse/convert/convert_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// to_k = from_k in single precision, and the first that overflows there. Over the entries.
 template <class High, class Low>
@@ -51,4 +51,11 @@ struct RaiseDot {
   constexpr void finish(double sum) const { *rz = sum; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class High, class Low, class Where>
+struct LowerPrecisionPasses {
+  static constexpr auto list =
+      passes<Where, LowerValues<High, Low>, ConvertVector<High, Low>, ConvertVector<Low, High>, RaiseDot<Low, High>>;
+};
+
+}  // namespace krill::detail

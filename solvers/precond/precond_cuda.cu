@@ -1,7 +1,15 @@
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "solvers/precond/chebyshev_passes.hpp"
+#include "solvers/precond/gauss_seidel_passes.hpp"
+#include "solvers/precond/lower_precision_passes.hpp"
+#include "solvers/precond/precond_passes.hpp"
+#include "sparse/core/pass_cuda.cuh"
 
-namespace krill {
-using Where = Cuda;
-}  // namespace krill
+namespace krill::detail {
 
-#include "krill/solvers/precond/precond_instances.hpp"
+KRILL_INSTANTIATE(DiagonalPasses, Cuda);
+KRILL_INSTANTIATE_WITH_OFFSETS(ChebyshevPasses, Cuda);
+KRILL_INSTANTIATE_WITH_OFFSETS(GaussSeidelPasses, Cuda);
+template class LowerPrecisionPasses<double, float, Cuda>;
+template class LowerPrecisionPasses<Complex<double>, Complex<float>, Cuda>;
+
+}  // namespace krill::detail

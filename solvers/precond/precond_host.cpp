@@ -1,7 +1,15 @@
-#include "krill/sparse/core/pass_host.hpp"
+#include "solvers/precond/chebyshev_passes.hpp"
+#include "solvers/precond/gauss_seidel_passes.hpp"
+#include "solvers/precond/lower_precision_passes.hpp"
+#include "solvers/precond/precond_passes.hpp"
+#include "sparse/core/pass_host.hpp"
 
-namespace krill {
-using Where = Host;
-}  // namespace krill
+namespace krill::detail {
 
-#include "krill/solvers/precond/precond_instances.hpp"
+KRILL_INSTANTIATE(DiagonalPasses, Host);
+KRILL_INSTANTIATE_WITH_OFFSETS(ChebyshevPasses, Host);
+KRILL_INSTANTIATE_WITH_OFFSETS(GaussSeidelPasses, Host);
+template class LowerPrecisionPasses<double, float, Host>;
+template class LowerPrecisionPasses<Complex<double>, Complex<float>, Host>;
+
+}  // namespace krill::detail

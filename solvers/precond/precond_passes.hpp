@@ -2,10 +2,10 @@
 #pragma once
 #include <limits>
 
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/core/types.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/core/types.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The first row that was seen with something wrong, and what: 0 where its value is.
 struct BadRow {
@@ -36,4 +36,21 @@ struct InvertDiagonal {
   constexpr void finish(const Sum& sum) const { *bad = sum; }
 };
 
-}  // namespace krill
+/// z = conj(d) .* r. Moves 3 n values.
+template <class T>
+struct ScaleConjugate {
+  using Sum = NoSum;
+  const T *d, *r;
+  T* z;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return z[i] = conj(d[i]) * r[i], NoSum{}; }
+};
+
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct DiagonalPasses {
+  static constexpr auto list = passes<Where, InvertDiagonal<T>, ScaleConjugate<T>>;
+};
+
+}  // namespace krill::detail

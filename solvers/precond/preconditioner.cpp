@@ -1,9 +1,10 @@
-#include "krill/solvers/precond/preconditioner.hpp"
+#include "solvers/precond/preconditioner.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/solvers/krylov_passes.hpp"
-#include "krill/solvers/precond/make.hpp"
+#include "solvers/operator.hpp"
+#include "solvers/precond/lower_precision.hpp"
+#include "solvers/precond/make.hpp"
 
 namespace krill {
 namespace {
@@ -18,28 +19,40 @@ class Identity final : public Preconditioner<T> {
   const Array<T>& apply(Context&, const Array<T>& r, Array<T>&) const override {
     return r;  // NOLINT(bugprone-return-const-ref-from-parameter): the answer is r itself
   }
+  void update(Context&, const AnyMatrix<T>&) override {}
+  bool has_adjoint() const override { return true; }
+  const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>&) const override {
+    return r;  // NOLINT(bugprone-return-const-ref-from-parameter)
+  }
 };
-
-template <class T>
-MadePreconditioner<T> make(Context&, const NoPreconditioner&, const AnyMatrix<T>&) {
-  return std::make_unique<Identity<T>>();
-}
-
-template <class T>
-MadePreconditioner<T> make(Context&, const AutoPreconditioner&, const AnyMatrix<T>&) {
-  throw InvalidArgument("preconditioner auto: nobody has chosen a preconditioner; name one");
-}
 
 }  // namespace
 
 template <class T>
-Preconditioned<T> Preconditioner<T>::apply_dot(Context& ctx, const Array<T>& r, const Array<double>&, Array<T>& z,
-                                               Array<double>& rz) const {
-  const Array<T>& answer = apply(ctx, r, z);
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, r.size(), RealDot<kernel_t<T>>{r.read(where), answer.read(where), rz.write(where)});
-  });
-  return {answer, rz};
+MadePreconditioner<T> make(Context&, const NoPreconditioner&, const PreconditionerInput<T>&) {
+  return std::make_unique<Identity<T>>();
+}
+
+template <class T>
+MadePreconditioner<T> make(Context&, const AutoPreconditioner&, const PreconditionerInput<T>&) {
+  throw InvalidArgument("preconditioner auto: nobody has chosen a preconditioner; name one");
+}
+
+void refuse_pattern(std::string_view type) {
+  throw InvalidArgument(
+      fmt::format("preconditioner {}: the new values have another pattern, or row offsets of another "
+                  "width, than those that it was made of: make it anew",
+                  type));
+}
+
+template <class T>
+HeldMemory memory(MemoryLedger&, Context&, const NoPreconditioner&, const PreconditionerInput<T>&) {
+  return {};
+}
+
+template <class T>
+HeldMemory memory(MemoryLedger&, Context&, const AutoPreconditioner&, const PreconditionerInput<T>&) {
+  throw InvalidArgument("preconditioner auto: nobody has chosen a preconditioner; name one");
 }
 
 void refuse_row(std::string_view type, std::int64_t row, std::string_view what, std::string_view remedy,
@@ -55,28 +68,41 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const Preco
                                                        const AnyMatrix<T>& A, const Operator<T>* products) {
   return std::visit(
       [&](const auto& o) -> MadePreconditioner<T> {
-        constexpr bool multiplies = requires { make(ctx, o, A, products); };
-        if constexpr (requires { o.precision; } && sizeof(real_t<T>) > sizeof(float))
+        if constexpr (sizeof(real_t<T>) > sizeof(float))
           if (o.precision == KeptPrecision::float32)
-            return make_in_lower_precision<T>(ctx, o.type, A, multiplies, [&](const AnyMatrix<lower_t<T>>& low) {
-              if constexpr (multiplies)
-                return make<lower_t<T>>(ctx, o, low, nullptr);
-              else
-                return make(ctx, o, low);
-            });
-        if constexpr (multiplies)
-          return make(ctx, o, A, products);
-        else
-          return make(ctx, o, A);
+            return make_in_lower_precision<T>(
+                ctx, o.type, A, o.multiplies_with_matrix,
+                [&](const AnyMatrix<lower_t<T>>& low) { return make(ctx, o, PreconditionerInput<lower_t<T>>{low}); });
+        return make(ctx, o, PreconditionerInput<T>{A, products});
       },
       options);
 }
 
-#define INSTANTIATE(T)                                                                                    \
-  template class Preconditioner<T>;                                                                       \
-  template std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions&, \
-                                                                  const AnyMatrix<T>&, const Operator<T>*);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+HeldMemory preconditioner_memory(MemoryLedger& ledger, Context& host, const PreconditionerOptions& options,
+                                 const AnyMatrix<T>& A) {
+  const MatrixOperator<T> products(A);
+  return std::visit(
+      [&](const auto& o) {
+        if constexpr (sizeof(real_t<T>) > sizeof(float))
+          if (o.precision == KeptPrecision::float32)
+            return memory_in_lower_precision<T>(ledger, host, o.type, A, o.multiplies_with_matrix,
+                                                [&](const AnyMatrix<lower_t<T>>& low) {
+                                                  return memory(ledger, host, o, PreconditionerInput<lower_t<T>>{low});
+                                                });
+        return memory(ledger, host, o, PreconditionerInput<T>{A, &products});
+      },
+      options);
+}
+
+template <class T>
+struct PreconditionerInstances {
+  static constexpr std::tuple list{
+      instance<std::unique_ptr<Preconditioner<T>>(Context&, const PreconditionerOptions&, const AnyMatrix<T>&,
+                                                  const Operator<T>*)>(make_preconditioner),
+      instance<HeldMemory(MemoryLedger&, Context&, const PreconditionerOptions&, const AnyMatrix<T>&)>(
+          preconditioner_memory)};
+};
+KRILL_INSTANTIATE(PreconditionerInstances);
 
 }  // namespace krill

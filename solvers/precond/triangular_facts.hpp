@@ -1,7 +1,7 @@
 // What a report tells of a triangular solve.
 #pragma once
-#include "krill/solvers/precond/preconditioner.hpp"
-#include "krill/sparse/triangular/triangular.hpp"
+#include "solvers/precond/preconditioner.hpp"
+#include "sparse/triangular/triangular.hpp"
 
 namespace krill {
 

@@ -1,11 +1,11 @@
 // The passes between formats of blocks.
 #pragma once
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/lower_entry.hpp"
-#include "krill/sparse/convert/row_of_entry.hpp"
-#include "krill/sparse/core/pass.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/convert/row_of_entry.hpp"
+#include "sparse/core/pass.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// begins[I], ends[I] = row_offsets[I], row_offsets[I + 1]. Over the block rows.
 struct OpenRows {
@@ -41,16 +41,16 @@ struct BySquare {
   std::int64_t of[largest_square + 1] = {};
 
   constexpr BySquare& operator+=(const BySquare& other) {
-    for (int dim = least_square; dim <= largest_square; ++dim) of[dim] += other.of[dim];
+    for (int dim = smallest_square; dim <= largest_square; ++dim) of[dim] += other.of[dim];
     return *this;
   }
 };
 
-/// Over `samples` entries, one from each of as many equal pieces of A: shares->of[b] = what each is of its block of
-/// b x b, in parts of `whole`. An entry beside n - 1 others in its block is 1 / n of it, so the shares of all entries
-/// add up to the number of blocks, and sums of integers are the same in any order. In its piece the entry moves on by
-/// the golden section, so that no period of the matrix's own is met again and again. A is zero-based and sorted.
-/// Reads a few sectors of the 15 rows around each, and where they begin.
+/// Over `samples` entries, one from each of as many equal pieces of A: shares->of[b] = what each is of its block of b x
+/// b, in parts of `whole`. An entry beside n - 1 others in its block is 1 / n of it, so the shares of all entries add
+/// up to the number of blocks, and sums of integers are the same in any order. The position of the entry in its piece
+/// moves on by the golden section, so that it does not keep step with a period of the matrix. A is zero-based and
+/// sorted. Reads a few sectors of the 15 rows around each, and where they begin.
 template <class Offset>
 struct SampleSquares {
   using Sum = BySquare;
@@ -69,11 +69,11 @@ struct SampleSquares {
     for (std::int32_t i = first; i <= last; ++i) {
       const Offset end = a.row_offsets[i + 1];
       for (Offset e = lower_entry(a, i, col - reach); e < end && a.col_indices[e] - col <= reach; ++e)
-        for (int dim = least_square; dim <= largest_square; ++dim)
+        for (int dim = smallest_square; dim <= largest_square; ++dim)
           entries[dim] += i / dim == row / dim && a.col_indices[e] / dim == col / dim;
     }
     BySquare share;
-    for (int dim = least_square; dim <= largest_square; ++dim) share.of[dim] = whole / entries[dim];
+    for (int dim = smallest_square; dim <= largest_square; ++dim) share.of[dim] = whole / entries[dim];
     return share;
   }
   constexpr void finish(const BySquare& sum) const { *shares = sum; }
@@ -86,4 +86,4 @@ struct SampleSquares {
   }
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -1,14 +1,18 @@
-#include "krill/sparse/convert/convert.hpp"
+#include "sparse/convert/convert.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/convert/transpose.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 
 template <class T>
 void copy_bits(Context& ctx, const Array<T>& from, Array<T>& to) {
@@ -108,6 +112,27 @@ Csr<T, Offset> transpose(Context& ctx, const Csr<T, Offset>& A, Op op, Array<Off
   return {A.rows(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
+HeldMemory transpose_memory(MemoryLedger& ledger, const CsrSizes& A, bool keeps_permutation) {
+  HeldMemory made = csr_memory(ledger, A.transposed());
+  if (keeps_permutation) made += ledger.hold(static_cast<std::size_t>(A.nnz) * A.offset);
+  csr_transpose_scratch(ledger, A, keeps_permutation);
+  return made;
+}
+
+// On the host a cursor for each column and part; on CUDA the records of the buckets, or the radix sort.
+void csr_transpose_scratch(MemoryLedger& ledger, const CsrSizes& from, bool keeps_permutation) {
+  if (!ledger.on_cuda()) {
+    const auto parts = static_cast<std::size_t>(ledger.threads_for(from.nnz));
+    return ledger.scratch({static_cast<std::size_t>(from.cols) * from.offset * parts});
+  }
+  const auto entries = static_cast<std::size_t>(from.nnz);
+  if (suits_buckets(from.cols, from.nnz))
+    return ledger.scratch({entries * bucket_record_bytes(keeps_permutation ? from.offset : from.scalar)});
+  const std::size_t indices = from.columns_bytes(), order = entries * from.offset;
+  ledger.scratch({from.offsets_bytes(), indices, indices, order, keeps_permutation ? 0 : order,
+                  radix_sort_scratch(from.nnz, from.cols, from.offset)});
+}
+
 template <class T, class Offset>
 Csc<T> to_csc(Context& ctx, const Csr<T, Offset>& A) {
   return Csc<T>(with_offsets<std::int32_t>(ctx, transpose(ctx, A)));
@@ -123,16 +148,17 @@ static Triangles find_triangles(Context& ctx, const Csr<T, Offset>& A) {
 }
 
 template <class T, class Offset>
-Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, Mirror mirror) {
+Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, krill::Mirror mirror) {
   require_size("expand: columns of the square matrix", triangle.cols(), triangle.rows());
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   const Triangles found = find_triangles(ctx, triangle);
   if (found.lower.value != none && found.upper.value != none)
-    throw InvalidArgument(
-        fmt::format("expand: row {} has an entry below the diagonal and row {} one above it; a {} "
-                    "matrix is stored as one triangle",
-                    found.lower.value, found.upper.value, mirror == Mirror::hermitian ? "hermitian" : "symmetric"));
-  const Csr<T, Offset> other = transpose(ctx, triangle, mirror == Mirror::hermitian ? Op::adjoint : Op::transpose);
+    throw InvalidArgument(fmt::format(
+        "expand: row {} has an entry below the diagonal and row {} one above it; a {} "
+        "matrix is stored as one triangle",
+        found.lower.value, found.upper.value, mirror == krill::Mirror::hermitian ? "hermitian" : "symmetric"));
+  const Csr<T, Offset> other =
+      transpose(ctx, triangle, mirror == krill::Mirror::hermitian ? Op::adjoint : Op::transpose);
   const std::int64_t rows = triangle.rows();
   Array<Offset> counts(rows, "expand counts"), row_offsets(rows + 1, "csr row_offsets");
   ctx.dispatch([&](const auto& where) {
@@ -148,7 +174,7 @@ Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, Mirror mirro
                                            row_offsets.update(where), col_indices.write(where), values.write(where)};
     run_pass(where, rows,
              FillExpanded<kernel_t<T>, Offset>{triangle.view(where), other.view(where), out, found.upper.value != none,
-                                               real_t<T>(mirror == Mirror::skew_symmetric ? -1 : 1)});
+                                               real_t<T>(mirror == krill::Mirror::skew_symmetric ? -1 : 1)});
   });
   return {triangle.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
@@ -181,6 +207,18 @@ Array<T> diagonal(Context& ctx, const AnyMatrix<T>& A) {
   return d;
 }
 
+template <class T>
+HeldMemory diagonal_memory(MemoryLedger& ledger, Context& host, const AnyMatrix<T>& A) {
+  const std::int64_t size = std::min(rows(A), cols(A));
+  if (std::holds_alternative<Coo<T>>(A)) return ledger.hold<T>(size);
+  return with_csr(host, A, [&](const auto& csr) {
+    CsrSizes wide = CsrSizes::of(csr);
+    wide.offset = sizeof(std::int64_t);
+    const HeldMemory made = to_csr_memory(ledger, A, wide);
+    return ledger.hold<T>(size);
+  });
+}
+
 template <class T, class Matrix>
 static AnyMatrix<T> narrowest_csr(Context& ctx, const Matrix& A) {
   if (A.nnz() <= std::numeric_limits<std::int32_t>::max()) return to_csr<T, std::int32_t>(ctx, A);
@@ -206,27 +244,31 @@ template std::int64_t last_offset(Context&, const Array<std::int64_t>&);
 template void require_offsets_fit<std::int32_t>(std::int64_t);
 template void require_offsets_fit<std::int64_t>(std::int64_t);
 
-#define INSTANTIATE(T, Offset)                                                            \
-  template Coo<T> to_coo(Context&, const Csr<T, Offset>&);                                \
-  template Csr<T, Offset> to_csr(Context&, const Coo<T>&);                                \
-  template Csr<T, Offset> transpose(Context&, const Csr<T, Offset>&, Op, Array<Offset>*); \
-  template Csc<T> to_csc(Context&, const Csr<T, Offset>&);                                \
-  template Csr<T, Offset> expand(Context&, const Csr<T, Offset>&, Mirror);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct ConvertOffsetInstances {
+  static constexpr std::tuple list{
+      instance<Coo<T>(Context&, const Csr<T, Offset>&)>(to_coo),
+      instance<Csr<T, Offset>(Context&, const Coo<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, Op, Array<Offset>*)>(transpose),
+      instance<Csc<T>(Context&, const Csr<T, Offset>&)>(to_csc),
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, krill::Mirror)>(expand)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ConvertOffsetInstances);
 
-#define INSTANTIATE(T)                                                                      \
-  template void copy_bits(Context&, const Array<T>&, Array<T>&);                            \
-  template Array<T> copy_of(Context&, const Array<T>&);                                     \
-  template CooAos<T> to_coo_aos(Context&, const Coo<T>&);                                   \
-  template Coo<T> to_coo(Context&, const CooAos<T>&);                                       \
-  template Array<T> diagonal(Context&, const AnyMatrix<T>&);                                \
-  template AnyMatrix<T> to_csr(Context&, const AnyMatrix<T>&);                              \
-  template Csr<T, std::int32_t> with_offsets<std::int32_t>(Context&, Csr<T, std::int32_t>); \
-  template Csr<T, std::int32_t> with_offsets<std::int32_t>(Context&, Csr<T, std::int64_t>); \
-  template Csr<T, std::int64_t> with_offsets<std::int64_t>(Context&, Csr<T, std::int32_t>); \
-  template Csr<T, std::int64_t> with_offsets<std::int64_t>(Context&, Csr<T, std::int64_t>);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ConvertInstances {
+  static constexpr std::tuple list{instance<void(Context&, const Array<T>&, Array<T>&)>(copy_bits),
+                                   instance<Array<T>(Context&, const Array<T>&)>(copy_of),
+                                   instance<CooAos<T>(Context&, const Coo<T>&)>(to_coo_aos),
+                                   instance<Coo<T>(Context&, const CooAos<T>&)>(to_coo),
+                                   instance<Array<T>(Context&, const AnyMatrix<T>&)>(diagonal),
+                                   instance<HeldMemory(MemoryLedger&, Context&, const AnyMatrix<T>&)>(diagonal_memory),
+                                   instance<AnyMatrix<T>(Context&, const AnyMatrix<T>&)>(to_csr),
+                                   instance<Csr<T, std::int32_t>(Context&, Csr<T, std::int32_t>)>(with_offsets),
+                                   instance<Csr<T, std::int32_t>(Context&, Csr<T, std::int64_t>)>(with_offsets),
+                                   instance<Csr<T, std::int64_t>(Context&, Csr<T, std::int32_t>)>(with_offsets),
+                                   instance<Csr<T, std::int64_t>(Context&, Csr<T, std::int64_t>)>(with_offsets)};
+};
+KRILL_INSTANTIATE(ConvertInstances);
 
 }  // namespace krill

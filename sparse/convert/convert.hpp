@@ -1,6 +1,7 @@
 // From format to format: CSR <-> COO, transposition, symmetric expansion, the diagonal.
 #pragma once
-#include "krill/sparse/convert/formats.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/formats/csr_sizes.hpp"
 
 namespace krill {
 
@@ -40,6 +41,9 @@ template <class T, class Offset>
 Csr<T, Offset> transpose(Context&, const Csr<T, Offset>& A, Op op = Op::transpose,
                          Array<Offset>* permutation = nullptr);
 
+/// What that makes, the permutation included.
+HeldMemory transpose_memory(MemoryLedger&, const CsrSizes& A, bool keeps_permutation = false);
+
 /// How the missing triangle follows from the stored one.
 enum class Mirror { symmetric, skew_symmetric, hermitian };
 
@@ -51,6 +55,9 @@ Csr<T, Offset> expand(Context&, const Csr<T, Offset>& triangle, Mirror);
 /// d_i = a_ii, zero where no entry is stored; min(rows, cols) entries.
 template <class T>
 Array<T> diagonal(Context&, const AnyMatrix<T>& A);
+
+template <class T>
+HeldMemory diagonal_memory(MemoryLedger&, Context& host, const AnyMatrix<T>& A);
 
 /// A in CSR: itself where it is CSR already. Offsets are 32-bit where they can be.
 template <class T>
@@ -70,6 +77,15 @@ decltype(auto) with_csr(Context& ctx, const AnyMatrix<T>& A, F&& f) {
         }
       },
       A);
+}
+
+/// f(A in CSR) while a ledger holds what with_csr would have made.
+template <class T, class F>
+decltype(auto) with_csr_memory(MemoryLedger& ledger, Context& host, const AnyMatrix<T>& A, F&& f) {
+  return with_csr(host, A, [&](const auto& csr) {
+    const HeldMemory made = to_csr_memory(ledger, A, CsrSizes::of(csr));
+    return f(csr);
+  });
 }
 
 /// f(a) for A where it is in CSR or COO, else for A in CSR on the host: for what looks at every entry once.

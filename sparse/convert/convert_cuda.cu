@@ -1,14 +1,16 @@
 #include <cub/device/device_scan.cuh>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/convert/radix_sort.cuh"
-#include "krill/sparse/convert/row_of_entry.hpp"
-#include "krill/sparse/convert/transpose.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/radix_sort.cuh"
+#include "sparse/convert/row_of_entry.hpp"
+#include "sparse/convert/transpose.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_cuda.cuh"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// order[k] = k.
@@ -32,7 +34,11 @@ struct ColumnKeys {
   constexpr NoSum entry(std::int64_t k) const { return keys[k] = col_indices[k] - base, NoSum{}; }
 };
 
-constexpr int expand_run = 8;                          // entries of a thread, one after the other
+struct Tuning {
+  static constexpr int run = 8;        ///< entries of a thread, one after the other. Not varied.
+  static constexpr int max_steps = 8;  ///< along rows without entries, before another bisection. Not varied.
+};
+constexpr int expand_run = Tuning::run;
 constexpr int expand_tile = expand_run * sum_threads;  // entries that a block takes at a time
 
 // Threads: a block takes a tile of entries and finds the rows of the first and the last of them; each thread looks for
@@ -44,7 +50,6 @@ __global__ void __launch_bounds__(sum_threads)
     expand_kernel(std::int32_t rows, std::int64_t nnz, const Offset* row_offsets, std::int32_t* row_indices,
                   Skip skip) {
   if (skip.now()) return;
-  constexpr int most_steps = 8;  // along rows without entries, before another bisection
   __shared__ std::int32_t ends[2];
   __shared__ std::int32_t found[expand_tile + sum_threads];  // a gap after each run: no conflicts of banks
   const auto place = [](int i) { return i + i / expand_run; };
@@ -58,13 +63,13 @@ __global__ void __launch_bounds__(sum_threads)
     const auto find = [&](std::int32_t from, std::int64_t k) {
       return from + row_of_entry(row_offsets + from, ends[1] - from + 1, k - (row_offsets[from] - base));
     };
-    const int mine = thread * expand_run, past = min(mine + expand_run, entries);
-    if (mine < past) {
+    const int mine = thread * expand_run, my_end = min(mine + expand_run, entries);
+    if (mine < my_end) {
       std::int32_t row = find(ends[0], first + mine);
       std::int64_t end = row_offsets[row + 1] - base;
-      for (int i = mine; i < past; ++i) {
+      for (int i = mine; i < my_end; ++i) {
         for (int steps = 0; first + i >= end && row < ends[1]; ++steps) {
-          row = steps < most_steps ? row + 1 : find(row, first + i);
+          row = steps < Tuning::max_steps ? row + 1 : find(row, first + i);
           end = row_offsets[row + 1] - base;
         }
         found[place(i)] = row;
@@ -128,8 +133,8 @@ void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool con
     run_pass(cuda, a.nnz, ColumnKeys{a.col_indices, 1, zero_based});
     keys = zero_based;
   }
-  const std::int64_t past = a.cols + std::int64_t{asynchronous};  // a tail's entries, of column `cols`, go to the end
-  sort_by_key(cuda, frame, a.nnz, past, keys, sorted_keys, order, sorted_order);
+  const std::int64_t end = a.cols + std::int64_t{asynchronous};  // a tail's entries, of column `cols`, go to the end
+  sort_by_key(cuda, frame, a.nnz, end, keys, sorted_keys, order, sorted_order);
   compress_rows(cuda, a.cols, a.nnz, sorted_keys, out.row_offsets);
   run_pass(cuda, a.nnz,
            GatherTransposed<T, Offset>{sorted_order, row_indices, a.values, conjugate, out.col_indices, out.values});
@@ -164,29 +169,15 @@ void scan_counts(const Cuda& cuda, std::int64_t n, const Offset* counts, Offset*
   check(cub::DeviceScan::InclusiveSum(frame.take<char>(bytes), bytes, counts, offsets + 1, n, cuda.stream));
 }
 
-template void scan_counts(const Cuda&, std::int64_t, const std::int32_t*, std::int32_t*);
-template void expand_offsets(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*);
-template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*, IndexBase);
-template void expand_offsets(const Cuda&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
-template void compress_rows(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
-template void scan_counts(const Cuda&, std::int64_t, const std::int64_t*, std::int64_t*);
 template void csr_transpose(const Cuda&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*,
                             bool);
 
-#define INSTANTIATE(T, Offset)                                                              \
-  template void csr_transpose(const Cuda&, const CsrView<const kernel_t<T>, Offset>&, bool, \
-                              const CsrView<kernel_t<T>, Offset>&, Offset*, bool);          \
-  template void run_pass(const Cuda&, std::int64_t, FindTriangles<kernel_t<T>, Offset>);    \
-  template void run_pass(const Cuda&, std::int64_t, CountExpanded<kernel_t<T>, Offset>);    \
-  template void run_pass(const Cuda&, std::int64_t, FillExpanded<kernel_t<T>, Offset>);     \
-  template void run_pass(const Cuda&, std::int64_t, CsrDiagonal<kernel_t<T>, Offset>);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
-
-#define INSTANTIATE(T)                                                         \
-  template void run_pass(const Cuda&, std::int64_t, CooDiagonal<kernel_t<T>>); \
-  template void run_pass(const Cuda&, std::int64_t, FillZero<kernel_t<T>>);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
-
 }  // namespace krill
+
+namespace krill::detail {
+
+KRILL_INSTANTIATE_WITH_OFFSETS(ConvertPasses, Cuda);
+template class OffsetKernels<std::int32_t, Cuda>;
+template class OffsetKernels<std::int64_t, Cuda>;
+
+}  // namespace krill::detail

@@ -1,11 +1,13 @@
 #include <algorithm>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_host.hpp"
 
 namespace krill {
+
+using namespace detail;
 
 // A counting sort by column. The rows are cut into one part a thread, of about equal nnz; each part counts its entries
 // of every column, then knows where to put them. The order of the parts keeps the sort stable, so the result does not
@@ -77,29 +79,15 @@ void scan_counts(const Host&, std::int64_t n, const Offset* counts, Offset* offs
   for (std::int64_t i = 0; i < n; ++i) offsets[i + 1] = offsets[i] + counts[i];
 }
 
-template void scan_counts(const Host&, std::int64_t, const std::int32_t*, std::int32_t*);
-template void expand_offsets(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*);
-template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int32_t*, IndexBase);
-template void expand_offsets(const Host&, std::int32_t, std::int64_t, const std::int64_t*, std::int32_t*);
-template void compress_rows(const Host&, std::int32_t, std::int64_t, const std::int32_t*, std::int64_t*, IndexBase);
-template void scan_counts(const Host&, std::int64_t, const std::int64_t*, std::int64_t*);
 template void csr_transpose(const Host&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*,
                             bool);
 
-#define INSTANTIATE(T, Offset)                                                              \
-  template void csr_transpose(const Host&, const CsrView<const kernel_t<T>, Offset>&, bool, \
-                              const CsrView<kernel_t<T>, Offset>&, Offset*, bool);          \
-  template void run_pass(const Host&, std::int64_t, FindTriangles<kernel_t<T>, Offset>);    \
-  template void run_pass(const Host&, std::int64_t, CountExpanded<kernel_t<T>, Offset>);    \
-  template void run_pass(const Host&, std::int64_t, FillExpanded<kernel_t<T>, Offset>);     \
-  template void run_pass(const Host&, std::int64_t, CsrDiagonal<kernel_t<T>, Offset>);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
-
-#define INSTANTIATE(T)                                                         \
-  template void run_pass(const Host&, std::int64_t, CooDiagonal<kernel_t<T>>); \
-  template void run_pass(const Host&, std::int64_t, FillZero<kernel_t<T>>);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
-
 }  // namespace krill
+
+namespace krill::detail {
+
+KRILL_INSTANTIATE_WITH_OFFSETS(ConvertPasses, Host);
+template class OffsetKernels<std::int32_t, Host>;
+template class OffsetKernels<std::int64_t, Host>;
+
+}  // namespace krill::detail

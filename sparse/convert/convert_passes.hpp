@@ -2,12 +2,13 @@
 #pragma once
 #include <limits>
 
-#include "krill/sparse/convert/lower_entry.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/formats/coo.hpp"
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/coo.hpp"
+#include "sparse/formats/csr.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The least of the indices that were seen, as a pass's Sum.
 struct FirstIndex {
@@ -24,7 +25,7 @@ struct Triangles {
   constexpr Triangles& operator+=(Triangles other) { return lower += other.lower, upper += other.upper, *this; }
 };
 
-/// Finds out on which side of the diagonal entries lie; over the rows.
+/// Finds on which sides of the diagonal entries lie. Over the rows.
 template <class T, class Offset>
 struct FindTriangles {
   using Sum = Triangles;
@@ -129,11 +130,11 @@ struct FillZero {
   constexpr NoSum entry(std::int64_t i) const { return v[i] = T{}, NoSum{}; }
 };
 
-/// Offsets of rows that have no entry for long are filled by whole blocks, one by one otherwise.
+/// Offsets of a long stretch of empty rows are filled in whole blocks of so many, the others one by one.
 inline constexpr std::int32_t empty_rows_a_block = 256;
 
-/// row_offsets from sorted row indices: entry k closes every row between its predecessor's and its own, but for whole
-/// blocks of offsets, which it leaves to FillEmptyRows. Over nnz + 1.
+/// row_offsets from sorted row indices: entry k sets the offsets of the rows after its predecessor's up to its own, but
+/// leaves whole blocks of offsets to FillEmptyRows. Over nnz + 1.
 template <class Offset>
 struct CompressRows {
   using Sum = NoSum;
@@ -146,17 +147,17 @@ struct CompressRows {
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
     constexpr std::uint32_t block = empty_rows_a_block;
-    const auto past = static_cast<std::uint32_t>(k == nnz ? rows : row_indices[k] - base) + 1;
+    const auto end = static_cast<std::uint32_t>(k == nnz ? rows : row_indices[k] - base) + 1;
     auto i = static_cast<std::uint32_t>(k == 0 ? 0 : row_indices[k - 1] - base + 1);
-    if (i >= past) return {};
-    if (past - i < block) {
-      for (; i < past; ++i) row_offsets[i] = static_cast<Offset>(k);
+    if (i >= end) return {};
+    if (end - i < block) {
+      for (; i < end; ++i) row_offsets[i] = static_cast<Offset>(k);
       return {};
     }
-    const std::uint32_t first_whole = (i + block - 1) / block * block, past_whole = past / block * block;
+    const std::uint32_t first_whole = (i + block - 1) / block * block, end_whole = end / block * block;
     for (; i < first_whole; ++i) row_offsets[i] = static_cast<Offset>(k);
-    for (i = past_whole; i < past; ++i) row_offsets[i] = static_cast<Offset>(k);
-    if (first_whole < past_whole) store_relaxed(*left, 1);
+    for (i = end_whole; i < end; ++i) row_offsets[i] = static_cast<Offset>(k);
+    if (first_whole < end_whole) store_relaxed(*left, 1);
     return {};
   }
 };
@@ -205,7 +206,7 @@ struct JoinPairs {
   }
 };
 
-/// The other way round.
+/// Row and column of entry k = pairs[2 k], pairs[2 k + 1]. Over the entries.
 struct SplitPairs {
   using Sum = NoSum;
   const std::int32_t* pairs;
@@ -245,4 +246,21 @@ struct Conjugate {
   constexpr NoSum entry(std::int64_t k) const { return out[k] = conj(in[k]), NoSum{}; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct ConvertPasses {
+  static constexpr auto list = passes<Where, FindTriangles<T, Offset>, CountExpanded<T, Offset>,
+                                      FillExpanded<T, Offset>, CsrDiagonal<T, Offset>, CooDiagonal<T>, FillZero<T>>;
+  static constexpr auto transpose =
+      instance<void(const Where&, const CsrView<const T, Offset>&, bool, const CsrView<T, Offset>&, Offset*, bool)>(
+          csr_transpose);
+};
+template <class Offset, class Where>
+struct OffsetKernels {
+  static constexpr std::tuple list{
+      instance<void(const Where&, std::int64_t, const Offset*, Offset*)>(scan_counts),
+      instance<void(const Where&, std::int32_t, std::int64_t, const Offset*, std::int32_t*)>(expand_offsets),
+      instance<void(const Where&, std::int32_t, std::int64_t, const std::int32_t*, Offset*, IndexBase)>(compress_rows)};
+};
+
+}  // namespace krill::detail

@@ -1,9 +1,9 @@
-#include "krill/sparse/convert/dense.hpp"
+#include "sparse/convert/dense.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 
@@ -56,16 +56,19 @@ void count_nonzeros(Context& ctx, const Dense<T>& D, Direction direction, Array<
   });
 }
 
-#define INSTANTIATE(T, Offset)                                                      \
-  template Dense<T> to_dense(Context&, const Csr<T, Offset>&, Order, std::int64_t); \
-  template void to_dense(Context&, const Csr<T, Offset>&, Dense<T>&);               \
-  template Csr<T, Offset> to_csr(Context&, const Dense<T>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct DenseOffsetInstances {
+  static constexpr std::tuple list{instance<Dense<T>(Context&, const Csr<T, Offset>&, Order, std::int64_t)>(to_dense),
+                                   instance<void(Context&, const Csr<T, Offset>&, Dense<T>&)>(to_dense),
+                                   instance<Csr<T, Offset>(Context&, const Dense<T>&)>(to_csr)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(DenseOffsetInstances);
 
-#define INSTANTIATE(T) \
-  template void count_nonzeros(Context&, const Dense<T>&, Direction, Array<std::int32_t>&, Array<std::int64_t>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct DenseInstances {
+  static constexpr auto list =
+      instance<void(Context&, const Dense<T>&, Direction, Array<std::int32_t>&, Array<std::int64_t>&)>(count_nonzeros);
+};
+KRILL_INSTANTIATE(DenseInstances);
 
 }  // namespace krill

@@ -5,8 +5,8 @@
 // every kernel here serves columns, too: hand over the arrays of the one as a CsrView of the transpose and
 // DenseView::transposed() of the other.
 #pragma once
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/formats/dense.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/formats/dense.hpp"
 
 namespace krill {
 

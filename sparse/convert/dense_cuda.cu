@@ -1,17 +1,21 @@
 #include <algorithm>
 #include <bit>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/dense.hpp"
-#include "krill/sparse/convert/dense_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/dense.hpp"
+#include "sparse/convert/dense_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_cuda.cuh"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
-constexpr std::int64_t resident_threads = 2048;  // of a multiprocessor
-constexpr std::int64_t least_entries = 16;       // that a thread looks at before rows are cut further
+struct Tuning {
+  static constexpr std::int64_t resident_threads = 2048;  ///< of a multiprocessor: the chip's limit
+  static constexpr std::int64_t min_entries = 16;         ///< of a thread, before rows are cut further. Not varied.
+};
 
 /// The part of a row that a group of lanes goes along; the grid's last groups may have none.
 struct Stretch {
@@ -29,8 +33,8 @@ class Cut {
   Cut(const Cuda& cuda, const DenseView<const T>& d) : rows_(d.rows), cols_(d.cols) {
     const std::int64_t cols = std::max(d.cols, 1), rows = std::max(d.rows, 1);
     lanes_ = d.order == Order::column_major ? 1 : static_cast<int>(std::bit_ceil(std::min<std::uint64_t>(cols, 32)));
-    const std::int64_t useful = detail::ceil_div(cols, lanes_ * least_entries),
-                       wanted = cuda.multiprocessors * resident_threads / lanes_ / rows;
+    const std::int64_t useful = detail::ceil_div(cols, lanes_ * Tuning::min_entries),
+                       wanted = cuda.multiprocessors * Tuning::resident_threads / lanes_ / rows;
     width_ = detail::ceil_div(detail::ceil_div(cols, std::clamp<std::int64_t>(wanted, 1, useful)), lanes_) * lanes_;
     per_row_ = detail::ceil_div(cols, width_);
   }
@@ -61,7 +65,7 @@ __global__ void __launch_bounds__(sum_threads) count_kernel(DenseView<const T> d
   if (skip.now()) return;
   const Stretch mine = cut.mine();
   int count = 0;
-#pragma unroll 4
+#pragma unroll 4  // not varied
   for (std::int64_t j = mine.begin + mine.lane; j < mine.end; j += cut.lanes()) count += is_nonzero(d.at(mine.row, j));
   for (int offset = cut.lanes() / 2; offset > 0; offset /= 2) count += __shfl_xor_sync(~0u, count, offset);
   if (mine.lane == 0 && mine.exists) counts[mine.number] = count;
@@ -156,11 +160,10 @@ void dense_to_csr(const Cuda& cuda, const DenseView<const T>& d, const CsrView<T
   check(cudaGetLastError());
 }
 
-#define INSTANTIATE(T, Offset)                                                                                       \
-  template void csr_to_dense(const Cuda&, const CsrView<const kernel_t<T>, Offset>&, const DenseView<kernel_t<T>>&); \
-  template void count_nonzeros(const Cuda&, const DenseView<const kernel_t<T>>&, Offset*, std::int64_t*);            \
-  template void dense_to_csr(const Cuda&, const DenseView<const kernel_t<T>>&, const CsrView<kernel_t<T>, Offset>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
-
 }  // namespace krill
+
+namespace krill::detail {
+
+KRILL_INSTANTIATE_WITH_OFFSETS(DenseKernels, Cuda);
+
+}  // namespace krill::detail

@@ -1,11 +1,13 @@
 #include <algorithm>
 
-#include "krill/sparse/convert/dense.hpp"
-#include "krill/sparse/convert/dense_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/convert/dense.hpp"
+#include "sparse/convert/dense_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_host.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 constexpr std::int64_t row_block = 256;  // rows that a thread takes together: 2 KB of a column of doubles
@@ -58,11 +60,10 @@ void dense_to_csr(const Host& host, const DenseView<const T>& d, const CsrView<T
   });
 }
 
-#define INSTANTIATE(T, Offset)                                                                                       \
-  template void csr_to_dense(const Host&, const CsrView<const kernel_t<T>, Offset>&, const DenseView<kernel_t<T>>&); \
-  template void count_nonzeros(const Host&, const DenseView<const kernel_t<T>>&, Offset*, std::int64_t*);            \
-  template void dense_to_csr(const Host&, const DenseView<const kernel_t<T>>&, const CsrView<kernel_t<T>, Offset>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
-
 }  // namespace krill
+
+namespace krill::detail {
+
+KRILL_INSTANTIATE_WITH_OFFSETS(DenseKernels, Host);
+
+}  // namespace krill::detail

@@ -1,11 +1,12 @@
 // The entry-by-entry parts of conversions to and from dense matrices, written once for both backends.
 #pragma once
-#include "krill/sparse/convert/row_of_entry.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/formats/dense.hpp"
+#include "sparse/convert/dense.hpp"
+#include "sparse/convert/row_of_entry.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/formats/dense.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// What counts as an entry: NaN does.
 template <class T>
@@ -58,4 +59,13 @@ struct TotalCount {
   constexpr void finish(const Sum& sum) const { *total = sum; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct DenseKernels {
+  static constexpr std::tuple list{
+      instance<void(const Where&, const CsrView<const T, Offset>&, const DenseView<T>&)>(csr_to_dense),
+      instance<void(const Where&, const DenseView<const T>&, Offset*, std::int64_t*)>(count_nonzeros),
+      instance<void(const Where&, const DenseView<const T>&, const CsrView<T, Offset>&)>(dense_to_csr)};
+};
+
+}  // namespace krill::detail

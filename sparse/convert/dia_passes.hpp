@@ -1,9 +1,9 @@
 // The passes of the conversions to DIA and HDIA.
 #pragma once
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/formats/dia.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/dia.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// flags[col - row + rows - 1] = 1 for every entry; several threads may write the same word the same. Over rows from
 /// the first one on.
@@ -53,7 +53,7 @@ struct FillDia {
     const bool there = i < from.rows;
     Offset k = there ? from.row_offsets[i] : 0;
     const Offset end = there ? from.row_offsets[i + 1] : 0;
-    for (std::int64_t d = to.first_diagonal(hack); d < to.past_diagonal(hack); ++d) {
+    for (std::int64_t d = to.first_diagonal(hack); d < to.end_diagonal(hack); ++d) {
       const bool hit = k < end && from.col_indices[k] - i == to.offsets[d];
       values[d * to.hack_rows + place] = hit ? from.values[k] : T{};
       k += hit;
@@ -62,4 +62,4 @@ struct FillDia {
   }
 };
 
-}  // namespace krill
+}  // namespace krill::detail

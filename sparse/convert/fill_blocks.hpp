@@ -1,14 +1,15 @@
-// The values of blocks whose pattern stands: BSR, BSRX, GEBSC, Blocked-ELL.
+// The values of blocks whose pattern is known: BSR, BSRX, GEBSC, Blocked-ELL.
 #pragma once
-#include "krill/sparse/formats/blocked_ell.hpp"
-#include "krill/sparse/formats/bsr.hpp"
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/blocked_ell.hpp"
+#include "sparse/formats/bsr.hpp"
+#include "sparse/formats/csr.hpp"
 
-namespace krill {
+namespace krill::detail {
 
-// Where the places of blocks lie. A group is a block row, or in GEBSC a block column; block b of it stands between
-// first(group) and past(group); entry (i, j) of it is entry (row, col) of the matrix and lies at values[at], or
-// nowhere where that is negative.
+// How formats number their blocks. A group is a block row, or in GEBSC a block column, and has the blocks first(group)
+// to end(group) - 1. Entry (i, j) of block b is entry (row(), col()) of the matrix; its value lies at values[at()], or
+// nowhere if at() is negative.
 
 /// BSR and BSRX.
 template <class T>
@@ -20,7 +21,7 @@ struct BsrPlaces {
   constexpr std::int32_t groups() const { return to.block_rows(); }
   constexpr Blocking blocks() const { return to.blocks; }
   constexpr std::int64_t first(std::int32_t group) const { return to.row_begins[group]; }
-  constexpr std::int64_t past(std::int32_t group) const { return to.row_ends[group]; }
+  constexpr std::int64_t end(std::int32_t group) const { return to.row_ends[group]; }
   constexpr std::int64_t row(std::int32_t group, std::int64_t, std::int32_t i) const {
     return std::int64_t{group} * to.blocks.row_dim + i;
   }
@@ -42,7 +43,7 @@ struct GebscPlaces {
   constexpr std::int32_t groups() const { return transposed.block_rows(); }
   constexpr Blocking blocks() const { return transposed.blocks.transposed(); }
   constexpr std::int64_t first(std::int32_t group) const { return transposed.row_begins[group]; }
-  constexpr std::int64_t past(std::int32_t group) const { return transposed.row_ends[group]; }
+  constexpr std::int64_t end(std::int32_t group) const { return transposed.row_ends[group]; }
   constexpr std::int64_t row(std::int32_t, std::int64_t b, std::int32_t i) const {
     return std::int64_t{transposed.col_indices[b]} * blocks().row_dim + i;
   }
@@ -64,7 +65,7 @@ struct BlockedEllPlaces {
   constexpr std::int32_t groups() const { return static_cast<std::int32_t>(detail::ceil_div(to.rows, to.block_dim)); }
   constexpr Blocking blocks() const { return {to.block_dim, to.block_dim, BlockOrder::row_major}; }
   constexpr std::int64_t first(std::int32_t group) const { return group * to.width(); }
-  constexpr std::int64_t past(std::int32_t group) const { return (group + std::int64_t{1}) * to.width(); }
+  constexpr std::int64_t end(std::int32_t group) const { return (group + std::int64_t{1}) * to.width(); }
   constexpr std::int64_t row(std::int32_t group, std::int64_t, std::int32_t i) const {
     return std::int64_t{group} * to.block_dim + i;
   }
@@ -83,4 +84,13 @@ void fill_blocks(const Host&, const CsrView<const T, Offset>& from, Places to);
 template <class Places, class T, class Offset>
 void fill_blocks(const Cuda&, const CsrView<const T, Offset>& from, Places to);
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct FillBlocksKernels {
+  using From = CsrView<const T, Offset>;
+  static constexpr std::tuple list{instance<void(const Where&, const From&, BsrPlaces<T>)>(fill_blocks),
+                                   instance<void(const Where&, const From&, GebscPlaces<T>)>(fill_blocks),
+                                   instance<void(const Where&, const From&, BlockedEllPlaces<T>)>(fill_blocks)};
+};
+
+}  // namespace krill::detail

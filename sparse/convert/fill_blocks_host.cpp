@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "krill/sparse/convert/fill_blocks.hpp"
-#include "krill/sparse/convert/lower_entry.hpp"
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/convert/fill_blocks.hpp"
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/core/pass_host.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 // Row i of all blocks of a group: zeros, then the entries that lie in the block. Where the rows stay, one cursor goes
 // along the row.
@@ -14,7 +14,7 @@ void fill_blocks(const Host& host, const CsrView<const T, Offset>& from, Places 
   const Blocking blocks = to.blocks();
   const auto fill_row = [&](std::int32_t group, std::int32_t i) {
     Offset k = 0, end = 0;
-    for (std::int64_t b = to.first(group); b < to.past(group); ++b) {
+    for (std::int64_t b = to.first(group); b < to.end(group); ++b) {
       for (std::int32_t j = 0; j < blocks.col_dim; ++j)
         if (const std::int64_t at = to.at(group, b, i, j); at >= 0) to.values[at] = T{};
       const std::int64_t row = to.row(group, b, i), left = to.col(group, b, 0);
@@ -34,8 +34,6 @@ void fill_blocks(const Host& host, const CsrView<const T, Offset>& from, Places 
   });
 }
 
-using Where = Host;
+KRILL_INSTANTIATE_WITH_OFFSETS(FillBlocksKernels, Host);
 
-}  // namespace krill
-
-#include "krill/sparse/convert/fill_blocks_instances.hpp"
+}  // namespace krill::detail

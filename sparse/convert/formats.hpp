@@ -2,14 +2,15 @@
 #pragma once
 #include <array>
 
-#include "krill/sparse/formats/any_matrix.hpp"
+#include "sparse/formats/any_matrix.hpp"
+#include "sparse/formats/csr_sizes.hpp"
 
 namespace krill {
 
 /// How many times the bytes of CSR a conversion may take (and 1 MiB more, for the small ones). Beyond that it raises
 /// InvalidArgument before anything large is allocated: "ell would need 512 GiB, ...: use hyb or sell".
 struct GrowthLimit {
-  double most = 16;
+  double max = 16;
 };
 
 // Patterns are found on the matrix's side with O(nnz) work, with one wait for the sizes; see each for more. Results are
@@ -40,8 +41,8 @@ struct SellLayout {
 template <class T, class Offset>
 Sell<T> to_sell(Context&, const Csr<T, Offset>& A, SellLayout = {}, GrowthLimit = {});
 
-/// How wide the ELL part of HYB is: the mean row length, rounded up (HIP-HYB-PARTITION: AUTO), the length of the
-/// longest row (MAX, so that nothing is left for COO), or `width` (USER, 0 to the longest).
+/// The width of the ELL part of HYB: the mean row length, rounded up (HIP-HYB-PARTITION: AUTO), the length of the
+/// longest row (MAX: COO is empty), or `width` (USER, 0 to the longest).
 enum class HybPartition { automatic, maximum, user };
 template <class T, class Offset>
 Hyb<T> to_hyb(Context&, const Csr<T, Offset>& A, HybPartition = HybPartition::automatic, std::int64_t width = 0,
@@ -51,7 +52,8 @@ Hyb<T> to_hyb(Context&, const Csr<T, Offset>& A, HybPartition = HybPartition::au
 template <class T, class Offset>
 Dia<T> to_dia(Context&, const Csr<T, Offset>& A, std::int32_t hack_rows = 0, GrowthLimit = {});
 
-/// How many diagonals DIA would have; fewer, but more than `enough`, where a few rows show that there are so many.
+/// The number of diagonals that DIA would have. Where a few rows show that there are more than `enough`, the count may
+/// stop there.
 template <class T, class Offset>
 std::int64_t stored_diagonals(Context&, const Csr<T, Offset>& A, std::int64_t enough);
 
@@ -59,14 +61,14 @@ std::int64_t stored_diagonals(Context&, const Csr<T, Offset>& A, std::int64_t en
 template <class T, class Offset>
 Bsr<T> to_bsr(Context&, const Csr<T, Offset>& A, Blocking, GrowthLimit = {});
 
-/// How many blocks that makes.
+/// The number of these blocks.
 template <class T, class Offset>
 std::int64_t stored_blocks(Context&, const Csr<T, Offset>& A, Blocking);
 
-/// About how many square blocks that makes for each size b from least_square to largest_square, at [b]. Up to 524,288
-/// entries the numbers themselves, by seven counts; beyond, 32,768 entries from all over A are looked at in one pass
-/// with one wait, so that the cost hardly grows with A, and numbers are seldom off by more than 2 %.
-inline constexpr std::int32_t least_square = 2, largest_square = 8;
+/// The number of square blocks, at [b], for each size b from smallest_square to largest_square. Exact up to 524,288
+/// entries, by seven counts. Beyond, it is estimated from 32,768 entries from all over A, in one pass with one wait:
+/// the cost hardly grows with A, and estimates are seldom off by more than 2 %.
+inline constexpr std::int32_t smallest_square = 2, largest_square = 8;
 template <class T, class Offset>
 std::array<std::int64_t, largest_square + 1> estimated_squares(Context&, const Csr<T, Offset>& A);
 
@@ -103,9 +105,14 @@ Csr<T, Offset> to_csr(Context&, const Gebsc<T>&);
 template <class T, template <class> class Format>
 Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Format<T>&) requires BlockFormat<Format<T>>;
 
+/// What it takes to make the CSR of that size: from rows, and from any matrix, where nothing is made of CSR itself.
+HeldMemory rows_to_csr_memory(MemoryLedger&, const CsrSizes& made);
+template <class T>
+HeldMemory to_csr_memory(MemoryLedger&, const AnyMatrix<T>& A, const CsrSizes& made);
+
 /// Where each entry of to_csr(ctx, A) lies in A.values(): values that change later need only be gathered.
 template <class T, class Offset>
-Array<Offset> places_in_blocks(Context&, const Bsr<T>& A, const Csr<T, Offset>& entries);
+Array<Offset> positions_in_blocks(Context&, const Bsr<T>& A, const Csr<T, Offset>& entries);
 
 /// New values for a matrix that was converted from `from`, whose pattern has not changed. O(nnz + places), for CSC and
 /// GEBSC with a search in each column; asynchronous, allocates nothing. Raises ShapeMismatch where sizes differ.

@@ -1,6 +1,6 @@
 // Where in its row an entry stands.
 #pragma once
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr.hpp"
 
 namespace krill {
 

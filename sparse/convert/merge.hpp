@@ -4,20 +4,21 @@
 //
 //   struct Key {
 //     constexpr std::int32_t of(std::int64_t row, std::int32_t col) const;     // the key of an entry
-//     constexpr std::int64_t past(std::int64_t row, std::int32_t key) const;   // the first column with a greater key
+//     constexpr std::int64_t end(std::int64_t row, std::int32_t key) const;   // the first column with a greater key
 //   };
 //   struct Sink {
 //     constexpr std::int64_t begin(std::int64_t group) const;                  // the number of the group's first key
 //     constexpr void entry(std::int64_t at, std::int32_t key) const;           // each key, numbered from there on
-//     constexpr void finish(std::int64_t group, std::int64_t past, std::int32_t lane, std::int32_t lanes) const;
+//     constexpr void finish(std::int64_t group, std::int64_t end, std::int32_t lane, std::int32_t lanes) const;
 //   };                                                                         // once in each of `lanes` threads
 #pragma once
 #include <limits>
 
-#include "krill/sparse/core/context.hpp"
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/core/context.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/csr.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 inline constexpr std::int32_t before_all_keys = std::numeric_limits<std::int32_t>::min();
 inline constexpr std::int32_t no_key = std::numeric_limits<std::int32_t>::max();
@@ -27,13 +28,13 @@ struct BlockColumn {
   std::int32_t col_dim;
 
   constexpr std::int32_t of(std::int64_t, std::int32_t col) const { return col / col_dim; }
-  constexpr std::int64_t past(std::int64_t, std::int32_t key) const { return (std::int64_t{key} + 1) * col_dim; }
+  constexpr std::int64_t end(std::int64_t, std::int32_t key) const { return (std::int64_t{key} + 1) * col_dim; }
 };
 
 /// The diagonal of an entry: column minus row.
-struct Diagonal {
+struct DiagonalKey {
   constexpr std::int32_t of(std::int64_t row, std::int32_t col) const { return static_cast<std::int32_t>(col - row); }
-  constexpr std::int64_t past(std::int64_t row, std::int32_t key) const { return key + row + 1; }
+  constexpr std::int64_t end(std::int64_t row, std::int32_t key) const { return key + row + 1; }
 };
 
 /// counts[group] = how many keys it has.
@@ -42,8 +43,8 @@ struct CountKeys {
 
   constexpr std::int64_t begin(std::int64_t) const { return 0; }
   constexpr void entry(std::int64_t, std::int32_t) const {}
-  constexpr void finish(std::int64_t group, std::int64_t past, std::int32_t lane, std::int32_t) const {
-    if (lane == 0) counts[group] = past;
+  constexpr void finish(std::int64_t group, std::int64_t end, std::int32_t lane, std::int32_t) const {
+    if (lane == 0) counts[group] = end;
   }
 };
 
@@ -65,8 +66,8 @@ struct ListKeysPadded {
 
   constexpr std::int64_t begin(std::int64_t group) const { return group * width; }
   constexpr void entry(std::int64_t at, std::int32_t key) const { keys[at] = key; }
-  constexpr void finish(std::int64_t group, std::int64_t past, std::int32_t lane, std::int32_t lanes) const {
-    for (std::int64_t at = past + lane; at < (group + 1) * width; at += lanes) keys[at] = padding;
+  constexpr void finish(std::int64_t group, std::int64_t end, std::int32_t lane, std::int32_t lanes) const {
+    for (std::int64_t at = end + lane; at < (group + 1) * width; at += lanes) keys[at] = padding;
   }
 };
 
@@ -85,8 +86,8 @@ struct RowCursor {
   constexpr std::int32_t after(std::int32_t last, const std::int32_t* col_indices, const Key& key_of,
                                std::int64_t row) {
     if (key > last) return key;
-    const std::int64_t past = key_of.past(row, last);
-    while (entry < end && col_indices[entry] < past) ++entry;
+    const std::int64_t key_end = key_of.end(row, last);
+    while (entry < end && col_indices[entry] < key_end) ++entry;
     return key = entry < end ? key_of.of(row, col_indices[entry]) : no_key;
   }
 };
@@ -97,4 +98,15 @@ void merge_rows(const Host&, const CsrView<const NoValue, Offset>& a, std::int32
 template <class Offset, class Key, class Sink>
 void merge_rows(const Cuda&, const CsrView<const NoValue, Offset>& a, std::int32_t group_rows, Key, Sink);
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Offset, class Where>
+struct MergeKernels {
+  template <class Key, class Sink>
+  using Merge = void(const Where&, const CsrView<const NoValue, Offset>&, std::int32_t, Key, Sink);
+  static constexpr std::tuple list{
+      instance<Merge<BlockColumn, CountKeys>>(merge_rows), instance<Merge<BlockColumn, ListKeys>>(merge_rows),
+      instance<Merge<BlockColumn, ListKeysPadded>>(merge_rows), instance<Merge<DiagonalKey, CountKeys>>(merge_rows),
+      instance<Merge<DiagonalKey, ListKeys>>(merge_rows)};
+};
+
+}  // namespace krill::detail

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "krill/sparse/convert/merge.hpp"
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/convert/merge.hpp"
+#include "sparse/core/pass_host.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 template <class Offset, class Key, class Sink>
 void merge_rows(const Host& host, const CsrView<const NoValue, Offset>& a, std::int32_t group_rows, Key key,
@@ -18,24 +18,23 @@ void merge_rows(const Host& host, const CsrView<const NoValue, Offset>& a, std::
     const std::int32_t* const cols = a.col_indices;
     const Key mine = key;  // which no store can change: it stays in registers
     for (std::int64_t group = begin; group < end; ++group) {
-      const std::int64_t first = group * group_rows, past = std::min<std::int64_t>(first + group_rows, a.rows);
-      for (std::int64_t row = first; row < past; ++row) cursors[row - first] = RowCursor<Offset>::of_row(a, row);
-      const auto least_after = [&](std::int32_t last) {
+      const std::int64_t first = group * group_rows, group_end = std::min<std::int64_t>(first + group_rows, a.rows);
+      for (std::int64_t row = first; row < group_end; ++row) cursors[row - first] = RowCursor<Offset>::of_row(a, row);
+      const auto min_after = [&](std::int32_t last) {
         std::int32_t least = no_key;
-        for (std::int64_t row = first; row < past; ++row)
+        for (std::int64_t row = first; row < group_end; ++row)
           least = std::min(least, cursors[row - first].after(last, cols, mine, row));
         return least;
       };
       std::int64_t at = sink.begin(group);
-      for (std::int32_t next = least_after(before_all_keys); next != no_key; next = least_after(next))
+      for (std::int32_t next = min_after(before_all_keys); next != no_key; next = min_after(next))
         sink.entry(at++, next);
       sink.finish(group, at, 0, 1);
     }
   });
 }
 
-using Where = Host;
+template class MergeKernels<std::int32_t, Host>;
+template class MergeKernels<std::int64_t, Host>;
 
-}  // namespace krill
-
-#include "krill/sparse/convert/merge_instances.hpp"
+}  // namespace krill::detail

@@ -1,9 +1,9 @@
 // The passes of the conversions to ELL, SELL and HYB.
 #pragma once
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/formats/hyb.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/formats/hyb.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// keys for sorting rows by length inside windows: the window, and the length or its negative. Over the rows.
 template <class Offset>
@@ -178,4 +178,4 @@ struct AdoptPadding {
   }
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -1,7 +1,7 @@
-#include "krill/sparse/convert/sort.hpp"
+#include "sparse/convert/sort.hpp"
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/shape.hpp"
 
 namespace krill {
 
@@ -31,6 +31,16 @@ void sort_by_row(Context& ctx, Array<std::int32_t>& row_indices, Array<std::int3
     sort_pairs(where, permutation.size(), row_indices.update(where), col_indices.update(where),
                permutation.update(where), row_range, col_range);
   });
+}
+
+// On CUDA keys and permutation twice, on the host records of both.
+void sort_by_row_scratch(MemoryLedger& ledger, std::int64_t n, std::size_t index_bytes) {
+  constexpr std::size_t key = sizeof(std::uint64_t), record = 2 * key;
+  const auto size = static_cast<std::size_t>(n);
+  if (ledger.on_cuda())
+    ledger.scratch({size * key, size * index_bytes, size * key, size * index_bytes, radix_sort_counts(n, key)});
+  else
+    ledger.scratch({size * record, size * record});
 }
 
 template <class Index>
@@ -136,29 +146,34 @@ void SortedOrder<Offset>::unsort(Context& ctx, Array<std::int32_t>& col_indices,
   permute_entries(ctx, permutation_, col_indices, values, [](auto&&... all) { apply_inverse_permutation(all...); });
 }
 
-#define INSTANTIATE(Index)                                                                                      \
-  template Array<Index> identity_permutation(Context&, std::int64_t);                                           \
-  template void sort_by_row(Context&, Array<std::int32_t>&, Array<std::int32_t>&, Array<Index>&, IndexRange,    \
-                            IndexRange);                                                                        \
-  template void sort_by_column(Context&, Array<std::int32_t>&, Array<std::int32_t>&, Array<Index>&, IndexRange, \
-                               IndexRange);                                                                     \
-  template void sort_within_rows(Context&, const Array<Index>&, Array<std::int32_t>&, Array<Index>&, IndexRange);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-#undef INSTANTIATE
+template <class Offset>
+struct SortInstances {
+  static constexpr std::tuple list{
+      instance<Array<Offset>(Context&, std::int64_t)>(identity_permutation),
+      instance<void(Context&, Array<std::int32_t>&, Array<std::int32_t>&, Array<Offset>&, IndexRange, IndexRange)>(
+          sort_by_row),
+      instance<void(Context&, Array<std::int32_t>&, Array<std::int32_t>&, Array<Offset>&, IndexRange, IndexRange)>(
+          sort_by_column),
+      instance<void(Context&, const Array<Offset>&, Array<std::int32_t>&, Array<Offset>&, IndexRange)>(
+          sort_within_rows)};
+};
+template class SortInstances<std::int32_t>;
+template class SortInstances<std::int64_t>;
 
-#define INSTANTIATE(T, Index)                                                                 \
-  template void apply_permutation(Context&, const Array<T>&, const Array<Index>&, Array<T>&); \
-  template void apply_inverse_permutation(Context&, const Array<T>&, const Array<Index>&, Array<T>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-INSTANTIATE(std::int32_t, std::int32_t);
-INSTANTIATE(std::int32_t, std::int64_t);
-#undef INSTANTIATE
+template <class T, class Offset>
+struct PermutationInstances {
+  static constexpr std::tuple list{
+      instance<void(Context&, const Array<T>&, const Array<Offset>&, Array<T>&)>(apply_permutation),
+      instance<void(Context&, const Array<T>&, const Array<Offset>&, Array<T>&)>(apply_inverse_permutation)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(PermutationInstances);
+template class PermutationInstances<std::int32_t, std::int32_t>;
+template class PermutationInstances<std::int32_t, std::int64_t>;
 
-#define INSTANTIATE(T, Offset)                                                                              \
-  template void SortedOrder<Offset>::sort(Context&, const Array<Offset>&, Array<std::int32_t>&, Array<T>&); \
-  template void SortedOrder<Offset>::unsort(Context&, Array<std::int32_t>&, Array<T>&) const;
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct SortedOrderInstances {
+  static constexpr std::tuple list{&SortedOrder<Offset>::template sort<T>, &SortedOrder<Offset>::template unsort<T>};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(SortedOrderInstances);
 
 }  // namespace krill

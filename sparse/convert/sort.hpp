@@ -6,7 +6,8 @@
 #pragma once
 #include <limits>
 
-#include "krill/sparse/core/array.hpp"
+#include "sparse/core/array.hpp"
+#include "sparse/core/memory_ledger.hpp"
 
 namespace krill {
 
@@ -28,6 +29,9 @@ struct IndexRange {
 template <class Index>
 void sort_by_row(Context&, Array<std::int32_t>& row_indices, Array<std::int32_t>& col_indices,
                  Array<Index>& permutation, IndexRange row_range = {}, IndexRange col_range = {});
+
+/// Its workspace.
+void sort_by_row_scratch(MemoryLedger&, std::int64_t n, std::size_t index_bytes);
 
 /// The same by column, then by row (CNV-COOSORT-BYCOL).
 template <class Index>
@@ -77,6 +81,19 @@ class SortedOrder {
   bool known_ = false;
   Array<Offset> permutation_;
 };
+
+/// What CUB's radix sort of n keys counts in, beside the pairs: about 1 kB a tile of some 30 kB of keys.
+constexpr std::size_t radix_sort_counts(std::int64_t n, std::size_t key_bytes) {
+  return 8192 + static_cast<std::size_t>(n) * key_bytes / 28;
+}
+/// The workspace of sort_by_key (radix_sort.cuh) for keys below `end`: where they have more bits than one pass sorts
+/// by, the pairs once more.
+constexpr std::size_t radix_sort_scratch(std::int64_t n, std::int64_t end, std::size_t payload_bytes) {
+  constexpr std::int64_t end_of_one_pass = 256;
+  constexpr std::size_t key_bytes = sizeof(std::int32_t);
+  const std::size_t pairs = end > end_of_one_pass ? static_cast<std::size_t>(n) * (key_bytes + payload_bytes) : 0;
+  return pairs + radix_sort_counts(n, key_bytes);
+}
 
 // The kernels behind the doors: pointers on the tag's side.
 

@@ -1,12 +1,14 @@
 #include <cub/device/device_radix_sort.cuh>
 
-#include "krill/sparse/convert/row_of_entry.hpp"
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/convert/sort_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/convert/row_of_entry.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/convert/sort_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_cuda.cuh"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// Keys and what is sorted with them, in scratch memory: a skipped sort moves that alone.
@@ -125,22 +127,15 @@ void apply_inverse_permutation(const Cuda& cuda, std::int64_t n, const T* in, co
   run_pass(cuda, n, ScatterPermuted<T, Index>{in, permutation, out});
 }
 
-#define INSTANTIATE(Index)                                                                                           \
-  template void identity_permutation(const Cuda&, std::int64_t, Index*);                                             \
-  template void sort_pairs(const Cuda&, std::int64_t, std::int32_t*, std::int32_t*, Index*, IndexRange, IndexRange); \
-  template void sort_within_rows(const Cuda&, std::int32_t, std::int64_t, const Index*, std::int32_t*, Index*,       \
-                                 IndexRange);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-#undef INSTANTIATE
-
-#define INSTANTIATE(T, Index)                                                                                       \
-  template void apply_permutation(const Cuda&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*, bool); \
-  template void apply_inverse_permutation(const Cuda&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-INSTANTIATE(std::int32_t, std::int32_t);
-INSTANTIATE(std::int32_t, std::int64_t);
-INSTANTIATE(std::int64_t, std::int64_t);
-#undef INSTANTIATE
-
 }  // namespace krill
+
+namespace krill::detail {
+
+template class SortKernels<std::int32_t, Cuda>;
+template class SortKernels<std::int64_t, Cuda>;
+KRILL_INSTANTIATE_WITH_OFFSETS(PermutationKernels, Cuda);
+template class PermutationKernels<std::int32_t, std::int32_t, Cuda>;
+template class PermutationKernels<std::int32_t, std::int64_t, Cuda>;
+template class PermutationKernels<std::int64_t, std::int64_t, Cuda>;
+
+}  // namespace krill::detail

@@ -1,11 +1,13 @@
 #include <algorithm>
 
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/convert/sort_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/convert/sort_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_host.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class Key, class Index>
@@ -89,22 +91,15 @@ void apply_inverse_permutation(const Host& host, std::int64_t n, const T* in, co
   run_pass(host, n, ScatterPermuted<T, Index>{in, permutation, out});
 }
 
-#define INSTANTIATE(Index)                                                                                           \
-  template void identity_permutation(const Host&, std::int64_t, Index*);                                             \
-  template void sort_pairs(const Host&, std::int64_t, std::int32_t*, std::int32_t*, Index*, IndexRange, IndexRange); \
-  template void sort_within_rows(const Host&, std::int32_t, std::int64_t, const Index*, std::int32_t*, Index*,       \
-                                 IndexRange);
-INSTANTIATE(std::int32_t);
-INSTANTIATE(std::int64_t);
-#undef INSTANTIATE
-
-#define INSTANTIATE(T, Index)                                                                                       \
-  template void apply_permutation(const Host&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*, bool); \
-  template void apply_inverse_permutation(const Host&, std::int64_t, const kernel_t<T>*, const Index*, kernel_t<T>*);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-INSTANTIATE(std::int32_t, std::int32_t);
-INSTANTIATE(std::int32_t, std::int64_t);
-INSTANTIATE(std::int64_t, std::int64_t);
-#undef INSTANTIATE
-
 }  // namespace krill
+
+namespace krill::detail {
+
+template class SortKernels<std::int32_t, Host>;
+template class SortKernels<std::int64_t, Host>;
+KRILL_INSTANTIATE_WITH_OFFSETS(PermutationKernels, Host);
+template class PermutationKernels<std::int32_t, std::int32_t, Host>;
+template class PermutationKernels<std::int32_t, std::int64_t, Host>;
+template class PermutationKernels<std::int64_t, std::int64_t, Host>;
+
+}  // namespace krill::detail

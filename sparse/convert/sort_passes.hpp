@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstdint>
 
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/core/pass.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/core/pass.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// permutation[k] = k.
 template <class Index>
@@ -78,4 +78,21 @@ class PairKey {
   int minor_bits_, bits_;
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Offset, class Where>
+struct SortKernels {
+  static constexpr std::tuple list{
+      instance<void(const Where&, std::int64_t, Offset*)>(identity_permutation),
+      instance<void(const Where&, std::int64_t, std::int32_t*, std::int32_t*, Offset*, IndexRange, IndexRange)>(
+          sort_pairs),
+      instance<void(const Where&, std::int32_t, std::int64_t, const Offset*, std::int32_t*, Offset*, IndexRange)>(
+          sort_within_rows)};
+};
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct PermutationKernels {
+  static constexpr std::tuple list{
+      instance<void(const Where&, std::int64_t, const T*, const Offset*, T*, bool)>(apply_permutation),
+      instance<void(const Where&, std::int64_t, const T*, const Offset*, T*)>(apply_inverse_permutation)};
+};
+
+}  // namespace krill::detail

@@ -1,7 +1,7 @@
 // What conversions and plans ask of a matrix's structure before they make another one of it.
 #pragma once
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/pass.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/pass.hpp"
 
 namespace krill {
 

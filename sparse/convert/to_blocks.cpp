@@ -1,15 +1,17 @@
 #include <cmath>
 
-#include "krill/sparse/convert/block_passes.hpp"
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/convert/fill_blocks.hpp"
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/growth.hpp"
-#include "krill/sparse/convert/merge.hpp"
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/block_passes.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/fill_blocks.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/growth.hpp"
+#include "sparse/convert/merge.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 void require_block(const char* what, const Blocking& blocks, std::int32_t most) {
@@ -36,9 +38,9 @@ std::int64_t stored_blocks(Context& ctx, const Csr<T, Offset>& A, Blocking block
 template <class T, class Offset>
 std::array<std::int64_t, largest_square + 1> estimated_squares(Context& ctx, const Csr<T, Offset>& A) {
   std::array<std::int64_t, largest_square + 1> blocks{};
-  constexpr std::int64_t samples = 32'768, most_counted = 16 * samples;  // sampling pays beyond
-  if (A.nnz() <= most_counted) {
-    for (std::int32_t dim = least_square; dim <= largest_square; ++dim)
+  constexpr std::int64_t samples = 32'768, max_counted = 16 * samples;  // sampling pays beyond
+  if (A.nnz() <= max_counted) {
+    for (std::int32_t dim = smallest_square; dim <= largest_square; ++dim)
       blocks[static_cast<std::size_t>(dim)] = stored_blocks(ctx, A, {dim, dim});
     return blocks;
   }
@@ -47,7 +49,7 @@ std::array<std::int64_t, largest_square + 1> estimated_squares(Context& ctx, con
     run_pass(where, samples, SampleSquares<Offset>{pattern(where, A), samples, shares.write(where)});
   });
   const double scale = static_cast<double>(A.nnz()) / samples / SampleSquares<Offset>::whole;
-  for (std::size_t dim = least_square; dim <= largest_square; ++dim)
+  for (std::size_t dim = smallest_square; dim <= largest_square; ++dim)
     blocks[dim] = std::llround(static_cast<double>(shares.host()[0].of[dim]) * scale);
   return blocks;
 }
@@ -132,18 +134,21 @@ Gebsc<T> to_gebsc(Context& ctx, const Bsr<T>& A) {
   return {A.rows(), A.cols(), A.blocks(), std::move(offsets), std::move(rows), std::move(values)};
 }
 
-#define INSTANTIATE(T, Offset)                                                                              \
-  template std::array<std::int64_t, largest_square + 1> estimated_squares(Context&, const Csr<T, Offset>&); \
-  template Bsr<T> to_bsr(Context&, const Csr<T, Offset>&, Blocking, GrowthLimit);                           \
-  template std::int64_t stored_blocks(Context&, const Csr<T, Offset>&, Blocking);                           \
-  template BlockedEll<T> to_blocked_ell(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct ToBlocksOffsetInstances {
+  static constexpr std::tuple list{
+      instance<std::array<std::int64_t, largest_square + 1>(Context&, const Csr<T, Offset>&)>(estimated_squares),
+      instance<Bsr<T>(Context&, const Csr<T, Offset>&, Blocking, GrowthLimit)>(to_bsr),
+      instance<std::int64_t(Context&, const Csr<T, Offset>&, Blocking)>(stored_blocks),
+      instance<BlockedEll<T>(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit)>(to_blocked_ell)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ToBlocksOffsetInstances);
 
-#define INSTANTIATE(T)                               \
-  template Bsrx<T> to_bsrx(Context&, const Bsr<T>&); \
-  template Gebsc<T> to_gebsc(Context&, const Bsr<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ToBlocksInstances {
+  static constexpr std::tuple list{instance<Bsrx<T>(Context&, const Bsr<T>&)>(to_bsrx),
+                                   instance<Gebsc<T>(Context&, const Bsr<T>&)>(to_gebsc)};
+};
+KRILL_INSTANTIATE(ToBlocksInstances);
 
 }  // namespace krill

@@ -1,10 +1,13 @@
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/convert/to_csr_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/convert/to_csr_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/overloaded.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// CSR of the row view that view_on(where) gives.
@@ -50,16 +53,47 @@ Csr<T, Offset> to_csr(Context& ctx, const Gebsc<T>& A) {
   return transpose(ctx, to_csr<T, Offset>(ctx, A.transposed()));
 }
 
+HeldMemory rows_to_csr_memory(MemoryLedger& ledger, const CsrSizes& made) {
+  const HeldMemory wide = ledger.hold<std::int64_t>(made.rows + std::int64_t{1});
+  { const HeldMemory counts = ledger.hold<std::int64_t>(made.rows); }
+  return csr_memory(ledger, made);
+}
+
+template <class T>
+HeldMemory to_csr_memory(MemoryLedger& ledger, const AnyMatrix<T>& A, const CsrSizes& made) {
+  return std::visit(
+      Overloaded{[]<class Offset>(const Csr<T, Offset>&) {
+    return HeldMemory(); },
+                 [&](const Coo<T>&) {
+    return csr_memory(ledger, made); },
+                 [&](const CooAos<T>& a) {
+    const HeldMemory split = ledger.hold(a.bytes());
+    return csr_memory(ledger, made);
+                 },
+                 [&](const Csc<T>&) {
+    return transpose_memory(ledger, made.transposed()); },
+                 [&](const Gebsc<T>&) {
+    const HeldMemory turned = rows_to_csr_memory(ledger, made.transposed());
+    return transpose_memory(ledger, made.transposed());
+                 },
+                 [&]<class Matrix>(const Matrix&) requires RowFormat<Matrix>{ return rows_to_csr_memory(ledger, made);
+}
+}  // namespace krill
+,
+      A);
+}
+
 template <class T, class Offset>
-Array<Offset> places_in_blocks(Context& ctx, const Bsr<T>& A, const Csr<T, Offset>& entries) {
-  Array<Offset> places(entries.nnz(), "places in blocks");
+Array<Offset> positions_in_blocks(Context& ctx, const Bsr<T>& A, const Csr<T, Offset>& entries) {
+  Array<Offset> positions(entries.nnz(), "positions in blocks");
   ctx.dispatch([&](const auto& where) {
     const std::int32_t* offsets = A.row_offsets().read(where);
     const BsrView<const NoValue> pattern{
         A.rows(), A.cols(), A.blocks(), A.stored_blocks(), offsets, offsets + 1, A.col_indices().read(where)};
-    run_pass(where, A.rows(), PlacesInBlocks<Offset>{pattern, entries.row_offsets().read(where), places.write(where)});
+    run_pass(where, A.rows(),
+             PositionsInBlocks<Offset>{pattern, entries.row_offsets().read(where), positions.write(where)});
   });
-  return places;
+  return positions;
 }
 
 template <class T, template <class> class Format>
@@ -70,26 +104,31 @@ Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Format<T>& A) requ
   });
 }
 
-#define INSTANTIATE(T, Offset)                                                             \
-  template Csr<T, Offset> to_csr(Context&, const CooAos<T>&);                              \
-  template Csr<T, Offset> to_csr(Context&, const Csc<T>&);                                 \
-  template Csr<T, Offset> to_csr(Context&, const Bsr<T>&);                                 \
-  template Csr<T, Offset> to_csr(Context&, const Bsrx<T>&);                                \
-  template Array<Offset> places_in_blocks(Context&, const Bsr<T>&, const Csr<T, Offset>&); \
-  template Csr<T, Offset> to_csr(Context&, const Gebsc<T>&);                               \
-  template Csr<T, Offset> to_csr(Context&, const Ell<T>&);                                 \
-  template Csr<T, Offset> to_csr(Context&, const Sell<T>&);                                \
-  template Csr<T, Offset> to_csr(Context&, const Hyb<T>&);                                 \
-  template Csr<T, Offset> to_csr(Context&, const Dia<T>&);                                 \
-  template Csr<T, Offset> to_csr(Context&, const BlockedEll<T>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct ToCsrOffsetInstances {
+  static constexpr std::tuple list{
+      instance<Csr<T, Offset>(Context&, const CooAos<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Csc<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Bsr<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Bsrx<T>&)>(to_csr),
+      instance<Array<Offset>(Context&, const Bsr<T>&, const Csr<T, Offset>&)>(positions_in_blocks),
+      instance<Csr<T, Offset>(Context&, const Gebsc<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Ell<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Sell<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Hyb<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const Dia<T>&)>(to_csr),
+      instance<Csr<T, Offset>(Context&, const BlockedEll<T>&)>(to_csr)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ToCsrOffsetInstances);
 
-#define INSTANTIATE(T)                                                          \
-  template Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Bsr<T>&);  \
-  template Csr<T, std::int64_t> to_csr_without_zeros(Context&, const Bsrx<T>&); \
-  template Csr<T, std::int64_t> to_csr_without_zeros(Context&, const BlockedEll<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ToCsrInstances {
+  static constexpr std::tuple list{
+      instance<HeldMemory(MemoryLedger&, const AnyMatrix<T>&, const CsrSizes&)>(to_csr_memory),
+      instance<Csr<T, std::int64_t>(Context&, const Bsr<T>&)>(to_csr_without_zeros),
+      instance<Csr<T, std::int64_t>(Context&, const Bsrx<T>&)>(to_csr_without_zeros),
+      instance<Csr<T, std::int64_t>(Context&, const BlockedEll<T>&)>(to_csr_without_zeros)};
+};
+KRILL_INSTANTIATE(ToCsrInstances);
 
 }  // namespace krill

@@ -1,10 +1,10 @@
 // The passes that make CSR of whatever is stored by rows.
 #pragma once
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/formats/bsr.hpp"
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/bsr.hpp"
+#include "sparse/formats/csr.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// A row view without its zeros: those that fill up blocks are no entries of a product.
 template <class View>
@@ -59,11 +59,11 @@ struct FillCsr {
 
 /// Where the values of a row's entries lie among those of blocks, in the order in which for_entries() hands them over.
 template <class Offset>
-struct PlacesInBlocks {
+struct PositionsInBlocks {
   using Sum = NoSum;
   BsrView<const NoValue> a;
   const Offset* row_offsets;
-  Offset* places;
+  Offset* positions;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t i) const {
@@ -72,7 +72,7 @@ struct PlacesInBlocks {
     Offset at = row_offsets[i];
     for (std::int32_t k = a.row_begins[block_row]; k < a.row_ends[block_row]; ++k)
       for (std::int32_t j = 0; j < a.blocks.col_dim && at < row_offsets[i + 1]; ++j)
-        places[at++] = static_cast<Offset>(k * a.blocks.size() + a.blocks.at(row, j));
+        positions[at++] = static_cast<Offset>(k * a.blocks.size() + a.blocks.at(row, j));
     return {};
   }
 };
@@ -91,4 +91,4 @@ struct FillTail {
   }
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -1,12 +1,14 @@
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/convert/dia_passes.hpp"
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/growth.hpp"
-#include "krill/sparse/convert/merge.hpp"
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/dia_passes.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/growth.hpp"
+#include "sparse/convert/merge.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// Which diagonals have entries in rows [first, first + rows), and how many have before each: flags[rows + cols - 1] of
@@ -63,7 +65,7 @@ Dia<T> to_dia(Context& ctx, const Csr<T, Offset>& A, std::int32_t hack_rows, Gro
   if (hack_rows == 0) return to_plain_dia(ctx, A, limit);
   const std::int64_t hacks = detail::ceil_div(A.rows(), hack_rows);
   const auto count = [&](const auto& where, std::int64_t* counts) {
-    merge_rows(where, pattern(where, A), hack_rows, Diagonal{}, CountKeys{counts});
+    merge_rows(where, pattern(where, A), hack_rows, DiagonalKey{}, CountKeys{counts});
   };
   Array<std::int64_t> hack_offsets = scanned<std::int64_t>(ctx, hacks, "hdia hack_offsets", count);
   const std::int64_t diagonals = last_offset(ctx, hack_offsets);
@@ -74,7 +76,7 @@ Dia<T> to_dia(Context& ctx, const Csr<T, Offset>& A, std::int32_t hack_rows, Gro
   Array<std::int32_t> offsets(diagonals, "hdia offsets");
   Array<T> values(diagonals * hack_rows, "hdia values");
   ctx.dispatch([&](const auto& where) {
-    merge_rows(where, pattern(where, A), hack_rows, Diagonal{},
+    merge_rows(where, pattern(where, A), hack_rows, DiagonalKey{},
                ListKeys{hack_offsets.read(where), offsets.write(where)});
     const DiaView<const kernel_t<T>> shape{A.rows(),           A.cols(), hack_rows, diagonals, hack_offsets.read(where),
                                            offsets.read(where)};
@@ -83,10 +85,12 @@ Dia<T> to_dia(Context& ctx, const Csr<T, Offset>& A, std::int32_t hack_rows, Gro
   return {A.rows(), A.cols(), A.nnz(), hack_rows, std::move(hack_offsets), std::move(offsets), std::move(values)};
 }
 
-#define INSTANTIATE(T, Offset)                                                        \
-  template Dia<T> to_dia(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit); \
-  template std::int64_t stored_diagonals(Context&, const Csr<T, Offset>&, std::int64_t);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct ToDiaInstances {
+  static constexpr std::tuple list{
+      instance<Dia<T>(Context&, const Csr<T, Offset>&, std::int32_t, GrowthLimit)>(to_dia),
+      instance<std::int64_t(Context&, const Csr<T, Offset>&, std::int64_t)>(stored_diagonals)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ToDiaInstances);
 
 }  // namespace krill

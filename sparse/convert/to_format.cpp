@@ -1,8 +1,10 @@
-#include "krill/sparse/convert/to_format.hpp"
+#include "sparse/convert/to_format.hpp"
 
 #include <limits>
 
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/convert/transpose.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 namespace {
@@ -67,26 +69,106 @@ AnyMatrix<T> to_format(Context& ctx, AnyMatrix<T> A, Format format, const Format
       A);
 }
 
+namespace {
+
+/// BSR of `made` blocks: their numbers are counted first.
+HeldMemory to_bsr_memory(MemoryLedger& ledger, std::int64_t block_rows, std::size_t bytes) {
+  const HeldMemory counts = ledger.hold<std::int64_t>(block_rows + 1);
+  return ledger.hold(bytes);
+}
+
+HeldMemory to_sell_memory(MemoryLedger& ledger, std::int32_t rows, const FormatLayout& layout, std::size_t bytes) {
+  if (layout.sort_window > 0) {
+    const HeldMemory windows = ledger.hold<std::int32_t>(rows), lengths = ledger.hold<std::int32_t>(rows);
+    sort_by_row_scratch(ledger, rows, sizeof(std::int32_t));
+  }
+  return ledger.hold(bytes);
+}
+
+}  // namespace
+
+template <class T>
+HeldMemory to_format_memory(MemoryLedger& ledger, const CsrSizes& A, const AnyMatrix<T>& made, Format format,
+                            const FormatLayout& layout) {
+  const std::size_t size = bytes(made);
+  switch (format) {
+    case Format::coo_aos: {
+      const HeldMemory coo = ledger.hold(size);
+      return ledger.hold(size);
+    }
+    case Format::csc:
+      return transpose_memory(ledger, A);
+    case Format::bsr:
+    case Format::gebsr:
+      return to_bsr_memory(ledger, std::get<Bsr<T>>(made).block_rows(), size);
+    case Format::bsrx: {
+      const HeldMemory bsr = to_bsr_memory(ledger, std::get<Bsrx<T>>(made).block_rows(), size);
+      return ledger.hold(size);
+    }
+    case Format::gebsc: {
+      const Bsr<T>& by_columns = std::get<Gebsc<T>>(made).transposed();
+      const std::int32_t block_rows = detail::ceil_div(A.rows, by_columns.blocks().col_dim);
+      const HeldMemory bsr = to_bsr_memory(ledger, block_rows, size);
+      HeldMemory kept = ledger.hold(size);
+      const HeldMemory permutation = ledger.hold<std::int32_t>(by_columns.stored_blocks());
+      const CsrSizes pattern{block_rows, by_columns.block_rows(), by_columns.stored_blocks(), 0, sizeof(std::int32_t)};
+      csr_transpose_scratch(ledger, pattern, true);
+      return kept;
+    }
+    case Format::ell:
+      ledger.scratch({1});  // of the longest row
+      return ledger.hold(size);
+    case Format::sell:
+    case Format::hll:
+      return to_sell_memory(ledger, A.rows, layout, size);
+    case Format::hyb: {
+      const HeldMemory starts = ledger.hold<std::int64_t>(A.rows + std::int64_t{1});
+      ledger.scratch({1});
+      return ledger.hold(size);
+    }
+    case Format::dia: {
+      const HeldMemory diagonals = ledger.hold<std::int64_t>(A.rows + std::int64_t{A.cols} - 1);  // flags, positions
+      return ledger.hold(size);
+    }
+    case Format::blocked_ell:
+      return to_bsr_memory(ledger, detail::ceil_div(A.rows, std::get<BlockedEll<T>>(made).block_dim()), size);
+    case Format::coo:
+    case Format::hdia:
+      return ledger.hold(size);
+    case Format::automatic:
+    case Format::csr:
+      break;
+  }
+  return {};
+}
+
 template <class T, class Offset>
 std::int32_t best_block_dim(Context& ctx, const Csr<T, Offset>& A) {
   const auto blocks = estimated_squares(ctx, A);
-  std::int32_t best = least_square;
+  std::int32_t best = smallest_square;
   auto least = std::numeric_limits<std::size_t>::max();
-  for (std::int32_t dim = least_square; dim <= largest_square; ++dim) {
+  for (std::int32_t dim = smallest_square; dim <= largest_square; ++dim) {
     const std::size_t bytes = bsr_bytes<T>(A.rows(), blocks[static_cast<std::size_t>(dim)], {dim, dim});
     if (bytes < least) least = bytes, best = dim;
   }
   return best;
 }
 
-#define INSTANTIATE(T) template AnyMatrix<T> to_format(Context&, AnyMatrix<T>, Format, const FormatLayout&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct ToFormatInstances {
+  static constexpr std::tuple list{
+      instance<AnyMatrix<T>(Context&, AnyMatrix<T>, Format, const FormatLayout&)>(to_format),
+      instance<HeldMemory(MemoryLedger&, const CsrSizes&, const AnyMatrix<T>&, Format, const FormatLayout&)>(
+          to_format_memory)};
+};
+KRILL_INSTANTIATE(ToFormatInstances);
 
-#define INSTANTIATE(T, Offset)                                           \
-  template std::int32_t best_block_dim(Context&, const Csr<T, Offset>&); \
-  template AnyMatrix<T> convert_format(Context&, const Csr<T, Offset>&, Format, const FormatLayout&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct ToFormatOffsetInstances {
+  static constexpr std::tuple list{
+      instance<std::int32_t(Context&, const Csr<T, Offset>&)>(best_block_dim),
+      instance<AnyMatrix<T>(Context&, const Csr<T, Offset>&, Format, const FormatLayout&)>(convert_format)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ToFormatOffsetInstances);
 
 }  // namespace krill

@@ -1,51 +1,34 @@
 // A matrix in the format that a user names.
 #pragma once
-#include <array>
-#include <string_view>
-
-#include "krill/sparse/convert/convert.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/format.hpp"
+#include "sparse/core/overloaded.hpp"
 
 namespace krill {
 
-/// The formats as users name them: format_names has them in this order. bsr and gebsr make a Bsr, sell and hll a Sell,
-/// dia and hdia a Dia. automatic leaves the choice to an SpmvPlan.
-enum class Format {
-  automatic,
-  csr,
-  coo,
-  coo_aos,
-  csc,
-  bsr,
-  bsrx,
-  gebsr,
-  gebsc,
-  ell,
-  sell,
-  hll,
-  hyb,
-  dia,
-  hdia,
-  blocked_ell
-};
-inline constexpr std::array<std::string_view, 16> format_names{"auto", "csr",   "coo",   "coo_aos",    "csc",  "bsr",
-                                                               "bsrx", "gebsr", "gebsc", "ell",        "sell", "hll",
-                                                               "hyb",  "dia",   "hdia",  "blocked_ell"};
-
-/// What else formats want to know.
-struct FormatLayout {
-  int block_rows = 0;          ///< of a block, 1 to 64; 0: the square block of 2 to 8 rows that takes the least memory
-  int block_cols = 0;          ///< 0: as block_rows
-  bool block_columns = false;  ///< entries inside blocks lie by columns
-  int slice_rows = 32;         ///< of SELL and HLL
-  int sort_window = 0;         ///< rows that SELL and HLL sort by length among each other; 0: none
-  int hack_rows = 64;          ///< of HDIA
-  int ell_width = -1;          ///< of HYB's ELL part; -1: the mean row length
-};
+/// The format of a matrix: bsr is gebsr, sell hll, too. A new alternative wants a line here.
+template <class T>
+Format format_of(const AnyMatrix<T>& A) {
+  return std::visit(
+      Overloaded{[]<class Offset>(const Csr<T, Offset>&) { return Format::csr; },
+                 [](const Coo<T>&) { return Format::coo; }, [](const CooAos<T>&) { return Format::coo_aos; },
+                 [](const Csc<T>&) { return Format::csc; }, [](const Bsr<T>&) { return Format::bsr; },
+                 [](const Bsrx<T>&) { return Format::bsrx; }, [](const Gebsc<T>&) { return Format::gebsc; },
+                 [](const Ell<T>&) { return Format::ell; }, [](const Sell<T>&) { return Format::sell; },
+                 [](const Hyb<T>&) { return Format::hyb; },
+                 [](const Dia<T>& a) { return a.hack_rows() ? Format::hdia : Format::dia; },
+                 [](const BlockedEll<T>&) { return Format::blocked_ell; }},
+      A);
+}
 
 /// A in that format; A itself where it has it already, and for automatic in CSR. Cost and refusals are those of the
 /// conversions in formats.hpp.
 template <class T>
 AnyMatrix<T> to_format(Context&, AnyMatrix<T> A, Format, const FormatLayout& = {});
+
+/// What that takes of a matrix in CSR that becomes `made`.
+template <class T>
+HeldMemory to_format_memory(MemoryLedger&, const CsrSizes& A, const AnyMatrix<T>& made, Format, const FormatLayout&);
 
 /// The same of a matrix that stays as it is.
 template <class T, class Offset>

@@ -1,10 +1,12 @@
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/growth.hpp"
-#include "krill/sparse/convert/sell_passes.hpp"
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/growth.hpp"
+#include "sparse/convert/sell_passes.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class T>
@@ -74,7 +76,7 @@ Sell<T> to_sell(Context& ctx, const Csr<T, Offset>& A, SellLayout layout, Growth
   };
   Array<std::int64_t> slice_offsets = scanned<std::int64_t>(ctx, slices, "sell slice_offsets", count);
   const std::int64_t places = last_offset(ctx, slice_offsets);
-  if (place_bytes<T>(static_cast<double>(places)) > limit.most * static_cast<double>(A.bytes()))
+  if (place_bytes<T>(static_cast<double>(places)) > limit.max * static_cast<double>(A.bytes()))
     require_growth("sell", A, place_bytes<T>(static_cast<double>(places)), limit,
                    row_profile(A, longest_row(ctx, A.row_offsets())), "sell with a window, or hyb");
   Array<std::int32_t> columns(places, "sell col_indices");
@@ -115,11 +117,13 @@ Hyb<T> to_hyb(Context& ctx, const Csr<T, Offset>& A, HybPartition partition, std
   return {make_ell(ctx, A, width, A.nnz() - beyond), std::move(coo)};
 }
 
-#define INSTANTIATE(T, Offset)                                                        \
-  template Ell<T> to_ell(Context&, const Csr<T, Offset>&, GrowthLimit);               \
-  template Sell<T> to_sell(Context&, const Csr<T, Offset>&, SellLayout, GrowthLimit); \
-  template Hyb<T> to_hyb(Context&, const Csr<T, Offset>&, HybPartition, std::int64_t, GrowthLimit);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct ToSellInstances {
+  static constexpr std::tuple list{
+      instance<Ell<T>(Context&, const Csr<T, Offset>&, GrowthLimit)>(to_ell),
+      instance<Sell<T>(Context&, const Csr<T, Offset>&, SellLayout, GrowthLimit)>(to_sell),
+      instance<Hyb<T>(Context&, const Csr<T, Offset>&, HybPartition, std::int64_t, GrowthLimit)>(to_hyb)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ToSellInstances);
 
 }  // namespace krill

@@ -1,15 +1,31 @@
 // The transposition of large matrices on CUDA without a sort of all of them.
 #pragma once
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr_sizes.hpp"
 
 namespace krill {
 
+/// Fewer entries are not worth the wait for the device; and of columns that are empty for the most part, the buckets'
+/// blocks would have little to do.
+inline constexpr std::int64_t min_entries_for_buckets = std::int64_t{1} << 19;
+inline constexpr std::int64_t max_cols_per_entry = 4;
+constexpr bool suits_buckets(std::int32_t cols, std::int64_t nnz) {
+  return nnz >= min_entries_for_buckets && cols / max_cols_per_entry <= nnz;
+}
+
+/// Bytes of an entry on its way into its bucket, with a value of so many.
+constexpr std::size_t bucket_record_bytes(std::size_t value_bytes) {
+  return value_bytes == 0 ? 8 : value_bytes > 8 ? 32 : 16;
+}
+
 /// csr_transpose, where this is faster than a radix sort of all entries. False where it is not, or not possible: then
-/// the result is still to be made. Waits for the device once, to see how the entries lie. Scratch: 8 bytes an entry
-/// without values, 32 with values of 16 bytes, else 16; about 28 and a value more for each entry in buckets of very
-/// full columns, which are no more than half of all.
+/// the result is still to be made. Waits for the device once, to see how the entries lie. Scratch: bucket_record_bytes
+/// an entry; about 28 and a value more for each entry in buckets of very full columns, which are no more than half of
+/// all.
 template <class T, class Offset>
 bool transpose_by_buckets(const Cuda&, const CsrView<const T, Offset>& a, bool conjugate, const CsrView<T, Offset>& out,
                           Offset* permutation);
+
+/// The scratch of csr_transpose where it may wait; entries in very full columns are not counted on.
+void csr_transpose_scratch(MemoryLedger&, const CsrSizes& from, bool keeps_permutation);
 
 }  // namespace krill

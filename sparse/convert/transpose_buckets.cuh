@@ -1,23 +1,25 @@
 // The second half of the transposition by buckets: every bucket in its order.
 #pragma once
-#include "krill/sparse/convert/radix_sort.cuh"
-#include "krill/sparse/convert/transpose_task.cuh"
+#include "sparse/convert/radix_sort.cuh"
+#include "sparse/convert/transpose_task.cuh"
 
 namespace krill {
 
-inline constexpr int bucket_threads = 512;
-inline constexpr int bucket_blocks = 2;  ///< that share a multiprocessor: more entries in flight while others compare
-inline constexpr int bucket_run = 64;    ///< entries of a column that are ranked by comparing each with each
+struct BucketTuning {
+  static constexpr int threads = 512;  ///< of a block. Not varied.
+  static constexpr int blocks = 2;     ///< that share a multiprocessor: more entries in flight while others compare
+  static constexpr int run = 64;       ///< entries of a column that are ranked by comparing each with each. Not varied.
+};
 
 template <class Payload>
-inline constexpr int bucket_items = bucket_capacity<Payload> / bucket_threads;
+inline constexpr int bucket_items = bucket_capacity<Payload> / BucketTuning::threads;
 
 /// A bucket in shared memory. Entry p of it is values[p], rows[p], lows[p]; those of column c begin at starts[c].
 template <class Payload>
 struct SharedBucket {
   static constexpr int capacity = bucket_capacity<Payload>;
   static constexpr std::size_t bytes =
-      capacity * (payload_bytes<Payload> + 2 * sizeof(unsigned)) + (most_bucket_columns + 1) * sizeof(unsigned);
+      capacity * (payload_bytes<Payload> + 2 * sizeof(unsigned)) + (CapacityTuning::max_columns + 1) * sizeof(unsigned);
 
   Payload* values;
   std::int32_t* rows;
@@ -48,8 +50,8 @@ struct EntryRange {
 template <class Payload>
 __device__ EntryRange run_of(const SharedBucket<Payload>& bucket, unsigned p) {
   const unsigned column = bucket.column(p), begin = bucket.starts[column], end = bucket.starts[column + 1];
-  const unsigned from = begin + (p - begin) / bucket_run * bucket_run;
-  return {from, min(end, from + bucket_run)};
+  const unsigned from = begin + (p - begin) / BucketTuning::run * BucketTuning::run;
+  return {from, min(end, from + BucketTuning::run)};
 }
 
 /// array[place[i]] = array[p] for each entry p of a thread. By the whole block.
@@ -58,11 +60,11 @@ __device__ void permute(Entry* array, const unsigned (&place)[items], unsigned n
   Entry mine[items];
 #pragma unroll
   for (int i = 0; i < items; ++i)
-    if (const unsigned p = i * bucket_threads + threadIdx.x; p < n) mine[i] = array[p];
+    if (const unsigned p = i * BucketTuning::threads + threadIdx.x; p < n) mine[i] = array[p];
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < items; ++i)
-    if (i * bucket_threads + threadIdx.x < n) array[place[i]] = mine[i];
+    if (i * BucketTuning::threads + threadIdx.x < n) array[place[i]] = mine[i];
   __syncthreads();
 }
 
@@ -70,12 +72,12 @@ __device__ void permute(Entry* array, const unsigned (&place)[items], unsigned n
 /// longest column goes to `longest` where it is more than a run. By the whole block.
 template <class Begin>
 __device__ void scan_columns(unsigned* starts, unsigned width, unsigned n, unsigned* longest, const Begin& begin) {
-  __shared__ unsigned warp_sums[bucket_threads / 32];
+  __shared__ unsigned warp_sums[BucketTuning::threads / 32];
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const unsigned share = (width + bucket_threads - 1) / bucket_threads;
-  const unsigned first = min(width, threadIdx.x * share), past = min(width, first + share);
+  const unsigned share = (width + BucketTuning::threads - 1) / BucketTuning::threads;
+  const unsigned first = min(width, threadIdx.x * share), end = min(width, first + share);
   unsigned sum = 0, most = 0;
-  for (unsigned c = first; c < past; ++c) {
+  for (unsigned c = first; c < end; ++c) {
     sum += starts[c];
     most = max(most, starts[c]);
   }
@@ -87,11 +89,11 @@ __device__ void scan_columns(unsigned* starts, unsigned width, unsigned n, unsig
   most = __reduce_max_sync(~0u, most);
   if (lane == 31) {
     warp_sums[warp] = at;
-    if (most > bucket_run) atomicMax(longest, most);
+    if (most > BucketTuning::run) atomicMax(longest, most);
   }
   __syncthreads();
   at += __reduce_add_sync(~0u, lane < warp ? warp_sums[lane] : 0) - sum;
-  for (unsigned c = first; c < past; ++c) {
+  for (unsigned c = first; c < end; ++c) {
     const unsigned entries = starts[c];
     starts[c] = at;
     begin(c, at);
@@ -107,7 +109,7 @@ __device__ void scan_columns(unsigned* starts, unsigned width, unsigned n, unsig
 // Bytes: a record an entry, the result once, in order.
 // Races: places in a column are handed out in any order, which the ranks make up for; arrays change between barriers.
 template <class Payload, class Offset>
-__global__ void __launch_bounds__(bucket_threads, bucket_blocks)
+__global__ void __launch_bounds__(BucketTuning::threads, BucketTuning::blocks)
     bucket_kernel(BitTranspose<Payload, Offset> task, Buckets buckets, const count_t<Offset>* __restrict__ starts,
                   const Record<Payload>* __restrict__ records) {
   using Count = count_t<Offset>;
@@ -124,13 +126,13 @@ __global__ void __launch_bounds__(bucket_threads, bucket_blocks)
   const auto for_entries = [&](auto&& use) {
 #pragma unroll
     for (int i = 0; i < items; ++i)
-      if (const unsigned p = i * bucket_threads + threadIdx.x; p < n) use(i, p);
+      if (const unsigned p = i * BucketTuning::threads + threadIdx.x; p < n) use(i, p);
   };
 
   Record<Payload> record[items];
   unsigned place[items];  // where an entry belongs
   for_entries([&](int i, unsigned p) { record[i] = load_record(records + first + p); });
-  for (unsigned c = threadIdx.x; c < width; c += bucket_threads) bucket.starts[c] = 0;
+  for (unsigned c = threadIdx.x; c < width; c += BucketTuning::threads) bucket.starts[c] = 0;
   if (threadIdx.x == 0) {
     longest = 0;
     moves = 0;
@@ -156,7 +158,7 @@ __global__ void __launch_bounds__(bucket_threads, bucket_blocks)
     const std::int32_t row = bucket.rows[p];
     const EntryRange run = run_of(bucket, p);
     unsigned at = run.begin - 1;
-#pragma unroll 4
+#pragma unroll 4  // not varied
     for (unsigned q = run.begin; q < run.end; ++q) at += bucket.rows[q] <= row;
     place[i] = at;
     my_moves += static_cast<int>(at) - static_cast<int>(p);
@@ -167,7 +169,7 @@ __global__ void __launch_bounds__(bucket_threads, bucket_blocks)
   if (moves != 0) {
 #pragma unroll 1
     for (int i = 0; i < items; ++i) {
-      const unsigned p = i * bucket_threads + threadIdx.x;
+      const unsigned p = i * BucketTuning::threads + threadIdx.x;
       if (p >= n) break;
       const std::int32_t row = bucket.rows[p];
       const unsigned low = bucket.lows[p];
@@ -180,7 +182,7 @@ __global__ void __launch_bounds__(bucket_threads, bucket_blocks)
     }
   }
 
-  for (unsigned length = bucket_run; length < longest; length *= 2) {  // of sorted runs, merged two by two
+  for (unsigned length = BucketTuning::run; length < longest; length *= 2) {  // of sorted runs, merged two by two
     permute(bucket.rows, place, n);
     permute(bucket.lows, place, n);
     if constexpr (payload_bytes < Payload >> 0) permute(bucket.values, place, n);
@@ -226,11 +228,11 @@ __global__ void __launch_bounds__(sum_threads)
     task.out_col_indices[place] = hot.rows[number];
     if constexpr (payload_bytes < Payload >> 0) task.out_values[place] = hot.payloads[number];
     const std::int64_t first_col = std::int64_t{bucket} * buckets.width;
-    const std::int64_t past_col = min(first_col + buckets.width, std::int64_t{buckets.cols});
+    const std::int64_t end_col = min(first_col + buckets.width, std::int64_t{buckets.cols});
     const std::int64_t unset = place == partition.starts[bucket] ? first_col : std::int64_t{sorted_cols[j - 1]} + 1;
     for (std::int64_t c = unset; c <= col; ++c) task.out_row_offsets[c] = static_cast<Offset>(place);
     if (place + 1 == partition.starts[bucket + 1])
-      for (std::int64_t c = col + 1; c < past_col; ++c) task.out_row_offsets[c] = static_cast<Offset>(place + 1);
+      for (std::int64_t c = col + 1; c < end_col; ++c) task.out_row_offsets[c] = static_cast<Offset>(place + 1);
   }
 }
 
@@ -239,9 +241,9 @@ template <class Payload, class Offset>
 void place_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payload, Offset>& task, const Buckets& buckets,
                    const Partition<Payload, Offset>& partition) {
   constexpr std::size_t shared = SharedBucket<Payload>::bytes;
-  resident_blocks<bucket_kernel<Payload, Offset>>(cuda, shared, bucket_threads);  // allows so much shared memory
-  bucket_kernel<Payload, Offset>
-      <<<buckets.count, bucket_threads, shared, cuda.stream>>>(task, buckets, partition.starts, partition.records);
+  resident_blocks<bucket_kernel<Payload, Offset>>(cuda, shared, BucketTuning::threads);  // allows so much shared memory
+  bucket_kernel<Payload, Offset><<<buckets.count, BucketTuning::threads, shared, cuda.stream>>>(
+      task, buckets, partition.starts, partition.records);
   check(cudaGetLastError());
   const HotEntries<Payload>& hot = partition.hot;
   if (hot.count == 0) return;

@@ -1,16 +1,11 @@
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/convert/transpose.hpp"
-#include "krill/sparse/convert/transpose_buckets.cuh"
-#include "krill/sparse/convert/transpose_partition.cuh"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/convert/transpose.hpp"
+#include "sparse/convert/transpose_buckets.cuh"
+#include "sparse/convert/transpose_partition.cuh"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 namespace {
-
-/// Fewer entries are not worth the wait for the device; and of columns that are empty for the most part, the buckets'
-/// blocks would have little to do.
-constexpr std::int64_t least_entries = std::int64_t{1} << 19;
-constexpr std::int64_t most_cols_per_entry = 4;
 
 bool is_capturing(const Cuda& cuda) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -39,13 +34,16 @@ bool transpose_bits(const Cuda& cuda, const CsrView<const T, Offset>& a, const v
                                            out.col_indices,
                                            static_cast<Payload*>(out_values)};
   if (!is_aligned(task.values) || !is_aligned(task.out_values)) return false;
-  const Buckets buckets = Buckets::of(a.cols, a.nnz, bucket_fill * bucket_capacity<Payload>);
+  const Buckets buckets = Buckets::of(a.cols, a.nnz, CapacityTuning::fill * bucket_capacity<Payload>);
   Frame frame(cuda);
   Partition<Payload, Offset> partition;
   if (!partition_entries(cuda, frame, task, buckets, partition)) return false;
   place_entries(cuda, frame, task, buckets, partition);
   return true;
 }
+
+static_assert(sizeof(Record<NoPayload>) == bucket_record_bytes(0) && sizeof(Record<uint2>) == bucket_record_bytes(8) &&
+              sizeof(Record<uint4>) == bucket_record_bytes(16));
 
 template <int bytes>
 using payload_t = std::conditional_t<bytes == 4, unsigned, std::conditional_t<bytes == 8, uint2, uint4>>;
@@ -55,7 +53,7 @@ using payload_t = std::conditional_t<bytes == 4, unsigned, std::conditional_t<by
 template <class T, class Offset>
 bool transpose_by_buckets(const Cuda& cuda, const CsrView<const T, Offset>& a, bool conjugate,
                           const CsrView<T, Offset>& out, Offset* permutation) {
-  if (a.nnz < least_entries || a.cols / most_cols_per_entry > a.nnz) return false;
+  if (!suits_buckets(a.cols, a.nnz)) return false;
   if (cuda.skip.reason || is_capturing(cuda)) return false;  // a wait is no part of a loop's body
   if (permutation) {
     if (!transpose_bits<payload_t<sizeof(Offset)>>(cuda, a, nullptr, false, out, permutation)) return false;
@@ -72,10 +70,11 @@ bool transpose_by_buckets(const Cuda& cuda, const CsrView<const T, Offset>& a, b
 template bool transpose_by_buckets(const Cuda&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&,
                                    std::int32_t*);
 
-#define INSTANTIATE(T, Offset)                                                                     \
-  template bool transpose_by_buckets(const Cuda&, const CsrView<const kernel_t<T>, Offset>&, bool, \
-                                     const CsrView<kernel_t<T>, Offset>&, Offset*);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct TransposeCudaInstances {
+  static constexpr auto list = instance<bool(const Cuda&, const CsrView<const kernel_t<T>, Offset>&, bool,
+                                             const CsrView<kernel_t<T>, Offset>&, Offset*)>(transpose_by_buckets);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(TransposeCudaInstances);
 
 }  // namespace krill

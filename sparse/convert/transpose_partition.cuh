@@ -1,22 +1,31 @@
 // The first half of the transposition by buckets: every entry to its bucket.
 #pragma once
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/row_of_entry.hpp"
-#include "krill/sparse/convert/transpose_task.cuh"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/row_of_entry.hpp"
+#include "sparse/convert/transpose_task.cuh"
 
 namespace krill {
 
-inline constexpr int partition_flight = 8;                     ///< entries of a thread in flight
-inline constexpr int partition_chunk = 32 * partition_flight;  ///< consecutive entries that a warp takes at a time
-inline constexpr int partition_bins = 1024;                    ///< by which a block sorts its entries
-inline constexpr int histogram_threads = 1024;
-inline constexpr int starts_threads = 1024;
+struct PartitionTuning {
+  static constexpr int flight = 8;   ///< entries of a thread in flight. Not varied.
+  static constexpr int bins = 1024;  ///< by which a block sorts its entries. Not varied.
+  /// Threads of a block, and blocks that share a multiprocessor: what shared memory and registers allow.
+  template <class Payload>
+  static constexpr int threads = payload_bytes<Payload> > 8 ? 128 : 256;
+  template <class Payload>
+  static constexpr int blocks = payload_bytes<Payload> > 8 ? 5 : 3;
+  /// Rows of a chunk, in its lengths, up to which a warp goes along rows and not along entries. Not varied.
+  static constexpr int max_rows_of_chunk = 4;
+};
+struct HistogramTuning {
+  static constexpr int threads = 1024;  ///< of a block that counts in shared memory. Not varied.
+  static constexpr unsigned flight = 8,
+                            global_flight = 4;  ///< entries of a thread; where counts are global. Not varied.
+  static constexpr int starts_threads = 1024;   ///< of the one block that adds counts up. Not varied.
+};
 
-/// Threads of a block of the partition, and blocks that share a multiprocessor: what shared memory and registers allow.
-template <class Payload>
-inline constexpr int partition_threads = payload_bytes<Payload> > 8 ? 128 : 256;
-template <class Payload>
-inline constexpr int partition_blocks = payload_bytes<Payload> > 8 ? 5 : 3;
+inline constexpr int partition_chunk = 32 * PartitionTuning::flight;  ///< consecutive entries of a warp
+inline constexpr int histogram_threads = HistogramTuning::threads, starts_threads = HistogramTuning::starts_threads;
 
 /// What the host waits for.
 struct PartitionFacts {
@@ -54,26 +63,26 @@ __global__ void __launch_bounds__(histogram_threads)
     histogram_kernel(count_t<Offset> nnz, const std::int32_t* __restrict__ col_indices, std::int32_t base,
                      Buckets buckets, count_t<Offset>* counts) {
   using Count = count_t<Offset>;
-  constexpr unsigned flight = 8;
+  constexpr unsigned flight = HistogramTuning::flight;
   extern __shared__ unsigned bins[];
   for (int b = static_cast<int>(threadIdx.x); b < buckets.count; b += histogram_threads) bins[b] = 0;
   __syncthreads();
   const Count share = (nnz + gridDim.x - 1) / gridDim.x;
   const Count first = min(nnz, blockIdx.x * share);
-  const Count past = min(nnz, first + share);
+  const Count end = min(nnz, first + share);
   const auto count = [&](std::int32_t col) {
     unsigned local;
     atomicAdd(bins + buckets.of(static_cast<unsigned>(col - base), local), 1u);
   };
   Count k = first + threadIdx.x;
-  for (; k + (flight - 1) * histogram_threads < past; k += flight * histogram_threads) {
+  for (; k + (flight - 1) * histogram_threads < end; k += flight * histogram_threads) {
     std::int32_t cols[flight];
 #pragma unroll
     for (unsigned u = 0; u < flight; ++u) cols[u] = __ldg(col_indices + k + u * histogram_threads);
 #pragma unroll
     for (unsigned u = 0; u < flight; ++u) count(cols[u]);
   }
-  for (; k < past; k += histogram_threads) count(__ldg(col_indices + k));
+  for (; k < end; k += histogram_threads) count(__ldg(col_indices + k));
   __syncthreads();
   for (int b = static_cast<int>(threadIdx.x); b < buckets.count; b += histogram_threads)
     if (bins[b]) fetch_add(counts + b, bins[b]);
@@ -87,7 +96,7 @@ __global__ void __launch_bounds__(sum_threads)
     histogram_global_kernel(count_t<Offset> nnz, const std::int32_t* __restrict__ col_indices, std::int32_t base,
                             Buckets buckets, count_t<Offset>* counts) {
   using Count = count_t<Offset>;
-  constexpr unsigned flight = 4, tile = flight * sum_threads;
+  constexpr unsigned flight = HistogramTuning::global_flight, tile = flight * sum_threads;
   for (Count first = Count{blockIdx.x} * tile; first < nnz; first += Count{gridDim.x} * tile) {
 #pragma unroll
     for (unsigned u = 0; u < flight; ++u) {
@@ -108,7 +117,7 @@ struct EntrySums {
   Count all, hot;
 };
 
-// One block. A thread adds up neighboring buckets, whole words of the mask; then a scan over the threads.
+// Threads: one block. A thread adds up neighboring buckets, whole words of the mask; then a scan over the threads.
 // Bytes: the counts twice, what it writes. Races: sums of warps are read after the barrier.
 template <class Offset>
 __global__ void __launch_bounds__(starts_threads)
@@ -120,10 +129,10 @@ __global__ void __launch_bounds__(starts_threads)
   const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int words = (buckets.count + 32 * starts_threads - 1) / (32 * starts_threads);
   const std::int64_t first = std::int64_t{thread} * words * 32;
-  const std::int64_t past = min(std::int64_t{buckets.count}, first + words * 32);
+  const std::int64_t end = min(std::int64_t{buckets.count}, first + words * 32);
   EntrySums<Count> mine{};
-#pragma unroll 8
-  for (std::int64_t b = first; b < past; ++b) {
+#pragma unroll 8  // not varied
+  for (std::int64_t b = first; b < end; ++b) {
     const Count n = counts[b];
     mine.all += n;
     if (n > most) mine.hot += n;
@@ -148,11 +157,11 @@ __global__ void __launch_bounds__(starts_threads)
     out_row_offsets[buckets.cols] = static_cast<Offset>(at.all + mine.all);
     facts->hot = at.hot + mine.hot;
   }
-  for (std::int64_t b = first; b < past; b += 32) {
+  for (std::int64_t b = first; b < end; b += 32) {
     unsigned mask = 0;
-#pragma unroll 8
+#pragma unroll 8  // not varied
     for (int bit = 0; bit < 32; ++bit) {
-      if (b + bit >= past) continue;
+      if (b + bit >= end) continue;
       const Count n = counts[b + bit];
       starts[b + bit] = at.all;
       cursors[b + bit] = at.all;
@@ -179,7 +188,7 @@ __global__ void __launch_bounds__(sum_threads)
   for (unsigned chunk = blockIdx.x * warps + threadIdx.x / 32; chunk < chunks; chunk += gridDim.x * warps) {
     unsigned hot = 0;
 #pragma unroll
-    for (unsigned u = 0; u < partition_flight; ++u) {
+    for (unsigned u = 0; u < PartitionTuning::flight; ++u) {
       const Count k = Count{chunk} * partition_chunk + 32 * u + lane;
       unsigned local;
       if (k < nnz) hot += is_hot(hot_mask, buckets.of(static_cast<unsigned>(__ldg(col_indices + k) - base), local));
@@ -197,9 +206,9 @@ __device__ void mark_rows(std::int32_t* marks, int entries, std::int32_t first_r
   const int lane = static_cast<int>(threadIdx.x % 32);
   __syncwarp();
 #pragma unroll
-  for (int u = 0; u < partition_flight; ++u) marks[32 * u + lane] = 0;
+  for (int u = 0; u < PartitionTuning::flight; ++u) marks[32 * u + lane] = 0;
   __syncwarp();
-  if (last_row - first_row <= 4 * partition_chunk) {
+  if (last_row - first_row <= PartitionTuning::max_rows_of_chunk * partition_chunk) {
     for (std::int32_t r = first_row + 1 + lane; r <= last_row; r += 32) {
       const auto start = start_of(r);
       if (start < entries && start < start_of(r + 1)) marks[start] = r - first_row;
@@ -240,16 +249,16 @@ __device__ unsigned sum_before(unsigned mine, unsigned* sums, unsigned& total) {
 // Bytes: the matrix once, a record an entry. Races: places are handed out by atomics, in any order; marks are a warp's
 //   own and lie where records come after the next barrier. The places of hot entries are fixed.
 template <bool with_hot, class Payload, class Offset>
-__global__ void __launch_bounds__(partition_threads<Payload>, partition_blocks<Payload>)
+__global__ void __launch_bounds__(PartitionTuning::threads<Payload>, PartitionTuning::blocks<Payload>)
     partition_kernel(BitTranspose<Payload, Offset> task, unsigned chunks, const std::int32_t* __restrict__ row_of_chunk,
                      Buckets buckets, int bin_bits, count_t<Offset>* cursors, Record<Payload>* records,
                      HotEntries<Payload> hot) {
   using Count = count_t<Offset>;
-  constexpr int flight = partition_flight, threads = partition_threads<Payload>, warps = threads / 32;
-  constexpr int bins_a_thread = partition_bins / threads;
+  constexpr int flight = PartitionTuning::flight, threads = PartitionTuning::threads<Payload>, warps = threads / 32;
+  constexpr int bins_a_thread = PartitionTuning::bins / threads;
   constexpr unsigned hot_bit = 0x80000000u, no_bucket = ~0u;
   __shared__ Record<Payload> sorted[threads * flight];
-  __shared__ unsigned sorted_buckets[threads * flight], bins[partition_bins], warp_sums[warps];
+  __shared__ unsigned sorted_buckets[threads * flight], bins[PartitionTuning::bins], warp_sums[warps];
   const auto thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   auto* marks = reinterpret_cast<std::int32_t*>(sorted) + thread / 32 * partition_chunk;
   const unsigned before_me = (1u << lane) - 1, upto_me = before_me | 1u << lane;
@@ -386,7 +395,7 @@ bool partition_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payloa
   chunk_rows_kernel<<<chunks / sum_threads + 1, sum_threads, 0, cuda.stream>>>(
       task.rows, task.nnz, task.row_offsets, chunks, buckets.tie_bits, row_of_chunk, facts);
   check(cudaGetLastError());
-  if (const std::size_t bins = count * sizeof(unsigned); bins <= most_shared(cuda)) {
+  if (const std::size_t bins = count * sizeof(unsigned); bins <= max_shared(cuda)) {
     const int blocks = resident_blocks<histogram_kernel<Offset>>(cuda, bins, histogram_threads);
     histogram_kernel<Offset>
         <<<blocks, histogram_threads, bins, cuda.stream>>>(nnz, task.col_indices, task.base, buckets, counts);
@@ -402,17 +411,18 @@ bool partition_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payloa
 
   PartitionFacts found{};
   device::copy_out(cuda, &found, facts, sizeof found);
-  constexpr unsigned long long most_hot = 0x7fffffff;
-  if (found.long_row || found.hot > static_cast<unsigned long long>(task.nnz) / 2 || found.hot > most_hot) return false;
+  constexpr unsigned long long max_hot = 0x7fffffff;
+  if (found.long_row || found.hot > static_cast<unsigned long long>(task.nnz) / 2 || found.hot > max_hot) return false;
 
   const auto hot = static_cast<std::size_t>(found.hot);
   HotEntries<Payload> list{hot_mask, nullptr, static_cast<std::int32_t>(hot), nullptr, nullptr, nullptr, nullptr};
   auto* records = frame.take<Record<Payload>>(static_cast<std::size_t>(task.nnz));
   int bin_bits = 0;
-  while ((buckets.count - 1) >> bin_bits >= partition_bins) ++bin_bits;
-  constexpr int threads = partition_threads<Payload>;
-  const int blocks = static_cast<int>(std::min<std::int64_t>(
-      (chunks + threads / 32 - 1) / (threads / 32), std::int64_t{cuda.multiprocessors} * partition_blocks<Payload>));
+  while ((buckets.count - 1) >> bin_bits >= PartitionTuning::bins) ++bin_bits;
+  constexpr int threads = PartitionTuning::threads<Payload>;
+  const int blocks =
+      static_cast<int>(std::min<std::int64_t>((chunks + threads / 32 - 1) / (threads / 32),
+                                              std::int64_t{cuda.multiprocessors} * PartitionTuning::blocks<Payload>));
   if (hot == 0) {
     partition_kernel<false, Payload, Offset>
         <<<blocks, threads, 0, cuda.stream>>>(task, chunks, row_of_chunk, buckets, bin_bits, cursors, records, list);

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/core/pass_cuda.cuh"
 
 namespace krill {
 
@@ -22,12 +22,16 @@ struct NoPayload {};
 template <class Payload>
 inline constexpr int payload_bytes = std::is_empty_v<Payload> ? 0 : sizeof(Payload);
 
-/// Entries that a bucket holds at most, and on average: what was fastest of several sizes with values of 8 bytes on an
-/// H200, where two blocks share a multiprocessor. Values of 16 bytes take twice the room.
+/// What was fastest of several sizes with values of 8 bytes on an H200 (their times were not kept; docs/performance.md
+/// has those of this one, CSR to CSC), where two blocks share a multiprocessor. Values of 16 bytes take twice the room.
+struct CapacityTuning {
+  static constexpr int entries = 4096, wide_entries = 2048;  ///< that a bucket holds at most; of more than 8 bytes
+  static constexpr double fill = 0.8;                        ///< of that, on average
+  static constexpr unsigned max_columns = 2048;              ///< of a bucket. Not varied.
+};
 template <class Payload>
-inline constexpr int bucket_capacity = payload_bytes<Payload> > 8 ? 2048 : 4096;
-inline constexpr double bucket_fill = 0.8;
-inline constexpr unsigned most_bucket_columns = 2048;
+inline constexpr int bucket_capacity =
+    payload_bytes<Payload> > 8 ? CapacityTuning::wide_entries : CapacityTuning::entries;
 
 /// Numbers of entries and places: of the width of the offsets.
 template <class Offset>
@@ -77,7 +81,7 @@ struct Buckets {
   static Buckets of(std::int32_t cols, std::int64_t nnz, double entries) {
     Buckets buckets{};
     const double width = entries * cols / static_cast<double>(nnz);
-    buckets.width = static_cast<unsigned>(std::clamp(width, 1.0, double{most_bucket_columns}));
+    buckets.width = static_cast<unsigned>(std::clamp(width, 1.0, double{CapacityTuning::max_columns}));
     buckets.inverse = static_cast<unsigned>(std::min((1ull << 32) / buckets.width, 0xffffffffull));
     buckets.tie_bits = 31;
     while ((1u << (32 - buckets.tie_bits)) < buckets.width) --buckets.tie_bits;
@@ -149,7 +153,7 @@ struct HotEntries {
   Payload* payloads;
 };
 
-/// What the partition hands on.
+/// The result of the partition.
 template <class Payload, class Offset>
 struct Partition {
   const count_t<Offset>* starts;   ///< where a bucket begins, in the records as in the result; one more at the end

@@ -1,12 +1,14 @@
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/convert/dia_passes.hpp"
-#include "krill/sparse/convert/fill_blocks.hpp"
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/sell_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/dia_passes.hpp"
+#include "sparse/convert/fill_blocks.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/sell_passes.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// Whether nnz() leaves out what a format fills up.
@@ -96,8 +98,10 @@ void update_values(Context& ctx, const Csr<T, Offset>& from, AnyMatrix<T>& to) {
       to);
 }
 
-#define INSTANTIATE(T, Offset) template void update_values(Context&, const Csr<T, Offset>&, AnyMatrix<T>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct UpdateValuesInstances {
+  static constexpr auto list = instance<void(Context&, const Csr<T, Offset>&, AnyMatrix<T>&)>(update_values);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(UpdateValuesInstances);
 
 }  // namespace krill

@@ -1,10 +1,10 @@
-#include "krill/sparse/core/arena.hpp"
+#include "sparse/core/arena.hpp"
 
 #include <algorithm>
 #include <new>
 
-#include "krill/sparse/core/context.hpp"
-#include "krill/sparse/core/memory_use.hpp"
+#include "sparse/core/context.hpp"
+#include "sparse/core/memory_use.hpp"
 
 namespace krill {
 namespace {

@@ -10,12 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "krill/sparse/core/context.hpp"
-#include "krill/sparse/core/types.hpp"
+#include "sparse/core/context.hpp"
+#include "sparse/core/types.hpp"
 
 namespace krill {
 
 namespace detail {
+
+/// A captured loop works on addresses: no array is told when its graph runs again. So an array that was used inside a
+/// loop (the tag has a skip then) is watched. Each launch of a loop's graph is counted, and a host copy older than the
+/// last one is fetched anew where the loop writes the array.
+void count_loop_launch();
+/// Arrays that loops read and whose device copies the host has made stale: a graph may not run before they are fetched.
+std::int64_t stale_in_loops();
 
 /// The bytes behind an Array: a host copy, a device copy, and which of them is current.
 class Mirror {
@@ -24,6 +31,15 @@ class Mirror {
   Mirror(std::size_t bytes, const char* name) : bytes_(bytes), name_(name) {}
   /// Takes over host memory that `owner` keeps alive.
   Mirror(std::shared_ptr<void> owner, std::size_t bytes, const char* name);
+  /// What a mirror borrows: memory on the host, or on a device.
+  struct Borrowed {
+    void* memory;
+    int device;  ///< host, or the device's number
+    std::size_t alignment;
+    bool read_only;
+    static constexpr int host = -1;
+  };
+  Mirror(const Borrowed&, std::size_t bytes, const char* name);
   Mirror(Mirror&& other) noexcept { swap(other); }
   Mirror& operator=(Mirror&& other) noexcept {
     Mirror taken(std::move(other));
@@ -40,6 +56,9 @@ class Mirror {
   void* update(const Cuda& where) { return fetch_device(where), write(where); }
 
   const void* fetch_host() const;
+  /// Brings borrowed memory up to date.
+  void sync(const Host&) const;
+  void sync(const Cuda& where) const;
   std::size_t device_bytes() const { return device_ ? bytes_ : 0; }
   const char* name() const { return name_; }
 
@@ -48,6 +67,12 @@ class Mirror {
   void* reserve_host() const;
   void* reserve_device(const Cuda& where) const;
   void* fetch_device(const Cuda& where) const;
+  void leave_other_device(const Cuda& where) const;
+  void require_writable() const;
+  void note_use(const Cuda& where, bool writes) const;
+  void mark_stale(bool stale) const;
+
+  enum class Lender : unsigned char { none, host, device };
 
   std::size_t bytes_ = 0;
   const char* name_ = "array";
@@ -56,6 +81,11 @@ class Mirror {
   mutable int device_index_ = 0;
   mutable std::uint64_t stream_id_ = 0;  // in this stream's order the device copy is written
   mutable bool host_current_ = false, device_current_ = false;
+  mutable bool in_loop_ = false, written_in_loop_ = false;  // once used so, always watched
+  mutable bool counted_stale_ = false;                      // in stale_in_loops()
+  mutable std::uint64_t host_seen_ = 0;                     // launches of loops before the host copy was fetched
+  Lender lender_ = Lender::none;                            // whose memory is the caller's
+  bool read_only_ = false;
 };
 
 }  // namespace detail
@@ -68,6 +98,12 @@ void copy_bytes(const Cuda&, void* to, const void* from, std::size_t bytes);
 /// is asked for is stale. The contents of a new array are unspecified. Transfers and allocations are counted, and raise
 /// InvalidArgument inside a stream capture, naming the array. Its memory goes back in the order of the stream that used
 /// it last: a graph that holds its address has to be done by then. One thread at a time.
+///
+/// An array may borrow the caller's memory instead, on the host or on a device. It never moves or frees it; the other
+/// side is a copy of its own, made when it is asked for. Writes on the memory's own side are in place. After writes on
+/// the other side sync() brings the memory up to date, and nothing else does: the destructor copies nothing. Whoever
+/// changes borrowed host memory beside Krill says so by edit(), for a device may hold a copy. The memory has to stay as
+/// long as the array, and as long as plans and graphs that were made of it run.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -84,6 +120,35 @@ class Array {
   Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
   Array(Array&&) noexcept = default;
   Array& operator=(Array&&) noexcept = default;
+
+  /// The caller's memory on the host. Of const memory every write raises InvalidArgument. Raises InvalidArgument where
+  /// the address is no multiple of alignof(T).
+  static Array borrow_host(T* memory, std::int64_t size, const char* name = "array") {
+    return Array({memory, detail::Mirror::Borrowed::host, alignof(T), false}, size, name);
+  }
+  static Array borrow_host(const T* memory, std::int64_t size, const char* name = "array") {
+    return Array({const_cast<T*>(memory), detail::Mirror::Borrowed::host, alignof(T), true}, size, name);
+  }
+  /// The caller's memory on that device, or managed memory. It is used in the order of the stream of the context that
+  /// asks for it: what the caller has written to it must be done, or stand in that stream before
+  /// (Context::cuda({.stream = s}) takes the caller's), and so must be done what Krill has enqueued before the caller
+  /// reads it from another stream or the memory ends. Raises InvalidArgument where the memory is not that device's or
+  /// its address is no multiple of device_alignment, and where a context of another device asks for it.
+  static Array borrow_device(int device, T* memory, std::int64_t size, const char* name = "array") {
+    return Array({memory, device, device_alignment, false}, size, name);
+  }
+  static Array borrow_device(int device, const T* memory, std::int64_t size, const char* name = "array") {
+    return Array({const_cast<T*>(memory), device, device_alignment, true}, size, name);
+  }
+  /// As CUDA's own types have it: kernels load std::complex<float> by words of 8 bytes. What they load by 16 bytes they
+  /// load in parts where it lies elsewhere.
+  static constexpr std::size_t device_alignment = is_complex<T> ? 8 : alignof(T);
+  /// Brings borrowed memory up to date after writes on the other side: a copy in the order of the context's stream,
+  /// with a wait where the memory is the host's. Nothing where it is up to date, or the array's own. Memory of a device
+  /// takes a context of that device.
+  void sync(Context& ctx) const {
+    ctx.dispatch([&](const auto& where) { bytes_.sync(where); });
+  }
 
   /// A copy of the contents, made on the host.
   Array clone() const { return Array(std::vector<T>(host().begin(), host().end()), bytes_.name()); }
@@ -122,6 +187,9 @@ class Array {
   std::span<T> edit() { return {static_cast<T*>(bytes_.update(Host{})), static_cast<std::size_t>(size_)}; }
 
  private:
+  Array(const detail::Mirror::Borrowed& borrowed, std::int64_t size, const char* name)
+      : size_(size), bytes_(borrowed, static_cast<std::size_t>(size) * sizeof(T), name) {}
+
   std::int64_t size_ = 0;
   detail::Mirror bytes_;
 };

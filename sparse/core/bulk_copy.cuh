@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill {
 
@@ -24,8 +24,8 @@ __device__ inline std::uint32_t shared_address(const void* p) {
 }
 }  // namespace detail
 
-/// Before the first use of a barrier whose phases each end with so many arrivals; by one thread, the others meet it
-/// after a barrier of the block.
+/// Sets up a barrier each of whose phases ends with so many arrivals. Called by one thread; the others use it after a
+/// barrier of the block.
 __device__ inline void init_barrier([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t arrivals) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(detail::shared_address(&barrier)), "r"(arrivals) : "memory");
@@ -33,14 +33,14 @@ __device__ inline void init_barrier([[maybe_unused]] std::uint64_t& barrier, [[m
 #endif
 }
 
-/// What this thread did before is seen by whoever waits for the phase.
+/// Arrives at the barrier. Threads that wait for the phase see what this thread wrote before.
 __device__ inline void arrive([[maybe_unused]] std::uint64_t& barrier) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(detail::shared_address(&barrier)) : "memory");
 #endif
 }
 
-/// Arrives, and says how many bytes of copies the barrier's phase waits for beside.
+/// Arrives, and makes the phase wait for so many bytes of copies, too.
 __device__ inline void expect_bytes([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(detail::shared_address(&barrier)), "r"(bytes)
@@ -59,14 +59,14 @@ __device__ inline void copy_async([[maybe_unused]] void* to, [[maybe_unused]] co
 #endif
 }
 
-/// By a thread that wrote where the next copy will write, before it arrives.
+/// A fence between this thread's writes to shared memory and a copy that will overwrite them. Called before it arrives.
 __device__ inline void before_next_copy() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 
-/// Until the phase of that parity is over, for this thread to see its bytes.
+/// Waits for the end of the phase of that parity; then this thread sees the bytes that were copied.
 __device__ inline void wait_for_phase([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t parity) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   std::uint32_t done = 0;

@@ -1,4 +1,4 @@
-#include "krill/sparse/core/context.hpp"
+#include "sparse/core/context.hpp"
 
 #include <omp.h>
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <utility>
 
-#include "krill/config.hpp"
-#include "krill/sparse/core/arena.hpp"
-#include "krill/sparse/core/device.hpp"
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/reason.hpp"
+#include "sparse/core/arena.hpp"
+#include "sparse/core/config.hpp"
+#include "sparse/core/device.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/reason.hpp"
 
 namespace krill {
 
@@ -78,11 +78,15 @@ class Context {
   MemoryUse memory_use() const;
   void restart_memory_peak();
 
-  /// Calls f(Host) or f(Cuda); the tag's type picks the overload inside f. Every kernel's door is one call of this.
+  /// Calls f(Host) or f(Cuda); the tag's type picks the overload inside f. Every kernel's door is one call of this. On
+  /// CUDA the context's device is the thread's current one inside of f, and the former one again after it.
   template <class F>
   decltype(auto) dispatch(F&& f) {
     if constexpr (with_cuda)
-      if (on_cuda()) return std::forward<F>(f)(std::as_const(cuda_));
+      if (on_cuda()) {
+        const device::Current current(cuda_.device);
+        return std::forward<F>(f)(std::as_const(cuda_));
+      }
     return std::forward<F>(f)(std::as_const(host_));
   }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "krill/sparse/core/memory_use.hpp"
+#include "sparse/core/memory_use.hpp"
 
 struct CUstream_st;  // the CUDA runtime's stream: this header needs no CUDA
 
@@ -33,6 +33,19 @@ struct DeviceInfo {
 
 namespace device {
 
+/// Makes `device` the thread's current one, and the former one again at the end; costs a look where it is that already.
+/// Never throws: where a device cannot be made current, the call that needs it says so.
+class Current {
+ public:
+  explicit Current(int device) noexcept;
+  ~Current();
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  int former_, device_;
+};
+
 /// What Krill has on a device in its pool, of all contexts; zeros where the device has no pools.
 MemoryUse memory_use(int device);
 void restart_peak(int device);
@@ -45,7 +58,7 @@ DeviceInfo info(int device);  ///< Raises NoDevice.
 /// Why count() is 0, and what to do about it.
 std::string absence();
 
-// All in the order of the tag's stream; copy_out also waits for it.
+// All on the tag's device, whichever is current, in the order of its stream; copy_out also waits for it.
 /// From a pool that keeps what is released, so that a plan costs its kernels and not its allocations. Raises
 /// OutOfMemory with the bytes asked and free; `what` names the asker.
 void* allocate(const Cuda&, std::size_t bytes, const char* what);
@@ -55,6 +68,9 @@ void copy(const Cuda&, void* to, const void* from, std::size_t bytes);
 void fill_zero(const Cuda&, void* to, std::size_t bytes);
 /// Once the work is done that stands in the stream that used the memory last.
 void release(int device, std::uint64_t last_stream_id, void*) noexcept;
+
+/// Raises InvalidArgument, in the name of `what`, unless the memory is that device's, or managed.
+void require_memory_of(int device, const void*, const char* what);
 
 /// Raises InvalidArgument where `what` would happen inside a stream capture, in which it cannot.
 void forbid_in_capture(const Cuda&, const char* what);

@@ -5,10 +5,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "krill/sparse/core/context.hpp"
-#include "krill/sparse/core/current_device.hpp"
-#include "krill/sparse/core/staging.hpp"
-#include "krill/sparse/core/trace.hpp"
+#include "sparse/core/context.hpp"
+#include "sparse/core/staging.hpp"
+#include "sparse/core/trace.hpp"
 
 namespace krill {
 
@@ -65,6 +64,13 @@ cudaError_t try_allocate(const Cuda& where, cudaMemPool_t pool, std::size_t byte
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
 }  // namespace
+
+Current::Current(int device) noexcept : former_(device), device_(device) {
+  if (cudaGetDevice(&former_) == cudaSuccess && former_ != device_) cudaSetDevice(device_);
+}
+Current::~Current() {
+  if (former_ != device_) cudaSetDevice(former_);
+}
 
 int count() {
   int devices = 0;
@@ -146,38 +152,52 @@ void* allocate(const Cuda& where, std::size_t bytes, const char* what) {
 
 void copy_in(const Cuda& where, void* to, const void* from, std::size_t bytes) {
   ++counters().transfers;
-  if (bytes >= least_staged_bytes && copy_in_by_threads(where, to, from, bytes)) return;
+  const Current current(where.device);
+  if (bytes >= min_staged_bytes && copy_in_by_threads(where, to, from, bytes)) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, where.stream));
 }
 
 void copy_out(const Cuda& where, void* to, const void* from, std::size_t bytes) {
   ++counters().transfers;
+  const Current current(where.device);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, where.stream));
   synchronize(where.stream);
 }
 
 void copy(const Cuda& where, void* to, const void* from, std::size_t bytes) {
+  const Current current(where.device);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, where.stream));
 }
 
-void fill_zero(const Cuda& where, void* to, std::size_t bytes) { check(cudaMemsetAsync(to, 0, bytes, where.stream)); }
+void fill_zero(const Cuda& where, void* to, std::size_t bytes) {
+  const Current current(where.device);
+  check(cudaMemsetAsync(to, 0, bytes, where.stream));
+}
 
 void release(int device, std::uint64_t last_stream_id, void* memory) noexcept {
+  const Current current(device);
   if (!pool_of(device)) {
     cudaFree(memory);
     return;
   }
+  // Where that stream is gone, its work is done. cudaFree would leave the memory booked as used by the pool.
   Cuda last;
-  if (find_stream(last_stream_id, last)) {
-    cudaFreeAsync(memory, last.stream);
-    return;
-  }
-  // That stream is gone and its work is done. cudaFree would leave the memory booked as used by the pool.
-  int former = device;
-  cudaGetDevice(&former);
-  if (former != device) cudaSetDevice(device);
-  cudaFreeAsync(memory, nullptr);
-  if (former != device) cudaSetDevice(former);
+  find_stream(last_stream_id, last);
+  cudaFreeAsync(memory, last.stream);
+}
+
+void require_memory_of(int device, const void* memory, const char* what) {
+  if (device < 0 || device >= count()) info(device);  // raises NoDevice
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, memory));
+  if (attributes.type == cudaMemoryTypeManaged) return;
+  if (attributes.type != cudaMemoryTypeDevice)
+    throw InvalidArgument(
+        fmt::format("{}: the memory lies on the host, not on CUDA device {}: use borrow_host", what, device));
+  if (attributes.device != device)
+    throw InvalidArgument(
+        fmt::format("{}: the memory lies on CUDA device {}, not on device {}: name the device that it lies on", what,
+                    attributes.device, device));
 }
 
 void forbid_in_capture(const Cuda& where, const char* what) {
@@ -195,9 +215,12 @@ void wait_for(const Cuda& where, std::uint64_t other) {
   if (other == where.stream_id || !find_stream(other, tag)) return;
   forbid_in_capture(where, "waiting for another stream");
   cudaEvent_t event = nullptr;
-  const Current current(tag.device);
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  check(cudaEventRecord(event, tag.stream));
+  {
+    const Current current(tag.device);  // an event and what it stands behind are of one device
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    check(cudaEventRecord(event, tag.stream));
+  }
+  const Current current(where.device);
   check(cudaStreamWaitEvent(where.stream, event));
   check(cudaEventDestroy(event));  // the runtime keeps it until the wait is over
 }

@@ -1,6 +1,6 @@
 // The build without CUDA: there is never a device, so nothing below count() is reached.
-#include "krill/sparse/core/context.hpp"
-#include "krill/sparse/core/trace.hpp"
+#include "sparse/core/context.hpp"
+#include "sparse/core/trace.hpp"
 
 namespace krill {
 
@@ -10,6 +10,9 @@ TraceRange::TraceRange(const char*) {}
 TraceRange::~TraceRange() = default;
 
 namespace device {
+
+Current::Current(int device) noexcept : former_(device), device_(device) {}
+Current::~Current() = default;
 
 int count() { return 0; }
 std::string absence() {
@@ -26,6 +29,7 @@ void copy_out(const Cuda&, void*, const void*, std::size_t) {}
 void copy(const Cuda&, void*, const void*, std::size_t) {}
 void fill_zero(const Cuda&, void*, std::size_t) {}
 void release(int, std::uint64_t, void*) noexcept {}
+void require_memory_of(int, const void*, const char*) { throw NoDevice(absence()); }
 void forbid_in_capture(const Cuda&, const char*) {}
 void wait_for(const Cuda&, std::uint64_t) {}
 CUstream_st* create_stream(int) { throw NoDevice(absence()); }

@@ -1,4 +1,4 @@
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 
 #include <fmt/format.h>
 

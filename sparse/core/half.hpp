@@ -24,10 +24,10 @@ struct Half {
  private:
   // 0.5 has an ulp of 2^-24, which is the unit of subnormals: next to it they are integers in a float's last bits.
   static constexpr std::uint32_t one_half = 0x3f000000;
-  static constexpr int shift = 23 - 10;                              // bits of fraction that float has more
-  static constexpr std::uint32_t rebias = (127u - 15u) << 23;        // between the biases of the exponents
-  static constexpr std::uint32_t least_normal = (127u - 14u) << 23;  // 2^-14
-  static constexpr std::uint32_t past_all = (127u + 16u) << 23;      // 2^16
+  static constexpr int shift = 23 - 10;                            // bits of fraction that float has more
+  static constexpr std::uint32_t rebias = (127u - 15u) << 23;      // between the biases of the exponents
+  static constexpr std::uint32_t min_normal = (127u - 14u) << 23;  // 2^-14
+  static constexpr std::uint32_t past_all = (127u + 16u) << 23;    // 2^16
   static constexpr std::uint32_t infinity = 0x7f800000, quiet = 0x00400000;
 
   static constexpr std::uint16_t narrow(float value) {
@@ -43,7 +43,7 @@ struct Half {
     std::uint32_t half = 0x7c00;
     if (magnitude > infinity)
       half |= (magnitude | quiet) >> shift & 0x03ff;
-    else if (magnitude < least_normal)
+    else if (magnitude < min_normal)
       half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - one_half;
     else if (magnitude < past_all)
       half = (magnitude - rebias + 0x0fff + (magnitude >> shift & 1)) >> shift;  // a carry may well reach infinity

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "krill/sparse/core/context.hpp"
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/context.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill {
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/core/memory_use.hpp"
+#include "sparse/core/memory_use.hpp"
 
 #include <atomic>
 

@@ -7,12 +7,14 @@
 //     constexpr void finish(const Sum&) const;  // once, after every entry, with the whole sum (not for NoSum)
 //   };
 //
-// A room lists its passes in one header, x_passes.hpp, with the two declarations below in force; x_passes.cpp
-// instantiates them with pass_host.hpp and x_passes.cu with pass_cuda.cuh.
+// A room has its passes in one header, x_passes.hpp, with the two declarations below in force, and lists them there;
+// x_passes.cpp compiles the list with pass_host.hpp and x_passes.cu with pass_cuda.cuh.
 #pragma once
 #include <cstdint>
+#include <tuple>
 
-#include "krill/sparse/core/context.hpp"
+#include "sparse/core/context.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 
@@ -46,5 +48,9 @@ template <class Pass>
 void run_pass(const Host&, std::int64_t n, Pass);
 template <class Pass>
 void run_pass(const Cuda&, std::int64_t n, Pass);
+
+/// run_pass of each Pass on a backend: what a list of passes consists of (instantiate.hpp).
+template <class Where, class... Pass>
+constexpr std::tuple passes{instance<void(const Where&, std::int64_t, Pass)>(run_pass)...};
 
 }  // namespace krill

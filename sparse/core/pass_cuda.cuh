@@ -6,13 +6,18 @@
 #include <mutex>
 #include <type_traits>
 
-#include "krill/sparse/core/pass.hpp"
+#include "sparse/core/pass.hpp"
 
 namespace krill {
 
-inline constexpr int sum_threads = 256;
-inline constexpr int sum_blocks_per_multiprocessor = 8;  // 2048 resident threads: the chip's limit
-inline constexpr int pass_unroll = 4;                    // entries in flight a thread
+/// Of passes, and of all kernels that end in a sum over the grid.
+struct PassTuning {
+  static constexpr int threads = 256;                  ///< of a block. Not varied.
+  static constexpr int blocks_per_multiprocessor = 8;  ///< 2048 resident threads: the chip's limit
+  static constexpr int unroll = 4;                     ///< entries in flight a thread. Not varied.
+};
+inline constexpr int sum_threads = PassTuning::threads;
+inline constexpr int sum_blocks_per_multiprocessor = PassTuning::blocks_per_multiprocessor;
 
 /// The value with f applied to each of its 4-byte words.
 template <class T, class F>
@@ -38,7 +43,8 @@ __device__ T shuffle_from(T value, int source) {
   return on_words(value, [source](unsigned word) { return __shfl_sync(~0u, word, source); });
 }
 
-/// What another multiprocessor wrote before its ticket: volatile words, so that L1 does not answer.
+/// A value that another multiprocessor wrote before it took its ticket. Loaded as volatile words, past L1, which may
+/// hold old ones.
 template <class T>
 __device__ T load_through(const T* from) {
   T value;
@@ -82,7 +88,7 @@ struct GridScratch {
 
 /// Adds `mine` over the grid and calls use(total) once, in one thread of the block that arrives last; there, late() is
 /// what each thread adds to it.
-/// Repeatable: the partial sums are added in block order, whoever arrives last. No deadlock: nobody waits for anybody.
+/// Repeatable: the partial sums are added in block order, whichever block arrives last. No deadlock: no block waits.
 /// The fence orders a block's partial before its ticket; the ticket is handed back as zero for the next kernel.
 template <class T, class Use, class Late>
 __device__ void grid_sum(T mine, GridScratch<T> scratch, Use&& use, Late&& late) {
@@ -117,7 +123,7 @@ inline int grid_blocks(const Cuda& cuda, std::int64_t n, int per_block = sum_thr
 }
 
 /// Shared memory that a block can have on the device, bytes.
-inline std::size_t most_shared(const Cuda& cuda) {
+inline std::size_t max_shared(const Cuda& cuda) {
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda.device));
   return static_cast<std::size_t>(most);
@@ -150,7 +156,7 @@ GridScratch<T> grid_scratch(const Cuda& cuda, Frame& frame, int blocks) {
   return {frame.take<T>(static_cast<std::size_t>(blocks)), cuda.ticket};
 }
 
-/// Threads: grid-stride over the entries, pass_unroll of them in flight. Bytes: what the pass says.
+/// Threads: grid-stride over the entries, PassTuning::unroll of them in flight. Bytes: what the pass says.
 /// Races: entry(i) touches index i alone; finish runs after every block's part.
 template <class Pass, class Sum = typename Pass::Sum>
 __global__ void __launch_bounds__(sum_threads)
@@ -159,7 +165,7 @@ __global__ void __launch_bounds__(sum_threads)
   Sum sum{};
   const std::int64_t stride = std::int64_t(gridDim.x) * sum_threads;
   std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x;
-#pragma unroll pass_unroll
+#pragma unroll PassTuning::unroll
   for (; i < n; i += stride) sum += pass.entry(i);
   if constexpr (!std::is_same_v<Sum, NoSum>) grid_sum(sum, scratch, [&](const Sum& total) { pass.finish(total); });
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "krill/sparse/core/pass.hpp"
+#include "sparse/core/pass.hpp"
 
 namespace krill {
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/core/reason.hpp"
+#include "sparse/core/reason.hpp"
 
 namespace krill {
 

@@ -3,12 +3,12 @@
 #pragma once
 #include <cstddef>
 
-#include "krill/sparse/core/context.hpp"
+#include "sparse/core/context.hpp"
 
 namespace krill::device {
 
 /// What a copy by several threads starts to pay from; below, the first one would cost more than it saves.
-inline constexpr std::size_t least_staged_bytes = std::size_t{16} << 20;
+inline constexpr std::size_t min_staged_bytes = std::size_t{16} << 20;
 
 /// Copies to the device in the order of the tag's stream; when it returns, the host memory has been read. False, and
 /// nothing is done, where there is one thread or no memory can be pinned. A process keeps 12 MiB pinned from the first

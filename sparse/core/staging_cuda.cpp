@@ -1,3 +1,4 @@
+#include <cuda_runtime_api.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -6,21 +7,20 @@
 #include <exception>
 #include <mutex>
 
-#include "krill/sparse/core/current_device.hpp"
-#include "krill/sparse/core/staging.hpp"
+#include "sparse/core/staging.hpp"
 
 namespace krill::device {
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 20, huge_page = std::size_t{2} << 20;
-constexpr int most_threads = 6;  // more were no quicker: the bus is full
-constexpr int slots_each = 2;    // one is filled while the other one is on its way
+constexpr int max_threads = 6;  // more were no quicker: the bus is full
+constexpr int slots_each = 2;   // one is filled while the other one is on its way
 
 /// Pinned memory of the process; null where there can be none. To pin pages that are there took 0.10 ms a MiB on an
 /// H200's host, cudaHostAlloc 0.50.
 std::byte* slots() {
   static std::byte* const memory = [] {
-    constexpr std::size_t bytes = most_threads * slots_each * chunk;
+    constexpr std::size_t bytes = max_threads * slots_each * chunk;
     void* pages = std::aligned_alloc(huge_page, bytes);
     if (!pages) return static_cast<std::byte*>(nullptr);
     std::memset(pages, 0, bytes);
@@ -66,7 +66,7 @@ void copy_share(const Cuda& where, std::byte* to, const std::byte* from, std::si
 
 bool copy_in_by_threads(const Cuda& where, void* to, const void* from, std::size_t bytes) {
   static std::mutex mutex;
-  const int threads = omp_in_parallel() ? 1 : std::min(omp_get_max_threads(), most_threads);
+  const int threads = omp_in_parallel() ? 1 : std::min(omp_get_max_threads(), max_threads);
   if (threads < 2) return false;
   const std::lock_guard lock(mutex);
   {

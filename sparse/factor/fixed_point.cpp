@@ -1,19 +1,22 @@
-#include "krill/sparse/factor/fixed_point.hpp"
+#include "sparse/factor/fixed_point.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/made_for.hpp"
-#include "krill/sparse/factor/fixed_point_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/made_for.hpp"
+#include "sparse/factor/fixed_point_passes.hpp"
+#include "sparse/triangular/layout_sizes.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class T, class Offset>
 void require_square(const Csr<T, Offset>& A) {
-  require_size("factorisation by sweeps: columns of the matrix", A.cols(), A.rows());
+  require_size("factorization by sweeps: columns of the matrix", A.cols(), A.rows());
 }
 
 /// Offsets of what each row of `a` has up to its diagonal.
@@ -36,11 +39,11 @@ FixedPointFactor<T, Offset>::FixedPointFactor(Analysis, Context& ctx, const Csr<
       matrix_((require_square(A), A.cols()), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()),
               Array<T>(A.nnz(), "factor")) {
   if (sweeps < 1)
-    throw InvalidArgument(fmt::format("factorisation by sweeps: {} sweeps, 1 or more are needed", sweeps));
+    throw InvalidArgument(fmt::format("factorization by sweeps: {} sweeps, 1 or more are needed", sweeps));
   require_lu(boost, kind);
   const bool lu = kind == Factorization::ilu0;
   Array<Offset> diagonals(A.rows(), "places of the diagonal");
-  Array<LeastRow> missing(1, "first row without a diagonal");
+  Array<FirstRow> missing(1, "first row without a diagonal");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals.write(where), missing.write(where)});
   });
@@ -68,6 +71,23 @@ FixedPointFactor<T, Offset>::FixedPointFactor(Analysis, Context& ctx, const Csr<
 }
 
 template <class T, class Offset>
+HeldMemory FixedPointFactor<T, Offset>::memory(MemoryLedger& ledger, const Csr<T, Offset>& A, Factorization kind) {
+  const bool lu = kind == Factorization::ilu0;
+  HeldMemory kept = csr_memory(ledger, A);
+  const std::int64_t count = count_entries(A, Fill::lower) + A.rows() + (lu ? count_entries(A, Fill::upper) : 0);
+  {
+    const HeldMemory diagonals = ledger.hold<Offset>(A.rows());
+    const HeldMemory turned = lu ? transpose_memory(ledger, CsrSizes::of(A), true) : HeldMemory();
+    for (int part = 0; part < (lu ? 2 : 1); ++part) kept += ledger.hold<Offset>(A.rows() + std::int64_t{1});
+    kept += ledger.hold<std::int32_t>(2 * count);
+    kept += ledger.hold<Offset>(count);
+  }
+  const std::size_t values = static_cast<std::size_t>(count) * sizeof(T);
+  ledger.scratch({values, values, values});
+  return kept;
+}
+
+template <class T, class Offset>
 FixedPointFactor<T, Offset> FixedPointFactor<T, Offset>::analyze(Context& ctx, const Csr<T, Offset>& A,
                                                                  Factorization kind, std::int32_t sweeps,
                                                                  std::optional<PivotBoost<T>> boost) {
@@ -83,7 +103,7 @@ FixedPointFactor<T, Offset>::FixedPointFactor(Context& ctx, const Csr<T, Offset>
 
 template <class T, class Offset>
 void FixedPointFactor<T, Offset>::require_like(const Context& ctx, const Csr<T, Offset>& A) const {
-  require_size("factorisation by sweeps: entries of the matrix", A.nnz(), matrix_.nnz());
+  require_size("factorization by sweeps: entries of the matrix", A.nnz(), matrix_.nnz());
   require_made_for(ctx, on_cuda_, "factor by sweeps");
 }
 
@@ -174,8 +194,6 @@ std::int32_t FixedPointFactor<T, Offset>::boosts() const {
   return events_.host()[boosted_pivots_event];
 }
 
-#define INSTANTIATE(T, Offset) template class FixedPointFactor<T, Offset>;
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE_WITH_OFFSETS(FixedPointFactor);
 
 }  // namespace krill

@@ -1,15 +1,17 @@
-// Incomplete factorisations by sweeps over all entries at once (Chow and Patel 2015).
+// Incomplete factorizations by sweeps over all entries at once (Chow and Patel 2015).
 #pragma once
-#include "krill/sparse/factor/incomplete.hpp"
+#include "sparse/factor/incomplete.hpp"
 
 namespace krill {
 
+namespace detail {
 template <class Offset>
 struct Unknowns;
+}
 
 /// ILU(0) or IC(0) as the fixed point of its own equations, an unknown an entry: l_ij = (a_ij - sum l_ik u_kj) / u_jj
 /// left of the diagonal, u_ij = a_ij - sum l_ik u_kj elsewhere, sums over k < min(i, j). A sweep puts the values of the
-/// sweep before into all right-hand sides, so rows wait for nobody and the result repeats bitwise.
+/// sweep before into all right-hand sides, so no row waits for another and the result repeats bitwise.
 ///
 /// The first guess is the triangles of A, L with its columns divided by A's diagonal. That is the guess of the paper,
 /// which scales A to a diagonal of ones: the sweeps themselves are the same for a matrix that is scaled from both
@@ -29,6 +31,9 @@ class FixedPointFactor {
   /// The analysis alone: there is no factor before the first update().
   static FixedPointFactor analyze(Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps,
                                   std::optional<PivotBoost<T>> = {});
+
+  /// What analysis and update take.
+  static HeldMemory memory(MemoryLedger&, const Csr<T, Offset>& A, Factorization);
 
   /// New values of the same pattern. Each sweep moves 3 sizeof T + 8 bytes an entry, and from the caches what the
   /// merging of rows with columns takes. Workspace: 3 sizeof T an entry. No analysis, no wait, capturable after a first
@@ -65,7 +70,7 @@ class FixedPointFactor {
                    std::optional<PivotBoost<T>>);
   void require_like(const Context&, const Csr<T, Offset>& A) const;
   template <class Where>
-  Unknowns<Offset> unknowns(const Where&) const;
+  detail::Unknowns<Offset> unknowns(const Where&) const;
 
   Factorization kind_;
   std::int32_t sweeps_;

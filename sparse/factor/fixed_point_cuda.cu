@@ -1,7 +1,8 @@
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/factor/fixed_point_passes.hpp"
 
-namespace krill {
-using Where = Cuda;
-}
+namespace krill::detail {
 
-#include "krill/sparse/factor/fixed_point_instances.hpp"
+KRILL_INSTANTIATE_WITH_OFFSETS(FixedPointPasses, Cuda);
+
+}  // namespace krill::detail

@@ -1,7 +1,8 @@
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/factor/fixed_point_passes.hpp"
 
-namespace krill {
-using Where = Host;
-}
+namespace krill::detail {
 
-#include "krill/sparse/factor/fixed_point_instances.hpp"
+KRILL_INSTANTIATE_WITH_OFFSETS(FixedPointPasses, Host);
+
+}  // namespace krill::detail

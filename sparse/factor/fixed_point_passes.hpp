@@ -1,11 +1,11 @@
-// The parts of a factorisation by sweeps.
+// The parts of a factorization by sweeps.
 #pragma once
 #include <cmath>
 
-#include "krill/sparse/factor/fixed_point.hpp"
-#include "krill/sparse/factor/incomplete_passes.hpp"
+#include "sparse/factor/fixed_point.hpp"
+#include "sparse/factor/incomplete_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Entries of each row up to the diagonal, the diagonal included where that is wanted. Over the rows.
 template <class Offset>
@@ -251,4 +251,12 @@ struct FactorResidual {
   constexpr void finish(const Sum& sum) const { *squared_norm = sum; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct FixedPointPasses {
+  static constexpr auto list =
+      passes<Where, CountPart<Offset>, FillPart<Offset>, CopyEntries<T>, FirstGuess<T, Offset>, FactorSweep<T, Offset>,
+             StoreFactor<T, Offset>, GatherFactor<T, Offset>, FactorResidual<T, Offset>>;
+};
+
+}  // namespace krill::detail

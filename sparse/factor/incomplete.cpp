@@ -1,219 +1,287 @@
-#include "krill/sparse/factor/incomplete.hpp"
+#include "sparse/factor/incomplete.hpp"
 
 #include <algorithm>
 
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/made_for.hpp"
-#include "krill/sparse/factor/incomplete_passes.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/made_for.hpp"
+#include "sparse/factor/incomplete_passes.hpp"
+#include "sparse/factor/item_sizes.hpp"
 
 namespace krill {
 namespace {
 
-template <class Offset, class T>
-Csr<T, Offset> entries_of(Context& ctx, const Bsr<T>& A) {
-  require_size("incomplete factorisation: columns of a block", A.blocks().col_dim, A.blocks().row_dim);
-  return to_csr<T, Offset>(ctx, A);
-}
+/// What rows wait for, found in the analysis for CUDA.
+template <class Offset>
+struct ItemArrays {
+  std::int32_t lanes = 1, room = 0, max_of_a_row = 0;
+  std::int64_t published = 0;
+  bool has_long_rows = false;
+  Array<FactorRow<Offset>> rows{0, "rows in order"};
+  Array<std::int64_t> slices{0, "slices of items"};
+  Array<Offset> gates{0, "gates"}, positions{0, "positions of items"};
+  Array<std::uint8_t> codes{0, "codes of items"};
 
-template <class T, class Offset>
-LevelSchedule scheduled(Context& ctx, const Csr<T, Offset>& A) {
-  require_size("incomplete factorisation: columns of the matrix", A.cols(), A.rows());
-  if (!ctx.on_cuda()) return {ctx, A.rows(), Fill::lower};
-  return {ctx, A.row_offsets(), A.col_indices(), Fill::lower};
-}
+  FactorItems<Offset> view(const auto& where, const Array<std::int32_t>& inverse) const {
+    return {lanes,
+            room,
+            max_of_a_row,
+            published,
+            has_long_rows,
+            rows.read(where),
+            inverse.read(where),
+            slices.read(where),
+            gates.read(where),
+            positions.read(where),
+            codes.read(where)};
+  }
+  std::size_t bytes() const { return detail::bytes_of(rows, slices, gates, positions, codes); }
+};
 
 }  // namespace
 
 template <class T, class Offset>
-IncompleteFactor<T, Offset>::IncompleteFactor(Analysis, Context& ctx, const Csr<T, Offset>& A, Factorization kind,
-                                              std::optional<PivotBoost<T>> boost)
-    : kind_(kind),
-      boost_(boost),
-      on_cuda_(ctx.on_cuda()),
-      schedule_(scheduled(ctx, A)),
-      matrix_(A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), Array<T>(A.nnz(), "factor")),
-      diagonals_(A.rows(), "places of the diagonal") {
-  require_lu(boost, kind);
-  Array<LeastRow> missing(1, "first row without a diagonal");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals_.write(where), missing.write(where)});
-  });
-  first_missing_ = missing.host()[0].row;
-  if (on_cuda_ && A.rows() > 0) find_items(ctx);
+struct IncompleteFactor<T, Offset>::Body {
+  Factorization kind;
+  std::optional<PivotBoost<T>> boost;
+  bool on_cuda;
+  LevelSchedule schedule;
+  Csr<T, Offset> matrix;
+  Array<Offset> diagonals;  // of each row, where its entries from the diagonal on begin
+  std::int32_t first_missing = 0;
+  ItemArrays<Offset> items = {};
+  Array<std::int32_t> events{pivot_events, "pivot events"};
+
+  // For a matrix in BSR: of each entry, where it stands in the blocks, and its value.
+  std::int32_t block_dim = 1;
+  Array<Offset> positions_in_blocks{0, "positions in blocks"};
+  Array<T> gathered{0, "values out of blocks"};
+
+  Body(Context& ctx, const Csr<T, Offset>& A, Factorization wanted, const std::optional<PivotBoost<T>>& wanted_boost)
+      : kind(wanted),
+        boost(wanted_boost),
+        on_cuda(ctx.on_cuda()),
+        schedule(find_schedule(ctx, A, on_cuda)),
+        matrix(A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), Array<T>(A.nnz(), "factor")),
+        diagonals(A.rows(), "places of the diagonal") {
+    require_lu(boost, kind);
+    Array<FirstRow> missing(1, "first row without a diagonal");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, A.rows(), FindDiagonals<Offset>{pattern(where, A), diagonals.write(where), missing.write(where)});
+    });
+    first_missing = missing.host()[0].row;
+    if (on_cuda && A.rows() > 0) find_items(ctx);
+  }
+
+  FactorPattern<Offset> factored(const auto& where) const {
+    return {pattern(where, matrix), diagonals.read(where), kind == Factorization::ic0};
+  }
+
+  void find_items(Context& ctx) {
+    const std::int32_t rows = matrix.rows();
+    const std::int64_t nnz = matrix.nnz();
+    Array<std::int32_t> row_indices(nnz, "row_indices"), items_of_rows(rows, "items of rows");
+    Array<std::uint8_t> counts(nnz, "items of entries");
+    Array<ItemFacts> facts(1, "facts of items");
+    ctx.dispatch([&](const auto& where) {
+      expand_offsets(where, rows, nnz, matrix.row_offsets().read(where), row_indices.write(where));
+      run_pass(where, nnz, CountItems<Offset>{factored(where), row_indices.read(where), counts.write(where)});
+      run_pass(where, rows,
+               AddItems<Offset>{factored(where), schedule.order().read(where), counts.read(where),
+                                items_of_rows.write(where), facts.write(where)});
+    });
+    items.has_long_rows = facts.host()[0].long_rows > 0;
+    items.lanes = factor_lanes(facts.host()[0], rows, sizeof(T));
+    items.max_of_a_row = facts.host()[0].max_items;
+    items.room = facts.host()[0].longest | 1;  // odd, so that rows lie in different banks
+    const std::int64_t slices = detail::ceil_div(rows, 32 / items.lanes);
+    Array<std::int64_t> item_lengths(slices, "items of slices"), published_lengths(slices, "published by slices"),
+        published(slices + 1, "where slices publish");
+    items.slices = Array<std::int64_t>(slices + 1, "slices of items");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, slices,
+               LaySlices<Offset>{factored(where), schedule.order().read(where), items_of_rows.read(where), items.lanes,
+                                 item_lengths.write(where), published_lengths.write(where)});
+      scan_counts(where, slices, item_lengths.read(where), items.slices.write(where));
+      scan_counts(where, slices, published_lengths.read(where), published.write(where));
+    });
+    const std::int64_t count = last_offset(ctx, items.slices);
+    items.published = last_offset(ctx, published);
+    require_offsets_fit<Offset>(items.published);
+    items.rows = Array<FactorRow<Offset>>(rows, "rows in order");
+    items.gates = Array<Offset>(slices, "gates");
+    items.positions = Array<Offset>(count, "positions of items");
+    items.codes = Array<std::uint8_t>(count, "codes of items");
+    ctx.dispatch([&](const auto& where) {
+      const std::int32_t* level_offsets = schedule.offsets().read(where);
+      run_pass(where, slices,
+               FillRows<Offset>{factored(where), schedule.order().read(where), items_of_rows.read(where), level_offsets,
+                                schedule.levels(), items.lanes, published.read(where), items.rows.write(where)});
+      run_pass(where, slices,
+               FindGates<Offset>{factored(where), items.rows.read(where), level_offsets, schedule.levels(), items.lanes,
+                                 items.gates.write(where)});
+      run_pass(where, nnz,
+               FillItems<Offset>{factored(where), row_indices.read(where), counts.read(where), items.rows.read(where),
+                                 schedule.inverse().read(where), items.lanes, items.slices.read(where),
+                                 items.positions.write(where), items.codes.write(where)});
+    });
+  }
+
+  void factor(Context& ctx, const Array<T>& values, double shift) {
+    require_made_for(ctx, on_cuda, "incomplete factor");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, pivot_events, ClearEvents{events.write(where)});
+      FactorTask<kernel_t<T>, Offset> task;
+      task.p = factored(where);
+      task.values = values.read(where);
+      task.to = matrix.values().write(where);
+      task.diagonal_factor = 1 + shift;
+      if (on_cuda) task.items = items.view(where, schedule.inverse());
+      task.boost = for_kernels(boost);
+      task.events = events.update(where);
+      if (matrix.rows()) run_factorization(where, task);
+    });
+  }
+
+  /// Raises ShapeMismatch unless A has the shape and blocks of the matrix that the factor was made of.
+  void require_like(const Bsr<T>& A) const {
+    require_size("incomplete factorization: rows of the matrix", A.rows(), matrix.rows());
+    require_size("incomplete factorization: columns of a block", A.blocks().row_dim, block_dim);
+    require_size("incomplete factorization: entries of its blocks", positions_in_blocks.size(), matrix.nnz());
+  }
+};
+
+template <class T, class Offset>
+IncompleteFactor<T, Offset>::IncompleteFactor(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+template <class T, class Offset>
+IncompleteFactor<T, Offset>::IncompleteFactor(IncompleteFactor&&) noexcept = default;
+template <class T, class Offset>
+IncompleteFactor<T, Offset>& IncompleteFactor<T, Offset>::operator=(IncompleteFactor&&) noexcept = default;
+template <class T, class Offset>
+IncompleteFactor<T, Offset>::~IncompleteFactor() = default;
+
+template <class T, class Offset>
+LevelSchedule IncompleteFactor<T, Offset>::find_schedule(Context& ctx, const Csr<T, Offset>& A, bool for_cuda) {
+  require_size("incomplete factorization: columns of the matrix", A.cols(), A.rows());
+  if (!for_cuda) return {ctx, A.rows(), Fill::lower};
+  return {ctx, A.row_offsets(), A.col_indices(), Fill::lower};
 }
 
 template <class T, class Offset>
-void IncompleteFactor<T, Offset>::find_items(Context& ctx) {
-  const std::int32_t rows = matrix_.rows();
-  const auto whole = [&](const auto& where) {
-    return FactorPattern<Offset>{pattern(where, matrix_), diagonals_.read(where), kind_ == Factorization::ic0};
-  };
-  const std::int64_t nnz = matrix_.nnz();
-  Array<std::int32_t> row_indices(nnz, "row_indices"), items_of_rows(rows, "items of rows");
-  Array<std::uint8_t> counts(nnz, "items of entries");
-  Array<ItemFacts> facts(1, "facts of items");
-  ctx.dispatch([&](const auto& where) {
-    expand_offsets(where, rows, nnz, matrix_.row_offsets().read(where), row_indices.write(where));
-    run_pass(where, nnz, CountItems<Offset>{whole(where), row_indices.read(where), counts.write(where)});
-    run_pass(where, rows,
-             AddItems<Offset>{whole(where), schedule_.order().read(where), counts.read(where),
-                              items_of_rows.write(where), facts.write(where)});
-  });
-  has_long_rows_ = facts.host()[0].long_rows > 0;
-  lanes_ = factor_lanes(facts.host()[0], rows, sizeof(T));
-  most_items_ = facts.host()[0].most;
-  room_ = facts.host()[0].longest | 1;  // odd, so that rows lie in different banks
-  const std::int64_t slices = detail::ceil_div(rows, 32 / lanes_);
-  Array<std::int64_t> item_lengths(slices, "items of slices"), shown_lengths(slices, "shown by slices"),
-      shown(slices + 1, "where slices show");
-  slices_ = Array<std::int64_t>(slices + 1, "slices of items");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, slices,
-             LaySlices<Offset>{whole(where), schedule_.order().read(where), items_of_rows.read(where), lanes_,
-                               item_lengths.write(where), shown_lengths.write(where)});
-    scan_counts(where, slices, item_lengths.read(where), slices_.write(where));
-    scan_counts(where, slices, shown_lengths.read(where), shown.write(where));
-  });
-  const std::int64_t items = last_offset(ctx, slices_);
-  shown_ = last_offset(ctx, shown);
-  require_offsets_fit<Offset>(shown_);
-  rows_ = Array<FactorRow<Offset>>(rows, "rows in order");
-  gates_ = Array<Offset>(slices, "gates");
-  positions_ = Array<Offset>(items, "positions of items");
-  codes_ = Array<std::uint8_t>(items, "codes of items");
-  ctx.dispatch([&](const auto& where) {
-    const std::int32_t* level_offsets = schedule_.offsets().read(where);
-    run_pass(where, slices,
-             FillRows<Offset>{whole(where), schedule_.order().read(where), items_of_rows.read(where), level_offsets,
-                              schedule_.levels(), lanes_, shown.read(where), rows_.write(where)});
-    run_pass(where, slices,
-             FindGates<Offset>{whole(where), rows_.read(where), level_offsets, schedule_.levels(), lanes_,
-                               gates_.write(where)});
-    run_pass(where, nnz,
-             FillItems<Offset>{whole(where), row_indices.read(where), counts.read(where), rows_.read(where),
-                               schedule_.places().read(where), lanes_, slices_.read(where), positions_.write(where),
-                               codes_.write(where)});
-  });
+HeldMemory IncompleteFactor<T, Offset>::memory(MemoryLedger& ledger, Context& host, const Csr<T, Offset>& A,
+                                               Factorization kind, const LevelSchedule& schedule) {
+  HeldMemory kept = schedule.memory(ledger);
+  kept += csr_memory(ledger, A);
+  kept += ledger.hold<Offset>(A.rows());  // places of the diagonal
+  if (!ledger.on_cuda()) {
+    ledger.scratch({static_cast<std::size_t>(A.cols()) * sizeof(Offset)});  // where a row has its columns
+    return kept;
+  }
+  const ItemSizes items = count_items(host, A, schedule, kind == Factorization::ic0);
+  const HeldMemory row_indices = ledger.hold<std::int32_t>(A.nnz()), of_rows = ledger.hold<std::int32_t>(A.rows()),
+                   counts = ledger.hold<std::uint8_t>(A.nnz()),
+                   each = ledger.hold<std::int64_t>(3 * (items.slices + 1));
+  kept += ledger.hold<std::int64_t>(items.slices + 1);
+  kept += ledger.hold<FactorRow<Offset>>(A.rows());
+  kept += ledger.hold<Offset>(items.slices);  // gates
+  kept += ledger.hold<Offset>(items.places);
+  kept += ledger.hold<std::uint8_t>(items.places);
+  ledger.scratch({static_cast<std::size_t>(items.published) * sizeof(T)});
+  return kept;
 }
 
 template <class T, class Offset>
 IncompleteFactor<T, Offset> IncompleteFactor<T, Offset>::analyze(Context& ctx, const Csr<T, Offset>& A,
                                                                  Factorization kind,
                                                                  std::optional<PivotBoost<T>> boost) {
-  return {Analysis{}, ctx, A, kind, boost};
+  return IncompleteFactor(std::make_unique<Body>(ctx, A, kind, boost));
 }
 
 template <class T, class Offset>
 IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>& A, Factorization kind,
                                               std::optional<PivotBoost<T>> boost)
-    : IncompleteFactor(Analysis{}, ctx, A, kind, boost) {
-  update(ctx, A);
+    : body_(std::make_unique<Body>(ctx, A, kind, boost)) {
+  body_->factor(ctx, A.values(), 0);
 }
 
 template <class T, class Offset>
 IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Bsr<T>& A, Factorization kind,
-                                              std::optional<PivotBoost<T>> boost)
-    : IncompleteFactor(ctx, entries_of<Offset>(ctx, A), kind, boost, A) {}
-
-template <class T, class Offset>
-IncompleteFactor<T, Offset>::IncompleteFactor(Context& ctx, const Csr<T, Offset>& entries, Factorization kind,
-                                              std::optional<PivotBoost<T>> boost, const Bsr<T>& A)
-    : IncompleteFactor(ctx, entries, kind, boost) {
-  block_dim_ = A.blocks().row_dim;
-  places_ = places_in_blocks(ctx, A, entries);
+                                              std::optional<PivotBoost<T>> boost) {
+  require_size("incomplete factorization: columns of a block", A.blocks().col_dim, A.blocks().row_dim);
+  const auto entries = to_csr<T, Offset>(ctx, A);
+  body_ = std::make_unique<Body>(ctx, entries, kind, boost);
+  body_->factor(ctx, entries.values(), 0);
+  body_->block_dim = A.blocks().row_dim;
+  body_->positions_in_blocks = positions_in_blocks(ctx, A, entries);
 }
 
 template <class T, class Offset>
 void IncompleteFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, double shift) {
-  require_size("incomplete factorisation: entries of the matrix", A.nnz(), matrix_.nnz());
-  run(ctx, A.values(), shift);
+  require_size("incomplete factorization: entries of the matrix", A.nnz(), matrix().nnz());
+  body_->factor(ctx, A.values(), shift);
 }
 
 template <class T, class Offset>
 void IncompleteFactor<T, Offset>::update(Context& ctx, const Bsr<T>& A, double shift) {
-  require_size("incomplete factorisation: rows of the matrix", A.rows(), matrix_.rows());
-  require_size("incomplete factorisation: columns of a block", A.blocks().row_dim, block_dim_);
-  require_size("incomplete factorisation: entries of its blocks", places_.size(), matrix_.nnz());
-  if (gathered_.size() != matrix_.nnz()) gathered_ = Array<T>(matrix_.nnz(), "values out of blocks");
+  body_->require_like(A);
+  const std::int64_t nnz = matrix().nnz();
+  Array<T>& gathered = body_->gathered;
+  if (gathered.size() != nnz) gathered = Array<T>(nnz, "values out of blocks");
   ctx.dispatch([&](const auto& where) {
-    apply_permutation(where, matrix_.nnz(), A.values().read(where), places_.read(where), gathered_.write(where));
+    apply_permutation(where, nnz, A.values().read(where), body_->positions_in_blocks.read(where),
+                      gathered.write(where));
   });
-  run(ctx, gathered_, shift);
+  body_->factor(ctx, gathered, shift);
 }
 
 template <class T, class Offset>
 void IncompleteFactor<T, Offset>::store(Context& ctx, Bsr<T>& factor) const {
-  require_size("incomplete factorisation: rows of the matrix", factor.rows(), matrix_.rows());
-  require_size("incomplete factorisation: columns of a block", factor.blocks().row_dim, block_dim_);
-  require_size("incomplete factorisation: entries of its blocks", places_.size(), matrix_.nnz());
+  body_->require_like(factor);
   ctx.dispatch([&](const auto& where) {
-    apply_inverse_permutation(where, matrix_.nnz(), matrix_.values().read(where), places_.read(where),
-                              factor.values().update(where));
+    apply_inverse_permutation(where, matrix().nnz(), matrix().values().read(where),
+                              body_->positions_in_blocks.read(where), factor.values().update(where));
   });
 }
 
 template <class T, class Offset>
-void IncompleteFactor<T, Offset>::run(Context& ctx, const Array<T>& values, double shift) {
-  require_made_for(ctx, on_cuda_, "incomplete factor");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, pivot_events, ClearEvents{events_.write(where)});
-    FactorTask<kernel_t<T>, Offset> task;
-    task.p = {pattern(where, matrix_), diagonals_.read(where), kind_ == Factorization::ic0};
-    task.values = values.read(where);
-    task.to = matrix_.values().write(where);
-    task.diagonal_factor = 1 + shift;
-    if (on_cuda_)
-      task.items = {lanes_,
-                    room_,
-                    most_items_,
-                    shown_,
-                    has_long_rows_,
-                    rows_.read(where),
-                    schedule_.places().read(where),
-                    slices_.read(where),
-                    gates_.read(where),
-                    positions_.read(where),
-                    codes_.read(where)};
-    task.boost = for_kernels(boost_);
-    task.events = events_.update(where);
-    if (matrix_.rows()) run_factorization(where, task);
-  });
+const Csr<T, Offset>& IncompleteFactor<T, Offset>::matrix() const {
+  return body_->matrix;
 }
-
+template <class T, class Offset>
+Factorization IncompleteFactor<T, Offset>::kind() const {
+  return body_->kind;
+}
+template <class T, class Offset>
+const LevelSchedule& IncompleteFactor<T, Offset>::schedule() const {
+  return body_->schedule;
+}
 template <class T, class Offset>
 std::size_t IncompleteFactor<T, Offset>::bytes() const {
-  return matrix_.bytes() + schedule_.bytes() +
-         detail::bytes_of(diagonals_, places_, gathered_, rows_, slices_, gates_, positions_, codes_);
+  return matrix().bytes() + schedule().bytes() + body_->items.bytes() +
+         detail::bytes_of(body_->diagonals, body_->positions_in_blocks, body_->gathered);
 }
 
 template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::structural_zero() const {
-  return row_or_none(first_missing_, block_dim_);
+  return row_or_none(body_->first_missing, body_->block_dim);
 }
-
 template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::numerical_zero() const {
-  return row_or_none(events_.host()[zero_pivot_event], block_dim_);
+  return row_or_none(body_->events.host()[zero_pivot_event], body_->block_dim);
 }
-
 template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::zero_pivot() const {
-  return row_or_none(std::min(first_missing_, events_.host()[zero_pivot_event]), block_dim_);
+  return row_or_none(std::min(body_->first_missing, body_->events.host()[zero_pivot_event]), body_->block_dim);
 }
-
 template <class T, class Offset>
 std::optional<std::int32_t> IncompleteFactor<T, Offset>::not_finite() const {
-  return row_or_none(events_.host()[bad_pivot_event], block_dim_);
+  return row_or_none(body_->events.host()[bad_pivot_event], body_->block_dim);
 }
-
 template <class T, class Offset>
 std::int32_t IncompleteFactor<T, Offset>::boosts() const {
-  return events_.host()[boosted_pivots_event];
+  return body_->events.host()[boosted_pivots_event];
 }
 
-#define INSTANTIATE(T, Offset) template class IncompleteFactor<T, Offset>;
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE_WITH_OFFSETS(IncompleteFactor);
 
 }  // namespace krill

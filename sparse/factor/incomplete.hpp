@@ -1,20 +1,14 @@
-// Incomplete factorisations without fill: ILU(0) and IC(0), the factor in the pattern of the matrix (kernel catalogue
+// Incomplete factorizations without fill: ILU(0) and IC(0), the factor in the pattern of the matrix (kernel catalogue
 // PRE-ILU0, PRE-IC0, PRE-BILU0, PRE-BIC0; Meijerink and van der Vorst 1977).
 #pragma once
+#include <memory>
 #include <optional>
 
-#include "krill/sparse/formats/bsr.hpp"
-#include "krill/sparse/triangular/levels.hpp"
+#include "sparse/factor/factorization.hpp"
+#include "sparse/formats/bsr.hpp"
+#include "sparse/triangular/levels.hpp"
 
 namespace krill {
-
-enum class Factorization {
-  /// A ~ L U: the entries left of the diagonal become L, whose diagonal of ones is not stored, the others U.
-  ilu0,
-  /// A ~ L L^H for the Hermitian matrix whose lower triangle A stores: it becomes L. Entries right of the diagonal are
-  /// neither read nor changed; imaginary parts on the diagonal are ignored.
-  ic0,
-};
 
 /// A pivot of modulus <= tolerance becomes `value`, times its own sign or phase if it keeps that (a zero has none). For
 /// ILU(0) alone.
@@ -23,18 +17,7 @@ struct PivotBoost {
   double tolerance = 0;
   T value{};
   bool keeps_phase = false;
-};
-
-/// A row at its place among those that CUDA factors (incomplete_passes.hpp).
-template <class Offset>
-struct FactorRow {
-  std::int64_t shown = 0;  ///< where what it shows begins
-  Offset begin = 0;        ///< its first entry
-  std::int32_t row = 0;
-  std::uint16_t items = 0;
-  std::uint8_t entries = 0, lower = 0;  ///< that are factored; of them, left of the diagonal
-  std::uint8_t turn = 0;                ///< levels between the slice's first row and this one
-  bool has_diagonal = false, is_long = false;
+  friend bool operator==(const PivotBoost&, const PivotBoost&) = default;
 };
 
 /// An incomplete factor of a matrix, which follows new values of the same pattern. No pivoting.
@@ -42,8 +25,7 @@ struct FactorRow {
 /// A matrix in BSR is factored entry by entry, the zeros in its blocks included: so diagonal blocks become their own
 /// factors, and the factor fills the same blocks.
 ///
-/// Pivots that are zero raise nothing: whoever made the factor asks for them. What comes after one has infinities or
-/// NaN.
+/// Pivots that are zero raise nothing: ask zero_pivot(). Rows that use such a pivot have infinities or NaN.
 template <class T, class Offset = std::int32_t>
 class IncompleteFactor {
  public:
@@ -56,6 +38,13 @@ class IncompleteFactor {
 
   /// The analysis alone: there is no factor before the first update().
   static IncompleteFactor analyze(Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>> = {});
+  IncompleteFactor(IncompleteFactor&&) noexcept;
+  IncompleteFactor& operator=(IncompleteFactor&&) noexcept;
+  ~IncompleteFactor();
+
+  /// The schedule that a factor finds, and what an analysis with it and an update take.
+  static LevelSchedule find_schedule(Context&, const Csr<T, Offset>& A, bool for_cuda);
+  static HeldMemory memory(MemoryLedger&, Context& host, const Csr<T, Offset>& A, Factorization, const LevelSchedule&);
 
   /// New values of the same pattern. On the host row after row, in the arithmetic of the textbook; on CUDA one kernel
   /// in which rows wait for those that they need, repeatable bitwise. No analysis, no wait, capturable after a first
@@ -66,12 +55,12 @@ class IncompleteFactor {
   void update(Context&, const Bsr<T>& A, double shift = 0);
 
   /// In the pattern of A; entry by entry where that is in blocks.
-  const Csr<T, Offset>& matrix() const { return matrix_; }
+  const Csr<T, Offset>& matrix() const;
   /// The factor into the values of a matrix like the A in blocks that it was made of; what they hold outside of the
   /// matrix stays. Moves nnz (2 sizeof T + sizeof Offset) bytes. Raises ShapeMismatch.
   void store(Context&, Bsr<T>& factor) const;
-  Factorization kind() const { return kind_; }
-  const LevelSchedule& schedule() const { return schedule_; }
+  Factorization kind() const;
+  const LevelSchedule& schedule() const;
   std::size_t bytes() const;
 
   /// The first row (block row, for BSR) without an entry on its diagonal.
@@ -87,33 +76,10 @@ class IncompleteFactor {
   std::int32_t boosts() const;
 
  private:
-  struct Analysis {};
-  IncompleteFactor(Analysis, Context&, const Csr<T, Offset>& A, Factorization, std::optional<PivotBoost<T>>);
-  IncompleteFactor(Context&, const Csr<T, Offset>& entries, Factorization, std::optional<PivotBoost<T>>,
-                   const Bsr<T>& A);
-  void find_items(Context&);
-  void run(Context&, const Array<T>& values, double shift);
+  struct Body;
+  explicit IncompleteFactor(std::unique_ptr<Body>);
 
-  Factorization kind_;
-  std::optional<PivotBoost<T>> boost_;
-  bool on_cuda_;
-  std::int32_t first_missing_ = 0;
-  LevelSchedule schedule_;
-  Csr<T, Offset> matrix_;
-  std::int32_t block_dim_ = 1;
-  Array<Offset> places_{0, "places in blocks"};   // for BSR: of the entries
-  Array<Offset> diagonals_;                       // of each row, where its entries from the diagonal on begin
-  Array<T> gathered_{0, "values out of blocks"};  // for BSR: in the order of entries
-  Array<std::int32_t> events_{3, "pivot events"};
-
-  // For CUDA (incomplete_passes.hpp): what rows wait for.
-  std::int32_t lanes_ = 1, most_items_ = 0, room_ = 0;
-  bool has_long_rows_ = false;
-  std::int64_t shown_ = 0;
-  Array<FactorRow<Offset>> rows_{0, "rows in order"};
-  Array<std::int64_t> slices_{0, "slices of items"};
-  Array<Offset> gates_{0, "gates"}, positions_{0, "positions of items"};
-  Array<std::uint8_t> codes_{0, "codes of items"};
+  std::unique_ptr<Body> body_;
 };
 
 }  // namespace krill

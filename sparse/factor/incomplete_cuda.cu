@@ -1,17 +1,30 @@
 #include <limits>
 
-#include "krill/sparse/factor/pivot.hpp"
-#include "krill/sparse/triangular/turns.cuh"
+#include "sparse/factor/incomplete_passes.hpp"
+#include "sparse/factor/pivot.hpp"
+#include "sparse/triangular/turns.cuh"
 
 namespace krill {
 namespace {
 
-constexpr int factor_threads = 256;
-
-/// Items that a lane has under way at once: few, or more of those types that there are registers for.
-constexpr int short_flight = 4;
-template <class T>
-constexpr int long_flight = sizeof(T) > 8 ? 4 : 8;
+// Chosen on an H200 (docs/performance.md, incomplete factorizations: "What helped, one after the other"). 16 warps a
+// multiprocessor with more registers took 8.6 ms in place of 7.2 for the 27-point matrix.
+struct Tuning {
+  static constexpr int threads = 256;  ///< of a block. Not varied.
+  /// Items that a lane has under way at once: few, where rows have no more (1024^2: 1.90 ms in place of 2.12), or as
+  /// many as there are registers for.
+  static constexpr int short_flight = 4;
+  template <class T>
+  static constexpr int long_flight() {
+    return sizeof(T) > 8 ? 4 : 8;
+  }
+  /// Blocks that a multiprocessor is to hold, without spilled registers (1024^2: 2.12 ms in place of 4.05).
+  template <class T, int lanes, int flight>
+  static constexpr int blocks() {
+    return sizeof(T) > 8 || (lanes == 1 && flight > 4) ? 2 : 3;
+  }
+  static constexpr unsigned gate_nanoseconds = 100;  ///< between two looks at a gate. Not varied.
+};
 
 /// The lanes of a warp that share a row.
 template <int lanes>
@@ -32,17 +45,17 @@ struct Team {
   __device__ unsigned ballot(unsigned turn, bool yes) const { return (__ballot_sync(turn, yes) & mask) >> first; }
 };
 
-/// Nothing is there yet. Over what rows show.
+/// Marks all values that rows publish as missing. Over these values.
 template <class T>
-struct ClearShown {
+struct ClearPublished {
   using Sum = NoSum;
-  T* shown;
+  T* published;
 
   constexpr bool begin() const { return true; }
-  __device__ NoSum entry(std::int64_t k) const { return Awaited<T>::clear(shown + k), NoSum{}; }
+  __device__ NoSum entry(std::int64_t k) const { return Awaited<T>::clear(published + k), NoSum{}; }
 };
 
-/// What lies above the diagonal stays. Over the entries.
+/// Copies all entries, so that those above the diagonal keep the values of A. Over the entries.
 template <class T>
 struct CopyValues {
   using Sum = NoSum;
@@ -53,25 +66,27 @@ struct CopyValues {
   __device__ NoSum entry(std::int64_t k) const { return to[k] = from[k], NoSum{}; }
 };
 
-/// What stands for the inverse of a pivot that is missing: whoever asks must not wait for ever.
+/// The inverse of a pivot that has no entry: infinity, as 1 / 0. Rows that use it must not wait for it.
 template <class T>
 __device__ T inverse_of_none() {
   return T(std::numeric_limits<real_t<T>>::infinity());
 }
 
-/// What is shown at `at`, once it is there.
+/// What is published at `at`, once it is there.
 template <class T>
-__device__ T awaited(const T* shown, std::int64_t at) {
+__device__ T awaited(const T* published, std::int64_t at) {
   Awaited<T> value = Awaited<T>::none();
-  while (!value.is_there()) value.look(shown + at, true);
+  while (!value.is_there()) value.look(published + at, true);
   return value.value();
 }
 
-/// Waits for what is shown there some levels before it matters: without a hurry, as all looks go through L2.
+/// Waits for a value that is published some levels before those that matter; it sleeps between looks, which all go
+/// through L2.
 template <class T>
-__device__ void pass_gate(const T* shown, std::int64_t gate) {
+__device__ void pass_gate(const T* published, std::int64_t gate) {
   Awaited<T> value = Awaited<T>::none();
-  for (value.look(shown + gate, true); !value.is_there(); value.look(shown + gate, true)) __nanosleep(100);
+  for (value.look(published + gate, true); !value.is_there(); value.look(published + gate, true))
+    __nanosleep(Tuning::gate_nanoseconds);
 }
 
 /// A lane's share of what a row waits for.
@@ -81,7 +96,7 @@ struct Items {
   std::uint32_t codes[flight / 4];  // four in a word
   Awaited<T> value[flight];
 
-  /// The next `left` of them, from `at` on. All are asked for at once.
+  /// Loads the next items, `left` of them at most, from `at` on; all loads are under way at once.
   __device__ void load(const FactorItems<Offset>& items, std::int64_t at, int left) {
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
@@ -94,10 +109,10 @@ struct Items {
   }
   __device__ bool is_pivot(int u) const { return codes[u / 4] >> u % 4 * 8 & pivot_bit; }
   __device__ int slot(int u) const { return static_cast<int>(codes[u / 4] >> u % 4 * 8 & (pivot_bit - 1)); }
-  /// Looks once at all that is still awaited; true where nothing is.
-  __device__ bool look(const T* shown) {
+  /// Looks once at every value that is still missing; true if none is left.
+  __device__ bool look(const T* published) {
 #pragma unroll
-    for (int u = 0; u < flight; ++u) value[u].look(shown + position[u], position[u] >= 0);
+    for (int u = 0; u < flight; ++u) value[u].look(published + position[u], position[u] >= 0);
     bool ready = true;
 #pragma unroll
     for (int u = 0; u < flight; ++u) ready &= (position[u] < 0) | value[u].is_there();  // no branch
@@ -109,8 +124,14 @@ struct Items {
 template <int lanes, int flight, class T, class Offset>
 class TeamRow {
  public:
-  __device__ TeamRow(const FactorTask<T, Offset>& f, const FactorRow<Offset>& row, std::int64_t at, T* shown, T* value)
-      : f_(f), row_(row), at_(at), left_((row.items + lanes - 1 - team_.lane) / lanes), shown_(shown), value_(value) {
+  __device__ TeamRow(const FactorTask<T, Offset>& f, const FactorRow<Offset>& row, std::int64_t at, T* published,
+                     T* value)
+      : f_(f),
+        row_(row),
+        at_(at),
+        left_((row.items + lanes - 1 - team_.lane) / lanes),
+        published_(published),
+        value_(value) {
     if (row.is_long) return;
     if (left_ > 0) items_.load(f.items, at, left_);
     for (int first = team_.lane; first < row.entries; first += flight * lanes) {
@@ -136,7 +157,7 @@ class TeamRow {
     if (lanes == 1 && __all_sync(turn, is_simple_)) return finish_simple(turn);
     const auto most = static_cast<int>(__reduce_max_sync(turn, static_cast<unsigned>(row_.items)));
     for (int rounds = (most + lanes - 1) / lanes; rounds > 0; rounds -= flight) {
-      while (!__all_sync(turn, left_ <= 0 || items_.look(shown_))) {
+      while (!__all_sync(turn, left_ <= 0 || items_.look(published_))) {
       }
 #pragma unroll
       for (int u = 0; u < flight; ++u)
@@ -150,14 +171,14 @@ class TeamRow {
     if (row_.has_diagonal && team_.lane == row_.lower % lanes) {
       T pivot = value_[row_.lower];
       if (f_.p.cholesky) pivot -= squares_;
-      show_pivot(pivot);
+      publish_pivot(pivot);
     }
-    show_others();
+    publish_others();
   }
 
  private:
-  /// Of one lane: which slots change (the others are shown at once), and whether the diagonal is all that does but for
-  /// the factors: then the row needs no memory while it is finished.
+  /// For rows of one lane: finds which slots elimination changes and publishes the others at once. A row is simple if
+  /// only its factors and its diagonal change: it is then finished in registers.
   __device__ void prepare_alone() {
     touched_ = row_.has_diagonal ? 1u << row_.lower : 0;
     is_simple_ = row_.has_diagonal;
@@ -170,11 +191,11 @@ class TeamRow {
       mine_[u] = value_[slot];
     }
     for (int slot = 0; slot < row_.entries; ++slot)
-      if (!(touched_ >> slot & 1)) show(slot, value_[slot]);
+      if (!(touched_ >> slot & 1)) publish(slot, value_[slot]);
   }
   __device__ void finish_simple(unsigned turn) {
     T pivot = value_[row_.lower];
-    while (!__all_sync(turn, left_ <= 0 || items_.look(shown_))) {
+    while (!__all_sync(turn, left_ <= 0 || items_.look(published_))) {
     }
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
@@ -186,14 +207,14 @@ class TeamRow {
         pivot -= factor_ * theirs;
     }
     if (f_.p.cholesky) pivot -= squares_;
-    show_pivot(pivot);
+    publish_pivot(pivot);
 #pragma unroll
     for (int u = 0; u < flight; ++u)
       if (u < left_ && items_.is_pivot(u)) value_[items_.slot(u)] = mine_[u];
-    show_others();
+    publish_others();
   }
 
-  /// A round of items, which follow each other from lane to lane; each pivot makes the factor of those after it.
+  /// Uses item u of each lane, in the order of lanes. A pivot yields the factor for the items after it.
   __device__ void take_up(unsigned turn, int u) {
     const bool there = u < left_, is_pivot = there && items_.is_pivot(u);
     const int slot = items_.slot(u);
@@ -230,29 +251,30 @@ class TeamRow {
       }
     }
   }
-  /// What item u brings in.
+  /// The value of item u; conjugated for Cholesky.
   __device__ T brought(int u) const {
     const T value = items_.position[u] < 0 ? inverse_of_none<T>() : items_.value[u].value();
     return f_.p.cholesky ? conj(value) : value;
   }
-  /// The last factor takes its place, behind a barrier since all of the team have read what stood there.
+  /// Stores the last factor; a barrier has come since the team read that slot.
   __device__ void store_factor() {
     if (lanes > 1 && team_.lane == 0 && factor_slot_ >= 0) value_[factor_slot_] = factor_;
   }
-  /// Of what elimination left on the diagonal.
-  __device__ void show_pivot(T left) {
+  /// Makes the pivot of what elimination left on the diagonal, stores it and publishes its inverse.
+  __device__ void publish_pivot(T left) {
     value_[row_.lower] = left = finished_pivot(f_, row_.row, left);
-    show(row_.lower, T(1) / left);
+    publish(row_.lower, T(1) / left);
   }
-  __device__ void show_others() {
+  __device__ void publish_others() {
     for (int slot = team_.lane; slot < row_.entries; slot += lanes)
-      if ((slot != row_.lower || !row_.has_diagonal) && (lanes > 1 || touched_ >> slot & 1)) show(slot, value_[slot]);
+      if ((slot != row_.lower || !row_.has_diagonal) && (lanes > 1 || touched_ >> slot & 1))
+        publish(slot, value_[slot]);
     for (int slot = team_.lane; slot < row_.entries; slot += lanes) f_.to[row_.begin + slot] = value_[slot];
   }
-  /// Pivots are shown as their inverses.
-  __device__ void show(int slot, T value) const {
+  /// Pivots are published as their inverses.
+  __device__ void publish(int slot, T value) const {
     const int number = slot - (f_.p.cholesky ? 0 : row_.lower);
-    if (number >= 0) Awaited<T>::show(shown_ + row_.shown + team_place(lanes, number), value);
+    if (number >= 0) Awaited<T>::publish(published_ + row_.published + team_place(lanes, number), value);
   }
   __device__ T set_factor(T factor) {
     squares_ += factor * conj(factor);
@@ -264,10 +286,10 @@ class TeamRow {
   Team<lanes> team_;
   std::int64_t at_;
   int left_;  // items of this lane
-  T *shown_, *value_;
+  T *published_, *value_;
   Items<flight, T, Offset> items_;
   T factor_{}, squares_{};
-  int factor_slot_ = -1;  // where the factor goes
+  int factor_slot_ = -1;  // the slot of factor_; -1: there is none yet
   // of one lane:
   T mine_[lanes == 1 ? flight : 1];  // what stands in the slot of an item
   unsigned touched_ = ~0u;
@@ -276,13 +298,14 @@ class TeamRow {
 
 /// A row of any length by a warp, in the factor's own memory.
 template <class T, class Offset>
-__device__ void factor_long_row(const FactorTask<T, Offset>& f, T* shown, const FactorRow<Offset>& row) {
+__device__ void factor_long_row(const FactorTask<T, Offset>& f, T* published, const FactorRow<Offset>& row) {
   const auto& a = f.p.a;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Offset begin = row.begin, end = f.p.end(row.row), near = f.p.diagonals[row.row];
   T* const work = f.to;
   const auto entry_of = [&](std::int32_t above, Offset k) {
-    return awaited(shown, shown_place(f.items.rows[f.items.places[above]], f.items.lanes, k - f.p.awaited_from(above)));
+    return awaited(published, published_position(f.items.rows[f.items.inverse[above]], f.items.lanes,
+                                                 k - f.p.awaited_from(above)));
   };
   for (Offset k = begin + lane; k < end; k += 32)
     work[k] = row.has_diagonal && k == near ? f.shifted(f.values[k]) : f.values[k];
@@ -297,8 +320,9 @@ __device__ void factor_long_row(const FactorTask<T, Offset>& f, T* shown, const 
     if (f.p.cholesky) {
       for (Offset t = e + 1 + lane; t < near; t += 32) {
         const std::int32_t other = a.col_indices[t];
-        const Offset past = f.p.diagonals[other], k = lower_entry(a.col_indices, a.row_offsets[other], past, above);
-        if (k < past && a.col_indices[k] == above) work[t] -= factor * conj(entry_of(other, k));
+        const Offset other_end = f.p.diagonals[other],
+                     k = lower_entry(a.col_indices, a.row_offsets[other], other_end, above);
+        if (k < other_end && a.col_indices[k] == above) work[t] -= factor * conj(entry_of(other, k));
       }
       if (lane == 0 && row.has_diagonal) work[near] -= factor * conj(factor);
     } else {
@@ -313,7 +337,8 @@ __device__ void factor_long_row(const FactorTask<T, Offset>& f, T* shown, const 
   __syncwarp();
   const Offset awaited_from = f.p.awaited_from(row.row);
   for (Offset k = awaited_from + lane; k < end; k += 32)
-    Awaited<T>::show(shown + row.shown + (k - awaited_from), row.has_diagonal && k == near ? T(1) / work[k] : work[k]);
+    Awaited<T>::publish(published + row.published + (k - awaited_from),
+                        row.has_diagonal && k == near ? T(1) / work[k] : work[k]);
 }
 
 // Threads: a warp takes the next slice of 32 / lanes rows in the order of levels, a team of lanes each; a long row by
@@ -325,12 +350,12 @@ __device__ void factor_long_row(const FactorTask<T, Offset>& f, T* shown, const 
 //   and those of one pivot's items differ. Pivot events are least rows and a count: the order of atomics does not
 //   matter.
 template <int lanes, int flight, class T, class Offset>
-__global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 || (lanes == 1 && flight > 4) ? 2 : 3)
-    factor_kernel(FactorTask<T, Offset> f, T* shown, Skip skip, Turns turns) {
+__global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, lanes, flight>())
+    factor_kernel(FactorTask<T, Offset> f, T* published, Skip skip, Turns turns) {
   extern __shared__ double shared[];
   if (skip.now()) return;
   constexpr int rows = 32 / lanes;
-  const std::int64_t slice = std::int64_t{turns.next()} * (factor_threads / 32) + threadIdx.x / 32;
+  const std::int64_t slice = std::int64_t{turns.next()} * (Tuning::threads / 32) + threadIdx.x / 32;
   if (slice * rows >= f.p.a.rows) return;
   const std::int64_t place = slice * rows + threadIdx.x % 32 / lanes;
   const bool there = place < f.p.a.rows;
@@ -339,8 +364,8 @@ __global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 || (lanes == 1 &
   const std::int64_t at = f.items.slices[slice] + threadIdx.x % 32;
   const Offset gate = f.items.gates[slice];
   T* value = reinterpret_cast<T*>(shared) + static_cast<int>(threadIdx.x / lanes) * f.items.room;
-  TeamRow<lanes, flight, T, Offset> team_row(f, row, at, shown, value);
-  if (gate >= 0) pass_gate(shown, gate);
+  TeamRow<lanes, flight, T, Offset> team_row(f, row, at, published, value);
+  if (gate >= 0) pass_gate(published, gate);
   const unsigned last = __reduce_max_sync(~0u, row.turn);
   for (unsigned turn = 0; turn <= last; ++turn) {
     const bool mine = row.turn == turn && !row.is_long;
@@ -350,17 +375,8 @@ __global__ void __launch_bounds__(factor_threads, sizeof(T) > 8 || (lanes == 1 &
     if (f.items.has_long_rows)
       for (int r = 0; r < rows; ++r)
         if (__shfl_sync(~0u, there && row.is_long && row.turn == turn, r * lanes))
-          factor_long_row(f, shown, f.items.rows[slice * rows + r]);
+          factor_long_row(f, published, f.items.rows[slice * rows + r]);
   }
-}
-
-template <int lanes, int flight, class T, class Offset>
-void launch_factor(const Cuda& cuda, const FactorTask<T, Offset>& f, T* shown, Turns turns) {
-  constexpr int rows_a_block = factor_threads / lanes;
-  const std::size_t shared = rows_a_block * static_cast<std::size_t>(f.items.room) * sizeof(T);
-  const auto blocks = static_cast<unsigned>((f.p.a.rows + std::int64_t{rows_a_block} - 1) / rows_a_block);
-  factor_kernel<lanes, flight><<<blocks, factor_threads, shared, cuda.stream>>>(f, shown, cuda.skip, turns);
-  check(cudaGetLastError());
 }
 
 }  // namespace
@@ -369,19 +385,20 @@ template <class T, class Offset>
 void run_factorization(const Cuda& cuda, const FactorTask<T, Offset>& f) {
   Frame frame(cuda);
   const Turns turns = take_turns(cuda, frame);
-  T* shown = frame.take<T>(static_cast<std::size_t>(f.items.shown));
-  run_pass(cuda, f.items.shown, ClearShown<T>{shown});
+  T* published = frame.take<T>(static_cast<std::size_t>(f.items.published));
+  run_pass(cuda, f.items.published, ClearPublished<T>{published});
   if (f.p.cholesky) run_pass(cuda, f.p.a.nnz, CopyValues<T>{f.values, f.to});
-  if (f.items.lanes > 1)
-    launch_factor<team_lanes, long_flight<T>>(cuda, f, shown, turns);
-  else if (f.items.most_of_a_row <= short_flight)
-    launch_factor<1, short_flight>(cuda, f, shown, turns);
-  else
-    launch_factor<1, long_flight<T>>(cuda, f, shown, turns);
+  const auto kernel = f.items.lanes > 1 ? factor_kernel<team_lanes, Tuning::long_flight<T>(), T, Offset>
+                      : f.items.max_of_a_row <= Tuning::short_flight
+                          ? factor_kernel<1, Tuning::short_flight, T, Offset>
+                          : factor_kernel<1, Tuning::long_flight<T>(), T, Offset>;
+  const std::int64_t rows_a_block = Tuning::threads / f.items.lanes;
+  const std::size_t shared = static_cast<std::size_t>(rows_a_block * f.items.room) * sizeof(T);
+  const auto blocks = static_cast<unsigned>(detail::ceil_div(f.p.a.rows, rows_a_block));
+  kernel<<<blocks, Tuning::threads, shared, cuda.stream>>>(f, published, cuda.skip, turns);
+  check(cudaGetLastError());
 }
 
-using Where = Cuda;
+KRILL_INSTANTIATE_WITH_OFFSETS(IncompletePasses, Cuda);
 
 }  // namespace krill
-
-#include "krill/sparse/factor/incomplete_instances.hpp"

@@ -1,7 +1,8 @@
 #include <algorithm>
 
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/factor/pivot.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/factor/incomplete_passes.hpp"
+#include "sparse/factor/pivot.hpp"
 
 namespace krill {
 namespace {
@@ -71,8 +72,6 @@ void run_factorization(const Host& host, const FactorTask<T, Offset>& f) {
   }
 }
 
-using Where = Host;
+KRILL_INSTANTIATE_WITH_OFFSETS(IncompletePasses, Host);
 
 }  // namespace krill
-
-#include "krill/sparse/factor/incomplete_instances.hpp"

@@ -1,17 +1,17 @@
-// The parts of an incomplete factorisation: what is found once, and what kernels get.
+// The parts of an incomplete factorization: what is found once, and what kernels get.
 #pragma once
 #include <bit>
 #include <cmath>
 
-#include "krill/sparse/convert/lower_entry.hpp"
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/least_row.hpp"
-#include "krill/sparse/factor/incomplete.hpp"
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/first_row.hpp"
+#include "sparse/factor/incomplete.hpp"
 
 namespace krill {
 
-/// Where pivots are told of: events[zero_pivot] and events[bad_pivot] are the least rows, events[boosted_pivots] a
-/// count.
+/// Words of `events`: the first row whose pivot is zero (for IC(0), not positive), the first whose pivot is
+/// not finite, and the number of boosted pivots.
 enum PivotEvent { zero_pivot_event, bad_pivot_event, boosted_pivots_event, pivot_events };
 
 /// A PivotBoost, or none, as kernels see it.
@@ -21,7 +21,7 @@ struct Boost {
   PivotBoost<T> to = {};
 
   constexpr bool changes(T pivot) const { return wanted && std::sqrt(squared(pivot)) <= to.tolerance; }
-  /// What becomes of a pivot that it changes.
+  /// The value of a pivot that it changes.
   constexpr T changed(T pivot) const {
     if constexpr (is_complex<T>) {
       const double modulus = std::sqrt(squared(pivot));
@@ -42,7 +42,7 @@ Boost<kernel_t<T>> for_kernels(const std::optional<PivotBoost<T>>& boost) {
 template <class T>
 void require_lu(const std::optional<PivotBoost<T>>& boost, Factorization kind) {
   if (boost && kind == Factorization::ic0)
-    throw InvalidArgument("incomplete factorisation: a boost of pivots is for ILU(0); shift the diagonal for IC(0)");
+    throw InvalidArgument("incomplete factorization: a boost of pivots is for ILU(0); shift the diagonal for IC(0)");
 }
 
 /// Which entries are factored.
@@ -61,12 +61,13 @@ struct FactorPattern {
   }
   /// Other rows wait for the entries of row i from this one on.
   constexpr Offset awaited_from(std::int32_t i) const { return cholesky ? a.row_offsets[i] : diagonals[i]; }
-  /// f(row, at, slot, is_pivot) for all of the factor, entry `at` of `row`, that entry e of row i left of the diagonal
-  /// brings in, in the order in which the row takes it up: the pivot of the row above that e stands for, for its own
-  /// slot (at < 0: there is none); then entries that, times e, are subtracted from what is in `slot`.
+  /// The items of entry e = (i, j), which is left of the diagonal, in the order in which row i uses them. Each is entry
+  /// `at` of row `row` of the factor, and is handed to f(row, at, slot, is_pivot), where `slot` counts the entries of
+  /// row i from its first. The first item is the pivot of row j (at < 0: it has none): e is divided by it, `slot` is
+  /// e's own. The others are multiplied by e and subtracted from the entry in `slot`.
   template <class F>
   constexpr void for_items(std::int32_t i, Offset e, F&& f) const {
-    const Offset first = a.row_offsets[i], past = end(i), near = diagonals[i];
+    const Offset first = a.row_offsets[i], row_end = end(i), near = diagonals[i];
     const std::int32_t above = a.col_indices[e];
     f(above, has_diagonal(above) ? diagonals[above] : Offset{-1}, static_cast<int>(e - first), true);
     if (cholesky) {
@@ -78,7 +79,7 @@ struct FactorPattern {
     } else {
       Offset at = diagonals[above], t = e + 1;
       const Offset at_end = a.row_offsets[above + 1];
-      while (at < at_end && t < past) {
+      while (at < at_end && t < row_end) {
         const std::int32_t theirs = a.col_indices[at], mine = a.col_indices[t];
         if (theirs == mine) f(above, at, static_cast<int>(t - first), false);
         if (theirs <= mine) ++at;
@@ -91,10 +92,10 @@ struct FactorPattern {
 /// diagonals, and the first row without one. Over the rows.
 template <class Offset>
 struct FindDiagonals {
-  using Sum = LeastRow;
+  using Sum = FirstRow;
   CsrView<const NoValue, Offset> a;
   Offset* diagonals;
-  LeastRow* missing;
+  FirstRow* missing;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
@@ -105,43 +106,61 @@ struct FindDiagonals {
   constexpr void finish(const Sum& sum) const { *missing = sum; }
 };
 
-// How CUDA factors: rows in the order of levels, a team of lanes each; the rows of a warp are a slice. What a row waits
-// for was found in the analysis: its items. Item j of a row is with lane j % lanes of its team, as number j / lanes.
-// Entries that others wait for are shown in an array of their own in the same way: in the order of levels, so that what
-// is waited for together lies together (in the order of the matrix, the rows of a level lie all over it).
+// How CUDA factors: rows in the order of levels, a team of lanes each; the rows of a warp are a slice. The analysis has
+// found what a row waits for, its items. Lane j % lanes of the row's team has item j, as its number j / lanes.
+// Entries that others wait for are published in an array of their own in the same way: in the order of levels, so that
+// what is waited for together lies together (in the order of the matrix, the rows of a level lie all over it).
 
-/// Where number j of a team's things is, from its first lane's first one on.
+/// Where number j of a team's items (or published entries) lies, counted from the first one of its first lane.
 constexpr std::int64_t team_place(std::int32_t lanes, std::int32_t j) {
   return static_cast<std::int64_t>(j / lanes) * 32 + j % lanes;
 }
 
-inline constexpr std::int32_t team_lanes = 16;     ///< of a team that is not one lane alone
-inline constexpr std::int32_t most_entries = 127;  ///< of a row that is not long
-inline constexpr std::uint8_t pivot_bit = 128;     ///< of an item's code, whose other bits are its slot
+struct FactorTuning {
+  /// Of a team that is not one lane alone. 8 took 8.1 ms in place of 7.2 for the 27-point matrix on an H200
+  /// (docs/performance.md, incomplete factorizations).
+  static constexpr std::int32_t team_lanes = 16;
+  static constexpr std::int64_t max_items_alone = 16;  ///< of a mean row that one lane takes. Not varied.
+};
+inline constexpr std::int32_t team_lanes = FactorTuning::team_lanes;
+inline constexpr std::int32_t max_entries = 127;  ///< of a row that is not long: what 7 bits tell
+inline constexpr std::uint8_t pivot_bit = 128;    ///< of an item's code, whose other bits are its slot
 
-/// What is counted of items: all of them, and of rows that are not long the most items and entries.
+/// A row, as CUDA factors it.
+template <class Offset>
+struct FactorRow {
+  std::int64_t published = 0;  ///< where what it publishes begins
+  Offset begin = 0;            ///< its first entry
+  std::int32_t row = 0;
+  std::uint16_t items = 0;
+  std::uint8_t entries = 0, lower = 0;  ///< that are factored; of them, left of the diagonal
+  std::uint8_t turn = 0;                ///< levels between the slice's first row and this one
+  bool has_diagonal = false, is_long = false;
+};
+
+/// Counts over the rows: all items; of rows that are not long, the most items and the most entries; long rows.
 struct ItemFacts {
   std::int64_t items = 0;
-  std::int32_t most = 0, longest = 0, long_rows = 0;
+  std::int32_t max_items = 0, longest = 0, long_rows = 0;
   constexpr ItemFacts& operator+=(ItemFacts other) {
     items += other.items, long_rows += other.long_rows;
-    if (other.most > most) most = other.most;
+    if (other.max_items > max_items) max_items = other.max_items;
     if (other.longest > longest) longest = other.longest;
     return *this;
   }
 };
 
-/// Lanes that share a row on CUDA: one has little to wait for, and room for few entries.
+/// Lanes that share a row on CUDA: one lane if rows have few items and their entries fit its share of shared memory.
 constexpr std::int32_t factor_lanes(const ItemFacts& facts, std::int32_t rows, std::size_t scalar_bytes) {
   constexpr std::size_t shared_bytes = 48 * 1024;  // that a block of 256 threads has without asking for more
-  constexpr std::size_t block_threads = 256, most_scalar_bytes = 16;
-  static_assert(most_entries * (block_threads / team_lanes) * most_scalar_bytes <= shared_bytes);
-  const auto most_alone = static_cast<std::int32_t>(shared_bytes / block_threads / scalar_bytes);
-  const bool has_few = facts.items <= 16 * std::int64_t{rows};
-  return has_few && (facts.longest | 1) <= most_alone ? 1 : team_lanes;
+  constexpr std::size_t block_threads = 256, max_scalar_bytes = 16;
+  static_assert(max_entries * (block_threads / team_lanes) * max_scalar_bytes <= shared_bytes);
+  const auto max_alone = static_cast<std::int32_t>(shared_bytes / block_threads / scalar_bytes);
+  const bool has_few = facts.items <= FactorTuning::max_items_alone * rows;
+  return has_few && (facts.longest | 1) <= max_alone ? 1 : team_lanes;
 }
 
-/// Of an entry left of the diagonal its items, of another one 0, as for all of long rows. Over the entries.
+/// The number of items of each entry; 0 unless it is left of the diagonal in a row that is not long. Over the entries.
 template <class Offset>
 struct CountItems {
   using Sum = NoSum;
@@ -154,7 +173,7 @@ struct CountItems {
     const std::int32_t i = row_indices[k];
     const auto e = static_cast<Offset>(k);
     std::uint8_t count = 0;
-    if (e < p.diagonals[i] && p.end(i) - p.a.row_offsets[i] <= most_entries)
+    if (e < p.diagonals[i] && p.end(i) - p.a.row_offsets[i] <= max_entries)
       p.for_items(i, e, [&](std::int32_t, Offset, int, bool) { ++count; });
     return counts[k] = count, NoSum{};
   }
@@ -174,7 +193,7 @@ struct AddItems {
   constexpr Sum entry(std::int64_t place) const {
     const std::int32_t i = order[place];
     const std::int64_t entries = p.end(i) - p.a.row_offsets[i];
-    if (entries > most_entries) return items[place] = -1, Sum{0, 0, 0, 1};
+    if (entries > max_entries) return items[place] = -1, Sum{0, 0, 0, 1};
     std::int32_t count = 0;
     for (Offset e = p.a.row_offsets[i]; e < p.diagonals[i]; ++e) count += counts[e];
     return items[place] = count, Sum{count, count, static_cast<std::int32_t>(entries), 0};
@@ -195,52 +214,52 @@ constexpr std::int32_t level_of(const std::int32_t* level_offsets, std::int32_t 
   return low;
 }
 
-/// Places of the items of a slice, and of what it shows: as many for each lane as the one with the most needs; a long
-/// row shows what it has after those. Over the slices.
+/// Places of the items of a slice, and of what it publishes: as many for each lane as the one with the most needs; a
+/// long row publishes what it has after those. Over the slices.
 template <class Offset>
 struct LaySlices {
   using Sum = NoSum;
   FactorPattern<Offset> p;
   const std::int32_t *order, *items;
   std::int32_t lanes;
-  std::int64_t *item_lengths, *shown_lengths;
+  std::int64_t *item_lengths, *published_lengths;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t slice) const {
-    const std::int64_t first = slice * (32 / lanes), past = first + 32 / lanes;
-    std::int64_t most_items = 0, most_shown = 0, shown_by_long = 0;
-    for (std::int64_t place = first; place < past && place < p.a.rows; ++place) {
+    const std::int64_t first = slice * (32 / lanes), end = first + 32 / lanes;
+    std::int64_t max_items = 0, max_published = 0, published_by_long = 0;
+    for (std::int64_t place = first; place < end && place < p.a.rows; ++place) {
       const std::int32_t i = order[place];
-      const std::int64_t shown = p.end(i) - p.awaited_from(i);
+      const std::int64_t published = p.end(i) - p.awaited_from(i);
       if (items[place] < 0)
-        shown_by_long += shown;
-      else if (shown > most_shown)
-        most_shown = shown;
-      if (items[place] > most_items) most_items = items[place];
+        published_by_long += published;
+      else if (published > max_published)
+        max_published = published;
+      if (items[place] > max_items) max_items = items[place];
     }
-    item_lengths[slice] = (most_items + lanes - 1) / lanes * 32;
-    shown_lengths[slice] = (most_shown + lanes - 1) / lanes * 32 + shown_by_long;
+    item_lengths[slice] = (max_items + lanes - 1) / lanes * 32;
+    published_lengths[slice] = (max_published + lanes - 1) / lanes * 32 + published_by_long;
     return {};
   }
 };
 
-/// The rows at their places. Over the slices.
+/// What the kernel needs of each row, in the order of levels. Over the slices.
 template <class Offset>
 struct FillRows {
   using Sum = NoSum;
   FactorPattern<Offset> p;
   const std::int32_t *order, *items, *level_offsets;
   std::int32_t levels, lanes;
-  const std::int64_t* shown;
+  const std::int64_t* published;
   FactorRow<Offset>* rows;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t slice) const {
-    const std::int64_t first = slice * (32 / lanes), past = first + 32 / lanes;
+    const std::int64_t first = slice * (32 / lanes), end = first + 32 / lanes;
     const std::int32_t first_level = level_of(level_offsets, levels, first);
-    std::int64_t end_of_long = shown[slice + 1];
+    std::int64_t end_of_long = published[slice + 1];
     std::int32_t level = first_level;
-    for (std::int64_t place = first; place < past && place < p.a.rows; ++place) {
+    for (std::int64_t place = first; place < end && place < p.a.rows; ++place) {
       while (level_offsets[level + 1] <= place) ++level;
       const std::int32_t i = order[place];
       FactorRow<Offset> row;
@@ -250,12 +269,12 @@ struct FillRows {
       row.has_diagonal = p.has_diagonal(i);
       row.is_long = items[place] < 0;
       if (row.is_long) {
-        row.shown = end_of_long -= p.end(i) - p.awaited_from(i);
+        row.published = end_of_long -= p.end(i) - p.awaited_from(i);
       } else {
         row.items = static_cast<std::uint16_t>(items[place]);
         row.entries = static_cast<std::uint8_t>(p.end(i) - row.begin);
         row.lower = static_cast<std::uint8_t>(p.diagonals[i] - row.begin);
-        row.shown = shown[slice] + (place - first) * lanes;
+        row.published = published[slice] + (place - first) * lanes;
       }
       rows[place] = row;
     }
@@ -263,13 +282,13 @@ struct FillRows {
   }
 };
 
-/// Where number j of what a row shows is.
+/// Where number j of what a row publishes is.
 template <class Offset>
-constexpr std::int64_t shown_place(const FactorRow<Offset>& row, std::int32_t lanes, std::int64_t j) {
-  return row.shown + (row.is_long ? j : team_place(lanes, static_cast<std::int32_t>(j)));
+constexpr std::int64_t published_position(const FactorRow<Offset>& row, std::int32_t lanes, std::int64_t j) {
+  return row.published + (row.is_long ? j : team_place(lanes, static_cast<std::int32_t>(j)));
 }
 
-/// Items, by where they are shown. Over the entries.
+/// Items, by where they are published. Over the entries.
 template <class Offset>
 struct FillItems {
   using Sum = NoSum;
@@ -277,7 +296,7 @@ struct FillItems {
   const std::int32_t* row_indices;
   const std::uint8_t* counts;
   const FactorRow<Offset>* rows;
-  const std::int32_t* places;
+  const std::int32_t* inverse;
   std::int32_t lanes;
   const std::int64_t* slices;
   Offset* positions;
@@ -286,25 +305,26 @@ struct FillItems {
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
     if (counts[k] == 0) return {};
-    const std::int32_t i = row_indices[k], place = places[i], rows_a_slice = 32 / lanes;
+    const std::int32_t i = row_indices[k], place = inverse[i], rows_a_slice = 32 / lanes;
     const std::int64_t at = slices[place / rows_a_slice] + place % rows_a_slice * lanes;
     const auto e = static_cast<Offset>(k);
     std::int32_t j = 0;
     for (Offset before = p.a.row_offsets[i]; before < e; ++before) j += counts[before];
     p.for_items(i, e, [&](std::int32_t row, Offset entry, int slot, bool is_pivot) {
       const std::int64_t to = at + team_place(lanes, j++);
-      positions[to] = entry < 0 ? Offset{-1} : shown_at(row, entry);
+      positions[to] = entry < 0 ? Offset{-1} : position_of(row, entry);
       codes[to] = static_cast<std::uint8_t>(slot | (is_pivot ? pivot_bit : 0));
     });
     return {};
   }
-  constexpr Offset shown_at(std::int32_t row, Offset entry) const {
-    return static_cast<Offset>(shown_place(rows[places[row]], lanes, entry - p.awaited_from(row)));
+  constexpr Offset position_of(std::int32_t row, Offset entry) const {
+    return static_cast<Offset>(published_position(rows[inverse[row]], lanes, entry - p.awaited_from(row)));
   }
 };
 
-/// For each slice a pivot that is there some levels before its turn: to wait for that first costs one look at a time,
-/// and others less. It is the pivot of the row that stands in its level as the slice does in its own. Over the slices.
+/// The gate of each slice: a pivot of an earlier level, for which a slice waits before it waits for its items, since
+/// many looks at once slow others down. It is the pivot of the row that has the same relative position in that level as
+/// the slice has in its own. -1: there is none. Over the slices.
 template <class Offset>
 struct FindGates {
   using Sum = NoSum;
@@ -325,7 +345,8 @@ struct FindGates {
     const double share = static_cast<double>(place - level_offsets[level]) / width(level);
     const FactorRow<Offset>& gate = rows[level_offsets[before] + static_cast<std::int32_t>(share * width(before))];
     if (gate.has_diagonal)
-      gates[slice] = static_cast<Offset>(shown_place(gate, lanes, p.diagonals[gate.row] - p.awaited_from(gate.row)));
+      gates[slice] =
+          static_cast<Offset>(published_position(gate, lanes, p.diagonals[gate.row] - p.awaited_from(gate.row)));
     return {};
   }
 };
@@ -334,12 +355,12 @@ struct FindGates {
 template <class Offset>
 struct FactorItems {
   std::int32_t lanes = 1, room = 0;  ///< of a row; room: values in shared memory
-  std::int32_t most_of_a_row = 0;
-  std::int64_t shown = 0;  ///< values that rows show
+  std::int32_t max_of_a_row = 0;
+  std::int64_t published = 0;  ///< values that rows publish
   bool has_long_rows = false;
   const FactorRow<Offset>* rows = nullptr;
-  const std::int32_t* places = nullptr;  ///< row to place
-  const std::int64_t* slices = nullptr;  ///< where the items of a slice begin
+  const std::int32_t* inverse = nullptr;  ///< row to place
+  const std::int64_t* slices = nullptr;   ///< where the items of a slice begin
   const Offset* gates = nullptr;
   const Offset* positions = nullptr;
   const std::uint8_t* codes = nullptr;
@@ -354,7 +375,7 @@ struct ClearEvents {
   constexpr NoSum entry(std::int64_t e) const { return events[e] = e == boosted_pivots_event ? 0 : no_row, NoSum{}; }
 };
 
-/// A factorisation, as kernels see it.
+/// A factorization, as kernels see it.
 template <class T, class Offset>
 struct FactorTask {
   FactorPattern<Offset> p;
@@ -373,5 +394,14 @@ template <class T, class Offset>
 void run_factorization(const Host&, const FactorTask<T, Offset>&);
 template <class T, class Offset>
 void run_factorization(const Cuda&, const FactorTask<T, Offset>&);
+
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct IncompletePasses {
+  static constexpr auto list =
+      passes<Where, FindDiagonals<Offset>, CountItems<Offset>, AddItems<Offset>, LaySlices<Offset>, FillRows<Offset>,
+             FindGates<Offset>, FillItems<Offset>, ClearEvents>;
+  static constexpr auto kernel = instance<void(const Where&, const FactorTask<T, Offset>&)>(run_factorization);
+};
 
 }  // namespace krill

@@ -1,16 +1,14 @@
-#include "krill/sparse/factor/item_sizes.hpp"
+#include "sparse/factor/item_sizes.hpp"
 
 #include <vector>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/factor/incomplete_passes.hpp"
-#include "krill/sparse/triangular/levels.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/factor/incomplete_passes.hpp"
 
 namespace krill {
 
 template <class T, class Offset>
-ItemSizes count_items(Context& host, const Csr<T, Offset>& A, bool cholesky) {
-  const LevelSchedule schedule(host, A.row_offsets(), A.col_indices(), Fill::lower);
+ItemSizes count_items(Context& host, const Csr<T, Offset>& A, const LevelSchedule& schedule, bool cholesky) {
   const std::int32_t n = A.rows();
   const auto a = krill::pattern(host.host_tag(), A);
   std::vector<Offset> diagonals(static_cast<std::size_t>(n));
@@ -31,17 +29,19 @@ ItemSizes count_items(Context& host, const Csr<T, Offset>& A, bool cholesky) {
   const std::int32_t lanes = factor_lanes(facts, n, sizeof(T));
   ItemSizes sizes;
   sizes.slices = detail::ceil_div(n, 32 / lanes);
-  sizes.row_bytes = sizeof(FactorRow<Offset>);
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(sizes.slices)), shown(lengths.size());
-  const LaySlices<Offset> lay{factored, order, items.data(), lanes, lengths.data(), shown.data()};
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(sizes.slices)), published(lengths.size());
+  const LaySlices<Offset> lay{factored, order, items.data(), lanes, lengths.data(), published.data()};
   for (std::int64_t slice = 0; slice < sizes.slices; ++slice) lay.entry(slice);
   for (const std::int64_t length : lengths) sizes.places += length;
-  for (const std::int64_t length : shown) sizes.shown += length;
+  for (const std::int64_t length : published) sizes.published += length;
   return sizes;
 }
 
-#define INSTANTIATE(T, Offset) template ItemSizes count_items(Context&, const Csr<T, Offset>&, bool);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct ItemSizesInstances {
+  static constexpr auto list =
+      instance<ItemSizes(Context&, const Csr<T, Offset>&, const LevelSchedule&, bool)>(count_items);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ItemSizesInstances);
 
 }  // namespace krill

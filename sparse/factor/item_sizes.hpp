@@ -1,18 +1,17 @@
-// How large the analysis of an IncompleteFactor will be on CUDA: counted on the host, before there is one.
+// The size of the analysis of an IncompleteFactor on CUDA, counted on the host before the factor is made.
 #pragma once
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/triangular/levels.hpp"
 
 namespace krill {
 
 struct ItemSizes {
   std::int64_t slices = 0;
-  std::int64_t places = 0;    ///< of items, padding included
-  std::int64_t shown = 0;     ///< entries that other rows wait for, padding included
-  std::size_t row_bytes = 0;  ///< of what is kept for each row
+  std::int64_t places = 0;     ///< of items, padding included
+  std::int64_t published = 0;  ///< entries that other rows wait for, padding included
 };
 
-/// O(items), on the host, by the passes that CUDA runs. A has to be square.
+/// O(items), on the host, by the passes that CUDA runs, with the schedule of A's lower triangle. A has to be square.
 template <class T, class Offset>
-ItemSizes count_items(Context& host, const Csr<T, Offset>& A, bool cholesky);
+ItemSizes count_items(Context& host, const Csr<T, Offset>& A, const LevelSchedule&, bool cholesky);
 
 }  // namespace krill

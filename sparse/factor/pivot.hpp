@@ -1,12 +1,12 @@
-// What becomes of a pivot.
+// Pivots: boosted, or the root for Cholesky; zeros and others that are not finite are noted.
 #pragma once
 #include <cmath>
 
-#include "krill/sparse/factor/incomplete_passes.hpp"
+#include "sparse/factor/incomplete_passes.hpp"
 
 namespace krill {
 
-/// Tells of an event in row i.
+/// Notes an event in row i: the first row is kept.
 template <class T, class Offset>
 constexpr void note_row(const FactorTask<T, Offset>& f, PivotEvent event, std::int32_t i) {
 #ifdef __CUDA_ARCH__
@@ -24,8 +24,8 @@ constexpr void note_boost(const FactorTask<T, Offset>& f) {
 #endif
 }
 
-/// The pivot that row i gets for what elimination left on its diagonal: boosted where that is wanted, the root for
-/// Cholesky. Tells of zeros and the like.
+/// The pivot of row i, from what elimination left on its diagonal: boosted if that is wanted, the root for Cholesky.
+/// Notes pivots that are zero, not positive (Cholesky) or not finite.
 template <class T, class Offset>
 constexpr T finished_pivot(const FactorTask<T, Offset>& f, std::int32_t i, T left) {
   if (f.p.cholesky) {

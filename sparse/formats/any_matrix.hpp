@@ -2,14 +2,14 @@
 #pragma once
 #include <variant>
 
-#include "krill/sparse/formats/blocked_ell.hpp"
-#include "krill/sparse/formats/bsr.hpp"
-#include "krill/sparse/formats/coo.hpp"
-#include "krill/sparse/formats/csc.hpp"
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/formats/dia.hpp"
-#include "krill/sparse/formats/hyb.hpp"
-#include "krill/sparse/formats/sell.hpp"
+#include "sparse/formats/blocked_ell.hpp"
+#include "sparse/formats/bsr.hpp"
+#include "sparse/formats/coo.hpp"
+#include "sparse/formats/csc.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/formats/dia.hpp"
+#include "sparse/formats/hyb.hpp"
+#include "sparse/formats/sell.hpp"
 
 namespace krill {
 

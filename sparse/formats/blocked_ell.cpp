@@ -1,9 +1,9 @@
-#include "krill/sparse/formats/blocked_ell.hpp"
+#include "sparse/formats/blocked_ell.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 namespace {
@@ -57,10 +57,11 @@ void validate(const BlockedEll<T>& A) {
   if (row < A.block_rows()) throw InvalidArgument(fault(row));
 }
 
-#define INSTANTIATE(T)          \
-  template class BlockedEll<T>; \
-  template void validate(const BlockedEll<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BlockedEllInstances {
+  static constexpr auto list = instance<void(const BlockedEll<T>&)>(validate);
+};
+KRILL_INSTANTIATE(BlockedEll);
+KRILL_INSTANTIATE(BlockedEllInstances);
 
 }  // namespace krill

@@ -1,6 +1,6 @@
 // Blocked ELLPACK: every block row holds the same number of square blocks.
 #pragma once
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/formats/shape.hpp"
 
 namespace krill {
 

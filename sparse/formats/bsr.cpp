@@ -1,9 +1,9 @@
-#include "krill/sparse/formats/bsr.hpp"
+#include "sparse/formats/bsr.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 namespace {
@@ -110,14 +110,14 @@ void validate(const Gebsc<T>& A) {
   }
 }
 
-#define INSTANTIATE(T)                                                    \
-  template class Bsr<T>;                                                  \
-  template class Bsrx<T>;                                                 \
-  template void validate(const Host&, const BsrView<const kernel_t<T>>&); \
-  template void validate(const Bsr<T>&);                                  \
-  template void validate(const Bsrx<T>&);                                 \
-  template void validate(const Gebsc<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BsrInstances {
+  static constexpr std::tuple list{instance<void(const Host&, const BsrView<const kernel_t<T>>&)>(validate),
+                                   instance<void(const Bsr<T>&)>(validate), instance<void(const Bsrx<T>&)>(validate),
+                                   instance<void(const Gebsc<T>&)>(validate)};
+};
+KRILL_INSTANTIATE(Bsr);
+KRILL_INSTANTIATE(Bsrx);
+KRILL_INSTANTIATE(BsrInstances);
 
 }  // namespace krill

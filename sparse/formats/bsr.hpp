@@ -1,6 +1,6 @@
 // Block compressed sparse row: BSR, with rectangular blocks (GEBSR), with open row ends (BSRX), by columns (GEBSC).
 #pragma once
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/formats/shape.hpp"
 
 namespace krill {
 

@@ -1,9 +1,9 @@
-#include "krill/sparse/formats/coo.hpp"
+#include "sparse/formats/coo.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 namespace {
@@ -42,11 +42,11 @@ void validate(const CooAos<T>& A) {
   validate(ctx.host_tag(), A.view(ctx.host_tag()));
 }
 
-#define INSTANTIATE(T)                                                    \
-  template void validate(const Host&, const CooView<const kernel_t<T>>&); \
-  template void validate(const Coo<T>&);                                  \
-  template void validate(const CooAos<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct CooInstances {
+  static constexpr std::tuple list{instance<void(const Host&, const CooView<const kernel_t<T>>&)>(validate),
+                                   instance<void(const Coo<T>&)>(validate), instance<void(const CooAos<T>&)>(validate)};
+};
+KRILL_INSTANTIATE(CooInstances);
 
 }  // namespace krill

@@ -1,8 +1,8 @@
-#include "krill/sparse/formats/csc.hpp"
+#include "sparse/formats/csc.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 
@@ -15,8 +15,10 @@ void validate(const Csc<T>& A) {
   }
 }
 
-#define INSTANTIATE(T) template void validate(const Csc<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct CscInstances {
+  static constexpr auto list = instance<void(const Csc<T>&)>(validate);
+};
+KRILL_INSTANTIATE(CscInstances);
 
 }  // namespace krill

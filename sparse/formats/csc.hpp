@@ -1,6 +1,6 @@
 // Compressed sparse column: the same memory as the transpose in compressed sparse row.
 #pragma once
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr.hpp"
 
 namespace krill {
 

@@ -1,9 +1,9 @@
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 namespace {
@@ -55,12 +55,13 @@ void validate(const Csr<T, Offset>& A) {
   validate(ctx.host_tag(), A.view(ctx.host_tag()));
 }
 
-#define INSTANTIATE(T)                                                                  \
-  template void validate(const Host&, const CsrView<const kernel_t<T>, std::int32_t>&); \
-  template void validate(const Host&, const CsrView<const kernel_t<T>, std::int64_t>&); \
-  template void validate(const Csr<T, std::int32_t>&);                                  \
-  template void validate(const Csr<T, std::int64_t>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct CsrInstances {
+  static constexpr std::tuple list{
+      instance<void(const Host&, const CsrView<const kernel_t<T>, std::int32_t>&)>(validate),
+      instance<void(const Host&, const CsrView<const kernel_t<T>, std::int64_t>&)>(validate),
+      instance<void(const Csr<T, std::int32_t>&)>(validate), instance<void(const Csr<T, std::int64_t>&)>(validate)};
+};
+KRILL_INSTANTIATE(CsrInstances);
 
 }  // namespace krill

@@ -1,6 +1,6 @@
 // Dense matrices: many right-hand sides, and what sparse formats are made from and into.
 #pragma once
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/formats/shape.hpp"
 
 namespace krill {
 

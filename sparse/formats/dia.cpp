@@ -1,11 +1,11 @@
-#include "krill/sparse/formats/dia.hpp"
+#include "sparse/formats/dia.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 namespace {
@@ -31,7 +31,7 @@ std::string fault_of_diagonal(const DiaView<const T>& a, std::int32_t hack, std:
 template <class T>
 std::string fault_of_hack(const DiaView<const T>& a, std::int64_t hack) {
   const auto h = static_cast<std::int32_t>(hack);
-  for (std::int64_t d = a.first_diagonal(h); d < a.past_diagonal(h); ++d)
+  for (std::int64_t d = a.first_diagonal(h); d < a.end_diagonal(h); ++d)
     if (std::string fault = fault_of_diagonal(a, h, d); !fault.empty()) return fault;
   return {};
 }
@@ -84,10 +84,11 @@ void validate(const Dia<T>& A) {
   if (found > A.nnz()) throw InvalidArgument(fmt::format("dia: nnz is {}, but {} entries are not 0", A.nnz(), found));
 }
 
-#define INSTANTIATE(T)   \
-  template class Dia<T>; \
-  template void validate(const Dia<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct DiaInstances {
+  static constexpr auto list = instance<void(const Dia<T>&)>(validate);
+};
+KRILL_INSTANTIATE(Dia);
+KRILL_INSTANTIATE(DiaInstances);
 
 }  // namespace krill

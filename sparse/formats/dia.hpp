@@ -1,6 +1,6 @@
 // Diagonals: DIA, and hacked DIA (HDIA), which stores each group of rows with the diagonals of its own.
 #pragma once
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/formats/shape.hpp"
 
 namespace krill {
 
@@ -22,7 +22,7 @@ struct DiaView {
     return {rows, cols, hack_rows, diagonals, hack_offsets, offsets, values};
   }
   constexpr std::int64_t first_diagonal(std::int32_t hack) const { return hack_offsets ? hack_offsets[hack] : 0; }
-  constexpr std::int64_t past_diagonal(std::int32_t hack) const {
+  constexpr std::int64_t end_diagonal(std::int32_t hack) const {
     return hack_offsets ? hack_offsets[hack + 1] : diagonals;
   }
 
@@ -31,7 +31,7 @@ struct DiaView {
   template <class F>
   constexpr void for_entries(std::int32_t s, F&& f) const {
     const std::int32_t hack = s / hack_rows, r = s % hack_rows;
-    for (std::int64_t d = first_diagonal(hack); d < past_diagonal(hack); ++d) {
+    for (std::int64_t d = first_diagonal(hack); d < end_diagonal(hack); ++d) {
       const std::int64_t col = std::int64_t{s} + offsets[d];
       const Value value = values[d * hack_rows + r];
       if (col >= 0 && col < cols && !(value == Value(0))) f(static_cast<std::int32_t>(col), value);

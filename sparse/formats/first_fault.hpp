@@ -1,10 +1,10 @@
-// The search that every format's validate() makes.
+// The search for the first fault, for validate() of every format.
 #pragma once
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/core/pass_host.hpp"
 
 namespace krill {
 

@@ -1,9 +1,9 @@
-#include "krill/sparse/formats/hyb.hpp"
+#include "sparse/formats/hyb.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 
@@ -28,8 +28,10 @@ void validate(const Hyb<T>& A) {
         k, a.coo.row(k), a.coo.col(k)));
 }
 
-#define INSTANTIATE(T) template void validate(const Hyb<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct HybInstances {
+  static constexpr auto list = instance<void(const Hyb<T>&)>(validate);
+};
+KRILL_INSTANTIATE(HybInstances);
 
 }  // namespace krill

@@ -1,7 +1,7 @@
 // Hybrid: what fits a narrow ELLPACK, and the rest in coordinates.
 #pragma once
-#include "krill/sparse/formats/coo.hpp"
-#include "krill/sparse/formats/sell.hpp"
+#include "sparse/formats/coo.hpp"
+#include "sparse/formats/sell.hpp"
 
 namespace krill {
 

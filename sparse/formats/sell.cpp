@@ -1,9 +1,9 @@
-#include "krill/sparse/formats/sell.hpp"
+#include "sparse/formats/sell.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 namespace {
@@ -127,12 +127,12 @@ void validate(const Ell<T>& A) {
   validate_rows("ell", A.view(Host{}), A.nnz());
 }
 
-#define INSTANTIATE(T)                    \
-  template class Sell<T>;                 \
-  template class Ell<T>;                  \
-  template void validate(const Sell<T>&); \
-  template void validate(const Ell<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SellInstances {
+  static constexpr std::tuple list{instance<void(const Sell<T>&)>(validate), instance<void(const Ell<T>&)>(validate)};
+};
+KRILL_INSTANTIATE(Sell);
+KRILL_INSTANTIATE(Ell);
+KRILL_INSTANTIATE(SellInstances);
 
 }  // namespace krill

@@ -1,6 +1,6 @@
 // Sliced ELLPACK: SELL, SELL-C-sigma, hacked ELLPACK (HLL); and ELLPACK itself, which is one slice.
 #pragma once
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/formats/shape.hpp"
 
 namespace krill {
 

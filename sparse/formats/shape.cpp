@@ -1,4 +1,4 @@
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/formats/shape.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "krill/sparse/core/array.hpp"
+#include "sparse/core/array.hpp"
 
 namespace krill {
 
@@ -48,7 +48,7 @@ void require_range(std::string_view what, std::int64_t value, std::int64_t low, 
 //   row_of(s)              the row of the matrix that is stored as number s
 //   for_entries(s, f)      f(column, value) for every entry of it, columns counted from zero, padding left out
 
-/// The value type of views whose values nobody looks at; their pointer is null.
+/// The value type of views of a pattern: the pointer to values is null.
 struct NoValue {};
 
 /// a x, where zeros fill up blocks and diagonals: those are no entries, so NaN in x does not come through them.

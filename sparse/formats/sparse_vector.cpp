@@ -1,9 +1,9 @@
-#include "krill/sparse/formats/sparse_vector.hpp"
+#include "sparse/formats/sparse_vector.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/formats/first_fault.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/formats/first_fault.hpp"
 
 namespace krill {
 
@@ -35,11 +35,12 @@ void validate(const SparseVector<T>& v) {
   validate(ctx.host_tag(), v.view(ctx.host_tag()));
 }
 
-#define INSTANTIATE(T)                                                             \
-  template class SparseVector<T>;                                                  \
-  template void validate(const Host&, const SparseVectorView<const kernel_t<T>>&); \
-  template void validate(const SparseVector<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SparseVectorInstances {
+  static constexpr std::tuple list{instance<void(const Host&, const SparseVectorView<const kernel_t<T>>&)>(validate),
+                                   instance<void(const SparseVector<T>&)>(validate)};
+};
+KRILL_INSTANTIATE(SparseVector);
+KRILL_INSTANTIATE(SparseVectorInstances);
 
 }  // namespace krill

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "krill/sparse/formats/shape.hpp"
+#include "sparse/formats/shape.hpp"
 
 namespace krill {
 

@@ -16,6 +16,6 @@ enum class InverseForm {
 };
 
 /// Rows of an inverse have no more entries than this: their systems are dense.
-inline constexpr std::int32_t most_inverse_entries = 1024;
+inline constexpr std::int32_t max_inverse_entries = 1024;
 
 }  // namespace krill

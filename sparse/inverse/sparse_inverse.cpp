@@ -1,36 +1,38 @@
-#include "krill/sparse/inverse/sparse_inverse.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/made_for.hpp"
-#include "krill/sparse/inverse/sparse_inverse_passes.hpp"
-#include "krill/sparse/triangular/levels.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/made_for.hpp"
+#include "sparse/inverse/sparse_inverse_passes.hpp"
+#include "sparse/triangular/levels.hpp"
 
 namespace krill {
 
+using namespace detail;
+
 template <class T, class Offset>
 SparseInverse<T, Offset>::SparseInverse(Analysis, Context& ctx, const Csr<T, Offset>& A, InverseForm form,
-                                        std::int32_t most_entries)
+                                        std::int32_t max_entries)
     : form_(form),
       on_cuda_(ctx.on_cuda()),
       a_nnz_(A.nnz()),
       matrix_(A.cols(), Array<Offset>(1), Array<std::int32_t>(), Array<T>()),
       outcomes_(A.rows(), "outcomes of rows") {
   require_size("sparse inverse: columns of the matrix", A.cols(), A.rows());
-  if (most_entries < 1 || most_entries > most_inverse_entries)
+  if (max_entries < 1 || max_entries > max_inverse_entries)
     throw InvalidArgument(fmt::format("sparse inverse: rows of at most {} entries; from 1 to {} are possible",
-                                      most_entries, most_inverse_entries));
+                                      max_entries, max_inverse_entries));
   const std::int32_t rows = A.rows();
   Array<Offset> begins(rows, "begins of rows");
   Array<std::int32_t> classes(rows, "classes of rows");
   Array<InverseFacts> facts(1, "facts of an inverse");
   auto offsets = scanned<Offset>(ctx, rows, "inverse row_offsets", [&](const auto& where, Offset* counts) {
     run_pass(where, rows,
-             CountInverse<Offset>{pattern(where, A), form == InverseForm::factored, most_entries, begins.write(where),
+             CountInverse<Offset>{pattern(where, A), form == InverseForm::factored, max_entries, begins.write(where),
                                   counts, classes.write(where), facts.write(where)});
   });
   const InverseFacts found = facts.host()[0];
@@ -53,15 +55,44 @@ SparseInverse<T, Offset>::SparseInverse(Analysis, Context& ctx, const Csr<T, Off
 
 template <class T, class Offset>
 SparseInverse<T, Offset>::SparseInverse(Context& ctx, const Csr<T, Offset>& A, InverseForm form,
-                                        std::int32_t most_entries)
-    : SparseInverse(Analysis{}, ctx, A, form, most_entries) {
+                                        std::int32_t max_entries)
+    : SparseInverse(Analysis{}, ctx, A, form, max_entries) {
   update(ctx, A);
 }
 
 template <class T, class Offset>
 SparseInverse<T, Offset> SparseInverse<T, Offset>::analyze(Context& ctx, const Csr<T, Offset>& A, InverseForm form,
-                                                           std::int32_t most_entries) {
-  return {Analysis{}, ctx, A, form, most_entries};
+                                                           std::int32_t max_entries) {
+  return {Analysis{}, ctx, A, form, max_entries};
+}
+
+template <class T, class Offset>
+HeldMemory SparseInverse<T, Offset>::memory(MemoryLedger& ledger, Context& host, const Csr<T, Offset>& A,
+                                            InverseForm form, std::int32_t max_entries, CsrSizes& made) {
+  const SparseInverse inverse = analyze(host, A, form, max_entries);
+  made = CsrSizes::of(inverse.matrix());
+  HeldMemory kept, order;
+  {
+    const HeldMemory begins = ledger.hold<Offset>(made.rows), of_rows = ledger.hold<std::int32_t>(made.rows);
+    kept = ledger.hold(made.offsets_bytes());
+    kept += ledger.hold(made.columns_bytes());
+    if (ledger.on_cuda()) {
+      order = ledger.hold<std::int32_t>(made.rows);
+      const HeldMemory sorted = ledger.hold<std::int32_t>(made.rows);
+      sort_by_depth_scratch(ledger, made.rows, classes);
+    }
+  }
+  kept += ledger.hold(made.values_bytes());
+  const HeldMemory outcomes = ledger.hold<std::uint8_t>(made.rows);
+  const auto offsets = inverse.matrix().row_offsets().host();
+  std::size_t long_rows = 0;
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) long_rows += offsets[row + 1] - offsets[row] > max_lanes;
+  if (ledger.on_cuda() && long_rows > 0) {
+    const auto longest = static_cast<std::size_t>(inverse.longest_row());
+    const std::size_t blocks = long_system_blocks(longest, sizeof(T), long_rows, ledger.multiprocessors());
+    ledger.scratch({blocks * long_system_size(longest) * sizeof(T), blocks * longest * sizeof(std::int32_t)});
+  }
+  return kept;
 }
 
 template <class T, class Offset>
@@ -109,17 +140,19 @@ template <class T, class Offset>
 std::optional<std::int32_t> first_not_hermitian(Context& ctx, const Csr<T, Offset>& A) {
   require_size("first_not_hermitian: columns of the matrix", A.cols(), A.rows());
   constexpr double eps = std::numeric_limits<real_t<T>>::epsilon();
-  Array<LeastRow> first(1, "first row that is not Hermitian");
+  Array<FirstRow> first(1, "first row that is not Hermitian");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, A.rows(), FindNotHermitian<kernel_t<T>, Offset>{A.view(where), eps, first.write(where)});
   });
   return row_or_none(first.host()[0].row);
 }
 
-#define INSTANTIATE(T, Offset)             \
-  template class SparseInverse<T, Offset>; \
-  template std::optional<std::int32_t> first_not_hermitian(Context&, const Csr<T, Offset>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct SparseInverseInstances {
+  static constexpr auto list =
+      instance<std::optional<std::int32_t>(Context&, const Csr<T, Offset>&)>(first_not_hermitian);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(SparseInverse);
+KRILL_INSTANTIATE_WITH_OFFSETS(SparseInverseInstances);
 
 }  // namespace krill

@@ -3,37 +3,41 @@
 #include <array>
 #include <optional>
 
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/inverse/form.hpp"
+#include "sparse/formats/csr_sizes.hpp"
+#include "sparse/inverse/form.hpp"
 
 namespace krill {
 
 /// An approximate inverse that follows new values of the same pattern.
 ///
-/// Rows of more than `most_entries` keep as many, next to the diagonal: the small systems are dense, and cost the third
-/// power of that.
+/// A row of more than `max_entries` keeps that many, those next to the diagonal: the small systems are dense, and the
+/// cost of each is the third power of its entries.
 ///
-/// Systems that have no solution raise nothing: whoever made the inverse asks for them.
+/// Systems that have no solution raise nothing: ask singular().
 template <class T, class Offset = std::int32_t>
 class SparseInverse {
  public:
   static constexpr std::int32_t classes = 5;  ///< of rows of up to 4, 8, 16, 32 and more entries, for CUDA
 
   /// Analysis, then update(). Takes sizeof T + 4 bytes an entry of the inverse, and sizeof Offset + 5 bytes a row.
-  /// Waits; not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument unless most_entries is in 1
-  /// to most_inverse_entries.
-  SparseInverse(Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t most_entries = 256);
+  /// Waits; not inside a capture. Raises ShapeMismatch unless A is square, InvalidArgument unless max_entries is in 1
+  /// to max_inverse_entries.
+  SparseInverse(Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries = 256);
 
   /// The analysis alone: there is no inverse before the first update().
-  static SparseInverse analyze(Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t most_entries = 256);
+  static SparseInverse analyze(Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries = 256);
+
+  /// What analysis and update take; matrix(), which is `made`, stays.
+  static HeldMemory memory(MemoryLedger&, Context& host, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries,
+                           CsrSizes& made);
 
   /// New values of the same pattern. O(k^2 log k + k^3) for a row of k entries. On CUDA a team of 4 to 32 lanes solves
-  /// a system in shared memory, a block one of more than 32 unknowns in the workspace, of which it takes up to 64 MiB,
-  /// or what one system needs. No wait, repeatable bitwise, capturable after a first run. Raises ShapeMismatch where
+  /// a system in shared memory; one of more than 32 unknowns is a block's, in up to 64 MiB of workspace, or what one
+  /// system needs. No wait, repeatable bitwise, capturable after a first run. Raises ShapeMismatch where
   /// nnz differs, InvalidArgument on the other backend than that of the constructor.
   void update(Context&, const Csr<T, Offset>& A);
 
-  /// M or G. Where the system of a row has no solution, the row holds the pivot that says so, and zeros after it.
+  /// M or G. A row whose system has no solution holds the pivot at which elimination ended, then zeros.
   const Csr<T, Offset>& matrix() const& { return matrix_; }
   Csr<T, Offset> matrix() && { return std::move(matrix_); }
   InverseForm form() const { return form_; }
@@ -51,7 +55,7 @@ class SparseInverse {
 
  private:
   struct Analysis {};
-  SparseInverse(Analysis, Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t most_entries);
+  SparseInverse(Analysis, Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries);
 
   InverseForm form_;
   bool on_cuda_;
@@ -65,9 +69,9 @@ class SparseInverse {
   std::array<std::int32_t, classes + 1> class_offsets_{};
 };
 
-/// The first row of A, which is square, that shows that A is not Hermitian with a positive diagonal: where that holds,
-/// |a_ij - conj(a_ji)|^2 <= eps a_ii a_jj with the eps of T for all entries, for files with few digits and sums in
-/// another order differ by rounding. O(nnz log(longest row)). Waits.
+/// The first row that shows that the square matrix A is not Hermitian with a positive diagonal. Entries may differ by
+/// rounding, as those of files with few digits do: |a_ij - conj(a_ji)|^2 <= eps a_ii a_jj with the eps of T.
+/// O(nnz log(longest row)). Waits.
 template <class T, class Offset>
 std::optional<std::int32_t> first_not_hermitian(Context&, const Csr<T, Offset>& A);
 

@@ -1,16 +1,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "krill/sparse/core/pass_cuda.cuh"
-#include "krill/sparse/core/pivot_size.hpp"
-#include "krill/sparse/inverse/sparse_inverse_passes.hpp"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/core/pivot_size.hpp"
+#include "sparse/inverse/sparse_inverse_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
-constexpr int team_threads = 64;  // 32 x 33 values of 16 bytes for each of two teams: within 48 KiB
-constexpr int long_threads = 256;
-constexpr std::size_t long_workspace = std::size_t{64} << 20;  // bytes, unless one system needs more
+struct Tuning {
+  static constexpr int team_threads = 64;   ///< 32 x 33 values of 16 bytes for each of two teams: within 48 KiB
+  static constexpr int long_threads = 256;  ///< of a block that has a long row. Not varied.
+};
 
 /// A candidate for a pivot, and where it is; the larger one, and of equal ones the first.
 template <class R>
@@ -53,12 +54,12 @@ __device__ std::uint8_t outcome_of(bool singular, bool finite) {
 // Bytes: the entries of A that a row's columns meet, found by bisection; the inverse once.
 // Races: a lane writes its own equation alone, and a step's pivot equation is not written in that step.
 template <class T, class Offset>
-__global__ void __launch_bounds__(team_threads)
+__global__ void __launch_bounds__(Tuning::team_threads)
     solve_teams_kernel(InverseTask<T, Offset> f, const std::int32_t* rows, std::int32_t count, int lanes, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
   const int lane = static_cast<int>(threadIdx.x) % lanes, team = static_cast<int>(threadIdx.x) / lanes;
-  const std::int64_t number = std::int64_t(blockIdx.x) * (team_threads / lanes) + team;
+  const std::int64_t number = std::int64_t(blockIdx.x) * (Tuning::team_threads / lanes) + team;
   const std::int32_t row = number < count ? rows[number] : -1;
   const Offset first = row < 0 ? 0 : f.offsets[row];
   const int dim = row < 0 ? 0 : static_cast<int>(f.offsets[row + 1] - first);
@@ -154,13 +155,13 @@ template <class T, class Offset>
 __device__ bool gather_long(const InverseTask<T, Offset>& f, std::int32_t row, const LongSystem<T>& s) {
   const std::int32_t* columns = f.columns + f.offsets[row];
   bool finite = true;
-  for (int e = static_cast<int>(threadIdx.x); e < s.dim * s.width; e += long_threads) {
+  for (int e = static_cast<int>(threadIdx.x); e < s.dim * s.width; e += Tuning::long_threads) {
     const int t = e / s.width, p = e % s.width;
     const T value = p < s.dim ? f.entry(columns[t], columns[p]) : T(static_cast<real_t<T>>(columns[t] == row ? 1 : 0));
     finite = finite && is_finite(value);
     s.values[e] = value;
   }
-  for (int t = static_cast<int>(threadIdx.x); t < s.dim; t += long_threads) s.order[t] = t;
+  for (int t = static_cast<int>(threadIdx.x); t < s.dim; t += Tuning::long_threads) s.order[t] = t;
   return __syncthreads_and(finite);
 }
 
@@ -174,7 +175,7 @@ __device__ int eliminate_long(const InverseTask<T, Offset>& f, const LongSystem<
     const T* top = s.equation(k);
     if (f.refuses(top[k])) return k;
     const T inverse = T(1) / top[k];
-    for (int t = k + 1 + warp; t < s.dim; t += long_threads / 32) {
+    for (int t = k + 1 + warp; t < s.dim; t += Tuning::long_threads / 32) {
       T* own = s.equation(t);
       const T factor = own[k] * inverse;
       if (factor == T(0)) continue;
@@ -190,7 +191,7 @@ template <class T>
 __device__ void substitute_long(const LongSystem<T>& s) {
   for (int k = s.dim - 1; k > 0; --k) {
     const T unknown = s.unknown(k);
-    for (int t = static_cast<int>(threadIdx.x); t < k; t += long_threads) {
+    for (int t = static_cast<int>(threadIdx.x); t < k; t += Tuning::long_threads) {
       T* own = s.equation(t);
       own[s.dim] -= own[k] * unknown;
     }
@@ -204,7 +205,7 @@ __device__ void substitute_long(const LongSystem<T>& s) {
 //   right-hand side by one thread; barriers stand between the steps. Every thread of a block sees the same pivots, so
 //   all leave a row together.
 template <class T, class Offset>
-__global__ void __launch_bounds__(long_threads)
+__global__ void __launch_bounds__(Tuning::long_threads)
     solve_long_kernel(InverseTask<T, Offset> f, const std::int32_t* rows, std::int32_t count, T* values,
                       std::int32_t* orders, Skip skip) {
   if (skip.now()) return;
@@ -222,7 +223,7 @@ __global__ void __launch_bounds__(long_threads)
     if (whole && !singular) substitute_long(s);
     const real_t<T> scale = whole && !singular ? scale_of(f.factored, s.unknown(dim - 1)) : real_t<T>(0);
     bool finite = whole;
-    for (int k = static_cast<int>(threadIdx.x); k < dim; k += long_threads) {
+    for (int k = static_cast<int>(threadIdx.x); k < dim; k += Tuning::long_threads) {
       T x{};
       if (singular)
         x = k == 0 ? s.equation(steps)[steps] : T{};
@@ -238,15 +239,16 @@ __global__ void __launch_bounds__(long_threads)
 
 template <class T, class Offset>
 void solve_long(const Cuda& cuda, const InverseTask<T, Offset>& f, const std::int32_t* rows, std::int32_t count) {
-  const auto longest = static_cast<std::size_t>(f.longest), size = longest * (longest + 1);
-  const std::size_t fitting = std::max<std::size_t>(1, long_workspace / (size * sizeof(T)));
-  const auto resident = static_cast<std::size_t>(resident_blocks<solve_long_kernel<T, Offset>>(cuda, 0, long_threads));
-  const std::size_t blocks = std::min({fitting, resident, static_cast<std::size_t>(count)});
+  const auto longest = static_cast<std::size_t>(f.longest);
+  const auto resident =
+      static_cast<std::size_t>(resident_blocks<solve_long_kernel<T, Offset>>(cuda, 0, Tuning::long_threads));
+  const std::size_t blocks =
+      std::min(resident, long_system_blocks(longest, sizeof(T), static_cast<std::size_t>(count), cuda.multiprocessors));
   Frame frame(cuda);
-  T* values = frame.take<T>(blocks * size);
+  T* values = frame.take<T>(blocks * long_system_size(longest));
   auto* orders = frame.take<std::int32_t>(blocks * longest);
-  solve_long_kernel<<<static_cast<unsigned>(blocks), long_threads, 0, cuda.stream>>>(f, rows, count, values, orders,
-                                                                                     cuda.skip);
+  solve_long_kernel<<<static_cast<unsigned>(blocks), Tuning::long_threads, 0, cuda.stream>>>(f, rows, count, values,
+                                                                                             orders, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -254,22 +256,20 @@ void solve_long(const Cuda& cuda, const InverseTask<T, Offset>& f, const std::in
 
 template <class T, class Offset>
 void solve_inverse(const Cuda& cuda, const InverseTask<T, Offset>& task) {
-  int lanes = least_lanes;
+  int lanes = min_lanes;
   for (std::size_t c = 0; c < inverse_classes; ++c, lanes *= 2) {
     const std::int32_t first = task.class_offsets[c], count = task.class_offsets[c + 1] - first;
     if (count == 0) continue;
     const std::int32_t* rows = task.order + first;
-    if (lanes > most_lanes) return solve_long(cuda, task, rows, count);
-    const int teams = team_threads / lanes;
+    if (lanes > max_lanes) return solve_long(cuda, task, rows, count);
+    const int teams = Tuning::team_threads / lanes;
     const auto grid = static_cast<unsigned>((std::int64_t{count} + teams - 1) / teams);
-    const std::size_t shared = std::size_t{team_threads} * static_cast<std::size_t>(lanes + 1) * sizeof(T);
-    solve_teams_kernel<<<grid, team_threads, shared, cuda.stream>>>(task, rows, count, lanes, cuda.skip);
+    const std::size_t shared = std::size_t{Tuning::team_threads} * static_cast<std::size_t>(lanes + 1) * sizeof(T);
+    solve_teams_kernel<<<grid, Tuning::team_threads, shared, cuda.stream>>>(task, rows, count, lanes, cuda.skip);
     check(cudaGetLastError());
   }
 }
 
-using Where = Cuda;
+KRILL_INSTANTIATE_WITH_OFFSETS(SparseInversePasses, Cuda);
 
-}  // namespace krill
-
-#include "krill/sparse/inverse/sparse_inverse_instances.hpp"
+}  // namespace krill::detail

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <vector>
 
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/core/pivot_size.hpp"
-#include "krill/sparse/inverse/sparse_inverse_passes.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/core/pivot_size.hpp"
+#include "sparse/inverse/sparse_inverse_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 /// The system of one row: `dim` equations, each with its right-hand side after its coefficients.
@@ -98,8 +98,6 @@ void solve_inverse(const Host& host, const InverseTask<T, Offset>& task) {
   });
 }
 
-using Where = Host;
+KRILL_INSTANTIATE_WITH_OFFSETS(SparseInversePasses, Host);
 
-}  // namespace krill
-
-#include "krill/sparse/inverse/sparse_inverse_instances.hpp"
+}  // namespace krill::detail

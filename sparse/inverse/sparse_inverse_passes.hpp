@@ -1,23 +1,37 @@
-// The parts of sparse approximate inverses: their pattern, the small systems, what became of them.
+// The passes of sparse approximate inverses: their pattern, the small systems, and the rows without a solution.
 #pragma once
-#include "krill/sparse/convert/lower_entry.hpp"
-#include "krill/sparse/core/least_row.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/inverse/sparse_inverse.hpp"
+#include <algorithm>
 
-namespace krill {
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/core/first_row.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
+
+namespace krill::detail {
 
 inline constexpr std::int32_t inverse_classes = SparseInverse<float>::classes;
-inline constexpr std::int32_t least_lanes = 4, most_lanes = 32;
+inline constexpr std::int32_t min_lanes = 4, max_lanes = 32;
+
+// Systems of more than max_lanes unknowns on CUDA: each block of threads has one of its own in the workspace.
+inline constexpr std::size_t long_workspace = std::size_t{64} << 20;  ///< bytes, unless one system needs more
+/// Equations with their right-hand sides.
+constexpr std::size_t long_system_size(std::size_t longest) { return longest * (longest + 1); }
+/// Blocks that solve so many rows. A multiprocessor takes 6 or 5 at a time, as many as its registers on an H200.
+constexpr std::size_t long_system_blocks(std::size_t longest, std::size_t value_bytes, std::size_t rows,
+                                         int multiprocessors) {
+  const std::size_t fitting = std::max<std::size_t>(1, long_workspace / (long_system_size(longest) * value_bytes));
+  const std::size_t resident = static_cast<std::size_t>(multiprocessors) * (value_bytes == sizeof(float) ? 6 : 5);
+  return std::min({fitting, resident, rows});
+}
 
 /// Which class a row of so many entries belongs to, from 0.
 constexpr std::int32_t inverse_class(std::int64_t entries) {
   std::int32_t c = 0;
-  for (std::int64_t lanes = least_lanes; lanes <= most_lanes && lanes < entries; lanes *= 2) ++c;
+  for (std::int64_t lanes = min_lanes; lanes <= max_lanes && lanes < entries; lanes *= 2) ++c;
   return c;
 }
 
-/// What is counted of the rows of an inverse.
+/// Counts over the rows of an inverse.
 struct InverseFacts {
   std::int32_t missing = no_row, longest = 0, shortened = 0;
   std::int32_t in_class[inverse_classes] = {};
@@ -44,20 +58,20 @@ struct CountInverse {
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
-    Offset first = a.row_offsets[i], past = a.row_offsets[i + 1];
+    Offset first = a.row_offsets[i], end = a.row_offsets[i + 1];
     const Offset near = lower_entry(a, i, i);
-    const bool has_diagonal = near < past && a.col_indices[near] == i;
-    if (lower) past = near + (has_diagonal ? 1 : 0);
+    const bool has_diagonal = near < end && a.col_indices[near] == i;
+    if (lower) end = near + (has_diagonal ? 1 : 0);
     Sum sum;
     if (!has_diagonal) sum.missing = static_cast<std::int32_t>(i);
-    if (past - first > most) {  // the diagonal in the middle, where there is room on both sides
+    if (end - first > most) {  // the diagonal in the middle, where there is room on both sides
       const Offset middle = near - most / 2 > first ? static_cast<Offset>(near - most / 2) : first;
-      first = middle < past - most ? middle : static_cast<Offset>(past - most);
-      past = first + most;
+      first = middle < end - most ? middle : static_cast<Offset>(end - most);
+      end = first + most;
       sum.shortened = 1;
     }
-    begins[i] = first, counts[i] = past - first;
-    sum.longest = static_cast<std::int32_t>(past - first);
+    begins[i] = first, counts[i] = end - first;
+    sum.longest = static_cast<std::int32_t>(end - first);
     const std::int32_t c = inverse_class(sum.longest);
     classes[i] = 1 + c, sum.in_class[c] = 1;
     return sum;
@@ -88,7 +102,7 @@ constexpr T entry_or_zero(const CsrView<const T, Offset>& a, std::int32_t i, std
   return k < a.row_offsets[i + 1] && a.col_indices[k] == j ? a.values[k] : T{};
 }
 
-/// What became of a row.
+/// How the system of a row ended.
 enum class InverseOutcome : std::uint8_t { solved, singular, not_finite };
 
 /// The systems of all rows, as kernels see them.
@@ -111,7 +125,7 @@ struct InverseTask {
     const T value = entry_or_zero(a, equation, unknown);
     return equation == unknown ? T(real(value)) : conj(value);
   }
-  /// Whether elimination cannot go on with this pivot. NaN may pass: it ends in the solution.
+  /// Whether elimination ends at this pivot. NaN passes, and shows in the solution.
   constexpr bool refuses(T pivot) const { return factored ? real(pivot) <= real_t<T>(0) : pivot == T(0); }
 };
 
@@ -152,10 +166,10 @@ struct FindBadInverses {
 /// The first row with an entry that is too far from its mirror, or without a positive diagonal. Over the rows.
 template <class T, class Offset>
 struct FindNotHermitian {
-  using Sum = LeastRow;
+  using Sum = FirstRow;
   CsrView<const T, Offset> a;
   double eps;
-  LeastRow* first;
+  FirstRow* first;
 
   constexpr bool begin() const { return true; }
   constexpr double diagonal(std::int64_t i) const {
@@ -176,4 +190,12 @@ struct FindNotHermitian {
   constexpr void finish(const Sum& sum) const { *first = sum; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct SparseInversePasses {
+  static constexpr auto list =
+      passes<Where, FindBadInverses, CountInverse<Offset>, InverseColumns<Offset>, FindNotHermitian<T, Offset>>;
+  static constexpr auto kernel = instance<void(const Where&, const InverseTask<T, Offset>&)>(solve_inverse);
+};
+
+}  // namespace krill::detail

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/analyze.hpp"
+#include "sparse/io/analyze.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_host.hpp"
 
 namespace krill {
 namespace {
@@ -79,9 +79,9 @@ void Findings::add(const Findings& next) {
   of.stored_zeros += n.stored_zeros, of.non_finite += n.non_finite;
   of.negative_diagonal += n.negative_diagonal, of.null_rows += n.null_rows;
   of.greatest_diagonal = std::max(of.greatest_diagonal, n.greatest_diagonal);
-  keep_least(of.least_magnitude, n.least_magnitude);
-  keep_least(of.least_diagonal, n.least_diagonal);
-  keep_least(of.least_row_norm, n.least_row_norm);
+  keep_least(of.min_magnitude, n.min_magnitude);
+  keep_least(of.min_diagonal, n.min_diagonal);
+  keep_least(of.min_row_norm, n.min_row_norm);
   of.greatest_magnitude = std::max(of.greatest_magnitude, n.greatest_magnitude);
   of.infinity_norm = std::max(of.infinity_norm, n.infinity_norm);
 }
@@ -166,7 +166,7 @@ void Analysis<K, Offset>::look_at_entries(std::int64_t i, Findings& f) {
     }
     const double size = magnitude(a);
     p.stored_zeros += size == 0;
-    keep_least(p.least_magnitude, size);
+    keep_least(p.min_magnitude, size);
     p.greatest_magnitude = std::max(p.greatest_magnitude, size);
   }
 }
@@ -198,7 +198,7 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     if (square()) look_at_pair(i, e, f);
   }
   p.infinity_norm = std::max(p.infinity_norm, sum);
-  keep_least(p.least_row_norm, sum);
+  keep_least(p.min_row_norm, sum);
   const double rounding = static_cast<double>(end - begin) * std::numeric_limits<real_t<K>>::epsilon() * sum;
   p.null_rows += std::abs(signed_sum) <= rounding;
   if (i < A_.cols) look_at_diagonal(i, mine, others, f);
@@ -240,7 +240,7 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
   const auto length = static_cast<double>(A_.row_offsets[i + 1] - A_.row_offsets[i]);
   const double size = entry ? magnitude(*entry) : 0;
   if (std::isfinite(size)) {
-    keep_least(p.least_diagonal, size);
+    keep_least(p.min_diagonal, size);
     p.greatest_diagonal = std::max(p.greatest_diagonal, size);
     p.negative_diagonal += size > 0 && real(*entry) < 0;
   }
@@ -304,7 +304,7 @@ MatrixProperties Analysis<K, Offset>::run() {
   MatrixProperties& p = f.of;
   p.stored_zeros = entries.of.stored_zeros;
   p.non_finite = entries.of.non_finite, p.first_non_finite = entries.of.first_non_finite;
-  p.least_magnitude = entries.of.least_magnitude, p.greatest_magnitude = greatest_;
+  p.min_magnitude = entries.of.min_magnitude, p.greatest_magnitude = greatest_;
 
   p.rows = A_.rows, p.cols = A_.cols, p.nnz = A_.nnz, p.complex = is_complex<K>;
   p.mean_row = p.rows > 0 ? static_cast<double>(p.nnz) / p.rows : 0;
@@ -344,8 +344,10 @@ MatrixProperties analyze(const Host& host, const AnyMatrix<T>& A) {
   return visit_entries(A, [&](const auto& a) { return analyze_view(host, a.view(Host{})); });
 }
 
-#define LINE(T) template MatrixProperties analyze(const Host&, const AnyMatrix<T>&);
-KRILL_FOR_SCALARS(LINE)
-#undef LINE
+template <class T>
+struct AnalyzeInstances {
+  static constexpr auto list = instance<MatrixProperties(const Host&, const AnyMatrix<T>&)>(analyze);
+};
+KRILL_INSTANTIATE(AnalyzeInstances);
 
 }  // namespace krill

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "krill/sparse/formats/any_matrix.hpp"
+#include "sparse/formats/any_matrix.hpp"
 
 namespace krill {
 
@@ -44,8 +44,8 @@ struct MatrixProperties {
   std::optional<std::int32_t> first_missing_diagonal, first_zero_diagonal;
   bool positive_diagonal = false;  ///< every a_ii is stored, real and > 0
   std::optional<std::int32_t> first_not_positive_diagonal;
-  std::int64_t negative_diagonal = 0;                ///< real parts below 0
-  double least_diagonal = 0, greatest_diagonal = 0;  ///< |a_ii| without zeros; 0 where there are none
+  std::int64_t negative_diagonal = 0;              ///< real parts below 0
+  double min_diagonal = 0, greatest_diagonal = 0;  ///< |a_ii| without zeros; 0 where there are none
   std::int64_t dominant_rows = 0;           ///< |a_ii| >= the sum of the others' |a_ij|, give or take its rounding
   std::int64_t strictly_dominant_rows = 0;  ///< |a_ii| > the sum and its rounding
   Definiteness definiteness = Definiteness::not_hermitian;
@@ -59,9 +59,9 @@ struct MatrixProperties {
   std::int64_t stored_zeros = 0;
   std::int64_t non_finite = 0;  ///< NaN or infinite; the figures below leave these out
   std::optional<EntryPair> first_non_finite;
-  double least_magnitude = 0, greatest_magnitude = 0;  ///< of the entries other than 0; 0 without such entries
+  double min_magnitude = 0, greatest_magnitude = 0;  ///< of the entries other than 0; 0 without such entries
   double frobenius_norm = 0, infinity_norm = 0;
-  double least_row_norm = 0;   ///< sum of |a_ij| over a row, of those that are not 0; infinity_norm is the greatest
+  double min_row_norm = 0;     ///< sum of |a_ij| over a row, of those that are not 0; infinity_norm is the greatest
   std::int64_t null_rows = 0;  ///< rows whose entries add up to 0 or to its rounding: all of them, and A 1 = 0
 };
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/atomic_file.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill {
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/checksum.hpp"
+#include "sparse/io/checksum.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "krill/sparse/core/types.hpp"
+#include "sparse/core/types.hpp"
 
 namespace krill {
 

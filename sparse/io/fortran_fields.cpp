@@ -1,4 +1,4 @@
-#include "krill/sparse/io/fortran_fields.hpp"
+#include "sparse/io/fortran_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <charconv>
 #include <utility>
 
-#include "krill/sparse/io/numbers.hpp"
-#include "krill/sparse/io/text_fault.hpp"
+#include "sparse/io/numbers.hpp"
+#include "sparse/io/text_fault.hpp"
 
 namespace krill {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "krill/sparse/io/input_file.hpp"
+#include "sparse/io/input_file.hpp"
 
 namespace krill {
 

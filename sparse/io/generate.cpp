@@ -1,11 +1,11 @@
-#include "krill/sparse/io/generate.hpp"
+#include "sparse/io/generate.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "krill/sparse/io/generate_rows.hpp"
-#include "krill/sparse/io/host_memory.hpp"
+#include "sparse/io/generate_rows.hpp"
+#include "sparse/io/host_memory.hpp"
 
 namespace krill {
 namespace {
@@ -14,20 +14,20 @@ namespace {
 class RangeCheck {
  public:
   struct Bounds {
-    double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
-    bool without_least = false, without_most = false;
+    double min = -std::numeric_limits<double>::infinity(), max = std::numeric_limits<double>::infinity();
+    bool without_min = false, without_max = false;
   };
   explicit RangeCheck(std::string_view type) : type_(type) {}
 
   template <class V>
   void value(std::string_view name, const V& value, Bounds range, std::string_view) {
     const auto v = static_cast<double>(value);
-    const bool fine = std::isfinite(v) && (range.without_least ? v > range.least : v >= range.least) &&
-                      (range.without_most ? v < range.most : v <= range.most);
+    const bool fine = std::isfinite(v) && (range.without_min ? v > range.min : v >= range.min) &&
+                      (range.without_max ? v < range.max : v <= range.max);
     if (!fine)
       throw InvalidArgument(fmt::format("{}: {} is {}, a finite value in {}{}, {}{} is expected", type_, name, value,
-                                        range.without_least ? '(' : '[', range.least, range.most,
-                                        range.without_most ? ')' : ']'));
+                                        range.without_min ? '(' : '[', range.min, range.max,
+                                        range.without_max ? ')' : ']'));
   }
   template <class E, std::size_t N>
   void choice(std::string_view name, const E& value, const std::array<std::string_view, N>&, std::string_view) {
@@ -90,8 +90,10 @@ AnyMatrix<T> generate(const GeneratorOptions& options) {
       options);
 }
 
-#define LINE(T) template AnyMatrix<T> generate<T>(const GeneratorOptions&);
-KRILL_FOR_SCALARS(LINE)
-#undef LINE
+template <class T>
+struct GenerateInstances {
+  static constexpr auto list = instance<AnyMatrix<T>(const GeneratorOptions&)>(generate);
+};
+KRILL_INSTANTIATE(GenerateInstances);
 
 }  // namespace krill

@@ -9,20 +9,20 @@
 #include <string_view>
 #include <variant>
 
-#include "krill/sparse/formats/any_matrix.hpp"
+#include "sparse/formats/any_matrix.hpp"
 
 namespace krill {
 
 namespace detail {
 template <class Fields, class Options>
 void describe_extents(Fields& fields, Options& o, std::string_view of_x) {
-  fields.value("nx", o.nx, {.least = 1}, of_x);
-  if constexpr (requires { o.ny; }) fields.value("ny", o.ny, {.least = 0}, "the same along y; 0: as nx");
-  if constexpr (requires { o.nz; }) fields.value("nz", o.nz, {.least = 0}, "the same along z; 0: as nx");
+  fields.value("nx", o.nx, {.min = 1}, of_x);
+  if constexpr (requires { o.ny; }) fields.value("ny", o.ny, {.min = 0}, "the same along y; 0: as nx");
+  if constexpr (requires { o.nz; }) fields.value("nz", o.nz, {.min = 0}, "the same along z; 0: as nx");
 }
 template <class Fields>
 void describe_seed(Fields& fields, int& seed) {
-  fields.value("seed", seed, {.least = 0}, "the same seed gives the same matrix");
+  fields.value("seed", seed, {.min = 0}, "the same seed gives the same matrix");
 }
 inline constexpr std::string_view grid_points = "grid points along x";
 }  // namespace detail
@@ -78,7 +78,7 @@ namespace detail {
 template <class Fields, class Options>
 void describe_convection(Fields& fields, Options& o) {
   describe_extents(fields, o, grid_points);
-  fields.value("peclet", o.peclet, {.least = 0}, "speed times width along x over diffusivity; 0: the Poisson matrix");
+  fields.value("peclet", o.peclet, {.min = 0}, "speed times width along x over diffusivity; 0: the Poisson matrix");
   fields.choice("scheme", o.scheme, convection_names,
                 "upwind: an M-matrix always; central: second order, no M-matrix where a component of the flow exceeds "
                 "2 (nx + 1)");
@@ -124,7 +124,7 @@ struct Anisotropic2dOptions {
 template <class Fields>
 void describe(Fields& fields, Anisotropic2dOptions& o) {
   detail::describe_extents(fields, o, detail::grid_points);
-  fields.value("epsilon", o.epsilon, {.least = 0, .without_least = true}, "diffusivity across the main direction");
+  fields.value("epsilon", o.epsilon, {.min = 0, .without_min = true}, "diffusivity across the main direction");
   fields.value("angle", o.angle, {}, "degrees from the x axis to the main direction, where the diffusivity is 1");
 }
 
@@ -141,9 +141,8 @@ struct Elasticity3dOptions {
 template <class Fields>
 void describe(Fields& fields, Elasticity3dOptions& o) {
   detail::describe_extents(fields, o, "bricks along x");
-  fields.value("young", o.young, {.least = 0, .without_least = true}, "Young's modulus");
-  fields.value("poisson_ratio", o.poisson_ratio,
-               {.least = -1, .most = 0.5, .without_least = true, .without_most = true},
+  fields.value("young", o.young, {.min = 0, .without_min = true}, "Young's modulus");
+  fields.value("poisson_ratio", o.poisson_ratio, {.min = -1, .max = 0.5, .without_min = true, .without_max = true},
                "Poisson's ratio; towards 0.5 the material becomes incompressible and the matrix ill-conditioned");
 }
 
@@ -151,9 +150,9 @@ namespace detail {
 template <class Fields, class Options>
 void describe_helmholtz(Fields& fields, Options& o) {
   describe_extents(fields, o, grid_points);
-  fields.value("wavenumber", o.wavenumber, {.least = 0},
+  fields.value("wavenumber", o.wavenumber, {.min = 0},
                "k; 2 pi (nx + 1) / k grid points make a wavelength, ten are few");
-  fields.value("damping", o.damping, {.least = 0}, "absorption; 0: real entries, indefinite");
+  fields.value("damping", o.damping, {.min = 0}, "absorption; 0: real entries, indefinite");
 }
 }  // namespace detail
 
@@ -196,10 +195,10 @@ struct RandomSpdOptions {
 };
 template <class Fields>
 void describe(Fields& fields, RandomSpdOptions& o) {
-  fields.value("rows", o.rows, {.least = 1}, "rows and columns");
-  fields.value("row_entries", o.row_entries, {.least = 1, .most = 10000},
+  fields.value("rows", o.rows, {.min = 1}, "rows and columns");
+  fields.value("row_entries", o.row_entries, {.min = 1, .max = 10000},
                "mean entries of a row with its diagonal; fewer where two fall on the same place");
-  fields.value("shift", o.shift, {.least = 0, .without_least = true}, "a_ii less the sum of the others of its row");
+  fields.value("shift", o.shift, {.min = 0, .without_min = true}, "a_ii less the sum of the others of its row");
   detail::describe_seed(fields, o.seed);
 }
 
@@ -215,10 +214,10 @@ struct RandomDominantOptions {
 };
 template <class Fields>
 void describe(Fields& fields, RandomDominantOptions& o) {
-  fields.value("rows", o.rows, {.least = 1}, "rows and columns");
-  fields.value("row_entries", o.row_entries, {.least = 1, .most = 10000},
+  fields.value("rows", o.rows, {.min = 1}, "rows and columns");
+  fields.value("row_entries", o.row_entries, {.min = 1, .max = 10000},
                "entries of a row with its diagonal; at most `rows`");
-  fields.value("dominance", o.dominance, {.least = 0, .without_least = true},
+  fields.value("dominance", o.dominance, {.min = 0, .without_min = true},
                "a_ii over the sum of the others of its row; up to 1 the matrix is not dominant any more");
   detail::describe_seed(fields, o.seed);
 }
@@ -236,9 +235,9 @@ struct PowerLawLaplacianOptions {
 };
 template <class Fields>
 void describe(Fields& fields, PowerLawLaplacianOptions& o) {
-  fields.value("rows", o.rows, {.least = 1}, "nodes of the graph");
-  fields.value("edges_per_node", o.edges_per_node, {.least = 1, .most = 10000}, "edges that a new node brings");
-  fields.value("shift", o.shift, {.least = 0},
+  fields.value("rows", o.rows, {.min = 1}, "nodes of the graph");
+  fields.value("edges_per_node", o.edges_per_node, {.min = 1, .max = 10000}, "edges that a new node brings");
+  fields.value("shift", o.shift, {.min = 0},
                "added to the diagonal; 0: singular, the constant vector is in the kernel");
   detail::describe_seed(fields, o.seed);
 }
@@ -258,9 +257,9 @@ struct ResistorNetworkOptions {
 template <class Fields>
 void describe(Fields& fields, ResistorNetworkOptions& o) {
   detail::describe_extents(fields, o, "nodes along x");
-  fields.value("far", o.far, {.least = 0, .most = 1}, "share of the nodes that have a wire to a random other node");
-  fields.value("grounded", o.grounded, {.least = 0, .most = 1}, "share of the nodes that have a resistor to ground");
-  fields.value("decades", o.decades, {.least = 1, .most = 15}, "powers of ten that the resistors span");
+  fields.value("far", o.far, {.min = 0, .max = 1}, "share of the nodes that have a wire to a random other node");
+  fields.value("grounded", o.grounded, {.min = 0, .max = 1}, "share of the nodes that have a resistor to ground");
+  fields.value("decades", o.decades, {.min = 1, .max = 15}, "powers of ten that the resistors span");
   detail::describe_seed(fields, o.seed);
 }
 

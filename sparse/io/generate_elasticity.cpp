@@ -1,10 +1,10 @@
-#include "krill/sparse/io/generate_elasticity.hpp"
+#include "sparse/io/generate_elasticity.hpp"
 
 #include <numbers>
 #include <vector>
 
-#include "krill/sparse/io/generate_grid.hpp"
-#include "krill/sparse/io/generate_rows.hpp"
+#include "sparse/io/generate_grid.hpp"
+#include "sparse/io/generate_rows.hpp"
 
 namespace krill::detail {
 namespace {
@@ -119,8 +119,10 @@ AnyMatrix<T> make(const Elasticity3dOptions& o) {
   });
 }
 
-#define LINE(T) template AnyMatrix<T> make(const Elasticity3dOptions&);
-KRILL_FOR_SCALARS(LINE)
-#undef LINE
+template <class T>
+struct GenerateElasticityInstances {
+  static constexpr auto list = instance<AnyMatrix<T>(const Elasticity3dOptions&)>(make);
+};
+KRILL_INSTANTIATE(GenerateElasticityInstances);
 
 }  // namespace krill::detail

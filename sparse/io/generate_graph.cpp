@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "krill/sparse/io/counter_random.hpp"
-#include "krill/sparse/io/generate_rows.hpp"
+#include "sparse/io/counter_random.hpp"
+#include "sparse/io/generate_rows.hpp"
 
 namespace krill::detail {
 namespace {
@@ -213,12 +213,13 @@ AnyMatrix<T> make(const ResistorNetworkOptions& o) {
       });
 }
 
-#define LINE(T)                                                \
-  template AnyMatrix<T> make(const RandomSpdOptions&);         \
-  template AnyMatrix<T> make(const RandomDominantOptions&);    \
-  template AnyMatrix<T> make(const PowerLawLaplacianOptions&); \
-  template AnyMatrix<T> make(const ResistorNetworkOptions&);
-KRILL_FOR_SCALARS(LINE)
-#undef LINE
+template <class T>
+struct GenerateGraphInstances {
+  static constexpr std::tuple list{instance<AnyMatrix<T>(const RandomSpdOptions&)>(make),
+                                   instance<AnyMatrix<T>(const RandomDominantOptions&)>(make),
+                                   instance<AnyMatrix<T>(const PowerLawLaplacianOptions&)>(make),
+                                   instance<AnyMatrix<T>(const ResistorNetworkOptions&)>(make)};
+};
+KRILL_INSTANTIATE(GenerateGraphInstances);
 
 }  // namespace krill::detail

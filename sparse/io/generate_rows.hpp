@@ -4,9 +4,9 @@
 #include <limits>
 #include <string_view>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/io/generate.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/io/generate.hpp"
 
 namespace krill::detail {
 

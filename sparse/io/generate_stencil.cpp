@@ -3,8 +3,8 @@
 #include <numbers>
 #include <vector>
 
-#include "krill/sparse/io/generate_grid.hpp"
-#include "krill/sparse/io/generate_rows.hpp"
+#include "sparse/io/generate_grid.hpp"
+#include "sparse/io/generate_rows.hpp"
 
 namespace krill::detail {
 namespace {
@@ -125,16 +125,17 @@ AnyMatrix<T> make(const Helmholtz3dOptions& o) {
   return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, helmholtz(3, o));
 }
 
-#define LINE(T)                                                    \
-  template AnyMatrix<T> make(const Poisson1dOptions&);             \
-  template AnyMatrix<T> make(const Poisson2dOptions&);             \
-  template AnyMatrix<T> make(const Poisson3dOptions&);             \
-  template AnyMatrix<T> make(const ConvectionDiffusion2dOptions&); \
-  template AnyMatrix<T> make(const ConvectionDiffusion3dOptions&); \
-  template AnyMatrix<T> make(const Anisotropic2dOptions&);         \
-  template AnyMatrix<T> make(const Helmholtz2dOptions&);           \
-  template AnyMatrix<T> make(const Helmholtz3dOptions&);
-KRILL_FOR_SCALARS(LINE)
-#undef LINE
+template <class T>
+struct GenerateStencilInstances {
+  static constexpr std::tuple list{instance<AnyMatrix<T>(const Poisson1dOptions&)>(make),
+                                   instance<AnyMatrix<T>(const Poisson2dOptions&)>(make),
+                                   instance<AnyMatrix<T>(const Poisson3dOptions&)>(make),
+                                   instance<AnyMatrix<T>(const ConvectionDiffusion2dOptions&)>(make),
+                                   instance<AnyMatrix<T>(const ConvectionDiffusion3dOptions&)>(make),
+                                   instance<AnyMatrix<T>(const Anisotropic2dOptions&)>(make),
+                                   instance<AnyMatrix<T>(const Helmholtz2dOptions&)>(make),
+                                   instance<AnyMatrix<T>(const Helmholtz3dOptions&)>(make)};
+};
+KRILL_INSTANTIATE(GenerateStencilInstances);
 
 }  // namespace krill::detail

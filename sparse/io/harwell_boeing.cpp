@@ -1,4 +1,4 @@
-#include "krill/sparse/io/harwell_boeing.hpp"
+#include "sparse/io/harwell_boeing.hpp"
 
 #include <fmt/format.h>
 
@@ -10,16 +10,16 @@
 #include <string_view>
 #include <vector>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/io/fortran_fields.hpp"
-#include "krill/sparse/io/host_memory.hpp"
-#include "krill/sparse/io/matrix_market.hpp"
-#include "krill/sparse/io/numbers.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/io/fortran_fields.hpp"
+#include "sparse/io/host_memory.hpp"
+#include "sparse/io/matrix_market.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill {
 namespace {
 
-constexpr std::int64_t most_index = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_index = std::numeric_limits<std::int32_t>::max();
 
 struct Head {
   MatrixKind kind;
@@ -115,9 +115,9 @@ class HeadParser {
     const bool elemental = letter(type, 2, "ae", "a or e: assembled, elements") == 1;
     check_type(type, elemental);
     const std::vector<std::int64_t> sizes = counts(line, 1, 3);
-    if (std::max(sizes[0], sizes[1]) > most_index)
+    if (std::max(sizes[0], sizes[1]) > max_index)
       reader_.fail(found[1], fmt::format("the matrix is {} x {}", sizes[0], sizes[1]),
-                   fmt::format("expected at most {} rows and columns", most_index),
+                   fmt::format("expected at most {} rows and columns", max_index),
                    "indices have 32 bits: larger systems cannot be solved here");
     kind.rows = static_cast<std::int32_t>(sizes[0]), kind.cols = static_cast<std::int32_t>(sizes[1]);
     kind.stored_entries = sizes[2];
@@ -165,9 +165,9 @@ class HeadParser {
     const std::vector<std::int64_t> sizes = counts(line, skip, head_.rhs_form == 'M' ? 2 : 1);
     head_.rhs_count = sizes[0];
     head_.rhs_entries = head_.rhs_form == 'M' ? sizes[1] : 0;
-    if (head_.rhs_count > most_index)
+    if (head_.rhs_count > max_index)
       reader_.fail(line, fmt::format("there are {} right-hand sides", head_.rhs_count),
-                   fmt::format("expected at most {}", most_index), "correct line 5 of the file");
+                   fmt::format("expected at most {}", max_index), "correct line 5 of the file");
   }
 
   FortranReader& reader_;
@@ -305,8 +305,11 @@ Triplets<T> parse_harwell_boeing(const InputFile& file, std::optional<Columns<T>
   return matrix;
 }
 
-#define KRILL_HARWELL_BOEING(T) template Triplets<T> parse_harwell_boeing(const InputFile&, std::optional<Columns<T>>&);
-KRILL_FOR_SCALARS(KRILL_HARWELL_BOEING)
-#undef KRILL_HARWELL_BOEING
+template <class T>
+struct HarwellBoeingInstances {
+  static constexpr auto list =
+      instance<Triplets<T>(const InputFile&, std::optional<Columns<T>>&)>(parse_harwell_boeing);
+};
+KRILL_INSTANTIATE(HarwellBoeingInstances);
 
 }  // namespace krill

@@ -4,8 +4,8 @@
 #pragma once
 #include <optional>
 
-#include "krill/sparse/io/input_file.hpp"
-#include "krill/sparse/io/triplets.hpp"
+#include "sparse/io/input_file.hpp"
+#include "sparse/io/triplets.hpp"
 
 namespace krill {
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/host_memory.hpp"
+#include "sparse/io/host_memory.hpp"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill {
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/input_file.hpp"
+#include "sparse/io/input_file.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -15,8 +15,8 @@
 #include <system_error>
 #include <utility>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/host_memory.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/host_memory.hpp"
 
 namespace krill {
 namespace fs = std::filesystem;

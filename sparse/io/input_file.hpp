@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "krill/sparse/io/buffer.hpp"
+#include "sparse/io/buffer.hpp"
 
 namespace krill {
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/matrix_kind.hpp"
+#include "sparse/io/matrix_kind.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/matrix_market.hpp"
+#include "sparse/io/matrix_market.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/io/host_memory.hpp"
-#include "krill/sparse/io/numbers.hpp"
-#include "krill/sparse/io/text_fault.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/io/host_memory.hpp"
+#include "sparse/io/numbers.hpp"
+#include "sparse/io/text_fault.hpp"
 
 namespace krill {
 namespace {
@@ -58,9 +58,8 @@ const char* next_line(const char* p, const char* end) {
   return found ? static_cast<const char*>(found) + 1 : end;
 }
 
-/// The number of lines, or -1 where one may hold no entry: where there is a %, a blank before a line's end,
-/// or no line end last. Looks at
-/// every byte without a branch, so that it costs a tenth of the parsing.
+/// The number of lines of a piece in which every line holds an entry; -1 if that is not sure: if there is a %, a blank
+/// before a line's end, or no line end at the end. It takes a tenth of the time of parsing, with no branch for a byte.
 std::int64_t count_plain_lines(const Piece& piece) {
   constexpr std::ptrdiff_t block = 240;  // counts of a block fit into bytes
   if (piece.end[-1] != '\n') return -1;
@@ -316,10 +315,11 @@ Triplets<T> parse_matrix_market(const InputFile& file) {
   return out;
 }
 
-#define KRILL_MATRIX_MARKET(T)                                   \
-  template Triplets<T> parse_matrix_market<T>(const InputFile&); \
-  template void require_scalar_for<T>(const MatrixKind&, const std::string&);
-KRILL_FOR_SCALARS(KRILL_MATRIX_MARKET)
-#undef KRILL_MATRIX_MARKET
+template <class T>
+struct MatrixMarketInstances {
+  static constexpr std::tuple list{instance<Triplets<T>(const InputFile&)>(parse_matrix_market),
+                                   &require_scalar_for<T>};
+};
+KRILL_INSTANTIATE(MatrixMarketInstances);
 
 }  // namespace krill

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "krill/sparse/io/input_file.hpp"
-#include "krill/sparse/io/triplets.hpp"
+#include "sparse/io/input_file.hpp"
+#include "sparse/io/triplets.hpp"
 
 namespace krill {
 

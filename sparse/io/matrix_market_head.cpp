@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/matrix_market.hpp"
-#include "krill/sparse/io/numbers.hpp"
-#include "krill/sparse/io/text_fault.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/matrix_market.hpp"
+#include "sparse/io/numbers.hpp"
+#include "sparse/io/text_fault.hpp"
 
 namespace krill {
 namespace {

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/numbers.hpp"
+#include "sparse/io/numbers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/read.hpp"
+#include "sparse/io/read.hpp"
 
 #include <fmt/format.h>
 
@@ -6,15 +6,15 @@
 #include <future>
 #include <utility>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/io/checksum.hpp"
-#include "krill/sparse/io/harwell_boeing.hpp"
-#include "krill/sparse/io/host_memory.hpp"
-#include "krill/sparse/io/input_file.hpp"
-#include "krill/sparse/io/matrix_market.hpp"
-#include "krill/sparse/io/numbers.hpp"
-#include "krill/sparse/io/text_fault.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/io/checksum.hpp"
+#include "sparse/io/harwell_boeing.hpp"
+#include "sparse/io/host_memory.hpp"
+#include "sparse/io/input_file.hpp"
+#include "sparse/io/matrix_market.hpp"
+#include "sparse/io/numbers.hpp"
+#include "sparse/io/text_fault.hpp"
 
 namespace krill {
 namespace {
@@ -120,10 +120,11 @@ Columns<T> read_vector(const std::filesystem::path& path) {
   return parse_columns<T>(file);
 }
 
-#define KRILL_READ(T)                                                   \
-  template MatrixInput<T> read_matrix<T>(const std::filesystem::path&); \
-  template Columns<T> read_vector<T>(const std::filesystem::path&);
-KRILL_FOR_SCALARS(KRILL_READ)
-#undef KRILL_READ
+template <class T>
+struct ReadInstances {
+  static constexpr std::tuple list{instance<MatrixInput<T>(const std::filesystem::path&)>(read_matrix),
+                                   instance<Columns<T>(const std::filesystem::path&)>(read_vector)};
+};
+KRILL_INSTANTIATE(ReadInstances);
 
 }  // namespace krill

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "krill/sparse/io/triplets.hpp"
+#include "sparse/io/triplets.hpp"
 
 namespace krill {
 

@@ -1,8 +1,8 @@
-#include "krill/sparse/io/text_fault.hpp"
+#include "sparse/io/text_fault.hpp"
 
 #include <algorithm>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "krill/sparse/io/input_file.hpp"
+#include "sparse/io/input_file.hpp"
 
 namespace krill {
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/triplets.hpp"
+#include "sparse/io/triplets.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -10,9 +10,9 @@
 #include <span>
 #include <utility>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/io/host_memory.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/io/host_memory.hpp"
 
 namespace krill {
 namespace {
@@ -300,8 +300,10 @@ AnyMatrix<T> assemble(Triplets<T> stored, CanonicalReport& report) {
   return Assembly<T, std::int32_t>(std::move(stored), expanded, report).run();
 }
 
-#define KRILL_ASSEMBLE(T) template AnyMatrix<T> assemble(Triplets<T>, CanonicalReport&);
-KRILL_FOR_SCALARS(KRILL_ASSEMBLE)
-#undef KRILL_ASSEMBLE
+template <class T>
+struct TripletsInstances {
+  static constexpr auto list = instance<AnyMatrix<T>(Triplets<T>, CanonicalReport&)>(assemble);
+};
+KRILL_INSTANTIATE(TripletsInstances);
 
 }  // namespace krill

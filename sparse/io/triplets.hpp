@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "krill/sparse/formats/any_matrix.hpp"
-#include "krill/sparse/io/buffer.hpp"
-#include "krill/sparse/io/matrix_kind.hpp"
+#include "sparse/formats/any_matrix.hpp"
+#include "sparse/io/buffer.hpp"
+#include "sparse/io/matrix_kind.hpp"
 
 namespace krill {
 

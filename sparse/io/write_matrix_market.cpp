@@ -1,4 +1,4 @@
-#include "krill/sparse/io/write_matrix_market.hpp"
+#include "sparse/io/write_matrix_market.hpp"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/io/atomic_file.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill {
 namespace {
@@ -246,12 +246,14 @@ void write_vector(const std::filesystem::path& path, std::span<const T> values, 
       });
 }
 
-#define KRILL_WRITE(T)                                                                                        \
-  template void write_matrix_market<T>(const std::filesystem::path&, const AnyMatrix<T>&, Symmetry,           \
-                                       const std::string&);                                                   \
-  template void write_matrix_market<T>(const std::filesystem::path&, const Triplets<T>&, const std::string&); \
-  template void write_vector<T>(const std::filesystem::path&, std::span<const T>, std::int64_t, const std::string&);
-KRILL_FOR_SCALARS(KRILL_WRITE)
-#undef KRILL_WRITE
+template <class T>
+struct WriteMatrixMarketInstances {
+  static constexpr std::tuple list{
+      instance<void(const std::filesystem::path&, const AnyMatrix<T>&, Symmetry, const std::string&)>(
+          write_matrix_market),
+      instance<void(const std::filesystem::path&, const Triplets<T>&, const std::string&)>(write_matrix_market),
+      instance<void(const std::filesystem::path&, std::span<const T>, std::int64_t, const std::string&)>(write_vector)};
+};
+KRILL_INSTANTIATE(WriteMatrixMarketInstances);
 
 }  // namespace krill

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "krill/sparse/formats/any_matrix.hpp"
-#include "krill/sparse/io/triplets.hpp"
+#include "sparse/formats/any_matrix.hpp"
+#include "sparse/io/triplets.hpp"
 
 namespace krill {
 

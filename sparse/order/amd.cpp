@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/order/ordering.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/order/ordering.hpp"
 
 namespace krill {
 
@@ -33,8 +33,10 @@ Ordering approximate_minimum_degree(Context&, const Csr<T, Offset>& A) {
       Array<std::int32_t>(std::vector<std::int32_t>(order.data(), order.data() + order.size()), "ordering"));
 }
 
-#define INSTANTIATE(T, Offset) template Ordering approximate_minimum_degree(Context&, const Csr<T, Offset>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct AmdInstances {
+  static constexpr auto list = instance<Ordering(Context&, const Csr<T, Offset>&)>(approximate_minimum_degree);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(AmdInstances);
 
 }  // namespace krill

@@ -1,4 +1,4 @@
-#include "krill/sparse/order/coloring.hpp"
+#include "sparse/order/coloring.hpp"
 
 #include <fmt/format.h>
 
@@ -6,17 +6,19 @@
 #include <cmath>
 #include <numeric>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/order/coloring_passes.hpp"
-#include "krill/sparse/triangular/levels_passes.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/order/coloring_passes.hpp"
+#include "sparse/triangular/levels_passes.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// Chunks that a large matrix has at most, and the rows that one has at least. Chosen for a device that colors 500
 /// blocks of 512 rows at a time, each of which may be one chain.
-constexpr std::int64_t most_chunks = 1024, least_chunk = 4096;
+constexpr std::int64_t max_chunks = 1024, min_chunk = 4096;
 
 template <class T, class Offset>
 bool is_symmetric(Context& ctx, const Csr<T, Offset>& A) {
@@ -32,7 +34,7 @@ bool is_symmetric(Context& ctx, const Csr<T, Offset>& A) {
 /// Chunks of whole lines or planes of an even number, so that the colors of a grid's chunks fit where they meet.
 ColorSequence sequence_of(std::int32_t rows, std::int64_t farthest, std::int64_t spread) {
   const std::int64_t aligned = 2 * std::max<std::int64_t>(1, farthest - spread / 2);
-  const std::int64_t least = std::max(least_chunk, (rows + most_chunks - 1) / most_chunks);
+  const std::int64_t least = std::max(min_chunk, (rows + max_chunks - 1) / max_chunks);
   const std::int64_t chunk = (least + aligned - 1) / aligned * aligned;
   if (2 * chunk > rows) return {rows, rows, 1};
   return {rows, static_cast<std::int32_t>(chunk), static_cast<std::int32_t>((rows + chunk - 1) / chunk)};
@@ -109,8 +111,8 @@ Coloring color(Context& ctx, const Csr<T, Offset>& A, double fraction_to_color) 
   if (!(fraction_to_color >= 0 && fraction_to_color <= 1))
     throw InvalidArgument(fmt::format("color: fraction_to_color = {} lies outside 0 to 1", fraction_to_color));
   const std::int32_t rows = A.rows();
-  Array<std::int32_t> order(rows, "ordering"), places(rows, "ordering places");
-  if (rows == 0) return {0, Array<std::int32_t>(0, "colors"), {0}, {std::move(order), std::move(places)}};
+  Array<std::int32_t> order(rows, "ordering"), inverse(rows, "inverse ordering");
+  if (rows == 0) return {0, Array<std::int32_t>(0, "colors"), {0}, {std::move(order), std::move(inverse)}};
 
   Greedy greedy(ctx, A);
   const Steps steps{rows, Fill::lower};
@@ -124,7 +126,7 @@ Coloring color(Context& ctx, const Csr<T, Offset>& A, double fraction_to_color) 
     sort_by_depth(where, steps, count, greedy.colors.read(where), sorted.write(where), order.write(where));
     run_pass(
         where, rows,
-        LevelBounds{rows, count, sorted.read(where), order.read(where), places.write(where), offsets.write(where)});
+        LevelBounds{rows, count, sorted.read(where), order.read(where), inverse.write(where), offsets.write(where)});
   });
   std::int32_t classes = count;
   const std::int32_t kept = fraction_to_color < 1 ? kept_places(offsets.host(), fraction_to_color, classes) : rows;
@@ -139,11 +141,28 @@ Coloring color(Context& ctx, const Csr<T, Offset>& A, double fraction_to_color) 
     std::iota(longer.begin() + static_cast<std::ptrdiff_t>(alone), longer.end(), kept);
     offsets = Array<std::int32_t>(std::move(longer), "color offsets");
   }
-  return {classes + rows - kept, std::move(greedy.colors), std::move(offsets), {std::move(order), std::move(places)}};
+  return {classes + rows - kept, std::move(greedy.colors), std::move(offsets), {std::move(order), std::move(inverse)}};
 }
 
-#define INSTANTIATE(T, Offset) template Coloring color(Context&, const Csr<T, Offset>&, double);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+HeldMemory color_memory(MemoryLedger& ledger, const CsrSizes& A, bool has_symmetric_pattern) {
+  constexpr std::int32_t few_colors = 16;
+  HeldMemory kept = Ordering::memory(ledger, A.rows);
+  const HeldMemory colors = ledger.hold<std::int32_t>(A.rows);
+  { const HeldMemory row_indices = ledger.hold<std::int32_t>(A.nnz); }  // while symmetry is looked at
+  if (!has_symmetric_pattern) {
+    CsrSizes pattern = A;
+    pattern.scalar = 0;
+    const HeldMemory transposed = transpose_memory(ledger, pattern);
+  }
+  const HeldMemory sorted = ledger.hold<std::int32_t>(A.rows);
+  sort_by_depth_scratch(ledger, A.rows, few_colors);
+  return kept;
+}
+
+template <class T, class Offset>
+struct ColoringInstances {
+  static constexpr auto list = instance<Coloring(Context&, const Csr<T, Offset>&, double)>(color);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(ColoringInstances);
 
 }  // namespace krill

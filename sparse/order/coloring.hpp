@@ -1,6 +1,6 @@
 // Distance-1 coloring: rows of one color do not meet, so they can be worked on at the same time.
 #pragma once
-#include "krill/sparse/order/ordering.hpp"
+#include "sparse/order/ordering.hpp"
 
 namespace krill {
 
@@ -9,15 +9,15 @@ struct Coloring {
   std::int32_t count = 0;       ///< colors
   Array<std::int32_t> colors;   ///< of each row: 0 to count - 1, all of them used
   Array<std::int32_t> offsets;  ///< the rows of color c have the places offsets[c] to offsets[c + 1] - 1
-  /// Rows by color, those of one color as they stand; its places() are csrcolor's `reordering`.
+  /// Rows by color, those of one color as they stand; its inverse() is csrcolor's `reordering`.
   Ordering ordering;
 };
 
 /// Colors A's pattern joined with its transpose's, the diagonal left out (REO-CSRCOLOR). Greedy: one row after the
 /// other takes the least color that none of its neighbors has. Rows of more than 127 entries come first, then the
 /// others as they stand; in large matrices with the stride of a grid, chunks of whole planes (lines) of an even number,
-/// first every other one, then those between. At most one color more than a row has neighbors; 2 on 5- and 7-point
-/// grids, where the sequential greedy algorithm has as many.
+/// first every other one, then those between. There are at most as many colors as the longest row has neighbors, and
+/// one more; 2 on 5- and 7-point grids, as the sequential greedy algorithm has.
 ///
 /// The classes are kept, in their order, until they hold `fraction_to_color` of the rows; each other row gets a color
 /// of its own after those.
@@ -28,8 +28,11 @@ struct Coloring {
 /// Raises ShapeMismatch unless A is square, InvalidArgument unless the fraction lies in [0, 1].
 template <class T, class Offset>
 Coloring color(Context&, const Csr<T, Offset>& A, double fraction_to_color = 1);
+/// Of which the ordering stays.
+HeldMemory color_memory(MemoryLedger&, const CsrSizes& A, bool has_symmetric_pattern);
 
 // The kernels behind it: pointers on the tag's side.
+namespace detail {
 
 /// The neighbors of each row: the columns of one matrix, and of its transpose where that has another pattern.
 template <class Offset>
@@ -78,7 +81,7 @@ struct ColorSequence {
 
 /// Rows of more entries than this are long: the least free color of a row of fewer is among the first 128.
 inline constexpr std::int64_t longest_short_row = 127;
-/// The word of a long row that has no color yet; that of a short one is 0, and a color is its number + 1.
+/// The word of a long row without a color. A short row without one has 0, and color c is the word c + 1.
 inline constexpr std::int32_t awaited_color = -1;
 
 /// Colors the `count` long rows that `list` names in the order of steps, then all others.
@@ -89,4 +92,5 @@ template <class Offset>
 void greedy_colors(const Cuda&, const Neighbors<Offset>&, const ColorSequence&, std::int32_t count,
                    const std::int32_t* list, std::int32_t* colors);
 
+}  // namespace detail
 }  // namespace krill

@@ -1,10 +1,15 @@
-#include "krill/sparse/order/coloring.hpp"
-#include "krill/sparse/triangular/turns.cuh"
+#include "sparse/order/coloring_passes.hpp"
+#include "sparse/triangular/turns.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
-constexpr int long_threads = 128;
+// Reasoned from what triangular solves showed, not varied.
+struct Tuning {
+  static constexpr int long_threads = 128;               ///< of a block that has a long row
+  static constexpr int short_threads = 512, blocks = 3;  ///< of a block, a row each; blocks of a multiprocessor
+};
+constexpr int long_threads = Tuning::long_threads, short_threads = Tuning::short_threads;
 constexpr int window_words = long_threads;
 constexpr std::int32_t window = 32 * window_words;  // colors that are looked at together
 
@@ -46,13 +51,11 @@ __global__ void __launch_bounds__(long_threads)
     if (free < first + window) break;  // the same in all threads
     __syncthreads();                   // before it is written again
   }
-  if (threadIdx.x == 0) show_word(colors + row, free);
+  if (threadIdx.x == 0) publish_word(colors + row, free);
 }
 
-constexpr int short_threads = 512;
-
-/// The neighbors of a row, those after it before those before it: so the last ones to be looked at are those that the
-/// row waits for longest.
+/// The neighbors of a row: first those that come after it in the matrix, then those before it, which the row waits for
+/// longest.
 template <class Offset>
 class Walk {
  public:
@@ -78,12 +81,12 @@ class Walk {
     const std::int32_t* cols = (transposed ? neighbors_.col_indices[1] : neighbors_.col_indices[0]) + offsets[row_];
     const auto size = static_cast<std::int32_t>(offsets[row_ + 1] - offsets[row_]);
     std::int32_t before = 0;  // neighbors before the row
-    for (std::int32_t past = size; before < past;) {
-      const std::int32_t middle = (before + past) / 2;
+    for (std::int32_t end = size; before < end;) {
+      const std::int32_t middle = (before + end) / 2;
       if (cols[middle] < row_)
         before = middle + 1;
       else
-        past = middle;
+        end = middle;
     }
     if (part < 2) {
       before += before < size && cols[before] == row_;
@@ -109,7 +112,7 @@ class Walk {
 // Races: a color is one word, zero until it is known. A neighbor that comes later and is not long has none before this
 //   row has one.
 template <class Offset>
-__global__ void __launch_bounds__(short_threads, 3)
+__global__ void __launch_bounds__(short_threads, Tuning::blocks)
     short_rows_kernel(Neighbors<Offset> neighbors, ColorSequence sequence, bool any_long, std::int32_t* colors,
                       Turns turns) {
   __shared__ std::int32_t known[short_threads];
@@ -125,8 +128,8 @@ __global__ void __launch_bounds__(short_threads, 3)
   const auto finish = [&] {
     const std::int32_t color =
         ~taken ? __ffsll(static_cast<long long>(~taken)) : 64 + __ffsll(static_cast<long long>(~taken_above));
-    show_in_block(known + threadIdx.x, color);
-    show_word(colors + row, color);
+    publish_in_block(known + threadIdx.x, color);
+    publish_word(colors + row, color);
   };
   bool done = col == row;
   if (done) finish();
@@ -166,8 +169,7 @@ void greedy_colors(const Cuda& cuda, const Neighbors<Offset>& neighbors, const C
   check(cudaGetLastError());
 }
 
-using Where = Cuda;
+template class ColoringPasses<std::int32_t, Cuda>;
+template class ColoringPasses<std::int64_t, Cuda>;
 
-}  // namespace krill
-
-#include "krill/sparse/order/coloring_instances.hpp"
+}  // namespace krill::detail

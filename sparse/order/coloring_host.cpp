@@ -1,9 +1,9 @@
 #include <vector>
 
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/order/coloring.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/order/coloring_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 template <class Offset>
 void greedy_colors(const Host&, const Neighbors<Offset>& neighbors, const ColorSequence& sequence, std::int32_t count,
@@ -28,8 +28,7 @@ void greedy_colors(const Host&, const Neighbors<Offset>& neighbors, const ColorS
     if (const std::int32_t row = sequence.row(step); row >= 0 && colors[row] == 0) color_row(row);
 }
 
-using Where = Host;
+template class ColoringPasses<std::int32_t, Host>;
+template class ColoringPasses<std::int64_t, Host>;
 
-}  // namespace krill
-
-#include "krill/sparse/order/coloring_instances.hpp"
+}  // namespace krill::detail

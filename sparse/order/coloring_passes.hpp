@@ -1,14 +1,14 @@
 // The entry-by-entry parts of a coloring.
 #pragma once
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/row_sample.hpp"
-#include "krill/sparse/io/counter_random.hpp"
-#include "krill/sparse/order/coloring.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/row_sample.hpp"
+#include "sparse/io/counter_random.hpp"
+#include "sparse/order/coloring.hpp"
 
-namespace krill {
+namespace krill::detail {
 
-/// The entries of one triangle less those of the other, each as a hash of its two indices: zero where the pattern is
-/// symmetric, and else, but for a chance of 2^-64, another number.
+/// The sum of a hash of (i, j) over the entries of one triangle, minus that of (j, i) over the other's. It is zero if
+/// the pattern is symmetric; if not, it is another number, but for a chance of 2^-64.
 struct Asymmetry {
   using Sum = std::uint64_t;
   const std::int32_t *rows, *cols;
@@ -24,7 +24,7 @@ struct Asymmetry {
   constexpr void finish(const Sum& sum) const { *difference = sum; }
 };
 
-/// How far the farthest neighbor before a row lies before it.
+/// The greatest distance between a row and a neighbor before it.
 template <class Offset>
 struct FarthestBefore {
   using Sum = Greatest;
@@ -45,8 +45,9 @@ struct FarthestBefore {
   constexpr void finish(const Sum& sum) const { *farthest = sum; }
 };
 
-/// By how much the nearest of the neighbors that lie more than half as far before their rows as the farthest is nearer
-/// than that. On a grid those are the neighbors in the line or plane before, and the middle between is its stride.
+/// Of the neighbors that lie more than half the greatest distance before their rows: the greatest distance minus the
+/// least of theirs. On a grid these are the neighbors in the line or plane before, and the middle of their distances is
+/// the stride of the grid.
 template <class Offset>
 struct SpreadOfFar {
   using Sum = Greatest;
@@ -122,7 +123,7 @@ struct ListLong {
   }
 };
 
-/// The colors that are handed out: from 0 on, and one for each row from the place `kept` on.
+/// The final colors, from 0 on: rows before the place `kept` keep their class, each other row gets a color of its own.
 struct NumberColors {
   using Sum = NoSum;
   std::int32_t kept, classes;  // places and colors that are kept
@@ -136,4 +137,13 @@ struct NumberColors {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Offset, class Where>
+struct ColoringPasses {
+  static constexpr auto list = passes<Where, Asymmetry, FarthestBefore<Offset>, SpreadOfFar<Offset>, MarkLong<Offset>,
+                                      FlagLong, ListLong, NumberColors>;
+  static constexpr auto kernel = instance<void(const Where&, const Neighbors<Offset>&, const ColorSequence&,
+                                               std::int32_t, const std::int32_t*, std::int32_t*)>(greedy_colors);
+};
+
+}  // namespace krill::detail

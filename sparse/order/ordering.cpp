@@ -1,22 +1,22 @@
-#include "krill/sparse/order/ordering.hpp"
+#include "sparse/order/ordering.hpp"
 
 #include <fmt/format.h>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 
-Ordering::Ordering(Array<std::int32_t> order) : order_(std::move(order)), places_(order_.size(), "ordering places") {
+Ordering::Ordering(Array<std::int32_t> order) : order_(std::move(order)), inverse_(order_.size(), "inverse ordering") {
   const auto rows = order_.host();
-  const auto places = places_.edit();
-  std::fill(places.begin(), places.end(), -1);
+  const auto inverse = inverse_.edit();
+  std::fill(inverse.begin(), inverse.end(), -1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int32_t row = rows[i];
     if (row < 0 || row >= size())
       throw InvalidArgument(fmt::format("ordering: order[{}] = {} lies outside 0 to {}", i, row, size() - 1));
-    std::int32_t& place = places[static_cast<std::size_t>(row)];
+    std::int32_t& place = inverse[static_cast<std::size_t>(row)];
     if (place >= 0) throw InvalidArgument(fmt::format("ordering: order[{}] = {} stands at {}, too", i, row, place));
     place = static_cast<std::int32_t>(i);
   }
@@ -33,10 +33,10 @@ Csr<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& orde
   Array<std::int32_t> old_rows(nnz, "row_indices"), new_rows(nnz, "reordered row_indices"),
       new_cols(nnz, "reordered col_indices");
   ctx.dispatch([&](const auto& where) {
-    const std::int32_t* places = ordering.places().read(where);
+    const std::int32_t* inverse = ordering.inverse().read(where);
     expand_offsets(where, rows, nnz, A.row_offsets().read(where), old_rows.write(where));
-    apply_permutation(where, nnz, places, old_rows.read(where), new_rows.write(where));
-    apply_permutation(where, nnz, places, A.col_indices().read(where), new_cols.write(where));
+    apply_permutation(where, nnz, inverse, old_rows.read(where), new_rows.write(where));
+    apply_permutation(where, nnz, inverse, A.col_indices().read(where), new_cols.write(where));
   });
   permutation = identity_permutation<Offset>(ctx, nnz);
   const IndexRange range{0, std::max(rows - 1, 0)};
@@ -57,6 +57,17 @@ Reordered<T, Offset>::Reordered(Context& ctx, const Csr<T, Offset>& A, const Ord
     : matrix_(moved(ctx, A, ordering, permutation_)) {}
 
 template <class T, class Offset>
+HeldMemory Reordered<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& A) {
+  const HeldMemory old_rows = ledger.hold<std::int32_t>(A.nnz), new_rows = ledger.hold<std::int32_t>(A.nnz);
+  HeldMemory kept = ledger.hold<std::int32_t>(A.nnz);  // columns
+  const HeldMemory permutation = ledger.hold<Offset>(A.nnz);
+  sort_by_row_scratch(ledger, A.nnz, sizeof(Offset));
+  kept += ledger.hold<Offset>(A.rows + std::int64_t{1});
+  kept += ledger.hold<T>(A.nnz);
+  return kept;
+}
+
+template <class T, class Offset>
 void Reordered<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) {
   require_size("reordered: entries of the matrix", A.nnz(), matrix_.nnz());
   ctx.dispatch([&](const auto& where) {
@@ -64,8 +75,6 @@ void Reordered<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A) {
   });
 }
 
-#define INSTANTIATE(T, Offset) template class Reordered<T, Offset>;
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE_WITH_OFFSETS(Reordered);
 
 }  // namespace krill

@@ -1,7 +1,7 @@
 // Symmetric reorderings of square systems: with P A P^T and P b in the place of A and b, the solution is P x. Another
 // one comes with a coloring (coloring.hpp).
 #pragma once
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr_sizes.hpp"
 
 namespace krill {
 
@@ -13,17 +13,21 @@ class Ordering {
   /// the entry unless `order` holds each of 0 to n - 1 once.
   explicit Ordering(Array<std::int32_t> order);
   /// Both ways, which undo each other; that is not checked.
-  Ordering(Array<std::int32_t> order, Array<std::int32_t> places)
-      : order_(std::move(order)), places_(std::move(places)) {
-    require_size("ordering: places", places_.size(), order_.size());
+  Ordering(Array<std::int32_t> order, Array<std::int32_t> inverse)
+      : order_(std::move(order)), inverse_(std::move(inverse)) {
+    require_size("ordering: inverse permutation", inverse_.size(), order_.size());
+  }
+
+  static HeldMemory memory(MemoryLedger& ledger, std::int32_t size) {
+    return ledger.hold<std::int32_t>(2 * std::int64_t{size});
   }
 
   std::int32_t size() const { return static_cast<std::int32_t>(order_.size()); }
-  const Array<std::int32_t>& order() const { return order_; }    ///< new to old
-  const Array<std::int32_t>& places() const { return places_; }  ///< old to new
+  const Array<std::int32_t>& order() const { return order_; }      ///< new to old
+  const Array<std::int32_t>& inverse() const { return inverse_; }  ///< of order(): old to new
 
  private:
-  Array<std::int32_t> order_, places_;
+  Array<std::int32_t> order_, inverse_;
 };
 
 /// P A P^T, which follows new values of A.
@@ -33,6 +37,8 @@ class Reordered {
   /// Costs a sort of the entries: O(nnz); 8 + sizeof Offset bytes an entry of workspace beside the sort's. On the
   /// context's side, without a wait. Raises ShapeMismatch unless A is square and as large as the ordering.
   Reordered(Context&, const Csr<T, Offset>& A, const Ordering&);
+  /// Of which the matrix stays, when it is released.
+  static HeldMemory memory(MemoryLedger&, const CsrSizes& A);
 
   const Csr<T, Offset>& matrix() const { return matrix_; }
   /// New values of the same pattern. Moves nnz (2 sizeof T + sizeof Offset) bytes. Raises ShapeMismatch.
@@ -50,9 +56,10 @@ class Reordered {
 /// in every run. Raises ShapeMismatch unless A is square.
 template <class T, class Offset>
 Ordering reverse_cuthill_mckee(Context&, const Csr<T, Offset>& A);
+HeldMemory reverse_cuthill_mckee_memory(MemoryLedger&, const CsrSizes& A);
 
 /// The approximate minimum degree ordering (Amestoy, Davis and Duff 1996) of A's pattern joined with its transpose's,
-/// by Eigen: a complete factorisation in that order fills in little. One thread; the same in every run. Raises
+/// by Eigen: a complete factorization in that order fills in little. One thread; the same in every run. Raises
 /// ShapeMismatch unless A is square, InvalidArgument for more than 715 million entries.
 template <class T, class Offset>
 Ordering approximate_minimum_degree(Context&, const Csr<T, Offset>& A);

@@ -2,9 +2,9 @@
 #include <numeric>
 #include <vector>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/order/ordering.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/order/ordering.hpp"
 
 namespace krill {
 namespace {
@@ -67,9 +67,9 @@ class Search {
     Levels found;
     found.rows.push_back(start);
     visit(start);
-    for (std::size_t done = 0, past = 1; done < past; past = found.rows.size()) {
+    for (std::size_t done = 0, end = 1; done < end; end = found.rows.size()) {
       found.last = done, ++found.count;
-      for (; done < past; ++done)
+      for (; done < end; ++done)
         for (const std::int32_t next : graph_.neighbors(found.rows[done]))
           if (visit(next)) found.rows.push_back(next);
     }
@@ -120,8 +120,15 @@ Ordering reverse_cuthill_mckee(Context& ctx, const Csr<T, Offset>& A) {
   return Ordering(Array<std::int32_t>(std::move(order), "ordering"));
 }
 
-#define INSTANTIATE(T, Offset) template Ordering reverse_cuthill_mckee(Context&, const Csr<T, Offset>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+HeldMemory reverse_cuthill_mckee_memory(MemoryLedger& ledger, const CsrSizes& A) {
+  { const HeldMemory transposed = transpose_memory(ledger, A); }
+  return Ordering::memory(ledger, A.rows);
+}
+
+template <class T, class Offset>
+struct RcmInstances {
+  static constexpr auto list = instance<Ordering(Context&, const Csr<T, Offset>&)>(reverse_cuthill_mckee);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(RcmInstances);
 
 }  // namespace krill

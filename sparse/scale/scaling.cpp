@@ -1,15 +1,17 @@
-#include "krill/sparse/scale/scaling.hpp"
+#include "sparse/scale/scaling.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/scale/scaling_passes.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/scale/scaling_passes.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 constexpr int ruiz_rounds = 10;  // a norm of 2^k becomes 2^(k / 1024)
@@ -32,7 +34,7 @@ class Factors {
           RowMaxima<kernel_t<T>, Offset>{A.view(where), of_rows.read(where), of_cols.read(where), norms.write(where)});
     });
   }
-  void divide(const Norms& norms, Norms& factors, Array<LeastRow>& fault) {
+  void divide(const Norms& norms, Norms& factors, Array<FirstRow>& fault) {
     ctx_.dispatch([&](const auto& where) {
       run_pass(where, norms.size(), DivideByRoots{norms.read(where), factors.update(where), fault.write(where)});
     });
@@ -45,7 +47,7 @@ class Factors {
 };
 
 /// Raises InvalidArgument where there was a fault. `what` the norms are of; not said for the diagonal.
-void require_norms(ScalingMethod method, std::string_view what, const Array<LeastRow>& fault, const Norms& norms) {
+void require_norms(ScalingMethod method, std::string_view what, const Array<FirstRow>& fault, const Norms& norms) {
   const std::int32_t i = fault.host()[0].row;
   if (i >= norms.size()) return;
   const bool zero = norms.host()[static_cast<std::size_t>(i)] == 0;
@@ -83,13 +85,22 @@ void scale_vector(Context& ctx, std::string_view what, const Array<real_t<T>>& f
 }  // namespace
 
 template <class T>
+Scaling<T>::Scaling(Context& ctx, const Csr<T, std::int32_t>& A, ScalingMethod method) {
+  find(ctx, A, method);
+}
+template <class T>
+Scaling<T>::Scaling(Context& ctx, const Csr<T, std::int64_t>& A, ScalingMethod method) {
+  find(ctx, A, method);
+}
+
+template <class T>
 template <class Offset>
-Scaling<T>::Scaling(Context& ctx, const Csr<T, Offset>& A, ScalingMethod method) {
+void Scaling<T>::find(Context& ctx, const Csr<T, Offset>& A, ScalingMethod method) {
   require_size("scaling: columns of the matrix", A.cols(), A.rows());
   const std::int32_t size = A.rows();
   Factors factors(ctx, size);
   Norms norms(size, "norms of rows"), col_norms(size, "norms of columns");
-  Array<LeastRow> fault(1, "fault"), col_fault(1, "fault");
+  Array<FirstRow> fault(1, "fault"), col_fault(1, "fault");
   if (method == ScalingMethod::diagonal) {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, size, DiagonalModuli<kernel_t<T>, Offset>{A.view(where), norms.write(where)});
@@ -118,6 +129,16 @@ Scaling<T>::Scaling(Context& ctx, const Csr<T, Offset>& A, ScalingMethod method)
   }
   rows_ = rounded<real_t<T>>(ctx, factors.rows, "row factors");
   cols_ = rounded<real_t<T>>(ctx, method == ScalingMethod::ruiz ? factors.cols : factors.rows, "column factors");
+}
+
+template <class T>
+HeldMemory Scaling<T>::memory(MemoryLedger& ledger, const CsrSizes& A, ScalingMethod method) {
+  const HeldMemory factors = ledger.hold<double>(2 * std::int64_t{A.rows});
+  {
+    const HeldMemory norms = ledger.hold<double>(2 * std::int64_t{A.rows});
+    const HeldMemory transposed = method == ScalingMethod::diagonal ? HeldMemory() : transpose_memory(ledger, A);
+  }
+  return ledger.hold<real_t<T>>(2 * std::int64_t{A.rows});
 }
 
 template <class T>
@@ -152,16 +173,7 @@ void Scaled<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, const Scal
   });
 }
 
-#define INSTANTIATE(T, Offset)                                                  \
-  template Scaling<T>::Scaling(Context&, const Csr<T, Offset>&, ScalingMethod); \
-  template class Scaled<T, Offset>;
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
-#define INSTANTIATE(T)                                                                  \
-  template void Scaling<T>::scale_rhs(Context&, const Array<T>&, Array<T>&) const;      \
-  template void Scaling<T>::scale_solution(Context&, const Array<T>&, Array<T>&) const; \
-  template void Scaling<T>::unscale_solution(Context&, const Array<T>&, Array<T>&) const;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE(Scaling);
+KRILL_INSTANTIATE_WITH_OFFSETS(Scaled);
 
 }  // namespace krill

@@ -3,15 +3,14 @@
 #include <array>
 #include <string_view>
 
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr_sizes.hpp"
 
 namespace krill {
 
 /// diagonal:  d_r = d_c, d_i = 1 / sqrt |a_ii|, so that every diagonal entry has the modulus 1.
 /// symmetric: d_r = d_c, d_i = 1 / sqrt of the greatest modulus in row i and column i together.
-/// ruiz:      ten rounds in which every row and column is divided by the root of its greatest modulus (Ruiz 2001),
-/// which
-///            bring all of those to 1; d_r = d_c where |A| is symmetric.
+/// ruiz:      ten rounds in which every row and column is divided by the root of its greatest modulus (Ruiz 2001), so
+///            that all of these tend to 1; d_r = d_c where |A| is symmetric.
 enum class ScalingMethod { diagonal, symmetric, ruiz };
 inline constexpr std::array<std::string_view, 3> scaling_method_names{"diagonal", "symmetric", "ruiz"};
 
@@ -22,8 +21,9 @@ class Scaling {
   /// O(nnz), for symmetric and ruiz with a transposition of A; a row is one thread's. Waits. The same in every run.
   /// Raises ShapeMismatch unless A is square, and InvalidArgument, which names the row or column, where there is
   /// nothing to divide by: zeros alone, or a number that is not finite.
-  template <class Offset>
-  Scaling(Context&, const Csr<T, Offset>& A, ScalingMethod);
+  Scaling(Context&, const Csr<T, std::int32_t>& A, ScalingMethod);
+  Scaling(Context&, const Csr<T, std::int64_t>& A, ScalingMethod);
+  static HeldMemory memory(MemoryLedger&, const CsrSizes& A, ScalingMethod);
 
   std::int32_t size() const { return static_cast<std::int32_t>(rows_.size()); }
   const Array<real_t<T>>& rows() const { return rows_; }  ///< d_r
@@ -39,6 +39,9 @@ class Scaling {
   void unscale_solution(Context&, const Array<T>& scaled, Array<T>& x) const;
 
  private:
+  template <class Offset>
+  void find(Context&, const Csr<T, Offset>& A, ScalingMethod);
+
   Array<real_t<T>> rows_, cols_;
 };
 
@@ -49,6 +52,7 @@ class Scaled {
  public:
   /// O(nnz), without a wait. Raises ShapeMismatch.
   Scaled(Context&, const Csr<T, Offset>& A, const Scaling<T>&);
+  static HeldMemory memory(MemoryLedger& ledger, const CsrSizes& A) { return csr_memory(ledger, A); }
 
   const Csr<T, Offset>& matrix() const { return matrix_; }
   /// New values of the same pattern, with the factors that were found first. Raises ShapeMismatch.

@@ -1,7 +1,8 @@
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/scale/scaling_passes.hpp"
 
-namespace krill {
-using Where = Cuda;
-}
+namespace krill::detail {
 
-#include "krill/sparse/scale/scaling_instances.hpp"
+KRILL_INSTANTIATE_WITH_OFFSETS(ScalingPasses, Cuda);
+
+}  // namespace krill::detail

@@ -1,7 +1,8 @@
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/scale/scaling_passes.hpp"
 
-namespace krill {
-using Where = Host;
-}
+namespace krill::detail {
 
-#include "krill/sparse/scale/scaling_instances.hpp"
+KRILL_INSTANTIATE_WITH_OFFSETS(ScalingPasses, Host);
+
+}  // namespace krill::detail

@@ -2,12 +2,12 @@
 #pragma once
 #include <limits>
 
-#include "krill/sparse/core/least_row.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/vector/vector_passes.hpp"
+#include "sparse/core/first_row.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/vector/vector_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// |a| without overflow on the way; NaN where a is not finite.
 template <class T>
@@ -72,12 +72,12 @@ struct TakeGreater {
   }
 };
 
-/// factors_i /= sqrt(norms_i); tells of the first norm that nothing can be divided by.
+/// factors_i /= sqrt(norms_i), and the first norm that is zero or not finite.
 struct DivideByRoots {
-  using Sum = LeastRow;
+  using Sum = FirstRow;
   const double* norms;
   double* factors;
-  LeastRow* fault;
+  FirstRow* fault;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
@@ -134,4 +134,11 @@ struct ScaleVector {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct ScalingPasses {
+  static constexpr auto list = passes<Where, RowMaxima<T, Offset>, DiagonalModuli<T, Offset>, TakeGreater,
+                                      DivideByRoots, RoundFactors<real_t<T>>, ScaleEntries<T, Offset>, ScaleVector<T>>;
+};
+
+}  // namespace krill::detail

@@ -1,4 +1,4 @@
-#include "krill/sparse/spmv/automatic.hpp"
+#include "sparse/spmv/automatic.hpp"
 
 #include <fmt/format.h>
 
@@ -6,21 +6,21 @@
 #include <limits>
 #include <string>
 
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/overloaded.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/overloaded.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
 namespace {
 
-constexpr std::int64_t least_entries = 20'000;         // below that, a product is a launch and no more
+constexpr std::int64_t min_entries = 20'000;           // below that, a product is a launch and no more
 constexpr double clearly_slower = 1.02;                // than csr: what a timing may say without being noise
 constexpr double clearly_less = 0.95;                  // of csr's bytes: what is worth being made and timed
 constexpr std::int64_t longest_row_for_blocks = 4096;  // blocks are made with a thread a row
-constexpr std::int64_t most_blocks = 2'000'000'000;    // estimated: they have 32-bit offsets
+constexpr std::int64_t max_blocks = 2'000'000'000;     // estimated: they have 32-bit offsets
 
 /// A form, and what a product with it moves.
 template <class T>
@@ -52,16 +52,16 @@ Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A, bool on_cuda)
     best.packed = std::move(packed);
   }
   const std::size_t diagonal_bytes = sizeof(T) * static_cast<std::size_t>(std::max(A.rows(), 1));
-  const auto most_diagonals = static_cast<std::int64_t>(best.bytes / diagonal_bytes);
-  if (longest_row <= most_diagonals)  // there are no fewer diagonals than entries in the longest row
-    if (const std::int64_t diagonals = stored_diagonals(ctx, A, most_diagonals); diagonals <= most_diagonals)
+  const auto max_diagonals = static_cast<std::int64_t>(best.bytes / diagonal_bytes);
+  if (longest_row <= max_diagonals)  // there are no fewer diagonals than entries in the longest row
+    if (const std::int64_t diagonals = stored_diagonals(ctx, A, max_diagonals); diagonals <= max_diagonals)
       best = {"dia", fmt::format("{} diagonals", diagonals), static_cast<std::size_t>(diagonals) * diagonal_bytes};
   if (!try_blocks) return best;
   const auto blocks = estimated_squares(ctx, A);
   for (const std::int32_t dim : {2, 3, 4}) {
     const std::int64_t stored = blocks[static_cast<std::size_t>(dim)];
     const std::size_t bytes = bsr_bytes<T>(A.rows(), stored, {dim, dim});
-    if (bytes < best.bytes && stored < most_blocks) best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
+    if (bytes < best.bytes && stored < max_blocks) best = {"bsr", fmt::format("blocks of {0} x {0}", dim), bytes, dim};
   }
   return best;
 }
@@ -88,7 +88,7 @@ OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
 /// many products.
 template <class T>
 double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProduct<T>& multiply) {
-  constexpr double most_products = 4, enough_ms = 0.2;
+  constexpr double max_products = 4, enough_ms = 0.2;
   Array<T> x(cols, "plan x"), y(rows, "plan y");
   fill(ctx, T(1), x);
   const Scalar<T> one(1), zero(0);
@@ -102,7 +102,7 @@ double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProd
     return watch.milliseconds() / products;
   };
   const double first = mean_of(1);
-  return mean_of(static_cast<int>(std::clamp(enough_ms / first, 1.0, most_products)));
+  return mean_of(static_cast<int>(std::clamp(enough_ms / first, 1.0, max_products)));
 }
 
 /// Makes the best candidate and keeps it unless it is clearly slower than csr.
@@ -163,7 +163,7 @@ void OtherForm<T>::update(Context& ctx, const Csr<T, Offset>& A) {
 
 template <class T, class Offset>
 FormEstimate estimate_form(Context& ctx, const Csr<T, Offset>& A, bool for_cuda) {
-  if (A.nnz() < least_entries) return {"csr", A.bytes()};
+  if (A.nnz() < min_entries) return {"csr", A.bytes()};
   const Candidate<T> best = best_candidate(ctx, A, for_cuda);
   if (!is_worth_trying(best, A)) return {"csr", A.bytes()};
   return {best.method, best.bytes};
@@ -173,8 +173,8 @@ template <class T, class Offset>
 std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A,
                                         const std::type_identity_t<AnyProduct<T>>& multiply_in_csr,
                                         SpmvReport& report) {
-  if (A.nnz() < least_entries) {
-    report.why = fmt::format("with less than {} entries there is nothing to gain", least_entries);
+  if (A.nnz() < min_entries) {
+    report.why = fmt::format("with less than {} entries there is nothing to gain", min_entries);
     return {};
   }
   try {
@@ -186,15 +186,16 @@ std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A,
   }
 }
 
-#define INSTANTIATE(T) template struct OtherForm<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE(OtherForm);
 
-#define INSTANTIATE(T, Offset)                                                \
-  template void OtherForm<T>::update(Context&, const Csr<T, Offset>&);        \
-  template FormEstimate estimate_form(Context&, const Csr<T, Offset>&, bool); \
-  template std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>&, const AnyProduct<T>&, SpmvReport&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct AutomaticOffsetInstances {
+  static constexpr std::tuple list{
+      &OtherForm<T>::template update<Offset>,
+      instance<FormEstimate(Context&, const Csr<T, Offset>&, bool)>(estimate_form),
+      instance<std::optional<OtherForm<T>>(Context&, const Csr<T, Offset>&, const AnyProduct<T>&, SpmvReport&)>(
+          choose_form)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(AutomaticOffsetInstances);
 
 }  // namespace krill

@@ -4,9 +4,9 @@
 #include <optional>
 #include <variant>
 
-#include "krill/sparse/spmv/call.hpp"
-#include "krill/sparse/spmv/packed.hpp"
-#include "krill/sparse/spmv/plan.hpp"
+#include "sparse/spmv/call.hpp"
+#include "sparse/spmv/packed.hpp"
+#include "sparse/spmv/plan.hpp"
 
 namespace krill {
 
@@ -27,7 +27,7 @@ struct OtherForm {
 template <class T>
 using AnyProduct = std::function<void(const SpmvCall<T>&)>;
 
-/// The form that choose_form would make and time, and its bytes; csr where it would not.
+/// The form that choose_form would make and time, and its bytes; csr if it would make none.
 struct FormEstimate {
   std::string method = "csr";
   std::size_t bytes = 0;
@@ -36,8 +36,16 @@ struct FormEstimate {
 template <class T, class Offset>
 FormEstimate estimate_form(Context&, const Csr<T, Offset>& A, bool for_cuda);
 
-/// A in the form that a byte model ranks first, unless the timing says that it is clearly slower than
-/// `multiply_in_csr`; nothing where A stays in CSR. The report gets all but the time of the setup.
+/// What such a form takes, made and timed.
+template <class T>
+HeldMemory form_memory(MemoryLedger& ledger, std::int32_t size, const FormEstimate& form) {
+  HeldMemory kept = ledger.hold(form.bytes);
+  const HeldMemory x = ledger.hold<T>(size), y = ledger.hold<T>(size);
+  return kept;
+}
+
+/// A in the form that a byte model ranks first. Nothing if that is CSR, or if the form turns out clearly slower than
+/// `multiply_in_csr`. Fills in the report but for the time of the setup.
 template <class T, class Offset>
 std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>& A,
                                         const std::type_identity_t<AnyProduct<T>>& multiply_in_csr, SpmvReport&);

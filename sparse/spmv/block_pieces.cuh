@@ -1,19 +1,24 @@
 // What the CUDA kernels for blocks share: lanes that take pieces of a row, a few neighboring values of a block each.
 #pragma once
-#include "krill/sparse/spmv/row_kernel.cuh"
+#include "sparse/spmv/row_kernel.cuh"
 
 namespace krill {
 
-inline constexpr int pieces_in_flight = 4;         ///< that a lane asks for before it uses the first
+struct BlockTuning {
+  static constexpr int flight = 4;       ///< pieces that a lane asks for before it uses the first. Not varied.
+  static constexpr int wide_flight = 3;  ///< of more than 16 bytes, so that registers suffice. Not varied.
+};
+
 inline constexpr unsigned no_column = ~0u - 1024;  ///< of a piece that is padding
 
-/// Whether pieces of so many bytes can be loads of their own.
+/// Whether all pointers are multiples of `bytes`, so that each piece of that size is one load.
 template <class... Pointers>
 bool lie_at_multiples(std::size_t bytes, const Pointers*... pointers) {
   return ((reinterpret_cast<std::uintptr_t>(pointers) % bytes == 0) && ...);
 }
 
-/// Number n of things of which `parts` make a whole. Whoever goes on by the same step each time needs no division.
+/// Piece n of a row in blocks of `parts` pieces each: in block `whole` = n / parts, as piece `part` = n % parts of it.
+/// advance() adds such a pair, so that a loop divides only once, before it.
 struct Place {
   unsigned whole, part;
 
@@ -30,7 +35,7 @@ struct alignas(whole ? count * sizeof(T) : alignof(T)) Piece {
   T values[count];
 
   __device__ static Piece load(const T* from) { return *reinterpret_cast<const Piece*>(from); }
-  /// Of what is read once: it leaves the caches to x.
+  /// For values that are read once: the load leaves the caches to x.
   __device__ static Piece load_streaming(const T* from) {
     Piece piece;
     if constexpr (whole && sizeof(Piece) == 16) {
@@ -47,15 +52,14 @@ struct alignas(whole ? count * sizeof(T) : alignof(T)) Piece {
   }
 };
 
-/// What a lane adds up of a row: the pieces at, at + step, ... The row says how many pieces make a block (parts()), and
-/// of a place whether there is a piece (has()), where its block's column stands (block()) and its values lie
-/// (values()). A column below the base is padding, `size` columns make a block. What lies beyond the matrix's columns
-/// is not looked at. Where there is no piece more, the first is asked for again: a branch would make lanes wait for
-/// each piece.
+/// The sum of a lane's pieces of a row: at, at + step, ... The row knows the pieces of a block (parts()), whether there
+/// is a piece at a place (has()), where its block's column stands (block()) and where its values lie (values()). A
+/// block has `size` columns; a column below the base is padding. Values beyond the matrix's last column are not read.
+/// Behind the last piece a lane loads its first one again: a branch would make lanes wait for each piece.
 template <int count, bool whole, class T, class Row>
 __device__ T sum_pieces(const Row& row, Place at, Place step, const T* x, unsigned cols) {
   using Values = Piece<T, count, whole>;
-  constexpr int flight = sizeof(Values) > 16 ? 3 : pieces_in_flight;
+  constexpr int flight = sizeof(Values) > 16 ? BlockTuning::wide_flight : BlockTuning::flight;
   const auto first = static_cast<std::int32_t>(row.a.base);
   T sum{};
 #pragma unroll 1

@@ -1,8 +1,17 @@
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/block_pieces.cuh"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/block_pieces.cuh"
 
 namespace krill {
 namespace {
+
+struct Tuning {
+  /// Blocks that a multiprocessor is to hold; fewer where values come in pieces, which take registers. Not varied.
+  template <bool whole>
+  static constexpr int resident() {
+    return whole ? 4 : 6;
+  }
+  static constexpr int min_lanes = 2, max_lanes = 16;  ///< that share a row. Not varied.
+};
 
 /// Row i in pieces. dim = 0: the block's size is not known when this is compiled.
 template <int dim, int count, class T>
@@ -26,7 +35,7 @@ struct RowInBlocks {
 
 template <int lanes, int dim, int count, bool whole>
 struct BlockedEllRow {
-  static constexpr int resident = whole ? 4 : 6;
+  static constexpr int resident = Tuning::resident<whole>();
 
   template <class T>
   __device__ T operator()(const BlockedEllView<const T>& a, std::int32_t i, int lane, const T* x) const {
@@ -36,18 +45,12 @@ struct BlockedEllRow {
   }
 };
 
-/// So many lanes that each has no more pieces than it has in flight, but where rows are long.
-template <int dim, int count, bool whole, class T>
+/// As many lanes, from `lanes` on, that each has no more pieces than it has in flight, but where rows are long.
+template <int dim, int count, bool whole, int lanes = Tuning::min_lanes, class T>
 void launch(const Cuda& cuda, const Product<BlockedEllView<const T>>& p) {
-  const std::int64_t pieces = p.a.ell_cols / count;
-  if (pieces > 8 * pieces_in_flight)
-    launch_rows<16>(cuda, p, BlockedEllRow<16, dim, count, whole>{});
-  else if (pieces > 4 * pieces_in_flight)
-    launch_rows<8>(cuda, p, BlockedEllRow<8, dim, count, whole>{});
-  else if (pieces > 2 * pieces_in_flight)
-    launch_rows<4>(cuda, p, BlockedEllRow<4, dim, count, whole>{});
-  else
-    launch_rows<2>(cuda, p, BlockedEllRow<2, dim, count, whole>{});
+  if constexpr (lanes < Tuning::max_lanes)
+    if (p.a.ell_cols / count > lanes * BlockTuning::flight) return launch<dim, count, whole, 2 * lanes>(cuda, p);
+  launch_rows<lanes>(cuda, p, BlockedEllRow<lanes, dim, count, whole>{});
 }
 
 }  // namespace
@@ -65,8 +68,11 @@ void run_product(const Cuda& cuda, const Product<BlockedEllView<const T>>& p) {
   launch<0, 1, false>(cuda, p);
 }
 
-#define INSTANTIATE(T) template void run_product(const Cuda&, const Product<BlockedEllView<const kernel_t<T>>>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BlockedEllCudaInstances {
+  static constexpr auto list =
+      instance<void(const Cuda&, const Product<BlockedEllView<const kernel_t<T>>>&)>(run_product);
+};
+KRILL_INSTANTIATE(BlockedEllCudaInstances);
 
 }  // namespace krill

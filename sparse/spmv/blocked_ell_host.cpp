@@ -1,5 +1,5 @@
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/row_tiles.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
 namespace {
@@ -33,8 +33,11 @@ void run_product(const Host& host, const Product<BlockedEllView<const T>>& p) {
                 });
 }
 
-#define INSTANTIATE(T) template void run_product(const Host&, const Product<BlockedEllView<const kernel_t<T>>>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BlockedEllHostInstances {
+  static constexpr auto list =
+      instance<void(const Host&, const Product<BlockedEllView<const kernel_t<T>>>&)>(run_product);
+};
+KRILL_INSTANTIATE(BlockedEllHostInstances);
 
 }  // namespace krill

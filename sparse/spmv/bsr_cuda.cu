@@ -1,17 +1,23 @@
 #include <limits>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/block_pieces.cuh"
-#include "krill/sparse/spmv/csr_tile.cuh"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/block_pieces.cuh"
+#include "sparse/spmv/csr_tile.cuh"
 
 namespace krill {
 namespace {
+
+struct Tuning {
+  static constexpr int blocks = 4, blocks_with_dots = 3;  ///< that a multiprocessor is to hold. Not varied.
+  /// A row is for its lanes alone up to so many pieces a lane, or so many times the mean. Not varied.
+  static constexpr int pieces_alone = 16, times_mean = 4;
+};
 
 /// How a product is divided: `lanes` (a power of two) share a row; a thread block works on a tile, or, where there is a
 /// mask or row ends are open, on so many block rows, whatever their lengths are.
 struct Sharing {
   int lanes;
-  std::int32_t most_blocks;  // of a row; longer ones are for a whole warp
+  std::int32_t max_blocks;  // of a row; longer ones are for a whole warp
   std::int32_t block_rows;
   Place pieces, rows;  // that the lanes and the thread block go on by
   CsrTilesView tiles;
@@ -25,22 +31,22 @@ std::int32_t block_rows_at_a_time(const BsrView<const T>& a, int lanes) {
   return std::max(1, sum_threads / (lanes * a.blocks.row_dim));
 }
 
-/// Row i of the blocks before `past`, in pieces. known_parts: of a row of a block, where it is known when this is
+/// Row i of the blocks before `end`, in pieces. known_parts: of a row of a block, where it is known when this is
 /// compiled.
 template <int count, int known_parts, class T>
 struct RowInBlocks {
   const BsrView<const T>& a;
   const T* row;
-  unsigned past;
+  unsigned end;
 
-  __device__ RowInBlocks(const BsrView<const T>& matrix, unsigned i, unsigned end)
-      : a(matrix), row(matrix.values + (by_rows() ? i * size() : i)), past(end) {}
+  __device__ RowInBlocks(const BsrView<const T>& matrix, unsigned i, unsigned block_end)
+      : a(matrix), row(matrix.values + (by_rows() ? i * size() : i)), end(block_end) {}
   __device__ bool by_rows() const { return count > 1 || a.blocks.order == BlockOrder::row_major; }
   __device__ unsigned size() const {
     return known_parts ? known_parts * count : static_cast<unsigned>(a.blocks.col_dim);
   }
   __device__ unsigned parts() const { return size() / count; }
-  __device__ bool has(Place at) const { return at.whole < past; }
+  __device__ bool has(Place at) const { return at.whole < end; }
   __device__ const std::int32_t* block(Place at) const { return a.col_indices + at.whole; }
   __device__ const T* values(Place at) const {
     const auto rows = static_cast<unsigned>(a.blocks.row_dim);
@@ -72,8 +78,9 @@ __device__ TileBounds<std::int32_t> block_rows_of(const Product<BsrView<const T>
   return {0, std::numeric_limits<std::int32_t>::max(), first, first + min(sharing.block_rows, count - first), -1};
 }
 
-/// The block rows that are too long for a few lanes, by warps, and the parts of those that tiles cut, by the block;
-/// what they add to the dots. Out of line: it would take registers from the kernel's loop. Whole warps stay together.
+/// Block rows that are too long for a few lanes, a warp each, and the parts of block rows that tiles cut, by the whole
+/// block. Returns what they add to the dots. Not inlined: it would take registers from the kernel's loop. Whole warps
+/// stay together.
 template <int count, bool whole, int known_parts, class T>
 __noinline__ __device__ typename DotsView<T>::Sum add_long_rows(const Product<BsrView<const T>>& p,
                                                                 const Sharing& sharing) {
@@ -90,11 +97,11 @@ __noinline__ __device__ typename DotsView<T>::Sum add_long_rows(const Product<Bs
   for (auto t = static_cast<std::int32_t>(blockIdx.x); t < sharing.tiles.count;
        t += static_cast<std::int32_t>(gridDim.x)) {
     const auto tile = block_rows_of(p, sharing, t);
-    const std::int32_t block_rows = tile.past - tile.first;
+    const std::int32_t block_rows = tile.end_row - tile.first_row;
     for (std::int32_t from = thread - lane; from < block_rows; from += sum_threads) {
-      const std::int32_t mine = p.block_row(tile.first + min(from + lane, block_rows - 1));
+      const std::int32_t mine = p.block_row(tile.first_row + min(from + lane, block_rows - 1));
       const std::int32_t my_begin = p.a.row_begins[mine] - base, my_end = p.a.row_ends[mine] - base;
-      const bool is_long = from + lane < block_rows && my_end <= tile.end && my_end - my_begin > sharing.most_blocks;
+      const bool is_long = from + lane < block_rows && my_end <= tile.end && my_end - my_begin > sharing.max_blocks;
       for (unsigned waiting = __ballot_sync(~0u, is_long); waiting; waiting &= waiting - 1) {
         const int owner = __ffs(static_cast<int>(waiting)) - 1;
         const std::int64_t block_row = __shfl_sync(~0u, mine, owner);
@@ -126,7 +133,7 @@ __noinline__ __device__ typename DotsView<T>::Sum add_long_rows(const Product<Bs
 //   neighboring ones a row, which take its pieces in turn. Bytes: blocks and their columns once, y once, x as often as
 //   the caches miss. Races: each y_i is written by one lane; long rows: add_long_rows(). Whole warps stay together.
 template <bool with_dots, int count, bool whole, int known_parts, class T>
-__global__ void __launch_bounds__(sum_threads, with_dots ? 3 : 4)
+__global__ void __launch_bounds__(sum_threads, with_dots ? Tuning::blocks_with_dots : Tuning::blocks)
     bsr_kernel(const __grid_constant__ Product<BsrView<const T>> p, const __grid_constant__ Sharing sharing, Skip skip,
                GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
@@ -140,12 +147,12 @@ __global__ void __launch_bounds__(sum_threads, with_dots ? 3 : 4)
   auto t = static_cast<std::int32_t>(blockIdx.x);
   do {
     const auto tile = block_rows_of(p, sharing, t);
-    const auto block_rows = static_cast<unsigned>(tile.past - tile.first);
+    const auto block_rows = static_cast<unsigned>(tile.end_row - tile.first_row);
     for (Place at = first_row; __any_sync(~0u, at.whole < block_rows); at.advance(sharing.rows, rows)) {
       const bool there = at.whole < block_rows;
-      const std::int32_t block_row = p.block_row(tile.first + (there ? static_cast<std::int32_t>(at.whole) : 0));
+      const std::int32_t block_row = p.block_row(tile.first_row + (there ? static_cast<std::int32_t>(at.whole) : 0));
       const std::int32_t begin = p.a.row_begins[block_row] - base, end = p.a.row_ends[block_row] - base;
-      const bool is_long = end - begin > sharing.most_blocks, mine = there && end <= tile.end && !is_long;
+      const bool is_long = end - begin > sharing.max_blocks, mine = there && end <= tile.end && !is_long;
       some_are_long |= is_long;
       T sum{};
       if (mine) sum = row_part<count, whole, known_parts>(p, at.part, begin, end, first_piece, sharing.pieces);
@@ -161,11 +168,10 @@ __global__ void __launch_bounds__(sum_threads, with_dots ? 3 : 4)
 
 template <int count, bool whole, int known_parts, class T>
 void launch(const Cuda& cuda, const Product<BsrView<const T>>& p, const CsrTilesView& tiles) {
-  constexpr int pieces_alone = 16, times_mean = 4;  // of a lane; of a row, at least
   constexpr std::int64_t any = std::numeric_limits<std::int32_t>::max();
   const int lanes = tiles.tiling.lanes, rows = p.a.blocks.row_dim, parts = p.a.blocks.col_dim / count;
   const std::int64_t mean = p.a.stored_blocks / std::max(p.a.block_rows(), 1) + 1;
-  const std::int64_t most = std::max<std::int64_t>(pieces_alone * lanes / parts, times_mean * mean);
+  const std::int64_t most = std::max<std::int64_t>(Tuning::pieces_alone * lanes / parts, Tuning::times_mean * mean);
   const auto step = [](int n, int of) { return Place{static_cast<unsigned>(n / of), static_cast<unsigned>(n % of)}; };
   const Sharing sharing{lanes,
                         static_cast<std::int32_t>(lanes < 32 ? std::min(most, any) : any),
@@ -214,10 +220,12 @@ void run_product(const Cuda& cuda, const Product<BsrView<const T>>& p) {
   run_product(cuda, p, tiles);
 }
 
-#define INSTANTIATE(T)                                                                \
-  template void run_product(const Cuda&, const Product<BsrView<const kernel_t<T>>>&); \
-  template void run_product(const Cuda&, const Product<BsrView<const kernel_t<T>>>&, const CsrTilesView&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BsrCudaInstances {
+  static constexpr std::tuple list{
+      instance<void(const Cuda&, const Product<BsrView<const kernel_t<T>>>&)>(run_product),
+      instance<void(const Cuda&, const Product<BsrView<const kernel_t<T>>>&, const CsrTilesView&)>(run_product)};
+};
+KRILL_INSTANTIATE(BsrCudaInstances);
 
 }  // namespace krill

@@ -1,5 +1,5 @@
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/row_tiles.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
 namespace {
@@ -52,8 +52,10 @@ void run_product(const Host& host, const Product<BsrView<const T>>& p) {
   for_row_tiles(host, p, block_rows, tile_of(block_rows, work), work, run);
 }
 
-#define INSTANTIATE(T) template void run_product(const Host&, const Product<BsrView<const kernel_t<T>>>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct BsrHostInstances {
+  static constexpr auto list = instance<void(const Host&, const Product<BsrView<const kernel_t<T>>>&)>(run_product);
+};
+KRILL_INSTANTIATE(BsrHostInstances);
 
 }  // namespace krill

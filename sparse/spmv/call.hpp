@@ -1,7 +1,7 @@
 // What the doors of products share: checks, and the pointers that kernels get.
 #pragma once
-#include "krill/sparse/spmv/csr_tiles.hpp"
-#include "krill/sparse/spmv/spmv.hpp"
+#include "sparse/spmv/csr_tiles.hpp"
+#include "sparse/spmv/spmv.hpp"
 
 namespace krill {
 
@@ -28,7 +28,7 @@ struct SpmvCall {
     check_dot(dots.with_second, dots.second);
   }
 
-  /// Partners are read before y is handed out for writing; one that is y itself is known by its address.
+  /// Reads the partners before y is handed out for writing; a partner that is y itself gets y's pointer.
   template <class Where, class View>
   Product<View> product(const Where& where, const View& a) const {
     Product<View> p{alpha.read(where), a, x.read(where), beta.read(where), nullptr, dots_view(where)};

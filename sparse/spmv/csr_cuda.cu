@@ -1,10 +1,10 @@
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/csr_lanes.cuh"
-#include "krill/sparse/spmv/csr_products.cuh"
-#include "krill/sparse/spmv/csr_staged.cuh"
-#include "krill/sparse/spmv/csr_tiles_passes.hpp"
-#include "krill/sparse/spmv/launch.cuh"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/csr_lanes.cuh"
+#include "sparse/spmv/csr_products.cuh"
+#include "sparse/spmv/csr_staged.cuh"
+#include "sparse/spmv/csr_tiles_passes.hpp"
+#include "sparse/spmv/launch.cuh"
 
 namespace krill {
 namespace {
@@ -15,7 +15,7 @@ bool can_be_staged(const Cuda& cuda, const CsrView<const T, Offset>& a, const Cs
   const auto addresses = reinterpret_cast<std::uintptr_t>(a.values) | reinterpret_cast<std::uintptr_t>(a.col_indices) |
                          reinterpret_cast<std::uintptr_t>(a.row_offsets);
   constexpr std::size_t fixed = 2048;  // bounds, barriers and sums
-  return addresses % 16 == 0 && StagedMemory<T, Offset>::bytes(tiling) + fixed <= most_shared(cuda) &&
+  return addresses % 16 == 0 && StagedMemory<T, Offset>::bytes(tiling) + fixed <= max_shared(cuda) &&
          has_bulk_copies<csr_staged_kernel<false, T, Offset>>();
 }
 
@@ -28,7 +28,7 @@ void launch(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p, const 
   // A grid of as many blocks as there are tiles leaves it to the device to balance them, but as many sums to be added.
   if (tiling.kernel != CsrKernel::lanes)
     return launch_product<csr_products_kernel<with_dots, T, Offset>>(
-        cuda, p, {tiles.count, products_threads, tiling.capacity() * sizeof(T), with_dots}, tiles);
+        cuda, p, {tiles.count, ProductsTuning::threads, tiling.capacity() * sizeof(T), with_dots}, tiles);
   const ProductGrid grid{tiles.count, sum_threads, 0, with_dots};
   switch (tiling.lanes) {
     case 4:
@@ -69,18 +69,21 @@ void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p, c
 template <class T, class Offset>
 void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p) {
   Frame frame(cuda);
-  const CsrTilesView view = take_tiles(frame, CsrTiling::of(p.a.rows, p.a.nnz), p.a.rows, p.a.nnz, sizeof(T));
-  find_tiles(cuda, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, view);
-  run_product(cuda, p, view);
+  const CsrTilesView tiles = take_tiles(frame, CsrTiling::of(p.a.rows, p.a.nnz), p.a.rows, p.a.nnz, sizeof(T));
+  find_tiles(cuda, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, tiles);
+  p.dots.wanted() ? launch<true>(cuda, p, tiles) : launch<false>(cuda, p, tiles);
 }
 
 template void find_tiles(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, IndexBase, const CsrTilesView&);
 template void find_tiles(const Cuda&, std::int32_t, std::int64_t, const std::int64_t*, IndexBase, const CsrTilesView&);
 
-#define INSTANTIATE(T, Offset)                                                                \
-  template void run_product(const Cuda&, const Product<CsrView<const kernel_t<T>, Offset>>&); \
-  template void run_product(const Cuda&, const Product<CsrView<const kernel_t<T>, Offset>>&, const CsrTilesView&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct CsrCudaInstances {
+  static constexpr std::tuple list{
+      instance<void(const Cuda&, const Product<CsrView<const kernel_t<T>, Offset>>&)>(run_product),
+      instance<void(const Cuda&, const Product<CsrView<const kernel_t<T>, Offset>>&, const CsrTilesView&)>(
+          run_product)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(CsrCudaInstances);
 
 }  // namespace krill

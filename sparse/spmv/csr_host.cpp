@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/row_tiles.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
 namespace {
@@ -43,9 +43,9 @@ void run_product(const Host& host, const Product<CsrView<const T, Offset>>& p) {
     const CsrView<const T, Offset>& a = now.a;
     const auto base = static_cast<std::int32_t>(a.base);
     const std::int64_t first = first_row(a.row_offsets, a.rows, t),
-                       past = t + 1 == tiles ? a.rows : first_row(a.row_offsets, a.rows, t + 1);
-    std::int64_t begin = first < past ? a.row_offsets[first] - base : 0;
-    for (std::int64_t i = first; i < past; ++i) {
+                       end_row = t + 1 == tiles ? a.rows : first_row(a.row_offsets, a.rows, t + 1);
+    std::int64_t begin = first < end_row ? a.row_offsets[first] - base : 0;
+    for (std::int64_t i = first; i < end_row; ++i) {
       const std::int64_t end = a.row_offsets[i + 1] - base;
       const auto mine = now.store(i, row_sum(a.values, a.col_indices, base, now.x, begin, end));
       if (now.dots.wanted()) part += mine;
@@ -56,9 +56,11 @@ void run_product(const Host& host, const Product<CsrView<const T, Offset>>& p) {
   for_row_tiles(host, p, tiles, 1, work, run);
 }
 
-#define INSTANTIATE(T, Offset) \
-  template void run_product(const Host&, const Product<CsrView<const kernel_t<T>, Offset>>&);
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct CsrHostInstances {
+  static constexpr auto list =
+      instance<void(const Host&, const Product<CsrView<const kernel_t<T>, Offset>>&)>(run_product);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(CsrHostInstances);
 
 }  // namespace krill

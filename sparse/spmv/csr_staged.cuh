@@ -1,14 +1,22 @@
 // CSR with short rows: copies in the background bring the entries of a tile into shared memory, a thread adds up a row.
 #pragma once
-#include "krill/sparse/core/bulk_copy.cuh"
-#include "krill/sparse/spmv/csr_tile.cuh"
+#include "sparse/core/bulk_copy.cuh"
+#include "sparse/spmv/csr_tile.cuh"
 
 namespace krill {
 
-inline constexpr int staged_rows = 256;                  ///< threads that add up, and rows whose offsets are staged
+struct StagedTuning {
+  static constexpr int rows = 256;  ///< threads that add up, and rows whose offsets are staged. Not varied.
+  static constexpr int stages = 2;  ///< tiles in shared memory: one that is read, one that comes. Not varied.
+  template <class T>
+  static constexpr int flight = sizeof(T) > 8 ? 4 : 8;  ///< products that a thread has in flight. Not varied.
+  template <class T>
+  static constexpr int blocks = sizeof(T) > 8 ? 2 : 4;  ///< that a multiprocessor is to hold. Not varied.
+};
+
+inline constexpr int staged_rows = StagedTuning::rows, stages = StagedTuning::stages;
 inline constexpr int staged_threads = staged_rows + 32;  ///< one warp more starts the copies
-inline constexpr int stages = 2;
-inline constexpr int copy_alignment = 4;  ///< entries: 16 bytes of their columns
+inline constexpr int copy_alignment = 4;                 ///< entries: 16 bytes of their columns
 
 /// The shared memory of a block: for each stage a tile's values, columns and row offsets.
 template <class T, class Offset>
@@ -45,9 +53,9 @@ template <class T, class Offset>
 __device__ void fill_stage(const CsrView<const T, Offset>& a, const TileBounds<Offset>& tile,
                            const StagedMemory<T, Offset>& m, int stage, std::uint64_t& full) {
   const Offset from = tile.begin / copy_alignment * copy_alignment;
-  const std::int32_t row = tile.first / copy_alignment * copy_alignment;
+  const std::int32_t row = tile.first_row / copy_alignment * copy_alignment;
   const int entries = static_cast<int>(tile.end - from);
-  const int offsets = min(tile.past - tile.first, staged_rows) + 1 + (tile.first - row);
+  const int offsets = min(tile.end_row - tile.first_row, staged_rows) + 1 + (tile.first_row - row);
   const int values_copied = copied_items<T>(entries, a.nnz - from);
   const int columns_copied = copied_items<std::int32_t>(entries, a.nnz - from);
   const int offsets_copied = copied_items<Offset>(offsets, a.rows + std::int64_t{1} - row);
@@ -65,14 +73,10 @@ __device__ void fill_stage(const CsrView<const T, Offset>& a, const TileBounds<O
   if (column_bytes) copy_async(columns, a.col_indices + from, column_bytes, full);
 }
 
-/// Products that a thread has in flight.
-template <class T>
-constexpr int staged_flight = sizeof(T) > 8 ? 4 : 8;
-
 /// The sum of entries from .. to of a stage, a thread on its own.
 template <class T>
 __device__ T sum_alone(const T* values, const std::int32_t* columns, std::int32_t base, const T* x, int from, int to) {
-  constexpr int flight = staged_flight<T>;
+  constexpr int flight = StagedTuning::flight<T>;
   T sum{};
 #pragma unroll 1
   for (int k = from; k < to; k += flight) {
@@ -91,7 +95,7 @@ __device__ T sum_alone(const T* values, const std::int32_t* columns, std::int32_
 template <class T>
 __device__ void multiply_in_place(T* values, const std::int32_t* columns, std::int32_t base, const T* x, int from,
                                   int to) {
-  constexpr int flight = staged_flight<T>;
+  constexpr int flight = StagedTuning::flight<T>;
 #pragma unroll 1
   for (int k = from + static_cast<int>(threadIdx.x); k < to; k += staged_rows * flight) {
     T read[flight];
@@ -154,7 +158,7 @@ __device__ inline void meet_readers() { asm volatile("bar.sync 1, %0;" ::"n"(sta
 //   comes before its arrival there), and filled again after every reader arrived at `empty`. Entries are changed only
 //   by multiply_in_place(), and all meet before they read products. Long rows: LongRow.
 template <bool with_dots, class T, class Offset>
-__global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
+__global__ void __launch_bounds__(staged_threads, StagedTuning::blocks<T>)
     csr_staged_kernel(const __grid_constant__ Product<CsrView<const T, Offset>> p,
                       const __grid_constant__ CsrTilesView tiles, Skip skip,
                       GridScratch<typename DotsView<T>::Sum> scratch) {
@@ -194,15 +198,18 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
       const TileBounds<Offset>& tile = bounds[stage];
       T* values = m.values + stage * m.entries;
       const std::int32_t* columns = m.columns + stage * m.entries;
-      const Offset* offsets = m.offsets + stage * m.offsets_a_stage + tile.first % copy_alignment;
+      const Offset* offsets = m.offsets + stage * m.offsets_a_stage + tile.first_row % copy_alignment;
       const Offset from = tile.begin / copy_alignment * copy_alignment;
-      const int rows = tile.past - tile.first;
-      const auto bounds_of = [&](int r) { return r < staged_rows ? offsets + r : p.a.row_offsets + tile.first + r; };
+      const int rows = tile.end_row - tile.first_row;
+      const auto bounds_of = [&](int r) {
+        return r < staged_rows ? offsets + r : p.a.row_offsets + tile.first_row + r;
+      };
       if (tile.began < 0) {
         for (int r = thread; r < rows; r += staged_rows) {
           const Offset* row = bounds_of(r);
-          book.put(tile.first + r, sum_alone(values, columns, first_column, p.x, static_cast<int>(row[0] - base - from),
-                                             static_cast<int>(row[1] - base - from)));
+          book.put(tile.first_row + r,
+                   sum_alone(values, columns, first_column, p.x, static_cast<int>(row[0] - base - from),
+                             static_cast<int>(row[1] - base - from)));
         }
       } else {
         multiply_in_place(values, columns, first_column, p.x, static_cast<int>(tile.begin - from),
@@ -219,10 +226,10 @@ __global__ void __launch_bounds__(staged_threads, sizeof(T) > 8 ? 2 : 4)
           const bool is_part = r < 0 || end > tile.end;
           if (is_part) end = min(end, tile.end);
           const T sum = sum_products(values, static_cast<int>(begin - from), static_cast<int>(end - from));
-          if (there && !is_part) book.put(tile.first + r, sum);
+          if (there && !is_part) book.put(tile.first_row + r, sum);
           if (__any_sync(~0u, is_part))
             book_parts(p, tiles, t, is_part && end > begin,
-                       RowPart<T>{tile.first + r, r < 0 ? tile.began : t, static_cast<unsigned>(end - begin), sum});
+                       RowPart<T>{tile.first_row + r, r < 0 ? tile.began : t, static_cast<unsigned>(end - begin), sum});
         }
         before_next_copy();
       }

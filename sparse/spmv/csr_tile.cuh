@@ -1,16 +1,16 @@
 // What the kernels for CSR share: a tile as its threads see it, and long rows.
 #pragma once
-#include "krill/sparse/core/pass_cuda.cuh"
-#include "krill/sparse/spmv/csr_tiles.hpp"
-#include "krill/sparse/spmv/row_book.cuh"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/spmv/csr_tiles.hpp"
+#include "sparse/spmv/row_book.cuh"
 
 namespace krill {
 
-/// Entries [begin, end) and rows [first, past) of a tile; see CsrTile::began.
+/// Entries [begin, end) and rows [first_row, end_row) of a tile; see CsrTile::began.
 template <class Offset>
 struct TileBounds {
   Offset begin, end;
-  std::int32_t first, past, began;
+  std::int32_t first_row, end_row, began;
 
   __device__ static TileBounds of(const CsrTilesView& tiles, std::int32_t t) {
     const CsrTile a = tiles.tiles[t], b = tiles.tiles[t + 1];
@@ -21,10 +21,10 @@ struct TileBounds {
 /// Whether there are long rows at all.
 __device__ inline bool has_long_rows(const CsrTilesView& tiles) { return tiles.long_starts[tiles.count + 1] != 0; }
 
-/// What tiles leave of a long row: `width` sums each. Nobody waits: whoever brings the last entries sees the other
-/// parts, for each came before (fence) its own arrival, and adds them all in the order of the tiles. The tile in which
-/// a row begins may have none of its entries: it has no part then, for an arrival with nothing would look like the
-/// last.
+/// The partial sums that tiles leave of a long row, `width` of them a tile. No tile waits for another: each stores its
+/// sums, then adds its number of entries to a counter (arrive()). The tile that completes the counter adds up all parts
+/// in the order of the tiles; fences around the counter make them visible. The tile in which a row begins may have none
+/// of its entries; it has no part then, because an arrival with 0 entries could be taken for the last one.
 template <class T>
 class LongRow {
  public:
@@ -36,7 +36,7 @@ class LongRow {
   __device__ T* part(std::int32_t t) const {  // two places a tile: of the row that goes on, of the one that begins
     return static_cast<T*>(tiles_.sums) + (2 * std::int64_t{t} + (t == first_)) * width_;
   }
-  /// By the thread that left the sums of a tile with so many entries, at least one: true where they were the last.
+  /// Called by the thread that stored the sums of a tile with `entries` > 0 entries: true if all others are there.
   __device__ bool arrive(unsigned entries) const {
     __threadfence();
     const bool is_last = atomicAdd(tiles_.arrived + first_, entries) + entries == static_cast<unsigned>(end_ - begin_);
@@ -44,7 +44,7 @@ class LongRow {
     if (is_last) tiles_.arrived[first_] = 0;
     return is_last;
   }
-  /// What one of `threads` adds up of all parts' i-th sums.
+  /// The share of one of `threads` threads in the sum of all parts' i-th sums.
   __device__ T share(int i, int thread, int threads) const {
     T sum{};
     for (std::int32_t t = first_ + thread; t < tiles_.count && tiles_.tiles[t].entry < end_; t += threads)
@@ -59,8 +59,8 @@ class LongRow {
   int width_;
 };
 
-/// Leaves what tile t adds up of so many entries: part(i) is the i-th sum, valid in thread 0. Where those were the
-/// last, thread 0 calls put(i, sum). The whole block.
+/// Stores the sums of tile t, which has `entries` entries of the row: part(i) is the i-th sum, valid in thread 0. If
+/// these were the last entries, thread 0 calls put(i, sum) with the whole sums. Called by the whole block.
 template <class T, class Part, class Put>
 __device__ void book_part(const LongRow<T>& row, std::int32_t t, unsigned entries, int width, Part&& part, Put&& put) {
   const auto thread = static_cast<int>(threadIdx.x);
@@ -81,11 +81,11 @@ template <class Offset, class Add>
 __device__ void for_parts(const CsrTilesView& tiles, std::int32_t t, const Offset* row_offsets, Offset base,
                           Add&& add) {
   const auto tile = TileBounds<Offset>::of(tiles, t);
-  const Offset first = row_offsets[tile.first] - base, past = row_offsets[tile.past] - base;
-  if (tile.begin < first) add(tile.first - 1, tile.began, tile.begin, min(first, tile.end));
-  if (tile.end == past || tile.first == tile.past) return;
-  const Offset begin = row_offsets[tile.past - 1] - base;
-  if (begin < tile.end) add(tile.past - 1, t, begin, tile.end);
+  const Offset first = row_offsets[tile.first_row] - base, last_end = row_offsets[tile.end_row] - base;
+  if (tile.begin < first) add(tile.first_row - 1, tile.began, tile.begin, min(first, tile.end));
+  if (tile.end == last_end || tile.first_row == tile.end_row) return;
+  const Offset begin = row_offsets[tile.end_row - 1] - base;
+  if (begin < tile.end) add(tile.end_row - 1, t, begin, tile.end);
 }
 
 /// Reads an entry and its x.
@@ -96,8 +96,8 @@ __device__ auto product_of_entry(const Product<CsrView<const T, Offset>>& p) {
   };
 }
 
-/// The parts of long rows in tile t; term(k) is the product of entry k. After the tile's other rows, so that what is
-/// rare takes few registers from what is not; all threads of the block.
+/// Adds the parts of long rows in tile t; term(k) is the product of entry k. It runs after the tile's other rows, so
+/// that this rare case takes few registers from the common one. Called by all threads of the block.
 template <class T, class Offset, class Term>
 __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles, std::int32_t t,
                               Term&& term) {
@@ -116,7 +116,7 @@ __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const 
   });
 }
 
-/// The same for all tiles of this block, whose entries are read again.
+/// The same for all tiles of this block; their entries are read again.
 template <class T, class Offset>
 __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const CsrTilesView& tiles) {
   if (!has_long_rows(tiles)) return;
@@ -124,8 +124,8 @@ __device__ void add_long_rows(const Product<CsrView<const T, Offset>>& p, const 
     add_long_rows(p, tiles, t, product_of_entry(p));
 }
 
-/// Adds up the dots over the grid. A long row is booked by any block, which would make the order of the sum a matter of
-/// luck: its share is added at the end. A row of the tiles is `width` rows of the matrix.
+/// Adds up the dots over the grid. Which block completes a long row differs from run to run, so the shares of long rows
+/// are added at the end, in their order. A row of the tiles is `width` rows of the matrix.
 template <bool with_dots, class View, class Sum>
 __device__ void finish(const RowBook<with_dots, View>& book, const Product<View>& p, const CsrTilesView& tiles,
                        const GridScratch<Sum>& scratch, int width = 1) {
@@ -142,8 +142,9 @@ __device__ void finish(const RowBook<with_dots, View>& book, const Product<View>
   });
 }
 
-/// Of lanes that each have a segment of up to any length, the sums of those that are long, by the whole warp one after
-/// the other; zero for the others. A segment is `count` entries from `begin` on, term(k) the product of entry k.
+/// Each lane of a warp has a segment: `count` entries from `begin` on, where term(k) is the product of entry k. The
+/// warp adds up the long segments together, one after the other. Returns a lane's sum; zero where its segment is not
+/// long.
 template <class T, class Index, class Term>
 __device__ T sum_long_segments(bool is_long, Index begin, int count, Term&& term) {
   T mine{};

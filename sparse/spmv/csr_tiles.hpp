@@ -1,17 +1,18 @@
 // How products with a matrix in CSR are divided on a device: into tiles of about as many entries each, whatever the
 // rows look like. For BSR, rows are block rows and entries blocks.
 #pragma once
-#include "krill/sparse/spmv/product.hpp"
+#include "sparse/formats/csr_sizes.hpp"
+#include "sparse/spmv/product.hpp"
 
 namespace krill {
 
 /// Which kernel multiplies; they suit shorter and longer rows.
 enum class CsrKernel { staged, products, lanes };
 
-/// Tiles cut the path through a matrix, on which a row counts 1 and each of its entries 8 more, into equal lengths.
-/// Their entries are more than their slack, so that a tile ends no more than one row of those before it. A row belongs
-/// to the tile in which it begins, up to `slack` entries beyond the tile's end; one that goes on further is long, and
-/// every tile that it crosses has a part of it.
+/// Tiles cut the path through a matrix into equal lengths; on this path a row has length 1 and each of its entries 8. A
+/// row belongs to the tile in which it begins, if it ends there or at most `slack` entries later. A row that goes on
+/// further is long: every tile that it crosses has a part of it. `entries` is more than `slack`, so that at most one
+/// row of earlier tiles ends in a tile.
 struct CsrTiling {
   CsrKernel kernel;
   std::int32_t lanes;           ///< of a warp that share a row, where the kernel is that one
@@ -37,11 +38,11 @@ struct CsrTiling {
     return (entry_length * (end - 1) + row + 1) / length();
   }
   constexpr bool is_long(std::int32_t row, std::int64_t begin, std::int64_t end) const {
-    const std::int64_t past = entry_length * end + row + 1;
-    return past - (first_tile(row, begin) + 1) * length() > entry_length * slack;
+    const std::int64_t path_end = entry_length * end + row + 1;
+    return path_end - (first_tile(row, begin) + 1) * length() > entry_length * slack;
   }
   /// The most long rows that a matrix can have.
-  constexpr std::int64_t most_long_rows(std::int64_t nnz) const { return nnz / slack; }
+  constexpr std::int64_t max_long_rows(std::int64_t nnz) const { return nnz / slack; }
 };
 
 /// Values of a row of a block that a lane takes at a time on CUDA: 16 bytes, where blocks can be cut into them.
@@ -52,13 +53,13 @@ constexpr std::int32_t values_a_piece(const Blocking& blocks, std::size_t value_
   return blocks.col_dim == 2 || blocks.col_dim == 3 ? blocks.col_dim : 1;
 }
 
-/// Where a tile begins; where it ends the next one says. Entries before those of `row` belong to the row before, a long
-/// one.
+/// Where a tile begins; it ends where the next one begins. If `entry` lies before the first entry of `row`, the tile
+/// begins with a part of row - 1, which is long.
 struct CsrTile {
   std::int64_t entry;
   std::int32_t row;
-  /// Where it has, or may have, a row of more than even_row entries, the tile in which its first row begins: itself,
-  /// unless it goes on with a long one. Else -1.
+  /// -1 if no row of the tile has more than even_row entries. Else the tile in which the tile's first row begins: an
+  /// earlier one if it begins with a part of a long row, itself otherwise.
   std::int32_t began = -1;
 };
 
@@ -92,7 +93,7 @@ inline CsrTilesView take_tiles(Frame& frame, const CsrTiling& tiling, std::int32
           frame.take<unsigned char>(2 * tiles * sum_bytes),
           frame.take<unsigned>(tiles),
           frame.take<std::int32_t>(tiles + 2),
-          frame.take<std::int32_t>(static_cast<std::size_t>(tiling.most_long_rows(nnz)))};
+          frame.take<std::int32_t>(static_cast<std::size_t>(tiling.max_long_rows(nnz)))};
 }
 
 /// A plain run_product finds the tiles first, each time.
@@ -112,8 +113,15 @@ class CsrTiles {
   }
   template <class T>
   static CsrTiles of(Context& ctx, const Bsr<T>& a) {
-    const CsrTiling tiling = CsrTiling::of(a.block_rows(), a.stored_blocks(), a.blocks(), sizeof(T));
-    return {ctx, tiling, a.block_rows(), a.stored_blocks(), a.row_offsets(), sizeof(T) * a.blocks().row_dim};
+    return {ctx, tiling_of(a), a.block_rows(), a.stored_blocks(), a.row_offsets(), sum_bytes_of(a)};
+  }
+
+  /// Of a matrix in CSR; of one in BSR by its block rows and blocks, with the bytes of a row's sum.
+  static HeldMemory memory(MemoryLedger&, const CsrSizes&);
+  static HeldMemory memory(MemoryLedger&, const CsrTiling&, std::int32_t rows, std::int64_t nnz, std::size_t sum_bytes);
+  template <class T>
+  static HeldMemory memory(MemoryLedger& ledger, const Bsr<T>& a) {
+    return memory(ledger, tiling_of(a), a.block_rows(), a.stored_blocks(), sum_bytes_of(a));
   }
 
   /// On the host, or where they were made on the host: then products find tiles each time.
@@ -130,6 +138,14 @@ class CsrTiles {
   }
 
  private:
+  template <class T>
+  static CsrTiling tiling_of(const Bsr<T>& a) {
+    return CsrTiling::of(a.block_rows(), a.stored_blocks(), a.blocks(), sizeof(T));
+  }
+  template <class T>
+  static std::size_t sum_bytes_of(const Bsr<T>& a) {
+    return sizeof(T) * static_cast<std::size_t>(a.blocks().row_dim);
+  }
   template <class Offset>
   CsrTiles(Context&, const CsrTiling&, std::int32_t rows, std::int64_t nnz, const Array<Offset>& row_offsets,
            std::size_t sum_bytes);

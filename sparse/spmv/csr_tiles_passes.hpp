@@ -1,14 +1,14 @@
 // The passes that find the tiles of a matrix in CSR.
 #pragma once
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/spmv/csr_tiles.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/spmv/csr_tiles.hpp"
 
 namespace krill {
 
 inline constexpr std::int32_t tile_alignment = 8;  ///< rows: x and y are then read and written in whole sectors
 
-/// Where tile t begins, for t up to the number of tiles; starts[t] = 1 where it is the second tile of a long row. One
-/// bisection of the row offsets each. Over the tiles and their end.
+/// The beginning of each tile, and of the end behind the last; starts[t] = 1 if tile t is the second one of a long row.
+/// One bisection of the row offsets each. Over the tiles and their end.
 template <class Offset>
 struct FindTiles {
   using Sum = NoSum;

@@ -1,5 +1,5 @@
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/row_tiles.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
 namespace {
@@ -12,7 +12,7 @@ void strip_sums(const DiaView<const T>& a, const T* x, std::int64_t begin, std::
   const auto hack = static_cast<std::int32_t>(begin / a.hack_rows);
   const std::int64_t first_row = std::int64_t{hack} * a.hack_rows;
   for (std::int64_t i = begin; i < end; ++i) sums[i - begin] = T{};
-  for (std::int64_t d = a.first_diagonal(hack); d < a.past_diagonal(hack); ++d) {
+  for (std::int64_t d = a.first_diagonal(hack); d < a.end_diagonal(hack); ++d) {
     const std::int64_t offset = a.offsets[d];
     const std::int64_t from = std::max(begin, -offset), to = std::min(end, a.cols - offset);
     const T* values = a.values + d * a.hack_rows - first_row;
@@ -33,18 +33,20 @@ void run_product(const Host& host, const Product<DiaView<const T>>& p) {
     T sums[strip];
     for (std::int64_t s = begin; s < end; ++s) {
       const std::int64_t hack = s / strips_a_hack, first = hack * hack_rows + s % strips_a_hack * strip;
-      const std::int64_t past = std::min({first + strip, (hack + 1) * hack_rows, rows});
-      if (first >= past) continue;
-      strip_sums(now.a, now.x, first, past, sums);
-      for (std::int64_t i = first; i < past; ++i) part += now.store(i, sums[i - first]);
+      const std::int64_t strip_end = std::min({first + strip, (hack + 1) * hack_rows, rows});
+      if (first >= strip_end) continue;
+      strip_sums(now.a, now.x, first, strip_end, sums);
+      for (std::int64_t i = first; i < strip_end; ++i) part += now.store(i, sums[i - first]);
     }
     return part;
   };
   for_row_tiles(host, p, strips, tile_of(strips, work), work, run);
 }
 
-#define INSTANTIATE(T) template void run_product(const Host&, const Product<DiaView<const kernel_t<T>>>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct DiaHostInstances {
+  static constexpr auto list = instance<void(const Host&, const Product<DiaView<const kernel_t<T>>>&)>(run_product);
+};
+KRILL_INSTANTIATE(DiaHostInstances);
 
 }  // namespace krill

@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 
-#include "krill/sparse/core/pass_cuda.cuh"
-#include "krill/sparse/spmv/product.hpp"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/spmv/product.hpp"
 
 namespace krill {
 

@@ -1,4 +1,6 @@
-#include "krill/sparse/spmv/mixed.hpp"
+#include "sparse/spmv/mixed.hpp"
+
+#include "sparse/core/instantiate.hpp"
 
 namespace krill {
 
@@ -16,16 +18,21 @@ void spmv_mixed(Context& ctx, Op op, const Scalar<typename Types::Compute>& alph
   });
 }
 
-}  // namespace krill
+template <class Table>
+struct MixedInstances;
+template <class... Types>
+struct MixedInstances<std::tuple<Types...>> {
+  template <class Row, class Matrix>
+  using Door = void(Context&, Op, const Scalar<typename Row::Compute>&, const Matrix&,
+                    const Array<typename Row::Vector>&, const Scalar<typename Row::Compute>&,
+                    Array<typename Row::Result>&);
+  template <class Row>
+  using Value = typename Row::Storage;
+  static constexpr std::tuple list{instance<Door<Types, Csr<Value<Types>, std::int32_t>>>(spmv_mixed)...,
+                                   instance<Door<Types, Csr<Value<Types>, std::int64_t>>>(spmv_mixed)...,
+                                   instance<Door<Types, Coo<Value<Types>>>>(spmv_mixed)...,
+                                   instance<Door<Types, CooAos<Value<Types>>>>(spmv_mixed)...};
+};
+template class MixedInstances<MixedTable>;
 
-#define INSTANTIATE(Types)                                                                                        \
-  template void spmv_mixed(Context&, Op, const Scalar<Types::Compute>&, const Csr<Types::Storage, std::int32_t>&, \
-                           const Array<Types::Vector>&, const Scalar<Types::Compute>&, Array<Types::Result>&);    \
-  template void spmv_mixed(Context&, Op, const Scalar<Types::Compute>&, const Csr<Types::Storage, std::int64_t>&, \
-                           const Array<Types::Vector>&, const Scalar<Types::Compute>&, Array<Types::Result>&);    \
-  template void spmv_mixed(Context&, Op, const Scalar<Types::Compute>&, const Coo<Types::Storage>&,               \
-                           const Array<Types::Vector>&, const Scalar<Types::Compute>&, Array<Types::Result>&);    \
-  template void spmv_mixed(Context&, Op, const Scalar<Types::Compute>&, const CooAos<Types::Storage>&,            \
-                           const Array<Types::Vector>&, const Scalar<Types::Compute>&, Array<Types::Result>&);
-#include "krill/sparse/spmv/mixed_instances.hpp"
-#undef INSTANTIATE
+}  // namespace krill

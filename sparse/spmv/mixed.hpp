@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <tuple>
 
-#include "krill/sparse/core/half.hpp"
-#include "krill/sparse/formats/coo.hpp"
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/core/half.hpp"
+#include "sparse/formats/coo.hpp"
+#include "sparse/formats/csr.hpp"
 
 namespace krill {
 

@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "krill/sparse/spmv/mixed_rows.hpp"
-#include "krill/sparse/spmv/row_kernel.cuh"
+#include "sparse/spmv/mixed_rows.hpp"
+#include "sparse/spmv/row_kernel.cuh"
 
 namespace krill {
 namespace {
+
+struct Tuning {
+  static constexpr int entries_a_lane = 2;  ///< of a mean row; lanes are rounded down, so up to four. Not varied.
+};
 
 /// load_streaming(), for one and two bytes, too.
 template <class T>
@@ -23,18 +27,18 @@ template <class Types, class T, class Offset>
 __device__ auto lane_sum(const MixedRows<Types, T, Offset>& rows, std::int64_t begin, std::int64_t end, int lanes) {
   const auto& a = rows.p.a;
   typename MixedRows<Types, T, Offset>::Sum sum{};
-  for (std::int64_t k = begin; k < end; k += in_flight * lanes) {
-    std::int32_t columns[in_flight];
-    T values[in_flight];
+  for (std::int64_t k = begin; k < end; k += RowTuning::flight * lanes) {
+    std::int32_t columns[RowTuning::flight];
+    T values[RowTuning::flight];
 #pragma unroll
-    for (int u = 0; u < in_flight; ++u) {
+    for (int u = 0; u < RowTuning::flight; ++u) {
       const std::int64_t at = k + u * lanes;
       if (at >= end) continue;
       columns[u] = load_once(a.col_indices + at);
       values[u] = rows.places ? a.values[load_once(rows.places + at)] : load_once(a.values + at);
     }
 #pragma unroll
-    for (int u = 0; u < in_flight; ++u)
+    for (int u = 0; u < RowTuning::flight; ++u)
       if (k + u * lanes < end) sum += rows.term(values[u], columns[u]);
   }
   return sum;
@@ -59,11 +63,11 @@ __global__ void __launch_bounds__(sum_threads) mixed_kernel(MixedRows<Types, T, 
   }
 }
 
-/// A power of two up to a warp: a lane gets two to four entries of a mean row.
+/// A power of two up to a warp.
 template <class View>
 int lanes_for(const View& a) {
   const auto mean = static_cast<std::uint64_t>(a.nnz / std::max(a.rows, 1));
-  return static_cast<int>(std::bit_floor(std::clamp<std::uint64_t>(mean / 2, 1, 32)));
+  return static_cast<int>(std::bit_floor(std::clamp<std::uint64_t>(mean / Tuning::entries_a_lane, 1, 32)));
 }
 
 template <class Product>
@@ -87,13 +91,6 @@ void run_product(const Cuda& cuda, Op op, const MixedProduct<Types, CooView<cons
   run(cuda, op, p);
 }
 
-}  // namespace krill
+template class MixedKernels<Cuda>;
 
-#define INSTANTIATE(Types)                                                                                      \
-  template void run_product(const Cuda&, Op,                                                                    \
-                            const MixedProduct<Types, CsrView<const kernel_t<Types::Storage>, std::int32_t>>&); \
-  template void run_product(const Cuda&, Op,                                                                    \
-                            const MixedProduct<Types, CsrView<const kernel_t<Types::Storage>, std::int64_t>>&); \
-  template void run_product(const Cuda&, Op, const MixedProduct<Types, CooView<const kernel_t<Types::Storage>>>&);
-#include "krill/sparse/spmv/mixed_instances.hpp"
-#undef INSTANTIATE
+}  // namespace krill

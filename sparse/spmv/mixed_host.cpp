@@ -1,5 +1,5 @@
-#include "krill/sparse/spmv/mixed_rows.hpp"
-#include "krill/sparse/spmv/row_tiles.hpp"
+#include "sparse/spmv/mixed_rows.hpp"
+#include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
 namespace {
@@ -15,7 +15,7 @@ void run_rows(const Host& host, Rows rows) {
     const auto base = static_cast<std::int64_t>(a.base);
     for (std::int64_t i = begin; i < end; ++i) {
       typename Rows::Sum sum{};
-      for (std::int64_t k = a.row_offsets[i] - base, past = a.row_offsets[i + 1] - base; k < past; ++k)
+      for (std::int64_t k = a.row_offsets[i] - base, row_end = a.row_offsets[i + 1] - base; k < row_end; ++k)
         sum += mine.term(a.values[mine.places ? mine.places[k] : k], a.col_indices[k]);
       mine.store(i, sum);
     }
@@ -39,13 +39,6 @@ void run_product(const Host& host, Op op, const MixedProduct<Types, CooView<cons
   run(host, op, p);
 }
 
-}  // namespace krill
+template class MixedKernels<Host>;
 
-#define INSTANTIATE(Types)                                                                                      \
-  template void run_product(const Host&, Op,                                                                    \
-                            const MixedProduct<Types, CsrView<const kernel_t<Types::Storage>, std::int32_t>>&); \
-  template void run_product(const Host&, Op,                                                                    \
-                            const MixedProduct<Types, CsrView<const kernel_t<Types::Storage>, std::int64_t>>&); \
-  template void run_product(const Host&, Op, const MixedProduct<Types, CooView<const kernel_t<Types::Storage>>>&);
-#include "krill/sparse/spmv/mixed_instances.hpp"
-#undef INSTANTIATE
+}  // namespace krill

@@ -2,9 +2,10 @@
 #pragma once
 #include <type_traits>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/spmv/mixed.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/mixed.hpp"
 
 namespace krill {
 
@@ -13,7 +14,7 @@ template <class Types, class T, class Offset>
 struct MixedRows {
   using Compute = kernel_t<typename Types::Compute>;
   using Result = kernel_t<typename Types::Result>;
-  /// What sums are taken in: integers without their sign, so that they may wrap around. The bits are the same.
+  /// The type of sums: for integers the unsigned one, which may wrap around; the bits are the same.
   using Sum = std::conditional_t<std::is_same_v<Compute, std::int32_t>, std::uint32_t, Compute>;
 
   MixedProduct<Types, CsrView<const T, Offset>> p;
@@ -25,7 +26,7 @@ struct MixedRows {
     return conj_if(conjugate, static_cast<Sum>(value)) *
            static_cast<Sum>(p.x[column - static_cast<std::int32_t>(p.a.base)]);
   }
-  /// Books the sum of row i.
+  /// Stores y_i for the sum of row i.
   constexpr void store(std::int64_t i, Sum sum) const {
     Sum result = static_cast<Sum>(p.alpha()) * sum;
     if (const auto beta = static_cast<Sum>(p.beta()); !(beta == Sum(0))) result += beta * static_cast<Sum>(p.y[i]);
@@ -33,7 +34,7 @@ struct MixedRows {
   }
 };
 
-/// use(MixedRows) for op(A); what it takes lies in the workspace while `use` runs.
+/// Calls use(MixedRows) for op(A); its arrays lie in the workspace while `use` runs.
 template <class Where, class Types, class T, class Offset, class Use>
 void with_rows(const Where& where, Op op, const MixedProduct<Types, CsrView<const T, Offset>>& p, Use&& use) {
   MixedRows<Types, T, Offset> rows{p};
@@ -70,7 +71,7 @@ void with_rows(const Where& where, Op op, const MixedProduct<Types, CooView<cons
   const std::int32_t *row_indices = a.row_indices, *col_indices = a.col_indices;
   if (a.stride == 2) {
     auto* apart = frame.take<std::int32_t>(2 * static_cast<std::size_t>(a.nnz));
-    run_pass(where, a.nnz, SplitPairs{a.row_indices, apart, apart + a.nnz});
+    run_pass(where, a.nnz, detail::SplitPairs{a.row_indices, apart, apart + a.nnz});
     row_indices = apart, col_indices = apart + a.nnz;
   }
   auto* row_offsets = frame.take<std::int64_t>(static_cast<std::size_t>(a.rows) + 1);
@@ -80,5 +81,19 @@ void with_rows(const Where& where, Op op, const MixedProduct<Types, CooView<cons
   const Csr csr{a.rows, a.cols, a.nnz, row_offsets, col_indices, a.values, a.base};
   with_rows(where, op, MixedProduct<Types, Csr>{p.alpha, csr, p.x, p.beta, p.y}, use);
 }
+
+/// What is compiled for each backend: every row of the table.
+template <class Where, class Table = MixedTable>
+struct MixedKernels;
+template <class Where, class... Types>
+struct MixedKernels<Where, std::tuple<Types...>> {
+  template <class Row, class View>
+  using Run = void(const Where&, Op, const MixedProduct<Row, View>&);
+  template <class Row>
+  using Value = const kernel_t<typename Row::Storage>;
+  static constexpr std::tuple list{instance<Run<Types, CsrView<Value<Types>, std::int32_t>>>(run_product)...,
+                                   instance<Run<Types, CsrView<Value<Types>, std::int64_t>>>(run_product)...,
+                                   instance<Run<Types, CooView<Value<Types>>>>(run_product)...};
+};
 
 }  // namespace krill

@@ -1,22 +1,24 @@
-#include "krill/sparse/spmv/packed.hpp"
+#include "sparse/spmv/packed.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/packed_passes.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/packed_passes.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 struct FoundWords {
-  std::uint64_t words[most_words];
+  std::uint64_t words[max_words];
   std::int32_t count;
 };
 
-/// The different words, ascending; nothing where there are more than most_words.
+/// The different words, ascending; nothing where there are more than max_words.
 template <class WordsOn>
 std::vector<std::uint64_t> different_words(Context& ctx, std::int64_t n, WordsOn&& words_on) {
   Array<FoundWords> found(1, "words");
@@ -25,7 +27,7 @@ std::vector<std::uint64_t> different_words(Context& ctx, std::int64_t n, WordsOn
     find_words(where, n, words_on(where), to->words, &to->count);
   });
   const FoundWords& all = found.host()[0];
-  if (all.count > most_words) return {};
+  if (all.count > max_words) return {};
   const std::span words(all.words, static_cast<std::size_t>(all.count));
   std::vector<std::uint64_t> sorted(words.begin(), words.end());
   std::ranges::sort(sorted);
@@ -51,9 +53,19 @@ std::vector<std::uint64_t> value_words(Context& ctx, const Csr<T, Offset>& A) {
 }  // namespace
 
 template <class T>
-template <class Offset>
-Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A, std::int64_t longest_row)
+Packed<T>::Packed(Context& ctx, const Csr<T, std::int32_t>& A, std::int64_t longest_row)
     : rows_(A.rows()), cols_(A.cols()), longest_(longest_row) {
+  look_at(ctx, A);
+}
+template <class T>
+Packed<T>::Packed(Context& ctx, const Csr<T, std::int64_t>& A, std::int64_t longest_row)
+    : rows_(A.rows()), cols_(A.cols()), longest_(longest_row) {
+  look_at(ctx, A);
+}
+
+template <class T>
+template <class Offset>
+void Packed<T>::look_at(Context& ctx, const Csr<T, Offset>& A) {
   make_slices(ctx, A);
   look_at_columns(ctx, A);
   look_at_values(ctx, A);
@@ -63,10 +75,10 @@ Packed<T>::Packed(Context& ctx, const Csr<T, Offset>& A, std::int64_t longest_ro
 template <class T>
 template <class Offset>
 void Packed<T>::make_slices(Context& ctx, const Csr<T, Offset>& A) {
-  constexpr double most_padding = 1.05;
+  constexpr double max_padding = 1.05;
   const std::int64_t slices = detail::ceil_div(rows_, packed_slice), places = slices * packed_slice * longest_;
   const auto is_little = [&](std::int64_t than) {
-    return static_cast<double>(places) <= most_padding * static_cast<double>(than);
+    return static_cast<double>(places) <= max_padding * static_cast<double>(than);
   };
   if (!is_little(A.nnz())) {
     const auto count = [&](const auto& where, std::int64_t* counts) {
@@ -93,7 +105,7 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
       different_words(ctx, rows_, [&](const auto& where) { return PatternWords<Offset>{pattern(where, A)}; });
   const std::int64_t width = longest_, count = std::ssize(words);
   column_bytes_ = detail::bytes_of(slice_offsets_);
-  if (count > 0 && width * count <= most_pattern_columns) {
+  if (count > 0 && width * count <= max_pattern_columns) {
     const Array<std::uint64_t> sorted(words);
     Array<std::int32_t> example(std::vector<std::int32_t>(words.size(), no_example), "pattern examples");
     Array<Count> different(1, "rows of no pattern");
@@ -145,7 +157,7 @@ void Packed<T>::look_at_values(Context& ctx, const Csr<T, Offset>& A) {
   value_words_ = value_words(ctx, A);
   if (!value_words_.empty()) {
     sizes_.values = ValueCode::dictionary;
-    sizes_.bytes = column_bytes_ + places + most_words * sizeof(T);
+    sizes_.bytes = column_bytes_ + places + max_words * sizeof(T);
     return;
   }
   if constexpr (has_narrow<T>) {
@@ -204,7 +216,7 @@ void Packed<T>::fill_values(Context& ctx, const Csr<T, Offset>& A) {
   sized(words_, wanted(ValueCode::dictionary), "packed words");
   Array<std::uint64_t> sorted(0, "value words");
   if (sizes_.values == ValueCode::dictionary) {
-    std::vector<T> dictionary(most_words);
+    std::vector<T> dictionary(max_words);
     for (std::size_t w = 0; w < value_words_.size(); ++w)
       std::memcpy(static_cast<void*>(&dictionary[w]), &value_words_[w], std::min(sizeof(T), sizeof value_words_[w]));
     dictionary_ = Array<T>(std::move(dictionary), "packed dictionary");
@@ -246,17 +258,12 @@ PackedView<const kernel_t<T>> Packed<T>::view(const Where& where) const {
   return view;
 }
 
-#define INSTANTIATE(T)                                                             \
-  template class Packed<T>;                                                        \
-  template Packed<T>::Packed(Context&, const Csr<T, std::int32_t>&, std::int64_t); \
-  template Packed<T>::Packed(Context&, const Csr<T, std::int64_t>&, std::int64_t); \
-  template void Packed<T>::fill(Context&, const Csr<T, std::int32_t>&);            \
-  template void Packed<T>::fill(Context&, const Csr<T, std::int64_t>&);            \
-  template void Packed<T>::update(Context&, const Csr<T, std::int32_t>&);          \
-  template void Packed<T>::update(Context&, const Csr<T, std::int64_t>&);          \
-  template PackedView<const kernel_t<T>> Packed<T>::view(const Host&) const;       \
-  template PackedView<const kernel_t<T>> Packed<T>::view(const Cuda&) const;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T, class Offset>
+struct PackedInstances {
+  static constexpr std::tuple list{&Packed<T>::template fill<Offset>, &Packed<T>::template update<Offset>,
+                                   &Packed<T>::template view<Host>, &Packed<T>::template view<Cuda>};
+};
+KRILL_INSTANTIATE(Packed);
+KRILL_INSTANTIATE_WITH_OFFSETS(PackedInstances);
 
 }  // namespace krill

@@ -1,11 +1,11 @@
-// SELL with slices of 32 rows whose columns and values are coded in as few bytes as they need, without loss: what an
-// SpmvPlan multiplies with where it is allowed to choose.
+// SELL with slices of 32 rows whose columns and values are coded in as few bytes as they need, without loss. An
+// automatic SpmvPlan may multiply with it.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/spmv/product.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/spmv/product.hpp"
 
 namespace krill {
 
@@ -33,8 +33,8 @@ template <class T>
 using narrow_t = typename Narrow<T>::Type;
 
 inline constexpr std::int32_t packed_slice = 32;
-inline constexpr int most_words = 256;             ///< patterns, or values of a dictionary
-inline constexpr int most_pattern_columns = 4096;  ///< of all patterns: what is kept in shared memory
+inline constexpr int max_words = 256;             ///< patterns, or values of a dictionary
+inline constexpr int max_pattern_columns = 4096;  ///< of all patterns: what is kept in shared memory
 inline constexpr std::int32_t no_column = std::numeric_limits<std::int32_t>::min();  ///< in a pattern
 inline constexpr std::uint16_t no_delta = 65'535;
 
@@ -56,7 +56,7 @@ struct PackedView {
   const T* values = nullptr;                       ///< full: of each place
   const narrow_t<Value>* narrow_values = nullptr;  ///< narrow: of each place
   const std::uint8_t* words = nullptr;             ///< dictionary: of each place
-  const Value* dictionary = nullptr;               ///< dictionary: most_words
+  const Value* dictionary = nullptr;               ///< dictionary: max_words
   std::int32_t uniform_width = 0;                  ///< of all slices, where they have one: slice_offsets is not read
 
   constexpr std::int64_t first_place(std::int64_t slice) const {
@@ -72,7 +72,7 @@ struct PackedView {
 template <class T>
 class Packed {
  public:
-  /// What coding A would take; found without the coded arrays.
+  /// The sizes of A in coded form, found without making the coded arrays.
   struct Sizes {
     ColumnCode columns = ColumnCode::absolute;
     ValueCode values = ValueCode::full;
@@ -81,11 +81,11 @@ class Packed {
   };
 
   /// Looks at A: a few passes over its columns and values, and a few waits.
-  template <class Offset>
-  Packed(Context&, const Csr<T, Offset>& A, std::int64_t longest_row);
+  Packed(Context&, const Csr<T, std::int32_t>& A, std::int64_t longest_row);
+  Packed(Context&, const Csr<T, std::int64_t>& A, std::int64_t longest_row);
 
   const Sizes& sizes() const { return sizes_; }
-  /// "columns by 27 row patterns, values by a dictionary of 2"
+  /// A text: "columns by 27 row patterns, values by a dictionary of 2".
   std::string description() const;
 
   /// Makes the arrays, of the A that was looked at. O(places).
@@ -99,6 +99,8 @@ class Packed {
   PackedView<const kernel_t<T>> view(const Where& where) const;
 
  private:
+  template <class Offset>
+  void look_at(Context&, const Csr<T, Offset>& A);
   template <class Offset>
   void make_slices(Context&, const Csr<T, Offset>& A);
   template <class Offset>

@@ -1,22 +1,32 @@
-#include "krill/sparse/spmv/packed_passes.hpp"
-#include "krill/sparse/spmv/row_kernel.cuh"
+#include "sparse/spmv/packed_passes.hpp"
+#include "sparse/spmv/row_kernel.cuh"
 
 namespace krill {
 namespace {
 
-constexpr int slots = 1024;  // of a hash table for at most most_words words
-constexpr int words_in_flight = 4;
+struct Tuning {
+  static constexpr int log_slots = 10;       ///< of a hash table for at most max_words words. Not varied.
+  static constexpr int words_in_flight = 4;  ///< that a thread asks for before it looks at the first. Not varied.
+  static constexpr int tries_a_look = 16;    ///< in a full table, before the count is looked at again. Not varied.
+  /// Blocks that a multiprocessor is to hold. Not varied.
+  template <class T, bool with_dots>
+  static constexpr int blocks() {
+    return sizeof(T) > 8 ? 4 : with_dots ? 6 : 8;
+  }
+};
+constexpr int slots = 1 << Tuning::log_slots;
 
 /// True where this thread brought the word into the table. Tables that fill up take no more once `count` says that
 /// there are too many words.
 __device__ bool insert(std::uint64_t* table, std::uint64_t word, const volatile std::int32_t* count) {
-  auto slot = static_cast<unsigned>((word * 0x9e3779b97f4a7c15) >> 54);
+  auto slot = static_cast<unsigned>((word * 0x9e3779b97f4a7c15) >> (64 - Tuning::log_slots));
   for (int tries = 0; tries < slots; ++tries, slot = (slot + 1) % slots) {
     if (*static_cast<volatile std::uint64_t*>(table + slot) == word) return false;
     const auto before = atomicCAS(reinterpret_cast<unsigned long long*>(table + slot),
                                   static_cast<unsigned long long>(no_word), static_cast<unsigned long long>(word));
     if (before == no_word) return true;
-    if (before == word || (tries % 16 == 15 && *count > most_words)) return false;
+    if (before == word || (tries % Tuning::tries_a_look == Tuning::tries_a_look - 1 && *count > max_words))
+      return false;
   }
   return false;
 }
@@ -24,7 +34,7 @@ __device__ bool insert(std::uint64_t* table, std::uint64_t word, const volatile 
 // Threads: each strides over the words into its block's table in shared memory; the block then adds what is new to the
 //   table of the grid. Bytes: the words once, as long as there are not too many.
 // Races: tables change by compare-and-swap alone; a block that sees too many words gives up before a barrier that all
-//   its threads reach. A count above most_words is final, whatever it is.
+//   its threads reach. A count above max_words is final, whatever it is.
 template <class Words>
 __global__ void __launch_bounds__(sum_threads)
     words_kernel(std::int64_t n, Words word, std::uint64_t* table, std::uint64_t* found, std::int32_t* count) {
@@ -39,29 +49,29 @@ __global__ void __launch_bounds__(sum_threads)
   const std::int64_t stride = std::int64_t(gridDim.x) * sum_threads;
   bool go_on = true;
   for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; go_on && i < n;
-       i += words_in_flight * stride) {
-    std::uint64_t now[words_in_flight];
+       i += Tuning::words_in_flight * stride) {
+    std::uint64_t now[Tuning::words_in_flight];
 #pragma unroll
-    for (int u = 0; u < words_in_flight; ++u) now[u] = word(min(i + u * stride, n - 1));
+    for (int u = 0; u < Tuning::words_in_flight; ++u) now[u] = word(min(i + u * stride, n - 1));
 #pragma unroll
-    for (int u = 0; u < words_in_flight; ++u) {
+    for (int u = 0; u < Tuning::words_in_flight; ++u) {
       if ((now[u] == recent || now[u] == older) && now[u] != no_word) continue;
-      go_on = go_on && *here <= most_words && *so_far <= most_words;
+      go_on = go_on && *here <= max_words && *so_far <= max_words;
       if (!go_on) continue;
-      if (now[u] == no_word) atomicAdd(count, most_words + 1);
+      if (now[u] == no_word) atomicAdd(count, max_words + 1);
       older = recent, recent = now[u];
       if (insert(mine, recent, here)) atomicAdd(&mine_count, 1);
     }
   }
   __syncthreads();
-  if (mine_count > most_words) {
-    if (threadIdx.x == 0) atomicAdd(count, most_words + 1);
+  if (mine_count > max_words) {
+    if (threadIdx.x == 0) atomicAdd(count, max_words + 1);
     return;
   }
   for (int s = threadIdx.x; s < slots; s += sum_threads)
-    if (mine[s] != no_word && *so_far <= most_words && insert(table, mine[s], so_far)) {
+    if (mine[s] != no_word && *so_far <= max_words && insert(table, mine[s], so_far)) {
       const int at = atomicAdd(count, 1);
-      if (at < most_words) found[at] = mine[s];
+      if (at < max_words) found[at] = mine[s];
     }
 }
 
@@ -83,18 +93,15 @@ struct ClearWords {
 //   patterns and dictionary are read into shared memory once a block.
 // Races: shared memory is written before the one barrier, and rows come after it; each y_i is written by one thread.
 template <bool with_dots, ColumnCode columns, ValueCode values, class T>
-__global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4
-                                               : with_dots   ? 6
-                                                             : 8)
+__global__ void __launch_bounds__(sum_threads, Tuning::blocks<T, with_dots>())
     packed_kernel(Product<PackedView<const T>> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
   extern __shared__ __align__(16) unsigned char memory[];
   T* dictionary = reinterpret_cast<T*>(memory);
-  auto* table =
-      reinterpret_cast<std::int32_t*>(memory + (values == ValueCode::dictionary ? most_words * sizeof(T) : 0));
+  auto* table = reinterpret_cast<std::int32_t*>(memory + (values == ValueCode::dictionary ? max_words * sizeof(T) : 0));
   const PackedView<const T>& a = p.a;
   if constexpr (values == ValueCode::dictionary)
-    for (int w = threadIdx.x; w < most_words; w += sum_threads) dictionary[w] = a.dictionary[w];
+    for (int w = threadIdx.x; w < max_words; w += sum_threads) dictionary[w] = a.dictionary[w];
   if constexpr (columns == ColumnCode::pattern)
     for (int c = threadIdx.x; c < a.pattern_count * a.pattern_width; c += sum_threads) table[c] = a.table[c];
   __syncthreads();
@@ -106,15 +113,15 @@ __global__ void __launch_bounds__(sum_threads, sizeof(T) > 8 ? 4
     const std::int32_t* pattern = columns == ColumnCode::pattern ? table + a.patterns[i] * a.pattern_width : nullptr;
     std::int64_t at = first + i % packed_slice;
     T sum{};
-    for (std::int32_t k = 0; k < width; k += in_flight, at += in_flight * packed_slice) {
-      T terms[in_flight];
+    for (std::int32_t k = 0; k < width; k += RowTuning::flight, at += RowTuning::flight * packed_slice) {
+      T terms[RowTuning::flight];
 #pragma unroll
-      for (int u = 0; u < in_flight; ++u)
+      for (int u = 0; u < RowTuning::flight; ++u)
         terms[u] = k + u < width
                        ? packed_term<columns, values>(a, pattern, dictionary, i, k + u, at + u * packed_slice, p.x)
                        : T{};
 #pragma unroll
-      for (int u = 0; u < in_flight; ++u) sum += terms[u];
+      for (int u = 0; u < RowTuning::flight; ++u) sum += terms[u];
     }
     book.put(i, sum);
   }
@@ -135,7 +142,7 @@ void find_words(const Cuda& cuda, std::int64_t n, Words word, std::uint64_t* fou
 template <class T>
 void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
   std::size_t shared = 0;
-  if (p.a.value_code == ValueCode::dictionary) shared += most_words * sizeof(T);
+  if (p.a.value_code == ValueCode::dictionary) shared += max_words * sizeof(T);
   if (p.a.column_code == ColumnCode::pattern) shared += p.a.pattern_count * p.a.pattern_width * sizeof(std::int32_t);
   with_codes(p.a.column_code, p.a.value_code, [&](auto columns, auto values) {
     constexpr ColumnCode column_code = decltype(columns)::value;
@@ -146,8 +153,7 @@ void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
   });
 }
 
-using Where = Cuda;
+KRILL_INSTANTIATE_WITH_OFFSETS(PackedPasses, Cuda);
+template class PackedWords<Cuda>;
 
 }  // namespace krill
-
-#include "krill/sparse/spmv/packed_instances.hpp"

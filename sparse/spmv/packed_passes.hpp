@@ -1,13 +1,13 @@
-// What finds out how a matrix can be packed, and packs it.
+// The passes that find how a matrix can be packed, and that pack it.
 #pragma once
 #include <cstring>
 
-#include "krill/sparse/convert/sell_passes.hpp"
-#include "krill/sparse/spmv/packed.hpp"
+#include "sparse/convert/sell_passes.hpp"
+#include "sparse/spmv/packed.hpp"
 
 namespace krill {
 
-/// A word that stands for nothing, so nothing is coded that has it.
+/// The word of an empty slot in tables. A matrix in which it occurs is not coded by words.
 inline constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
 /// The pattern of a row as a word: equal for rows whose entries have the same columns minus row, and as a rule for no
@@ -38,14 +38,14 @@ struct ValueWords {
   }
 };
 
-/// The different words among word(0) ... word(n - 1), in any order, into found[most_words]; *count is how many, or more
-/// than most_words where there are more. A word no_word makes too many, too.
+/// The different words among word(0) ... word(n - 1), in any order, into found[max_words], and their number into
+/// *count; any number above max_words means that there are too many, or that no_word is among them.
 template <class Words>
 void find_words(const Host&, std::int64_t n, Words word, std::uint64_t* found, std::int32_t* count);
 template <class Words>
 void find_words(const Cuda&, std::int64_t n, Words word, std::uint64_t* found, std::int32_t* count);
 
-/// Where a word stands in an ascending list that has it.
+/// The position of a word in an ascending list that contains it.
 constexpr std::int32_t place_of(const std::uint64_t* sorted, std::int32_t count, std::uint64_t word) {
   std::int32_t low = 0, high = count - 1;
   while (low < high) {
@@ -85,7 +85,7 @@ struct Count {
   constexpr Count& operator+=(Count other) { return value += other.value, *this; }
 };
 
-/// How many rows differ from the example of their pattern. Over the rows.
+/// The number of rows that differ from the row that stands for their pattern. Over the rows.
 template <class Offset>
 struct ComparePatterns {
   using Sum = Count;
@@ -137,7 +137,7 @@ struct UniformSlices {
 
 /// The least and the greatest column that the rows of a slice have at place k.
 struct ColumnSpan {
-  std::int32_t least = std::numeric_limits<std::int32_t>::max(), greatest = 0;
+  std::int32_t min = std::numeric_limits<std::int32_t>::max(), max = 0;
 };
 template <class T, class Offset>
 constexpr ColumnSpan column_span(const CsrView<const T, Offset>& a, std::int64_t slice, std::int64_t k) {
@@ -146,8 +146,8 @@ constexpr ColumnSpan column_span(const CsrView<const T, Offset>& a, std::int64_t
     const std::int64_t at = a.row_offsets[i] + k;
     if (at >= a.row_offsets[i + 1]) continue;
     const std::int32_t col = a.col_indices[at];
-    if (col < span.least) span.least = col;
-    if (col > span.greatest) span.greatest = col;
+    if (col < span.min) span.min = col;
+    if (col > span.max) span.max = col;
   }
   return span;
 }
@@ -167,7 +167,7 @@ struct GreatestSpan {
     Sum most;
     for (std::int64_t k = 0; k < (slice_offsets[slice + 1] - slice_offsets[slice]) / packed_slice; ++k) {
       const ColumnSpan span = column_span(a, slice, k);
-      if (span.greatest >= span.least) most += Sum{std::int64_t{span.greatest} - span.least};
+      if (span.max >= span.min) most += Sum{std::int64_t{span.max} - span.min};
     }
     return most;
   }
@@ -184,13 +184,13 @@ struct FillBases {
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t slice) const {
-    const std::int64_t first = slice_offsets[slice] / packed_slice, past = slice_offsets[slice + 1] / packed_slice;
-    for (std::int64_t k = first; k < past; ++k) bases[k] = column_span(a, slice, k - first).least;
+    const std::int64_t first = slice_offsets[slice] / packed_slice, end = slice_offsets[slice + 1] / packed_slice;
+    for (std::int64_t k = first; k < end; ++k) bases[k] = column_span(a, slice, k - first).min;
     return {};
   }
 };
 
-/// How many values single precision does not hold. Over the entries.
+/// The number of values that are not exact in single precision. Over the entries.
 template <class T>
 struct CountWide {
   using Sum = Count;
@@ -202,7 +202,7 @@ struct CountWide {
   constexpr void finish(const Sum& sum) const { *wide = sum; }
 };
 
-/// What is coded of each place of row i; null arrays are left. Over all places for rows.
+/// The codes of all entries of row i, in those arrays that are not null. Over all places for rows.
 template <class T, class Offset>
 struct FillPacked {
   using Sum = NoSum;
@@ -223,9 +223,9 @@ struct FillPacked {
     const bool there = i < from.rows;
     Offset k = there ? from.row_offsets[i] : 0;
     const Offset end = there ? from.row_offsets[i + 1] : 0;
-    const std::int64_t past = slice_offsets[slice + 1];
+    const std::int64_t slice_end = slice_offsets[slice + 1];
     constexpr int flight = 8;  // entries that are asked for before the first is used
-    for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < past;
+    for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < slice_end;
          at += flight * packed_slice, k += flight) {
       std::int32_t column[flight] = {};
       T value[flight] = {};
@@ -236,7 +236,7 @@ struct FillPacked {
           if (values || narrow_values || words) value[u] = from.values[place];
         }
       for (int u = 0; u < flight; ++u)
-        if (at + u * packed_slice < past) put(at + u * packed_slice, k + u < end, column[u], value[u]);
+        if (at + u * packed_slice < slice_end) put(at + u * packed_slice, k + u < end, column[u], value[u]);
     }
     return {};
   }
@@ -257,7 +257,7 @@ struct FillPacked {
   }
 };
 
-/// What place `at`, the k-th of row i, adds to the row's sum.
+/// The product of the k-th entry of row i, which lies at place `at`, with its x.
 template <ColumnCode columns, ValueCode values, class T>
 constexpr T packed_term(const PackedView<const T>& a, const std::int32_t* pattern, const T* dictionary, std::int64_t i,
                         std::int64_t k, std::int64_t at, const T* x) {
@@ -303,5 +303,25 @@ constexpr decltype(auto) with_codes(ColumnCode columns, ValueCode values, F&& f)
   }
   return with_values(std::integral_constant<ColumnCode, ColumnCode::absolute>{});
 }
+
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct PackedPasses {
+  template <class Words>
+  using FindWords = void(const Where&, std::int64_t, Words, std::uint64_t*, std::int32_t*);
+  static constexpr auto list = passes<Where, NamePatterns<Offset>, ComparePatterns<Offset>, FillPatterns<Offset>,
+                                      GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>;
+  static constexpr auto pattern_words = instance<FindWords<PatternWords<Offset>>>(find_words);
+  static constexpr auto product = instance<void(const Where&, const Product<PackedView<const T>>&)>(run_product);
+};
+/// Words of a dictionary's values are those of 8 bytes at most.
+template <class Where>
+struct PackedWords {
+  template <class T>
+  static constexpr auto value_words =
+      instance<void(const Where&, std::int64_t, ValueWords<T>, std::uint64_t*, std::int32_t*)>(find_words);
+  static constexpr std::tuple list{value_words<float>, value_words<double>, value_words<Complex<float>>,
+                                   passes<Where, CountWide<double>, CountWide<Complex<double>>>};
+};
 
 }  // namespace krill

@@ -1,21 +1,23 @@
-#include "krill/sparse/spmv/plan.hpp"
+#include "sparse/spmv/plan.hpp"
 
 #include <optional>
 #include <variant>
 
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/convert/to_format.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/overloaded.hpp"
-#include "krill/sparse/core/stopwatch.hpp"
-#include "krill/sparse/spmv/automatic.hpp"
-#include "krill/sparse/spmv/csr_tiles.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/overloaded.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/spmv/automatic.hpp"
+#include "sparse/spmv/csr_tiles.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
-/// The arrays of a matrix in CSR, whoever owns them, and its tiles.
+/// Pointers to the arrays of a matrix in CSR, the user's or the plan's, and its tiles.
 template <class T>
 struct Rows {
   std::int32_t rows = 0, cols = 0;
@@ -30,33 +32,18 @@ struct Rows {
     return {a.rows(), a.cols(), &offsets, &columns, &values, CsrTiles::of(ctx, a.rows(), offsets, values)};
   }
 
-  template <class Where>
-  void multiply(const Where& where, const SpmvCall<T>& call) const {
-    std::visit([&](const auto* array) { multiply(where, array->read(where), call); }, offsets);
-  }
-
- private:
-  template <class Where, class Offset>
-  void multiply(const Where& where, const Offset* row_offsets, const SpmvCall<T>& call) const {
-    const CsrView<const kernel_t<T>, Offset> view{
-        rows, cols, values->size(), row_offsets, columns->read(where), values->read(where)};
-    if constexpr (std::is_same_v<Where, Cuda>)
-      if (!tiles.empty()) return run_product(where, call.product(where, view), tiles.view(where));
-    run_product(where, call.product(where, view));
+  void multiply(const auto& where, const SpmvCall<T>& call) const {
+    std::visit(
+        [&]<class Offset>(const Array<Offset>* row_offsets) {
+          const CsrView<const kernel_t<T>, Offset> view{
+              rows, cols, values->size(), row_offsets->read(where), columns->read(where), values->read(where)};
+          if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
+            if (!tiles.empty()) return run_product(where, call.product(where, view), tiles.view(where));
+          run_product(where, call.product(where, view));
+        },
+        offsets);
   }
 };
-
-template <class T>
-std::string format_name(const AnyMatrix<T>& A) {
-  return std::visit(
-      Overloaded{[](const Coo<T>&) { return "coo"; }, [](const CooAos<T>&) { return "coo_aos"; },
-                 [](const Csc<T>&) { return "csc"; }, [](const Bsr<T>&) { return "bsr"; },
-                 [](const Bsrx<T>&) { return "bsrx"; }, [](const Gebsc<T>&) { return "gebsc"; },
-                 [](const Ell<T>&) { return "ell"; }, [](const Sell<T>&) { return "sell"; },
-                 [](const Hyb<T>&) { return "hyb"; }, [](const Dia<T>& a) { return a.hack_rows() ? "hdia" : "dia"; },
-                 [](const BlockedEll<T>&) { return "blocked_ell"; }, [](const auto&) { return "csr"; }},
-      A);
-}
 
 /// The transpose of a matrix that stays where it is, and follows its values.
 template <class T, class Offset>
@@ -230,6 +217,75 @@ struct SpmvPlan<T>::Body {
   }
 };
 
+namespace {
+
+/// What a plan makes in place, without op, of each format.
+template <class T>
+struct InPlaceMemory {
+  MemoryLedger& ledger;
+  Context& host;
+
+  template <class Offset>
+  HeldMemory operator()(const Csr<T, Offset>& a) const {
+    return SpmvPlan<T>::memory(ledger, CsrSizes::of(a));
+  }
+  HeldMemory operator()(const Coo<T>& a) const { return offsets(a, a.nnz()); }
+  HeldMemory operator()(const Hyb<T>& a) const { return offsets(a, a.coo().nnz()); }
+  HeldMemory operator()(const CooAos<T>& a) const {
+    const HeldMemory split = ledger.hold(a.bytes());
+    HeldMemory kept = ledger.hold<std::int32_t>(a.nnz());  // columns
+    kept += offsets(a, a.nnz());
+    return kept;
+  }
+  HeldMemory operator()(const Csc<T>& a) const {
+    return SpmvPlan<T>::memory(ledger, CsrSizes::of(a.transposed()), Op::transpose);
+  }
+  HeldMemory operator()(const Gebsc<T>& a) const {
+    const CsrSizes entries = CsrSizes::of(to_csr_without_zeros(host, a.transposed()));
+    const HeldMemory made = rows_to_csr_memory(ledger, entries);
+    HeldMemory kept = transpose_memory(ledger, entries);
+    kept += CsrTiles::memory(ledger, entries.transposed());
+    return kept;
+  }
+  HeldMemory operator()(const Bsr<T>& a) const { return CsrTiles::memory(ledger, a); }
+  HeldMemory operator()(const Bsrx<T>&) const { return {}; }
+  HeldMemory operator()(const Ell<T>&) const { return {}; }
+  HeldMemory operator()(const Sell<T>&) const { return {}; }
+  HeldMemory operator()(const Dia<T>&) const { return {}; }
+  HeldMemory operator()(const BlockedEll<T>&) const { return {}; }
+
+ private:
+  HeldMemory offsets(const MatrixShape& a, std::int64_t nnz) const {
+    HeldMemory kept = ledger.hold<std::int64_t>(a.rows() + std::int64_t{1});
+    kept += CsrTiles::memory(ledger, {a.rows(), a.cols(), nnz, sizeof(T), sizeof(std::int64_t)});
+    return kept;
+  }
+};
+
+}  // namespace
+
+template <class T>
+HeldMemory SpmvPlan<T>::memory(MemoryLedger& ledger, Context& host, const AnyMatrix<T>& A, SpmvMethod method,
+                               SpmvReport* report) {
+  HeldMemory kept = std::visit(InPlaceMemory<T>{ledger, host}, A);
+  FormEstimate form{std::string(name(format_of(A)))};
+  if (method == SpmvMethod::automatic && form.method == name(Format::csr)) {
+    ledger.scratch({1});  // of sums over the rows
+    form = krill::with_csr(host, A, [&](const auto& csr) { return estimate_form(host, csr, ledger.on_cuda()); });
+    if (form.method != name(Format::csr)) kept += form_memory<T>(ledger, krill::rows(A), form);
+  }
+  if (report) report->method = form.method;
+  return kept;
+}
+
+template <class T>
+HeldMemory SpmvPlan<T>::memory(MemoryLedger& ledger, const CsrSizes& A, Op op) {
+  if (op == Op::none) return CsrTiles::memory(ledger, A);
+  HeldMemory kept = transpose_memory(ledger, A, true);
+  kept += CsrTiles::memory(ledger, A.transposed());
+  return kept;
+}
+
 template <class T>
 SpmvPlan<T>::SpmvPlan(Context& ctx, const AnyMatrix<T>& A, Op op, SpmvMethod method)
     : body_(std::make_unique<Body>(Body{A, op})) {
@@ -237,7 +293,7 @@ SpmvPlan<T>::SpmvPlan(Context& ctx, const AnyMatrix<T>& A, Op op, SpmvMethod met
   const Stopwatch watch;
   body_->make_in_place(ctx);
   SpmvReport& report = body_->report;
-  report.method = format_name(A);
+  report.method = name(format_of(A));
   report.csr_bytes = report.bytes = krill::bytes(A);
   if (method == SpmvMethod::automatic)
     body_->choose(ctx);
@@ -293,8 +349,6 @@ void SpmvPlan<T>::residual(Context& ctx, const Array<T>& x, const Array<T>& b, A
   body_->multiply(ctx, call);
 }
 
-#define INSTANTIATE(T) template class SpmvPlan<T>;
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE(SpmvPlan);
 
 }  // namespace krill

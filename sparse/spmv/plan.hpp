@@ -3,11 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "krill/sparse/spmv/spmv.hpp"
+#include "sparse/formats/csr_sizes.hpp"
+#include "sparse/spmv/spmv.hpp"
 
 namespace krill {
 
-/// How an SpmvPlan multiplies.
+/// The arrays with which an SpmvPlan multiplies.
 enum class SpmvMethod {
   in_place,   ///< with A's own arrays, and row offsets, tiles or a transpose of its own where those are needed
   automatic,  ///< with what is fastest, a copy in another form if need be
@@ -26,7 +27,7 @@ struct SpmvReport {
 /// y = alpha op(A) x + beta y, for many x. A must outlive the plan and keep its pattern.
 ///
 /// in_place: COO gets row offsets, CSC, GEBSC and transposes a matrix in CSR; CSR on CUDA is divided into tiles of
-/// about equal nnz, so that one row of millions next to empty ones holds nobody up (a few small kernels, no wait; 1 to
+/// about equal nnz, so that a row of millions of entries is shared by many threads (a few small kernels, no wait; 1 to
 /// 3 % of A's memory). Other formats need nothing.
 ///
 /// automatic, op none: a byte model compares CSR with SELL of coded columns and values (Packed), diagonals and blocks.
@@ -44,6 +45,11 @@ class SpmvPlan {
   SpmvPlan(SpmvPlan&&) noexcept;
   SpmvPlan& operator=(SpmvPlan&&) noexcept;
   ~SpmvPlan();
+  /// What the plan takes. `report` gets the method; an automatic plan tries that form, but it may lose.
+  static HeldMemory memory(MemoryLedger&, Context& host, const AnyMatrix<T>& A, SpmvMethod = SpmvMethod::in_place,
+                           SpmvReport* report = nullptr);
+  /// In place, of a matrix in CSR.
+  static HeldMemory memory(MemoryLedger&, const CsrSizes& A, Op op = Op::none);
 
   std::int32_t rows() const;  ///< of op(A)
   std::int32_t cols() const;

@@ -1,6 +1,6 @@
 // A product as kernels get it: pointers on the tag's side, any format's view, any index base.
 #pragma once
-#include "krill/sparse/formats/any_matrix.hpp"
+#include "sparse/formats/any_matrix.hpp"
 
 namespace krill {
 
@@ -51,13 +51,13 @@ struct Product {
   constexpr std::int32_t block_row(std::int64_t b) const {
     return mask ? mask[b] - static_cast<std::int32_t>(a.base) : static_cast<std::int32_t>(b);
   }
-  /// Books the sum of row i; the new y_i.
+  /// y_i for the sum of row i: stores and returns it.
   constexpr T put(std::int64_t i, T sum) const {
     T result = alpha() * sum;
     if (const T factor = beta(); !(factor == T(0))) result += factor * (z ? z[i] : y[i]);
     return y[i] = result;
   }
-  /// The same; what the row adds to the dots.
+  /// The same, but returns what the row adds to the dots.
   constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum) const { return dots.row(i, y, put(i, sum)); }
 };
 

@@ -1,11 +1,11 @@
 // How the kernels of products end: a row's sum becomes y, and what it adds to the dots is kept.
 #pragma once
-#include "krill/sparse/core/pass_cuda.cuh"
-#include "krill/sparse/spmv/product.hpp"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/spmv/product.hpp"
 
 namespace krill {
 
-/// A thread's book. Kernels that are not to have dots save the registers.
+/// How a thread stores its rows and keeps its part of the dots. Kernels without dots save the registers.
 template <bool with_dots, class View>
 class RowBook {
   using T = typename View::Value;
@@ -21,7 +21,7 @@ class RowBook {
       product_.put(row, sum);
   }
 
-  /// What rows that were booked elsewhere add to the dots.
+  /// Adds the part of rows that were stored elsewhere.
   __device__ void add(const Sum& part) {
     if constexpr (with_dots) dots_ += part;
   }

@@ -1,19 +1,26 @@
 // The frame of the CUDA kernels that go by rows: a few lanes a row, and the dots.
 #pragma once
-#include "krill/sparse/spmv/launch.cuh"
-#include "krill/sparse/spmv/row_book.cuh"
+#include "sparse/spmv/launch.cuh"
+#include "sparse/spmv/row_book.cuh"
 
 namespace krill {
 
-inline constexpr int in_flight = 4;  // entries that a thread asks for before it uses the first
+/// Of kernels that go row by row, unless they say otherwise.
+struct RowTuning {
+  static constexpr int flight = 4;  ///< entries that a thread asks for before it uses the first. Not varied.
+  /// Blocks that a multiprocessor is to hold. `narrow`: of a kernel for up to 8 bytes a value, without dots; with dots
+  /// registers that keep loads in flight count more than blocks (docs/performance.md, "With a dot in the same pass").
+  template <class T, bool with_dots>
+  static constexpr int blocks(int narrow) {
+    return sizeof(T) > 8 ? 4 : with_dots ? narrow * 3 / 4 : narrow;
+  }
+};
 
 // Threads: `lanes` neighboring ones a stored row, striding over the grid; part(view, s, lane, x) is what a lane adds up
 //   of stored row s. Whole warps stay together: rows beyond the last one add nothing.
 // Bytes: what `part` says, y once. Races: each y_i is written by one lane.
 template <bool with_dots, int lanes, class View, class Part>
-__global__ void __launch_bounds__(sum_threads, sizeof(typename View::Value) > 8 ? 4
-                                               : with_dots                      ? Part::resident * 3 / 4
-                                                                                : Part::resident)
+__global__ void __launch_bounds__(sum_threads, RowTuning::blocks<typename View::Value, with_dots>(Part::resident))
     row_kernel(Product<View> p, Part part, Skip skip,
                GridScratch<typename DotsView<typename View::Value>::Sum> scratch) {
   if (skip.now()) return;

@@ -1,7 +1,7 @@
 // The frame of the host kernels that go by rows: tiles of rows in parallel, the dots added in order.
 #pragma once
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/spmv/product.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/spmv/product.hpp"
 
 namespace krill {
 
@@ -27,7 +27,7 @@ void for_row_tiles(const Host& host, const Product<View>& p, std::int64_t count,
   p.dots.finish(total);
 }
 
-/// Things a tile so that it has about `wanted` entries, where all `count` of them have `work`.
+/// The number of things in a tile of about `wanted` entries, where all `count` things have `work` entries.
 inline std::int64_t tile_of(std::int64_t count, std::int64_t work, std::int64_t wanted = 32'768) {
   return std::max<std::int64_t>(1, count * wanted / std::max<std::int64_t>(work, 1));
 }

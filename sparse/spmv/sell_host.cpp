@@ -1,5 +1,5 @@
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/row_tiles.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
 namespace {
@@ -35,10 +35,10 @@ void run_product(const Host& host, const Product<SellView<const T>>& p) {
     for (std::int64_t s = begin; s < end; ++s) {
       const std::int64_t slice = s / strips_a_slice;
       const std::int64_t first = slice * now.a.slice_rows + s % strips_a_slice * strip;
-      const std::int64_t past = std::min({first + strip, (slice + 1) * now.a.slice_rows, rows});
-      if (first >= past) continue;
-      strip_sums(now.a, now.x, static_cast<std::int32_t>(first), static_cast<std::int32_t>(past - first), sums);
-      for (std::int64_t i = first; i < past; ++i)
+      const std::int64_t strip_end = std::min({first + strip, (slice + 1) * now.a.slice_rows, rows});
+      if (first >= strip_end) continue;
+      strip_sums(now.a, now.x, static_cast<std::int32_t>(first), static_cast<std::int32_t>(strip_end - first), sums);
+      for (std::int64_t i = first; i < strip_end; ++i)
         part += now.store(now.a.row_of(static_cast<std::int32_t>(i)), sums[i - first]);
     }
     return part;
@@ -46,8 +46,10 @@ void run_product(const Host& host, const Product<SellView<const T>>& p) {
   for_row_tiles(host, p, strips, tile_of(strips, places + rows), places + rows, run);
 }
 
-#define INSTANTIATE(T) template void run_product(const Host&, const Product<SellView<const kernel_t<T>>>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SellHostInstances {
+  static constexpr auto list = instance<void(const Host&, const Product<SellView<const kernel_t<T>>>&)>(run_product);
+};
+KRILL_INSTANTIATE(SellHostInstances);
 
 }  // namespace krill

@@ -1,12 +1,14 @@
-#include "krill/sparse/spmv/spmv.hpp"
+#include "sparse/spmv/spmv.hpp"
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/convert_passes.hpp"
-#include "krill/sparse/convert/to_csr_passes.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/spmv/call.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/to_csr_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmv/call.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class View>
@@ -48,8 +50,8 @@ CsrView<const T, std::int64_t> csr_of(const Where& where, Frame& frame, const Co
   return {a.rows, a.cols, nnz, row_offsets, cols, a.values};
 }
 
-/// `places` is at least the number of entries: the rest of the arrays belongs to no row, its columns are those of no
-/// column, so that a transposition leaves it behind, too.
+/// `places` is the length of the arrays, at least the number of entries. What is left over belongs to no row; its
+/// column index is `cols`, one beyond the last, so that a transposition puts it behind all rows, too.
 template <class Where, class View>
 CsrView<const typename View::Value, std::int64_t> csr_of(const Where& where, Frame& frame, const View& a,
                                                          std::int64_t places) {
@@ -94,23 +96,27 @@ CsrView<const T, Offset> conjugate_in(const Where& where, Frame& frame, CsrView<
   return a;
 }
 
-// y = op(A) x for each kind of format.
+/// Whether A's format has kernels of its own; others are multiplied by way of CSR.
+template <class Matrix>
+constexpr bool has_kernel = requires(const Host& host, const SpmvCall<value_t<Matrix>>& call, const Matrix& A) {
+  run_product(host, call.product(host, A.view(host)));
+};
+
+/// y = op(A) x by way of CSR.
 template <class Where, class T, class View>
-void multiply_rows(const Where& where, Op op, const View& a, std::int64_t nnz, const SpmvCall<T>& call) {
+void multiply_as_csr(const Where& where, Op op, const View& a, std::int64_t places, const SpmvCall<T>& call) {
   Frame frame(where);
-  if constexpr (requires { run_product(where, call.product(where, a)); }) {
-    if (op == Op::none) return run_product(where, call.product(where, a));
-  }
-  const auto csr = csr_of(where, frame, a, nnz);
+  const auto csr = csr_of(where, frame, a, places);
   if (op == Op::none) return run_product(where, call.product(where, csr));
   run_product(where, call.product(where, transposed_in(where, frame, op, csr)));
 }
 
+/// The same for a matrix that is stored as its transpose.
 template <class Where, class T, class View>
-void multiply_columns(const Where& where, Op op, const View& transposed, std::int64_t nnz, const SpmvCall<T>& call) {
+void multiply_columns(const Where& where, Op op, const View& transposed, std::int64_t places, const SpmvCall<T>& call) {
+  if (op == Op::transpose) return run_product(where, call.product(where, transposed));
   Frame frame(where);
-  if (op == Op::transpose) return multiply_rows(where, Op::none, transposed, nnz, call);
-  const auto csr = csr_of(where, frame, transposed, nnz);
+  const auto csr = csr_of(where, frame, transposed, places);
   if (op == Op::none)
     run_product(where, call.product(where, transposed_in(where, frame, Op::transpose, csr)));
   else
@@ -139,17 +145,18 @@ std::int64_t places_of(const Matrix& A) {
     return A.nnz();
 }
 
+/// y = op(A) x where A's format has no kernel for that op.
 template <class Where, class T, class Matrix>
-void multiply(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& call) {
+void multiply_otherwise(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& call) {
   if constexpr (std::is_same_v<Where, Host>)
-    if (where.skip.now()) return;  // what the steps below would leave undone, later ones would read
-  if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>)
+    if (where.skip.now()) return;  // the first steps would be skipped, and later ones would read what they left out
+  if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>) {
     multiply_columns(where, op, A.transposed().view(where), A.nnz(), call);
-  else if constexpr (std::is_same_v<Matrix, Hyb<T>>)
-    op == Op::none ? multiply_hyb(where, A.view(where), call)
-                   : multiply_rows(where, op, A.view(where), places_of(A), call);
-  else
-    multiply_rows(where, op, A.view(where), places_of(A), call);
+  } else {
+    if constexpr (std::is_same_v<Matrix, Hyb<T>>)
+      if (op == Op::none) return multiply_hyb(where, A.view(where), call);
+    multiply_as_csr(where, op, A.view(where), places_of(A), call);
+  }
 }
 
 }  // namespace
@@ -159,7 +166,11 @@ void spmv(Context& ctx, Op op, const Scalar<value_t<Matrix>>& alpha, const Matri
           const Scalar<value_t<Matrix>>& beta, Array<value_t<Matrix>>& y, const Dots<value_t<Matrix>>& dots) {
   const SpmvCall<value_t<Matrix>> call{alpha, x, beta, y, dots};
   call.check(A.rows(op), A.cols(op));
-  ctx.dispatch([&](const auto& where) { multiply(where, op, A, call); });
+  ctx.dispatch([&](const auto& where) {
+    if constexpr (has_kernel<Matrix>)
+      if (op == Op::none) return run_product(where, call.product(where, A.view(where)));
+    multiply_otherwise(where, op, A, call);
+  });
 }
 
 template <class T>
@@ -174,7 +185,12 @@ void residual(Context& ctx, const Matrix& A, const Array<value_t<Matrix>>& x, co
   const Scalar<value_t<Matrix>> minus_one(-1), one(1);
   const SpmvCall<value_t<Matrix>> call{minus_one, x, one, r, dots, &b};
   call.check(A.rows(), A.cols());
-  ctx.dispatch([&](const auto& where) { multiply(where, Op::none, A, call); });
+  ctx.dispatch([&](const auto& where) {
+    if constexpr (has_kernel<Matrix>)
+      run_product(where, call.product(where, A.view(where)));
+    else
+      multiply_otherwise(where, Op::none, A, call);
+  });
 }
 
 template <class T>
@@ -203,39 +219,23 @@ void spmv_masked(Context& ctx, const std::type_identity_t<Scalar<T>>& alpha, con
   });
 }
 
-#define INSTANTIATE(Matrix)                                                                                      \
-  template void spmv(Context&, Op, const Scalar<value_t<Matrix>>&, const Matrix&, const Array<value_t<Matrix>>&, \
-                     const Scalar<value_t<Matrix>>&, Array<value_t<Matrix>>&, const Dots<value_t<Matrix>>&);     \
-  template void residual(Context&, const Matrix&, const Array<value_t<Matrix>>&, const Array<value_t<Matrix>>&,  \
-                         Array<value_t<Matrix>>&, const Dots<value_t<Matrix>>&);
-#define INSTANTIATE_SCALAR(T)                                                                                         \
-  INSTANTIATE(Csr<T>)                                                                                                 \
-  INSTANTIATE(Coo<T>)                                                                                                 \
-  INSTANTIATE(CooAos<T>)                                                                                              \
-  INSTANTIATE(Csc<T>)                                                                                                 \
-  INSTANTIATE(Bsr<T>)                                                                                                 \
-  INSTANTIATE(Bsrx<T>)                                                                                                \
-  INSTANTIATE(Gebsc<T>)                                                                                               \
-  INSTANTIATE(Ell<T>)                                                                                                 \
-  INSTANTIATE(Sell<T>)                                                                                                \
-  INSTANTIATE(Hyb<T>)                                                                                                 \
-  INSTANTIATE(Dia<T>)                                                                                                 \
-  INSTANTIATE(BlockedEll<T>)                                                                                          \
-  template void spmv(Context&, Op, const Scalar<T>&, const AnyMatrix<T>&, const Array<T>&, const Scalar<T>&,          \
-                     Array<T>&, const Dots<T>&);                                                                      \
-  template void residual(Context&, const AnyMatrix<T>&, const Array<T>&, const Array<T>&, Array<T>&, const Dots<T>&); \
-  template void spmv_masked(Context&, const Scalar<T>&, const Bsrx<T>&, const Array<std::int32_t>&, const Array<T>&,  \
-                            const Scalar<T>&, Array<T>&);
-KRILL_FOR_SCALARS(INSTANTIATE_SCALAR)
-#undef INSTANTIATE_SCALAR
-using LongCsrFloat = Csr<float, std::int64_t>;
-using LongCsrDouble = Csr<double, std::int64_t>;
-using LongCsrComplexFloat = Csr<std::complex<float>, std::int64_t>;
-using LongCsrComplexDouble = Csr<std::complex<double>, std::int64_t>;
-INSTANTIATE(LongCsrFloat)
-INSTANTIATE(LongCsrDouble)
-INSTANTIATE(LongCsrComplexFloat)
-INSTANTIATE(LongCsrComplexDouble)
-#undef INSTANTIATE
+template <class Matrix, class T>
+struct ProductInstances {
+  static constexpr std::tuple list{
+      instance<void(Context&, Op, const Scalar<T>&, const Matrix&, const Array<T>&, const Scalar<T>&, Array<T>&,
+                    const Dots<T>&)>(spmv),
+      instance<void(Context&, const Matrix&, const Array<T>&, const Array<T>&, Array<T>&, const Dots<T>&)>(residual)};
+};
+template <class T, class... Matrix>
+constexpr std::tuple products{ProductInstances<Matrix, T>::list...};
+
+template <class T>
+struct SpmvInstances {
+  static constexpr auto list = products<T, Csr<T>, Csr<T, std::int64_t>, Coo<T>, CooAos<T>, Csc<T>, Bsr<T>, Bsrx<T>,
+                                        Gebsc<T>, Ell<T>, Sell<T>, Hyb<T>, Dia<T>, BlockedEll<T>, AnyMatrix<T>>;
+  static constexpr auto masked = instance<void(Context&, const Scalar<T>&, const Bsrx<T>&, const Array<std::int32_t>&,
+                                               const Array<T>&, const Scalar<T>&, Array<T>&)>(spmv_masked);
+};
+KRILL_INSTANTIATE(SpmvInstances);
 
 }  // namespace krill

@@ -1,15 +1,18 @@
-#include "krill/sparse/triangular/approximate.hpp"
+#include "sparse/triangular/approximate.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/made_for.hpp"
-#include "krill/sparse/spmv/plan.hpp"
-#include "krill/sparse/triangular/approximate_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/made_for.hpp"
+#include "sparse/spmv/plan.hpp"
+#include "sparse/triangular/approximate_passes.hpp"
+#include "sparse/triangular/layout_sizes.hpp"
 
 namespace krill {
+
+using namespace detail;
 template <class T, class Offset>
 struct ApproximateTriangularPlan<T, Offset>::Body {
   using K = kernel_t<T>;
@@ -35,7 +38,7 @@ struct ApproximateTriangularPlan<T, Offset>::Body {
   std::int32_t rows, first_missing = no_row;
   Array<Offset> nears;
   Array<T> inverses;
-  Array<LeastRow> first_zero{std::vector<LeastRow>(1)};
+  Array<FirstRow> first_zero{std::vector<FirstRow>(1)};
   std::unique_ptr<Multiplied> step, triangle_alone;  // of jacobi or isai; for corrections
   Array<T> scaled, work;
 
@@ -159,6 +162,19 @@ template <class T, class Offset>
 ApproximateTriangularPlan<T, Offset>::~ApproximateTriangularPlan() = default;
 
 template <class T, class Offset>
+HeldMemory ApproximateTriangularPlan<T, Offset>::memory(MemoryLedger& ledger, const Csr<T, Offset>& A,
+                                                        Triangle triangle, ApproximateOptions options) {
+  const bool isai = options.method == ApproximateMethod::isai, corrects = isai && options.steps > 0;
+  const CsrSizes part = CsrSizes::of(A).with_nnz(count_entries(A, triangle.fill) + (isai ? A.rows() : 0));
+  HeldMemory kept = ledger.hold<Offset>(A.rows());  // places of the diagonal
+  if (triangle.diagonal == Diagonal::stored) kept += ledger.hold<T>(A.rows());
+  for (int matrix = 0; matrix < (corrects ? 2 : 1); ++matrix) kept += csr_memory(ledger, part);
+  for (int matrix = 0; matrix < (corrects ? 2 : 1); ++matrix) kept += SpmvPlan<T>::memory(ledger, part, triangle.op);
+  if (!isai || corrects) ledger.hold_later(2 * static_cast<std::size_t>(A.rows()) * sizeof(T));  // scaled, work
+  return kept;
+}
+
+template <class T, class Offset>
 std::int32_t ApproximateTriangularPlan<T, Offset>::rows() const {
   return body_->rows;
 }
@@ -208,8 +224,6 @@ void ApproximateTriangularPlan<T, Offset>::solve(Context& ctx, const Scalar<T>& 
                                                      : body_->solve_by_inverse(ctx, alpha, b, x);
 }
 
-#define INSTANTIATE(T, Offset) template class ApproximateTriangularPlan<T, Offset>;
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE_WITH_OFFSETS(ApproximateTriangularPlan);
 
 }  // namespace krill

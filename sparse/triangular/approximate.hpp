@@ -4,8 +4,9 @@
 #include <optional>
 #include <string_view>
 
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/triangular/triangle.hpp"
+#include "sparse/core/memory_ledger.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/triangular/triangle.hpp"
 
 namespace krill {
 
@@ -27,7 +28,7 @@ struct ApproximateOptions {
 /// op(T)^-1 b, approximately, for a triangle T of a square matrix; a fixed linear operator. That of op adjoint is the
 /// adjoint of that of op none with the same options, so a solve with both triangles of L L^H stays Hermitian.
 ///
-/// Zeros on the diagonal raise nothing, as the values may still change: whoever made the plan asks for them.
+/// Zeros on the diagonal raise nothing, as the values may still change: ask zero_pivot().
 template <class T, class Offset = std::int32_t>
 class ApproximateTriangularPlan {
  public:
@@ -39,6 +40,7 @@ class ApproximateTriangularPlan {
   ApproximateTriangularPlan(ApproximateTriangularPlan&&) noexcept;
   ApproximateTriangularPlan& operator=(ApproximateTriangularPlan&&) noexcept;
   ~ApproximateTriangularPlan();
+  static HeldMemory memory(MemoryLedger&, const Csr<T, Offset>& A, Triangle, ApproximateOptions = {});
 
   std::int32_t rows() const;
   /// Of the triangle, beside its diagonal.

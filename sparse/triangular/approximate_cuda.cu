@@ -1,7 +1,8 @@
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/triangular/approximate_passes.hpp"
 
-namespace krill {
-using Where = Cuda;
-}
+namespace krill::detail {
 
-#include "krill/sparse/triangular/approximate_instances.hpp"
+KRILL_INSTANTIATE_WITH_OFFSETS(ApproximatePasses, Cuda);
+
+}  // namespace krill::detail

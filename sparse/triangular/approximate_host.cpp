@@ -1,7 +1,8 @@
-#include "krill/sparse/core/pass_host.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/triangular/approximate_passes.hpp"
 
-namespace krill {
-using Where = Host;
-}
+namespace krill::detail {
 
-#include "krill/sparse/triangular/approximate_instances.hpp"
+KRILL_INSTANTIATE_WITH_OFFSETS(ApproximatePasses, Host);
+
+}  // namespace krill::detail

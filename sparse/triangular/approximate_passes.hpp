@@ -1,10 +1,10 @@
 // The entry-by-entry parts of approximate triangular solves.
 #pragma once
-#include "krill/sparse/triangular/triangular_passes.hpp"
+#include "sparse/triangular/triangular_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
-/// The rows of a triangle inside of those of the matrix.
+/// The rows of a triangle as parts of the rows of its matrix.
 template <class T, class Offset>
 struct TriangleRows {
   CsrView<const T, Offset> a;
@@ -21,7 +21,7 @@ struct TriangleRows {
   constexpr Offset end(std::int64_t i) const { return fill == Fill::lower ? nears[i] : a.row_offsets[i + 1]; }
 };
 
-/// Where diagonals lie, and the entries of each row, with one for the diagonal where that is wanted. Over the rows.
+/// The position of each diagonal, and the number of entries of each row, with the diagonal if wanted. Over the rows.
 template <class Offset>
 struct CountTriangle {
   using Sum = TriangleCount;
@@ -64,10 +64,10 @@ struct TriangleColumns {
 /// The inverses of the diagonal, and the first row whose diagonal is zero. Over the rows.
 template <class T, class Offset>
 struct InvertTriangleDiagonal {
-  using Sum = LeastRow;
+  using Sum = FirstRow;
   TriangleRows<T, Offset> rows;
   T* inverses;
-  LeastRow* zero;
+  FirstRow* zero;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
@@ -79,8 +79,8 @@ struct InvertTriangleDiagonal {
   constexpr void finish(const Sum& sum) const { *zero = sum; }
 };
 
-/// The triangle's values: beside the diagonal, times the inverses of the diagonal at their rows, or at their columns;
-/// or all, the diagonal with them. Over the rows.
+/// The triangle's values: either those beside the diagonal, each times the inverse diagonal of its row or of its
+/// column; or all, with the diagonal. Over the rows.
 enum class TriangleScaling { by_rows, by_columns, with_diagonal };
 template <class T, class Offset>
 struct TriangleValues {
@@ -125,14 +125,14 @@ struct ApproximateInverse {
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t m) const {
     const bool lower = rows.fill == Fill::lower;
-    const Offset first = offsets[m], past = offsets[m + 1];
-    for (Offset at = first; at < past; ++at) values[at] = columns[at] == m ? T(1) : T{};
-    for (Offset step = 0; step < past - first; ++step) {
-      const Offset done = lower ? past - 1 - step : first + step;
+    const Offset first = offsets[m], end = offsets[m + 1];
+    for (Offset at = first; at < end; ++at) values[at] = columns[at] == m ? T(1) : T{};
+    for (Offset step = 0; step < end - first; ++step) {
+      const Offset done = lower ? end - 1 - step : first + step;
       const std::int32_t row = columns[done];
       const T factor = values[done] = inverses ? values[done] * inverses[row] : values[done];
       Offset k = rows.begin(row), at = lower ? first : done + 1;
-      const Offset k_end = rows.end(row), at_end = lower ? done : past;
+      const Offset k_end = rows.end(row), at_end = lower ? done : end;
       while (k < k_end && at < at_end) {
         const std::int32_t theirs = rows.a.col_indices[k], mine = columns[at];
         if (theirs == mine)
@@ -166,4 +166,12 @@ struct ScaleByDiagonal {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct ApproximatePasses {
+  static constexpr auto list =
+      passes<Where, CountTriangle<Offset>, TriangleColumns<Offset>, ScaleByDiagonal<T>,
+             InvertTriangleDiagonal<T, Offset>, TriangleValues<T, Offset>, ApproximateInverse<T, Offset>>;
+};
+
+}  // namespace krill::detail

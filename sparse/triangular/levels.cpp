@@ -1,9 +1,10 @@
-#include "krill/sparse/triangular/levels.hpp"
+#include "sparse/triangular/levels.hpp"
 
 #include <algorithm>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/triangular/levels_passes.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/triangular/levels_passes.hpp"
 
 namespace krill {
 namespace {
@@ -24,17 +25,17 @@ std::int32_t rounds_of_blocks(Context& ctx, const Steps& steps, const Array<Offs
                                       distances.write(where)});
   });
   const Distances& found = distances.host()[0];
-  const bool none_far = found.least > steps.rows;
-  if (none_far || found.most_entries > most_entries_of_wide_blocks) return 1;
-  return static_cast<std::int32_t>(std::min<std::int64_t>(found.least / depth_threads, most_depth_rounds));
+  const bool none_far = found.min > steps.rows;
+  if (none_far || found.max_entries > LevelsTuning::max_entries) return 1;
+  return static_cast<std::int32_t>(std::min<std::int64_t>(found.min / depth_threads, LevelsTuning::max_rounds));
 }
 
 }  // namespace
 
 LevelSchedule::LevelSchedule(Context& ctx, std::int32_t rows, Fill fill)
-    : fill_(fill), order_(rows, "level order"), places_(rows, "level places"), offsets_(0, "level offsets") {
+    : fill_(fill), order_(rows, "level order"), inverse_(rows, "inverse level order"), offsets_(0, "level offsets") {
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, rows, AsTheyStand{{rows, fill}, order_.write(where), places_.write(where)});
+    run_pass(where, rows, AsTheyStand{{rows, fill}, order_.write(where), inverse_.write(where)});
   });
 }
 
@@ -43,7 +44,7 @@ LevelSchedule::LevelSchedule(Context& ctx, const Array<Offset>& row_offsets, con
                              Fill fill)
     : fill_(fill),
       order_(row_offsets.size() - 1, "level order"),
-      places_(row_offsets.size() - 1, "level places"),
+      inverse_(row_offsets.size() - 1, "inverse level order"),
       offsets_(0, "level offsets") {
   const Steps steps{rows(), fill};
   Array<std::int32_t> depths(rows(), "depths"), sorted(rows(), "sorted depths");
@@ -62,7 +63,7 @@ LevelSchedule::LevelSchedule(Context& ctx, const Array<Offset>& row_offsets, con
   ctx.dispatch([&](const auto& where) {
     sort_by_depth(where, steps, levels_, depths.read(where), sorted.write(where), order_.write(where));
     run_pass(where, rows(),
-             LevelBounds{rows(), levels_, sorted.read(where), order_.read(where), places_.write(where),
+             LevelBounds{rows(), levels_, sorted.read(where), order_.read(where), inverse_.write(where),
                          offsets_.write(where)});
   });
 }
@@ -70,8 +71,34 @@ LevelSchedule::LevelSchedule(Context& ctx, const Array<Offset>& row_offsets, con
 LevelSchedule LevelSchedule::copy(Context& ctx) const {
   LevelSchedule other(fill_);
   other.levels_ = levels_;
-  other.order_ = copy_of(ctx, order_), other.places_ = copy_of(ctx, places_), other.offsets_ = copy_of(ctx, offsets_);
+  other.order_ = copy_of(ctx, order_), other.inverse_ = copy_of(ctx, inverse_), other.offsets_ = copy_of(ctx, offsets_);
   return other;
+}
+
+HeldMemory LevelSchedule::memory(MemoryLedger& ledger) const {
+  HeldMemory kept = ledger.hold<std::int32_t>(rows());
+  kept += ledger.hold<std::int32_t>(rows());
+  if (!has_levels()) return kept;
+  const HeldMemory depths = ledger.hold<std::int32_t>(rows()), sorted = ledger.hold<std::int32_t>(rows());
+  sort_by_depth_scratch(ledger, rows(), levels());
+  kept += ledger.hold<std::int32_t>(levels() + std::int64_t{1});
+  return kept;
+}
+
+HeldMemory LevelSchedule::memory_of_copy(MemoryLedger& ledger) const {
+  HeldMemory kept = ledger.hold<std::int32_t>(rows());
+  kept += ledger.hold<std::int32_t>(rows());
+  kept += ledger.hold<std::int32_t>(levels() + std::int64_t{1});
+  return kept;
+}
+
+// On the host a place where each depth begins; on CUDA depths and rows, which a radix sort takes.
+void sort_by_depth_scratch(MemoryLedger& ledger, std::int32_t rows, std::int32_t deepest) {
+  const std::size_t each = static_cast<std::size_t>(rows) * sizeof(std::int32_t);
+  if (ledger.on_cuda())
+    ledger.scratch({each, each, radix_sort_scratch(rows, deepest + std::int64_t{1}, sizeof(std::int32_t))});
+  else
+    ledger.scratch({(static_cast<std::size_t>(deepest) + 2) * sizeof(std::int32_t)});
 }
 
 std::int32_t LevelSchedule::widest() const {
@@ -81,10 +108,7 @@ std::int32_t LevelSchedule::widest() const {
   return most;
 }
 
-#define INSTANTIATE(Offset) \
-  template LevelSchedule::LevelSchedule(Context&, const Array<Offset>&, const Array<std::int32_t>&, Fill);
-INSTANTIATE(std::int32_t)
-INSTANTIATE(std::int64_t)
-#undef INSTANTIATE
+template LevelSchedule::LevelSchedule(Context&, const Array<std::int32_t>&, const Array<std::int32_t>&, Fill);
+template LevelSchedule::LevelSchedule(Context&, const Array<std::int64_t>&, const Array<std::int32_t>&, Fill);
 
 }  // namespace krill

@@ -1,13 +1,17 @@
 #include <limits>
 
-#include "krill/sparse/convert/radix_sort.cuh"
-#include "krill/sparse/triangular/levels_passes.hpp"
-#include "krill/sparse/triangular/turns.cuh"
+#include "sparse/convert/radix_sort.cuh"
+#include "sparse/triangular/levels_passes.hpp"
+#include "sparse/triangular/turns.cuh"
 
 namespace krill {
 namespace {
 
-// What a lane of depth_kernel has of its row.
+struct Tuning {
+  static constexpr int blocks = 2;  ///< of depth_threads that a multiprocessor is to hold: all of its threads
+};
+
+/// What a lane of depth_kernel waits for: another row, the row before, which its neighbor has, or nothing more.
 enum class Seeks { others, row_before, nothing };
 
 /// depth[lane], for lanes that seek the row before, which the lane before has: the greatest of their own and one more
@@ -38,7 +42,7 @@ __device__ std::int32_t chained_depth(std::int32_t depth, bool chained) {
 //   below the first lane that looks are finished each time.
 // Races: a depth is one word, zero until it is known.
 template <class Offset>
-__global__ void __launch_bounds__(depth_threads, 2)
+__global__ void __launch_bounds__(depth_threads, Tuning::blocks)
     depth_kernel(Steps steps, const Offset* row_offsets, const std::int32_t* col_indices, std::int32_t* depths,
                  std::int32_t rounds, Turns turns) {
   extern __shared__ std::int32_t known[];
@@ -67,12 +71,12 @@ __global__ void __launch_bounds__(depth_threads, 2)
              : other == step - 1 && lane > 0 ? Seeks::row_before
                                              : Seeks::others;
     };
-    const auto show = [&] {
-      show_in_block(known + mine, depth);
-      show_word(depths + row, depth);
+    const auto publish = [&] {
+      publish_in_block(known + mine, depth);
+      publish_word(depths + row, depth);
     };
     Seeks seeks = sought();
-    if (there && seeks == Seeks::nothing) show();
+    if (there && seeks == Seeks::nothing) publish();
     for (bool going_on = true; going_on;) {
       if (seeks == Seeks::others) {
         const std::int64_t other = steps.step(col);
@@ -86,14 +90,14 @@ __global__ void __launch_bounds__(depth_threads, 2)
           col = col_after;
           col_after = take();
           seeks = sought();
-          if (seeks == Seeks::nothing) show();
+          if (seeks == Seeks::nothing) publish();
         }
       }
       const unsigned looking = __ballot_sync(~0u, seeks == Seeks::others);
       const bool chained = seeks == Seeks::row_before && (looking & ((1u << lane) - 1)) == 0;
       if (__any_sync(~0u, chained)) {
         const std::int32_t whole = chained_depth(depth, seeks == Seeks::row_before);
-        if (chained) depth = whole, seeks = Seeks::nothing, show();
+        if (chained) depth = whole, seeks = Seeks::nothing, publish();
       }
       going_on = looking != 0;
     }

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/triangular/levels_passes.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/triangular/levels_passes.hpp"
 
 namespace krill {
 

@@ -2,40 +2,43 @@
 #pragma once
 #include <limits>
 
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/row_sample.hpp"
-#include "krill/sparse/triangular/levels.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/row_sample.hpp"
+#include "sparse/triangular/levels.hpp"
 
 namespace krill {
 
-// How CUDA finds depths.
+/// How CUDA finds depths. Several rounds of rows a block took 256^3 from 11.5 to 1.0 ms on an H200, and 4096^2 from 35
+/// to 3.6; where they do not suit a matrix they cost much, so they need short rows (docs/performance.md, triangular
+/// solves).
+struct LevelsTuning {
+  static constexpr std::int32_t threads = 1024;  ///< of a block, a row each at a time. Not varied.
+  static constexpr std::int32_t max_rounds = 16;
+  static constexpr std::int32_t max_entries = 4;  ///< of rows in blocks of several rounds: each is waited for alone
+};
+inline constexpr std::int32_t depth_threads = LevelsTuning::threads;
 
-inline constexpr std::int32_t depth_threads = 1024;  ///< of a block, a row each at a time
-inline constexpr std::int32_t most_depth_rounds = 16;
-/// Entries that rows of a block with more than one round have at most: each is waited for alone.
-inline constexpr std::int32_t most_entries_of_wide_blocks = 4;
-
-/// order and places of rows as they stand.
+/// The order of rows as they stand, and its inverse.
 struct AsTheyStand {
   using Sum = NoSum;
   Steps steps;
-  std::int32_t *order, *places;
+  std::int32_t *order, *inverse;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t step) const {
     const std::int32_t row = steps.row(step);
-    order[step] = row, places[row] = static_cast<std::int32_t>(step);
+    order[step] = row, inverse[row] = static_cast<std::int32_t>(step);
     return {};
   }
 };
 
-/// Of a sample of rows: how far apart rows and those that they need are, where that is beyond a block of threads.
+/// Of a sample of rows: the least distance, beyond a block of threads, between a row and a row that it needs.
 struct Distances {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  std::int32_t most_entries = 0;  ///< that a row needs
+  std::int64_t min = std::numeric_limits<std::int64_t>::max();
+  std::int32_t max_entries = 0;  ///< that a row needs
   constexpr Distances& operator+=(Distances other) {
-    if (other.least < least) least = other.least;
-    if (other.most_entries > most_entries) most_entries = other.most_entries;
+    if (other.min < min) min = other.min;
+    if (other.max_entries > max_entries) max_entries = other.max_entries;
     return *this;
   }
 };
@@ -54,11 +57,11 @@ struct MeasureDistances {
   constexpr Sum entry(std::int64_t i) const {
     const auto row = static_cast<std::int32_t>(sample.row(i));
     Distances found;
-    const Offset first = row_offsets[row], past = row_offsets[row + 1];
-    for (Offset k = first; k < past && found.most_entries <= most_entries_of_wide_blocks; ++k) {
+    const Offset first = row_offsets[row], end = row_offsets[row + 1];
+    for (Offset k = first; k < end && found.max_entries <= LevelsTuning::max_entries; ++k) {
       const std::int64_t distance = steps.step(row) - steps.step(col_indices[k]);
-      if (distance > 0) ++found.most_entries;
-      if (distance > depth_threads && distance < found.least) found.least = distance;
+      if (distance > 0) ++found.max_entries;
+      if (distance > depth_threads && distance < found.min) found.min = distance;
     }
     return found;
   }
@@ -76,7 +79,7 @@ struct Deepest {
   constexpr void finish(const Sum& sum) const { *greatest = sum; }
 };
 
-/// What is sorted: the depth and the row of each step.
+/// The depth and the row of each step, as keys and values of the sort. Over the steps.
 struct DepthOfStep {
   using Sum = NoSum;
   Steps steps;
@@ -91,16 +94,16 @@ struct DepthOfStep {
   }
 };
 
-/// places, and where each level begins, from rows sorted by depth.
+/// The inverse of the order, and where each level begins, from rows sorted by depth.
 struct LevelBounds {
   using Sum = NoSum;
   std::int32_t rows, levels;
   const std::int32_t *sorted, *order;
-  std::int32_t *places, *offsets;
+  std::int32_t *inverse, *offsets;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t place) const {
-    places[order[place]] = static_cast<std::int32_t>(place);
+    inverse[order[place]] = static_cast<std::int32_t>(place);
     const std::int32_t depth = sorted[place];
     if (place == 0 || sorted[place - 1] != depth) offsets[depth - 1] = static_cast<std::int32_t>(place);
     if (place == 0) offsets[levels] = rows;

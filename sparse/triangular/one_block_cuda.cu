@@ -1,20 +1,29 @@
 #include <algorithm>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_cuda.cuh"
-#include "krill/sparse/triangular/triangular_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/triangular/triangular_passes.hpp"
 
 namespace krill {
 namespace {
 
-constexpr int most_chunk = 512;             // places that are staged at a time, a thread each
-constexpr int most_staged_entries = 32;     // of a row; longer ones are taken from memory by a warp
-constexpr int most_columns_at_a_time = 32;  // blocks, each with a solution in the order of places
+// Together they take 0.19 us a level of a tridiagonal matrix and 0.41 of one with 40 rows a level on an H200
+// (docs/performance.md, triangular solves). Not varied one by one.
+struct Tuning {
+  static constexpr int max_chunk = 512;             ///< places that are staged at a time, a thread each
+  static constexpr int max_staged_entries = 32;     ///< of a row; longer ones are taken from memory by a warp
+  static constexpr int max_columns_at_a_time = 32;  ///< blocks, each with a solution in the order of places
+  static constexpr int group_entries = 4;           ///< that a lane loads from shared memory at a time
+  template <class T>
+  static constexpr int flight() {  ///< entries of a row that are asked for at once
+    return sizeof(T) > 8 ? 4 : 8;
+  }
+};
 
 /// Some entries of a row, as lanes load them at a time; zeros times the ring's zero fill the last group up.
 template <class T>
 struct alignas(16) EntryGroup {
-  static constexpr int size = 4;
+  static constexpr int size = Tuning::group_entries;
   std::int32_t other[size];  // slots of the results that they need
   T factor[size];
 };
@@ -64,7 +73,7 @@ struct Ring {
 
 constexpr std::int32_t long_row = -1;  // in place of a count: none of the row's entries is staged
 
-/// A thread of those that prepare chunks: it has the same place of each.
+/// One of the threads that prepare chunks; it has the same place in every chunk.
 template <class T>
 struct Stager {
   const OneBlockSolve<T>& w;
@@ -77,25 +86,26 @@ struct Stager {
   // after the next: its first task, and the number of that; and the number in the chunk behind.
   TriangularTask task;
   std::int32_t first, first_after;
-  std::int32_t row, next, present, past;  // of the chunk after the next, the next, the present, and the one before
+  std::int32_t row, next, present,
+      previous;  // of the chunk after the next, the next, the present, and the previous one
 
   __device__ Stager(const OneBlockSolve<T>& all, const Ring<T>& memory, std::int32_t number)
       : w(all), ring(memory), alpha(all.s.alpha()), mine(number) {}
 
   __device__ void begin(std::int32_t j, T* solution) {
     column = j, solved = solution;
-    next = present = past = 0;
+    next = present = previous = 0;
     if (mine < w.s.a.rows) first_after = first_task(mine);
     look_ahead(mine);
   }
   /// To be done while chunk c is solved: chunk c - 1 is taken to x, chunk c + 1 is staged.
   __device__ void step(std::int64_t c) {
-    past = present, present = next, next = row;
+    previous = present, present = next, next = row;
     const std::int64_t done = (c - 1) * w.chunk + mine, ahead = (c + 1) * w.chunk + mine;
     if (done >= 0 && done < w.s.a.rows) {
       const T result = ring.results[ring.slot(done)];
       solved[done] = result;
-      w.s.x.at(past, column) = result;
+      w.s.x.at(previous, column) = result;
     }
     TriangularTask now = task;
     if (ahead < w.s.a.rows && now.is_one_row()) now = w.s.a.tasks[first + ahead % task_rows];
@@ -135,7 +145,7 @@ struct Stager {
     const T inverse = there && a.inverses ? a.inverses[place] : T(1);
     std::int32_t count = 0;
     if (there && !is_long) {
-      constexpr int flight = sizeof(T) > 8 ? 4 : 8;  // entries that are asked for at once
+      constexpr int flight = Tuning::flight<T>();
       const int stride = t.is_one_row() ? 1 : task_rows;
       std::int64_t at = t.begin + (t.is_one_row() ? 0 : place % task_rows);
       for (std::int32_t left = t.width; left > 0; left -= flight, at += flight * stride) {
@@ -218,15 +228,15 @@ struct Walker {
   /// ones is loaded before the present ones need their entries' results.
   __device__ void walk(std::int32_t first) {
     // Places count from the first one from here on.
-    const std::int32_t slot = ring.slot(first), past = min(w.chunk, w.s.a.rows - first);
+    const std::int32_t slot = ring.slot(first), chunk_end = min(w.chunk, w.s.a.rows - first);
     // Lanes without a row do the first one, too; behind the chunk's end, its last one.
     const auto staged = [&](std::int32_t from, std::int32_t to) {
       const bool there = from + lane < to;
-      return StagedRow<T>(ring, slot + (there ? from + lane : min(from, past - 1)), there);
+      return StagedRow<T>(ring, slot + (there ? from + lane : min(from, chunk_end - 1)), there);
     };
-    std::int32_t place = 0, stop = min(end - first, past);
+    std::int32_t place = 0, stop = min(end - first, chunk_end);
     StagedRow<T> row = staged(place, stop);
-    while (place < past) {
+    while (place < chunk_end) {
       const std::int32_t here = place + lane;
       const bool there = here < stop;
       const std::int64_t warp_first = std::int64_t{first} + place;
@@ -234,7 +244,7 @@ struct Walker {
       if (place >= stop) {
         place = stop;
         if (place == end - first) next_level();
-        stop = min(end - first, past);
+        stop = min(end - first, chunk_end);
       }
       const StagedRow<T> row_after = staged(place, stop);
       const T result = solved(row, slot + here, warp_first, first - w.chunk);
@@ -281,14 +291,14 @@ struct Walker {
 //   x, and stage the chunk after; what its rows need of chunks before the present one is known, so they subtract it. A
 //   level costs what it takes to load a result of another lane from shared memory, to use it and to store the next one.
 // Bytes: entries once a column, 4 + 5 sizeof T a row and column, and sizeof T an entry whose row is two chunks away.
-// Deadlock: none. Nobody waits but at barriers of the block, which all its threads meet equally often.
+// Deadlock: none. Threads wait at barriers of the block alone, and all of them meet every barrier.
 // Races: between two of the block's barriers the first warp writes results of chunk c, and reads those and the ones of
 //   chunk c - 1 with what was staged for c; the others read results of chunk c - 1, write what is staged for c + 1, in
 //   the other half of the ring, write `solved` for chunk c - 1 and read it for earlier ones. Rows of a level do not
 //   need each other, and the warp is synchronised before the next 32. b may be x: b is read for chunk c + 1, x written
 //   for c - 1, and rows belong to one place.
 template <class T>
-__global__ void __launch_bounds__(most_chunk + 32) one_block_kernel(OneBlockSolve<T> w, Skip skip) {
+__global__ void __launch_bounds__(Tuning::max_chunk + 32) one_block_kernel(OneBlockSolve<T> w, Skip skip) {
   extern __shared__ __align__(16) unsigned char ring_memory[];
   if (skip.now()) return;
   const Ring<T> ring(w, ring_memory);
@@ -316,23 +326,25 @@ template <class T>
 void run_one_block_solve(const Cuda& cuda, const TriangularSolve<T>& s, const std::int32_t* bounds,
                          std::int32_t levels) {
   constexpr int size = EntryGroup<T>::size;
-  const std::int32_t staged = std::clamp(s.a.longest, 1, most_staged_entries);
-  OneBlockSolve<T> w{s, bounds, levels, most_chunk, (staged + size - 1) / size};
-  const std::size_t most = most_shared(cuda);
+  const std::int32_t staged = std::clamp(s.a.longest, 1, int{Tuning::max_staged_entries});
+  OneBlockSolve<T> w{s, bounds, levels, Tuning::max_chunk, (staged + size - 1) / size};
+  const std::size_t most = max_shared(cuda);
   while (w.chunk > 32 && w.shared_bytes() > most) w.chunk /= 2;
   const int threads = w.chunk + 32;
   resident_blocks<one_block_kernel<T>>(cuda, w.shared_bytes(), threads);  // allows so much shared memory
-  const std::int32_t blocks = std::min(s.b.cols, most_columns_at_a_time);
+  const std::int32_t blocks = std::min(s.b.cols, int{Tuning::max_columns_at_a_time});
   Frame frame(cuda);
   w.solved = frame.take<T>(static_cast<std::size_t>(s.a.rows) * static_cast<std::size_t>(blocks));
   one_block_kernel<T><<<blocks, threads, w.shared_bytes(), cuda.stream>>>(w, cuda.skip);
   check(cudaGetLastError());
 }
 
-#define INSTANTIATE(T)                                                                                     \
-  template void run_one_block_solve(const Cuda&, const TriangularSolve<kernel_t<T>>&, const std::int32_t*, \
-                                    std::int32_t);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct OneBlockCudaInstances {
+  static constexpr auto list =
+      instance<void(const Cuda&, const TriangularSolve<kernel_t<T>>&, const std::int32_t*, std::int32_t)>(
+          run_one_block_solve);
+};
+KRILL_INSTANTIATE(OneBlockCudaInstances);
 
 }  // namespace krill

@@ -1,6 +1,6 @@
 // Which part of a square matrix an operation takes as a triangle, and which way its rows depend on each other.
 #pragma once
-#include "krill/sparse/core/types.hpp"
+#include "sparse/core/types.hpp"
 
 namespace krill {
 
@@ -10,7 +10,7 @@ enum class Fill { lower, upper };
 enum class Diagonal { stored, unit };
 
 /// The triangle of A that is solved with, as op(A): the other triangle's entries are ignored, so that A may hold the
-/// two factors of a factorisation at once.
+/// two factors of a factorization at once.
 struct Triangle {
   Fill fill = Fill::lower;
   Diagonal diagonal = Diagonal::stored;
@@ -23,8 +23,8 @@ struct Triangle {
   }
 };
 
-/// The rows of a triangle in an order in which all that a row depends on comes before it: step 0 is the first row of a
-/// lower triangle and the last one of an upper one.
+/// The rows of a triangle in an order in which each comes after all rows that it depends on: step 0 is the first row of
+/// a lower triangle and the last one of an upper one.
 struct Steps {
   std::int32_t rows = 0;
   Fill fill = Fill::lower;

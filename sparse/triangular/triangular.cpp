@@ -1,28 +1,32 @@
-#include "krill/sparse/triangular/triangular.hpp"
+#include "sparse/triangular/triangular.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "krill/sparse/convert/sort.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/made_for.hpp"
-#include "krill/sparse/triangular/triangular_passes.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/convert/transpose.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/made_for.hpp"
+#include "sparse/triangular/layout_sizes.hpp"
+#include "sparse/triangular/triangular_passes.hpp"
 
 namespace krill {
 namespace {
 
-constexpr std::int32_t most_level_kernels = 16;  // levels: beyond, to wait inside one kernel is quicker
+struct Tuning {
+  static constexpr std::int32_t max_level_kernels = 16;  ///< levels; with more, one kernel is quicker. Not varied.
+  /// For one block: rows of a level, and entries of a row, on average. Beyond, what one multiprocessor loads takes
+  /// longer than the half microsecond that a level takes where rows wait for each other: levels of 40 rows take 0.41 us
+  /// in one block on an H200, levels of 100 rows 0.45 in the other kernel (docs/performance.md, triangular solves).
+  static constexpr double max_rows_in_one_block = 48, max_entries_in_one_block = 32;
+  /// Rows of all columns that are solved for at the same time. Eight columns at 256^3 (levels of 22,000 rows) take 8.4
+  /// ms on an H200 four at a time, as this has it, and 11.4 all at once.
+  static constexpr double max_rows_at_a_time = 100'000;
+};
 
-/// For one block: rows of a level, and entries of a row, on average. Beyond, what one multiprocessor loads takes longer
-/// than the half microsecond that a level takes where rows wait for each other.
-constexpr double most_rows_in_one_block = 48, most_entries_in_one_block = 32;
-
-/// Rows of all columns that are solved for at the same time. Eight columns at 256^3 (levels of 22,000 rows) take 8.4 ms
-/// on an H200 four at a time, as this has it, and 11.4 all at once.
-constexpr double most_rows_at_a_time = 100'000;
-
-/// The entry of the matrix behind entry k of a transpose of what itself was permuted.
+/// Two permutations in one: entry k was entry outer[k] of a matrix whose entry i was entry inner[i] of another, so it
+/// was entry inner[outer[k]] of that. An empty `inner` is the identity.
 template <class Offset>
 Array<Offset> composed(Context& ctx, const Array<Offset>& inner, Array<Offset> outer) {
   if (inner.size() == 0) return outer;
@@ -31,6 +35,16 @@ Array<Offset> composed(Context& ctx, const Array<Offset>& inner, Array<Offset> o
     apply_permutation(where, outer.size(), inner.read(where), outer.read(where), both.write(where));
   });
   return both;
+}
+
+/// Whether rows stay as they stand.
+bool keeps_order(TriangularMethod method, bool on_cuda) {
+  return method == TriangularMethod::natural || (method == TriangularMethod::automatic && !on_cuda);
+}
+
+const LevelSchedule* known_levels(const TriangularOptions& options, std::int32_t rows, Triangle wanted) {
+  const LevelSchedule* known = options.levels;
+  return known && known->has_levels() && known->rows() == rows && known->fill() == wanted.solved() ? known : nullptr;
 }
 
 template <class T>
@@ -56,7 +70,7 @@ struct TriangularPlan<T, Offset>::Body {
   Array<std::int32_t> columns;
   Array<T> values, inverses;
   std::int32_t first_missing = no_row, longest = 0;  // longest: entries of a row
-  Array<LeastRow> first_zero{1, "first zero on the diagonal"};
+  Array<FirstRow> first_zero{1, "first zero on the diagonal"};
 
   Body(Context& ctx, const Csr<T, Offset>& A, Triangle wanted, TriangularOptions options, std::int32_t dim,
        Array<Offset> from)
@@ -84,19 +98,15 @@ struct TriangularPlan<T, Offset>::Body {
   }
 
   static LevelSchedule scheduled(Context& ctx, const Csr<T, Offset>& A, Triangle wanted, TriangularOptions options) {
-    const bool natural = options.method == TriangularMethod::natural ||
-                         (options.method == TriangularMethod::automatic && !ctx.on_cuda());
-    if (natural) return {ctx, A.rows(), wanted.solved()};
-    const LevelSchedule* known = options.levels;
-    if (known && known->has_levels() && known->rows() == A.rows() && known->fill() == wanted.solved())
-      return known->copy(ctx);
+    if (keeps_order(options.method, ctx.on_cuda())) return {ctx, A.rows(), wanted.solved()};
+    if (const LevelSchedule* known = known_levels(options, A.rows(), wanted)) return known->copy(ctx);
     return {ctx, A.row_offsets(), A.col_indices(), wanted.solved()};
   }
 
   /// Rows of a level on average.
   double mean_level() const { return static_cast<double>(schedule.rows()) / std::max(1, schedule.levels()); }
   /// On the host rows lie one after the other.
-  std::int32_t most_shared() const { return on_cuda ? most_shared_entries : 0; }
+  std::int32_t max_shared() const { return on_cuda ? max_shared_entries : 0; }
   Steps steps() const { return {schedule.rows(), schedule.fill()}; }
 
   void lay_out(Context& ctx, const Csr<T, Offset>& A, TriangularOptions options) {
@@ -116,7 +126,7 @@ struct TriangularPlan<T, Offset>::Body {
     Array<std::int64_t> tasks_each(slices, "tasks of slices"), entries_each(slices, "entries of slices");
     ctx.dispatch([&](const auto& where) {
       run_pass(where, slices,
-               CountTasks{n, most_shared(), counts.read(where), tasks_each.write(where), entries_each.write(where)});
+               CountTasks{n, max_shared(), counts.read(where), tasks_each.write(where), entries_each.write(where)});
       scan_counts(where, slices, tasks_each.read(where), slice_tasks.write(where));
       scan_counts(where, slices, entries_each.read(where), slice_entries.write(where));
     });
@@ -133,12 +143,12 @@ struct TriangularPlan<T, Offset>::Body {
     }
     ctx.dispatch([&](const auto& where) {
       run_pass(where, slices,
-               FillTasks{n, most_shared(), counts.read(where), slice_tasks.read(where), slice_entries.read(where),
+               FillTasks{n, max_shared(), counts.read(where), slice_tasks.read(where), slice_entries.read(where),
                          tasks.write(where)});
       TriangleView<const NoValue> to{n, schedule.order().read(where), slice_tasks.read(where), tasks.read(where)};
       run_pass(where, n,
                FillTriangleColumns<Offset>{steps(), to, rows.read(where), A.col_indices().read(where),
-                                           awaited || one_block ? schedule.places().read(where) : nullptr,
+                                           awaited || one_block ? schedule.inverse().read(where) : nullptr,
                                            columns.write(where)});
     });
     if (awaited)
@@ -154,10 +164,10 @@ struct TriangularPlan<T, Offset>::Body {
     report.levels = schedule.levels(), report.widest = schedule.widest();
     report.method = options.method;
     if (options.method == TriangularMethod::automatic) {
-      const bool few = report.levels <= most_level_kernels && count.longest <= most_shared();
+      const bool few = report.levels <= Tuning::max_level_kernels && count.longest <= max_shared();
       const double mean_row = static_cast<double>(count.entries) / std::max(1, schedule.rows());
-      const bool narrow =
-          !few && mean_level() <= most_rows_in_one_block && mean_row <= most_entries_in_one_block && on_cuda;
+      const bool narrow = !few && mean_level() <= Tuning::max_rows_in_one_block &&
+                          mean_row <= Tuning::max_entries_in_one_block && on_cuda;
       report.method = !schedule.has_levels() ? TriangularMethod::natural
                       : few                  ? TriangularMethod::level_kernels
                       : narrow               ? TriangularMethod::one_block
@@ -210,7 +220,7 @@ struct TriangularPlan<T, Offset>::Body {
             values.read(where),
             inverses.size() ? inverses.read(where) : nullptr,
             static_cast<double>(report.entries) / std::max(1, schedule.rows()),
-            static_cast<std::int32_t>(std::clamp(most_rows_at_a_time / std::max(1.0, mean_level()), 1.0, 8.0)),
+            static_cast<std::int32_t>(std::clamp(Tuning::max_rows_at_a_time / std::max(1.0, mean_level()), 1.0, 8.0)),
             longest};
   }
 
@@ -236,7 +246,7 @@ TriangularPlan<T, Offset>::TriangularPlan(Context& ctx, const Bsr<T>& A, Triangl
   require_size("triangular solve: columns of a block", A.blocks().col_dim, A.blocks().row_dim);
   const auto entries = to_csr<T, Offset>(ctx, A);
   body_ =
-      std::make_unique<Body>(ctx, entries, triangle, options, A.blocks().row_dim, places_in_blocks(ctx, A, entries));
+      std::make_unique<Body>(ctx, entries, triangle, options, A.blocks().row_dim, positions_in_blocks(ctx, A, entries));
   body_->nnz = A.nnz();
   body_->fill(ctx, A.values());
 }
@@ -247,6 +257,44 @@ template <class T, class Offset>
 TriangularPlan<T, Offset>& TriangularPlan<T, Offset>::operator=(TriangularPlan&&) noexcept = default;
 template <class T, class Offset>
 TriangularPlan<T, Offset>::~TriangularPlan() = default;
+
+template <class T, class Offset>
+HeldMemory TriangularPlan<T, Offset>::memory(MemoryLedger& ledger, Context& host, const Csr<T, Offset>& A,
+                                             Triangle triangle, TriangularOptions options) {
+  HeldMemory kept;
+  std::int64_t places = 0;
+  {
+    std::optional<Csr<T, Offset>> of_op;
+    HeldMemory turned;
+    if (triangle.op != Op::none) {
+      of_op = transpose(host, A, triangle.op);
+      turned = csr_memory(ledger, *of_op);
+      kept += ledger.hold<Offset>(A.nnz());  // permutation
+      csr_transpose_scratch(ledger, CsrSizes::of(A), true);
+    }
+    const Csr<T, Offset>& a = of_op ? *of_op : A;
+    const bool natural = keeps_order(options.method, ledger.on_cuda());
+    const LevelSchedule* known = natural ? nullptr : known_levels(options, a.rows(), triangle);
+    std::optional<LevelSchedule> found;
+    if (natural)
+      found.emplace(host, a.rows(), triangle.solved());
+    else if (!known)
+      found.emplace(host, a.row_offsets(), a.col_indices(), triangle.solved());
+    kept += known ? known->memory_of_copy(ledger) : found->memory(ledger);
+    const TriangleSizes t = count_triangle(host, a, known ? *known : *found, ledger.on_cuda());
+    kept += ledger.hold<TriangleRow<Offset>>(a.rows());
+    const HeldMemory counts = ledger.hold<std::int32_t>(a.rows()), entries = ledger.hold<std::int64_t>(t.slices + 1);
+    kept += ledger.hold<std::int64_t>(t.slices + 1);
+    const HeldMemory each = ledger.hold<std::int64_t>(2 * t.slices);  // tasks and entries of slices
+    kept += ledger.hold<TriangularTask>(t.tasks);
+    kept += ledger.hold<std::int32_t>(t.places);
+    places = t.places;
+  }
+  kept += ledger.hold<T>(places);
+  if (triangle.diagonal == Diagonal::stored) kept += ledger.hold<T>(A.rows());
+  if (ledger.on_cuda()) ledger.scratch_later(static_cast<std::size_t>(A.rows()) * sizeof(T));  // results, awaited
+  return kept;
+}
 
 template <class T, class Offset>
 std::int32_t TriangularPlan<T, Offset>::rows() const {
@@ -314,8 +362,6 @@ void TriangularPlan<T, Offset>::solve(Context& ctx, const Scalar<T>& alpha, cons
   });
 }
 
-#define INSTANTIATE(T, Offset) template class TriangularPlan<T, Offset>;
-KRILL_FOR_SCALARS_AND_OFFSETS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE_WITH_OFFSETS(TriangularPlan);
 
 }  // namespace krill

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "krill/sparse/formats/bsr.hpp"
-#include "krill/sparse/formats/dense.hpp"
-#include "krill/sparse/triangular/levels.hpp"
-#include "krill/sparse/triangular/method.hpp"
+#include "sparse/formats/bsr.hpp"
+#include "sparse/formats/dense.hpp"
+#include "sparse/triangular/levels.hpp"
+#include "sparse/triangular/method.hpp"
 
 namespace krill {
 
@@ -28,8 +28,8 @@ struct TriangularReport {
 /// A triangle of a square matrix, prepared to be solved with many times. It keeps what it needs of A: A may go, or
 /// change its values, which the plan takes over by update().
 ///
-/// Zeros on the diagonal raise nothing, as the values may still change: whoever made the plan asks for them. With one,
-/// solutions have infinities or NaN.
+/// Zeros on the diagonal raise nothing, as the values may still change: ask zero_pivot(). With one, solutions have
+/// infinities or NaN.
 template <class T, class Offset = std::int32_t>
 class TriangularPlan {
  public:
@@ -43,6 +43,8 @@ class TriangularPlan {
   TriangularPlan(TriangularPlan&&) noexcept;
   TriangularPlan& operator=(TriangularPlan&&) noexcept;
   ~TriangularPlan();
+  /// What the first of those takes; options.levels may be found on the host.
+  static HeldMemory memory(MemoryLedger&, Context& host, const Csr<T, Offset>& A, Triangle, TriangularOptions = {});
 
   std::int32_t rows() const;
   const TriangularReport& report() const;

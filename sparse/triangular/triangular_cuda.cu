@@ -1,15 +1,29 @@
 #include <algorithm>
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/triangular/triangular_passes.hpp"
-#include "krill/sparse/triangular/turns.cuh"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/triangular/triangular_passes.hpp"
+#include "sparse/triangular/turns.cuh"
 
 namespace krill {
 namespace {
 
-constexpr int solve_threads = 256;
+struct Tuning {
+  static constexpr int threads = 256;  ///< of a block. Not varied.
+  /// Entries of a row that are asked for at once: of short rows (their mean is no more), of others, and where rows of a
+  /// slice wait for each other. 13 is what a row of 27 points has on one side. Not varied.
+  static constexpr int short_flight = 4, mixed_flight = 4;
+  template <class T>
+  static constexpr int long_flight() {
+    return sizeof(T) > 8 ? 8 : 13;
+  }
+  /// Blocks that a multiprocessor is to hold. Not varied.
+  template <class T, int flight>
+  static constexpr int blocks() {
+    return flight > 4 ? 2 : sizeof(T) > 8 ? 3 : 5;
+  }
+};
 
-/// The solution in the order of places, as rows wait for it.
+/// Marks the results of all rows as missing; they lie in the order of places. Over the results.
 template <class T>
 struct ClearSolved {
   using Sum = NoSum;
@@ -28,14 +42,14 @@ struct AwaitedSolve {
   T* solved;
 };
 
-/// Entries of a row, and what they wait for.
+/// Entries of a row, and the results of other rows that they are multiplied by.
 template <class T, int flight>
 struct Entries {
   std::int32_t place[flight];
   T factor[flight];
   Awaited<T> other[flight];
 
-  /// Those at, at + stride, ...; `left` of them at most. All are asked for at once.
+  /// Loads the entries at, at + stride, ..., `left` of them at most; all loads are under way at once.
   __device__ void load(const TriangleView<const T>& a, std::int64_t at, int stride, int left) {
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
@@ -46,7 +60,7 @@ struct Entries {
       other[u] = Awaited<T>::none();
     }
   }
-  /// Looks once at all that is still awaited; true where nothing is.
+  /// Looks once at every result that is still missing; true if none is left.
   __device__ bool look(const T* solved) {
 #pragma unroll
     for (int u = 0; u < flight; ++u) other[u].look(solved + place[u], place[u] != no_place);
@@ -77,7 +91,7 @@ struct AwaitedColumn {
       : w(all), j(all.first + column), solved(all.solved + std::int64_t{column} * all.s.a.rows) {}
   __device__ T right_side(std::int32_t row) const { return w.s.alpha() * w.s.b.at(row, j); }
   __device__ void put(std::int64_t place, std::int32_t row, T result) const {
-    Awaited<T>::show(solved + place, result);
+    Awaited<T>::publish(solved + place, result);
     w.s.x.at(row, j) = result;
   }
 };
@@ -87,17 +101,15 @@ struct AwaitedColumn {
 //   to find them in L2; 4 + 4 sizeof T a row; and what is looked at before it is there, from L2.
 // Deadlock: none. Tasks are in the order of places, and blocks take them in turn as they run. Of all rows of a column
 //   that are not done, the one at the first place waits for none; it is in a task that a running warp has. Inside a
-//   warp, a lane that is done shows its row before any other lane of it looks again; no lane waits for another one
+//   warp, a lane that is done publishes its row before any other lane of it looks again; no lane waits for another one
 //   inside the loop. In a task that is not mixed, and at its gate, lanes wait together for rows of other warps alone.
 // Races: a row is written by one lane, and its words say whether they are there. b may be x: a row's b is read before
 //   the same lane writes its x, and rows wait for `solved`, not for x.
 template <class T, int flight>
-__global__ void __launch_bounds__(solve_threads, flight > 4      ? 2
-                                                 : sizeof(T) > 8 ? 3
-                                                                 : 5)
+__global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, flight>())
     awaited_kernel(AwaitedSolve<T> w, Skip skip, Turns turns) {
   if (skip.now()) return;
-  const std::int64_t number = std::int64_t{turns.next()} * (solve_threads / 32) + threadIdx.x / 32;
+  const std::int64_t number = std::int64_t{turns.next()} * (Tuning::threads / 32) + threadIdx.x / 32;
   if (number >= w.tasks * w.columns) return;
   const TriangularTask task = w.s.a.tasks[w.columns == 1 ? number : number / w.columns];
   const AwaitedColumn<T> column(w, w.columns == 1 ? 0 : static_cast<std::int32_t>(number % w.columns));
@@ -142,7 +154,7 @@ __global__ void __launch_bounds__(solve_threads, flight > 4      ? 2
     column.put(place, row, sum * inverse);
     return;
   }
-  constexpr int few = 4;
+  constexpr int few = Tuning::mixed_flight;
   Entries<T, few> entries;
   if (left > 0) entries.load(a, at, 32, left);
   for (bool done = false; !done;) {
@@ -158,24 +170,14 @@ __global__ void __launch_bounds__(solve_threads, flight > 4      ? 2
   }
 }
 
-template <class T, int flight>
-void launch_awaited(const Cuda& cuda, const AwaitedSolve<T>& w, Turns turns) {
-  run_pass(cuda, std::int64_t{w.s.a.rows} * w.columns, ClearSolved<T>{w.solved});
-  turns.begin(cuda);
-  constexpr int warps = solve_threads / 32;
-  const auto blocks = static_cast<unsigned>((w.tasks * w.columns + warps - 1) / warps);
-  awaited_kernel<T, flight><<<blocks, solve_threads, 0, cuda.stream>>>(w, cuda.skip, turns);
-  check(cudaGetLastError());
-}
-
 // Threads: one a row of the level. Bytes: as above. Races: rows of earlier levels are written by earlier kernels.
 template <class T>
-__global__ void __launch_bounds__(solve_threads)
-    level_kernel(TriangularSolve<T> s, std::int32_t first, std::int32_t past, Skip skip) {
+__global__ void __launch_bounds__(Tuning::threads)
+    level_kernel(TriangularSolve<T> s, std::int32_t first, std::int32_t end, Skip skip) {
   if (skip.now()) return;
   const T alpha = s.alpha();
-  for (std::int64_t place = std::int64_t{first} + blockIdx.x * solve_threads + threadIdx.x; place < past;
-       place += std::int64_t{gridDim.x} * solve_threads)
+  for (std::int64_t place = std::int64_t{first} + blockIdx.x * Tuning::threads + threadIdx.x; place < end;
+       place += std::int64_t{gridDim.x} * Tuning::threads)
     s.solve_place(alpha, place);
 }
 
@@ -183,34 +185,39 @@ __global__ void __launch_bounds__(solve_threads)
 
 template <class T>
 void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::int64_t tasks) {
-  constexpr int short_flight = 4, long_flight = sizeof(T) > 8 ? 8 : 13;  // entries of a row that are asked for at once
-  const std::int32_t most = std::min(s.b.cols, s.a.columns_at_a_time);
+  constexpr int short_flight = Tuning::short_flight, long_flight = Tuning::long_flight<T>();
+  const std::int32_t max_columns = std::min(s.b.cols, s.a.columns_at_a_time);
+  const auto kernel = s.a.mean_width <= short_flight ? awaited_kernel<T, short_flight> : awaited_kernel<T, long_flight>;
   Frame frame(cuda);
   const Turns turns{frame.take<unsigned>(1)};
-  AwaitedSolve<T> w{s, tasks, 0, most,
-                    frame.take<T>(static_cast<std::size_t>(s.a.rows) * static_cast<std::size_t>(most))};
-  for (; w.first < s.b.cols; w.first += most) {
-    w.columns = std::min(most, s.b.cols - w.first);
-    s.a.mean_width <= short_flight ? launch_awaited<T, short_flight>(cuda, w, turns)
-                                   : launch_awaited<T, long_flight>(cuda, w, turns);
+  AwaitedSolve<T> w{s, tasks, 0, max_columns,
+                    frame.take<T>(static_cast<std::size_t>(s.a.rows) * static_cast<std::size_t>(max_columns))};
+  for (; w.first < s.b.cols; w.first += max_columns) {
+    w.columns = std::min(max_columns, s.b.cols - w.first);
+    run_pass(cuda, std::int64_t{s.a.rows} * w.columns, ClearSolved<T>{w.solved});
+    turns.begin(cuda);
+    const auto blocks = static_cast<unsigned>(detail::ceil_div(w.tasks * w.columns, Tuning::threads / 32));
+    kernel<<<blocks, Tuning::threads, 0, cuda.stream>>>(w, cuda.skip, turns);
+    check(cudaGetLastError());
   }
 }
 
 template <class T>
 void run_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::span<const std::int32_t> levels) {
   for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
-    const int blocks = grid_blocks(cuda, levels[l + 1] - levels[l], solve_threads);
-    level_kernel<T><<<blocks, solve_threads, 0, cuda.stream>>>(s, levels[l], levels[l + 1], cuda.skip);
+    const int blocks = grid_blocks(cuda, levels[l + 1] - levels[l], Tuning::threads);
+    level_kernel<T><<<blocks, Tuning::threads, 0, cuda.stream>>>(s, levels[l], levels[l + 1], cuda.skip);
   }
   check(cudaGetLastError());
 }
 
-#define INSTANTIATE(T) template void run_awaited_solve(const Cuda&, const TriangularSolve<kernel_t<T>>&, std::int64_t);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct TriangularCudaInstances {
+  static constexpr auto list =
+      instance<void(const Cuda&, const TriangularSolve<kernel_t<T>>&, std::int64_t)>(run_awaited_solve);
+};
+KRILL_INSTANTIATE(TriangularCudaInstances);
 
-using Where = Cuda;
+KRILL_INSTANTIATE_WITH_OFFSETS(TriangularPasses, Cuda);
 
 }  // namespace krill
-
-#include "krill/sparse/triangular/triangular_instances.hpp"

@@ -1,5 +1,5 @@
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/triangular/triangular_passes.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/triangular/triangular_passes.hpp"
 
 namespace krill {
 
@@ -13,8 +13,6 @@ void run_solve(const Host& host, const TriangularSolve<T>& s, std::span<const st
     for_each_index(host, levels[l + 1] - levels[l], [&](std::int64_t i) { s.solve_place(alpha, levels[l] + i); });
 }
 
-using Where = Host;
+KRILL_INSTANTIATE_WITH_OFFSETS(TriangularPasses, Host);
 
 }  // namespace krill
-
-#include "krill/sparse/triangular/triangular_instances.hpp"

@@ -3,26 +3,26 @@
 #include <limits>
 #include <span>
 
-#include "krill/sparse/convert/lower_entry.hpp"
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/array.hpp"
-#include "krill/sparse/core/least_row.hpp"
-#include "krill/sparse/formats/dense.hpp"
-#include "krill/sparse/triangular/triangle.hpp"
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/array.hpp"
+#include "sparse/core/first_row.hpp"
+#include "sparse/formats/dense.hpp"
+#include "sparse/triangular/triangle.hpp"
 
 namespace krill {
 
 inline constexpr std::int32_t task_rows = 32;
 inline constexpr std::int32_t no_place = -1;
 /// Entries of the longest row of a slice that lanes compute side by side on CUDA; beyond, each row has a warp.
-inline constexpr std::int32_t most_shared_entries = 32;
+inline constexpr std::int32_t max_shared_entries = 32;
 
-/// What a warp computes at a time: the 32 rows (fewer at the end) from place `place` on, a lane each, where entry k of
-/// the r-th of them lies at begin + 32 k + r; or, where place is negative, the one row at ~place, by all lanes, with
-/// its entries at begin, begin + 1, ...
+/// The rows that a warp computes at a time. If `place` >= 0, these are the 32 rows (fewer at the end) from that place
+/// on, a lane each; entry k of the r-th of them lies at begin + 32 k + r. If it is negative, all lanes share the one
+/// row at ~place, whose entries lie at begin, begin + 1, ...
 ///
-/// `gate` is a place of three waits earlier, or no_place: before it is solved, to look at others is not worth it. Where
-/// rows of the task wait for each other, it is `mixed`.
+/// `gate` is the place of a row three waits earlier, or no_place: the warp waits for that row first, since looking at
+/// its entries before would only slow others down. A task whose rows wait for each other is `mixed`.
 struct TriangularTask {
   std::int64_t begin;
   std::int32_t place, width;
@@ -33,8 +33,8 @@ struct TriangularTask {
 };
 
 /// A triangle without its diagonal, rows at the places of an order. Slice s has the places 32 s to 32 s + 31 and the
-/// tasks slice_tasks[s] to slice_tasks[s + 1] - 1. Columns are rows, or places, as who fills them wants; no_place where
-/// there is no entry.
+/// tasks slice_tasks[s] to slice_tasks[s + 1] - 1. Columns are rows or places, as the pass that fills them chooses;
+/// no_place where there is no entry.
 template <class T>
 struct TriangleView {
   using Value = std::remove_const_t<T>;
@@ -55,7 +55,7 @@ struct TriangleView {
     const TriangularTask task = tasks[first];
     return task.is_one_row() ? tasks[first + place % task_rows] : task;
   }
-  /// f(k, at) for the entries that a place has room for: where the k-th lies.
+  /// Calls f(k, at) for every entry that a place has room for; the k-th lies at `at`.
   template <class F>
   constexpr void for_slots(std::int64_t place, F&& f) const {
     const TriangularTask task = task_of(place);
@@ -81,7 +81,7 @@ struct TriangleRow {
   std::int32_t count = 0;
 };
 
-/// What is counted of a triangle.
+/// Counts over the rows of a triangle.
 struct TriangleCount {
   std::int64_t entries = 0;
   std::int32_t missing = no_row;  ///< the first row without a diagonal
@@ -126,24 +126,24 @@ struct LocateRows {
   constexpr void finish(const Sum& sum) const { *count = sum; }
 };
 
-/// Tasks and entries of each slice: its rows are a task each where the longest has more than `most_shared` entries.
+/// Tasks and entries of each slice: its rows are a task each where the longest has more than `max_shared` entries.
 struct CountTasks {
   using Sum = NoSum;
-  std::int32_t rows, most_shared;
+  std::int32_t rows, max_shared;
   const std::int32_t* counts;  // of each place
   std::int64_t *tasks, *entries;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t slice) const {
-    const std::int64_t first = slice * task_rows, past = first + task_rows < rows ? first + task_rows : rows;
+    const std::int64_t first = slice * task_rows, end = first + task_rows < rows ? first + task_rows : rows;
     std::int64_t all = 0;
     std::int32_t widest = 0;
-    for (std::int64_t place = first; place < past; ++place) {
+    for (std::int64_t place = first; place < end; ++place) {
       all += counts[place];
       if (counts[place] > widest) widest = counts[place];
     }
-    const bool apart = widest > most_shared;
-    tasks[slice] = apart ? past - first : 1;
+    const bool apart = widest > max_shared;
+    tasks[slice] = apart ? end - first : 1;
     entries[slice] = apart ? all : std::int64_t{widest} * task_rows;
     return {};
   }
@@ -152,30 +152,30 @@ struct CountTasks {
 /// The tasks of each slice.
 struct FillTasks {
   using Sum = NoSum;
-  std::int32_t rows, most_shared;
+  std::int32_t rows, max_shared;
   const std::int32_t* counts;
   const std::int64_t *slice_tasks, *slice_entries;
   TriangularTask* tasks;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t slice) const {
-    const std::int64_t first = slice * task_rows, past = first + task_rows < rows ? first + task_rows : rows;
+    const std::int64_t first = slice * task_rows, end = first + task_rows < rows ? first + task_rows : rows;
     std::int64_t at = slice_entries[slice];
     TriangularTask* to = tasks + slice_tasks[slice];
-    if (slice_tasks[slice + 1] - slice_tasks[slice] == 1 && !is_alone(slice, past - first)) {
+    if (slice_tasks[slice + 1] - slice_tasks[slice] == 1 && !is_alone(slice, end - first)) {
       *to = {at, static_cast<std::int32_t>(first),
              static_cast<std::int32_t>((slice_entries[slice + 1] - at) / task_rows)};
       return {};
     }
-    for (std::int64_t place = first; place < past; ++place, ++to) {
+    for (std::int64_t place = first; place < end; ++place, ++to) {
       *to = {at, ~static_cast<std::int32_t>(place), counts[place]};
       at += counts[place];
     }
     return {};
   }
-  /// A slice of one row that is a task of its own.
+  /// Whether the slice has one row, and that is a task of its own.
   constexpr bool is_alone(std::int64_t slice, std::int64_t places) const {
-    return places == 1 && counts[slice * task_rows] > most_shared;
+    return places == 1 && counts[slice * task_rows] > max_shared;
   }
 };
 
@@ -187,7 +187,7 @@ struct FillTriangleColumns {
   TriangleView<const NoValue> to;
   const TriangleRow<Offset>* rows;
   const std::int32_t* col_indices;
-  const std::int32_t* places;  // null: columns are rows
+  const std::int32_t* inverse;  // null: columns are rows
   std::int32_t* columns;
 
   constexpr bool begin() const { return true; }
@@ -197,7 +197,7 @@ struct FillTriangleColumns {
     to.for_slots(place, [&](std::int32_t k, std::int64_t at) {
       if (k < row.count) {
         const std::int32_t col = col_indices[row.first + step * k];
-        columns[at] = places ? places[col] : col;
+        columns[at] = inverse ? inverse[col] : col;
       } else {
         columns[at] = no_place;
       }
@@ -217,10 +217,10 @@ struct FindWaits {
   constexpr NoSum entry(std::int64_t t) const {
     TriangularTask& task = tasks[t];
     if (task.is_one_row()) return {};
-    const std::int32_t past = task.place + task_rows < a.rows ? task.place + task_rows : a.rows;
+    const std::int32_t end = task.place + task_rows < a.rows ? task.place + task_rows : a.rows;
     for (std::int64_t at = task.begin; at < task.begin + std::int64_t{task.width} * task_rows; ++at)
       if (a.columns[at] >= task.place) task.mixed = 1;
-    std::int32_t gate = task.place + (past - task.place) / 2;
+    std::int32_t gate = task.place + (end - task.place) / 2;
     // A task must not wait for itself.
     for (int wait = 0; gate != no_place && (wait < waits_before || gate >= task.place); ++wait)
       gate = last_awaited(gate);
@@ -239,14 +239,14 @@ struct FindWaits {
 /// Values and inverses of the diagonal, and the first row whose diagonal is zero. Over the places.
 template <class T, class Offset>
 struct FillTriangle {
-  using Sum = LeastRow;
+  using Sum = FirstRow;
   Steps steps;
   TriangleView<T> to;
   const TriangleRow<Offset>* rows;
   const T* from;
   const Offset* permutation;  // entry k of the pattern is entry permutation[k] of `from`; null: entry k
   bool conjugate;
-  LeastRow* zero;
+  FirstRow* zero;
 
   constexpr bool begin() const { return true; }
   constexpr T value(Offset k) const { return conj_if(conjugate, from[permutation ? permutation[k] : k]); }
@@ -298,5 +298,14 @@ void run_awaited_solve(const Cuda&, const TriangularSolve<T>&, std::int64_t task
 /// Columns are places. Scratch: a solution in the order of places, of 32 columns at most.
 template <class T>
 void run_one_block_solve(const Cuda&, const TriangularSolve<T>&, const std::int32_t* bounds, std::int32_t levels);
+
+/// What is compiled for each backend.
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct TriangularPasses {
+  static constexpr auto list = passes<Where, LocateRows<Offset>, FillTriangleColumns<Offset>, FillTriangle<T, Offset>,
+                                      CountTasks, FillTasks, FindWaits>;
+  static constexpr auto kernel =
+      instance<void(const Where&, const TriangularSolve<T>&, std::span<const std::int32_t>)>(run_solve);
+};
 
 }  // namespace krill

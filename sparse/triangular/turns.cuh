@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "krill/sparse/core/pass_cuda.cuh"
+#include "sparse/core/pass_cuda.cuh"
 
 namespace krill {
 
-/// A counter from which blocks take numbers. Which block gets which is up to the device; but who has a number knows
-/// that all lower ones are with blocks that run already, so to wait for what they compute ends. (blockIdx says nothing
-/// of the kind.)
+/// A counter from which blocks take numbers as they start. The device decides which block gets which number, but all
+/// lower numbers are with blocks that run already, so a wait for their results ends. (blockIdx does not promise that.)
 struct Turns {
   unsigned* taken;  ///< zero when a kernel starts
 
@@ -32,17 +31,17 @@ inline Turns take_turns(const Cuda& cuda, Frame& frame) {
   return turns;
 }
 
-/// Stores a word that other blocks wait for; nothing else is ordered by it.
+/// Stores a word that other blocks wait for. Relaxed: it orders no other loads and stores.
 template <class Word>
-__device__ void show_word(Word* at, Word word) {
+__device__ void publish_word(Word* at, Word word) {
   if constexpr (sizeof(Word) == 4)
     asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
   else
     asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
 }
 
-/// Loads a word that another block may be storing, past L1; keeps the old one where it is not `wanted`. Predicated, not
-/// a branch: so many looks are under way at once.
+/// Loads a word that another block may be storing, from L2; leaves `word` as it is unless `wanted`. The load is
+/// predicated, with no branch, so that many looks are under way at once.
 template <class Word>
 __device__ void look_at_word(Word& word, const Word* at, bool wanted = true) {
   if constexpr (sizeof(Word) == 4)
@@ -58,7 +57,7 @@ __device__ void look_at_word(Word& word, const Word* at, bool wanted = true) {
 }
 
 /// The same between threads of a block, in shared memory.
-__device__ inline void show_in_block(std::int32_t* at, std::int32_t word) {
+__device__ inline void publish_in_block(std::int32_t* at, std::int32_t word) {
   const auto place = static_cast<unsigned>(__cvta_generic_to_shared(at));
   asm volatile("st.relaxed.cta.shared.b32 [%0], %1;" ::"r"(place), "r"(word) : "memory");
 }
@@ -69,9 +68,9 @@ __device__ inline std::int32_t look_in_block(const std::int32_t* at) {
   return word;
 }
 
-/// Values of T in memory that say whether they are there: each word of theirs (of 4 or 8 bytes, for one store writes it
-/// whole) holds a NaN of a bit pattern of our own until then. A computed word with that very pattern is stored as
-/// another NaN, so that whoever waits does not wait for ever.
+/// A value of T in memory that is its own flag: until it is published, each of its words (of 4 or 8 bytes, which one
+/// store writes whole) holds a NaN with a bit pattern of our own. A computed word with that very pattern is published
+/// as another NaN, so that no wait lasts for ever.
 template <class T>
 struct Awaited {
   using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, unsigned long long>;
@@ -94,7 +93,7 @@ struct Awaited {
     for (const Word& w : word) there &= w != absent;  // no branch
     return there;
   }
-  /// Looks again at what was not there, where it is wanted.
+  /// Loads again the words that were missing, if `wanted`.
   __device__ void look(const T* at, bool wanted) {
 #pragma unroll
     for (int w = 0; w < words; ++w)
@@ -105,12 +104,12 @@ struct Awaited {
     memcpy(&result, word, sizeof result);
     return result;
   }
-  __device__ static void show(T* at, T value) {
+  __device__ static void publish(T* at, T value) {
     Awaited mine;
     memcpy(mine.word, &value, sizeof value);
 #pragma unroll
     for (int w = 0; w < words; ++w)
-      show_word(reinterpret_cast<Word*>(at) + w, mine.word[w] == absent ? other_nan : mine.word[w]);
+      publish_word(reinterpret_cast<Word*>(at) + w, mine.word[w] == absent ? other_nan : mine.word[w]);
   }
   __device__ static void clear(T* at) {
 #pragma unroll

@@ -1,10 +1,12 @@
-#include "krill/sparse/vector/sparse_dense.hpp"
+#include "sparse/vector/sparse_dense.hpp"
 
-#include "krill/sparse/convert/structure.hpp"
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/vector/sparse_dense_passes.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/vector/sparse_dense_passes.hpp"
 
 namespace krill {
+
+using namespace detail;
 
 template <class T>
 SparseVector<T> to_sparse_vector(Context& ctx, const Array<T>& y) {
@@ -81,16 +83,18 @@ void dot(Context& ctx, const SparseVector<T>& x, const Array<T>& y, Array<wide_t
   });
 }
 
-#define INSTANTIATE(T)                                                                                  \
-  template SparseVector<T> to_sparse_vector(Context&, const Array<T>&);                                 \
-  template void to_dense(Context&, const SparseVector<T>&, Array<T>&);                                  \
-  template void gather(Context&, const Array<T>&, SparseVector<T>&);                                    \
-  template void gather_and_clear(Context&, Array<T>&, SparseVector<T>&);                                \
-  template void scatter(Context&, const SparseVector<T>&, Array<T>&);                                   \
-  template void axpby(Context&, const Scalar<T>&, const SparseVector<T>&, const Scalar<T>&, Array<T>&); \
-  template void rotate(Context&, SparseVector<T>&, Array<T>&, const Scalar<T>&, const Scalar<T>&);      \
-  template void dot(Context&, const SparseVector<T>&, const Array<T>&, Array<wide_t<T>>&, Op);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct SparseDenseInstances {
+  static constexpr std::tuple list{
+      instance<SparseVector<T>(Context&, const Array<T>&)>(to_sparse_vector),
+      instance<void(Context&, const SparseVector<T>&, Array<T>&)>(to_dense),
+      instance<void(Context&, const Array<T>&, SparseVector<T>&)>(gather),
+      instance<void(Context&, Array<T>&, SparseVector<T>&)>(gather_and_clear),
+      instance<void(Context&, const SparseVector<T>&, Array<T>&)>(scatter),
+      instance<void(Context&, const Scalar<T>&, const SparseVector<T>&, const Scalar<T>&, Array<T>&)>(axpby),
+      instance<void(Context&, SparseVector<T>&, Array<T>&, const Scalar<T>&, const Scalar<T>&)>(rotate),
+      instance<void(Context&, const SparseVector<T>&, const Array<T>&, Array<wide_t<T>>&, Op)>(dot)};
+};
+KRILL_INSTANTIATE(SparseDenseInstances);
 
 }  // namespace krill

@@ -3,7 +3,7 @@
 // lie on the host or the device. Indices are trusted: validate() them where they come from outside. All raise
 // ShapeMismatch where the sizes of the vectors differ.
 #pragma once
-#include "krill/sparse/formats/sparse_vector.hpp"
+#include "sparse/formats/sparse_vector.hpp"
 
 namespace krill {
 

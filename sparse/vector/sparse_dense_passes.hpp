@@ -1,12 +1,12 @@
 // The level 1 operations of a sparse vector with a dense one as passes, written once for both backends. All but the
 // first three are over the entries of x.
 #pragma once
-#include "krill/sparse/convert/dense_passes.hpp"
-#include "krill/sparse/core/array.hpp"
-#include "krill/sparse/core/pass.hpp"
-#include "krill/sparse/formats/sparse_vector.hpp"
+#include "sparse/convert/dense_passes.hpp"
+#include "sparse/core/array.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/sparse_vector.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// counts[i] = 1 where y_i is an entry. Over y.
 template <class T>
@@ -126,4 +126,12 @@ struct DotEntries {
   constexpr void finish(const Sum& sum) const { *result = sum; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct SparseDensePasses {
+  static constexpr auto list =
+      passes<Where, CountNonzero<T>, FillNonzeros<T>, ScaleAll<T>, GatherEntries<T>, ClearEntries<T>, ScatterEntries<T>,
+             AddEntries<T>, RotateEntries<T>, DotEntries<T>>;
+};
+
+}  // namespace krill::detail

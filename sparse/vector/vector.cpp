@@ -1,14 +1,16 @@
-#include "krill/sparse/vector/vector.hpp"
+#include "sparse/vector/vector.hpp"
 
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/vector/vector_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/vector/vector_passes.hpp"
 
 namespace krill {
+
+using namespace detail;
 
 template <class T>
 void fill(Context& ctx, const std::type_identity_t<Scalar<T>>& value, Array<T>& x) {
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, x.size(), Fill<kernel_t<T>>{value.read(where), x.write(where)});
+    run_pass(where, x.size(), FillWith<kernel_t<T>>{value.read(where), x.write(where)});
   });
 }
 
@@ -61,15 +63,17 @@ void max_abs(Context& ctx, const Array<T>& x, Array<double>& result) {
   });
 }
 
-#define INSTANTIATE(T)                                                                           \
-  template void fill(Context&, const Scalar<T>&, Array<T>&);                                     \
-  template void copy(Context&, const Array<T>&, Array<T>&);                                      \
-  template void axpby(Context&, const Scalar<T>&, const Array<T>&, const Scalar<T>&, Array<T>&); \
-  template void multiply(Context&, const Array<T>&, const Array<T>&, Array<T>&);                 \
-  template void dot(Context&, const Array<T>&, const Array<T>&, Array<wide_t<T>>&);              \
-  template void norm2(Context&, const Array<T>&, Array<double>&);                                \
-  template void max_abs(Context&, const Array<T>&, Array<double>&);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct VectorInstances {
+  static constexpr std::tuple list{
+      instance<void(Context&, const Scalar<T>&, Array<T>&)>(fill),
+      instance<void(Context&, const Array<T>&, Array<T>&)>(copy),
+      instance<void(Context&, const Scalar<T>&, const Array<T>&, const Scalar<T>&, Array<T>&)>(axpby),
+      instance<void(Context&, const Array<T>&, const Array<T>&, Array<T>&)>(multiply),
+      instance<void(Context&, const Array<T>&, const Array<T>&, Array<wide_t<T>>&)>(dot),
+      instance<void(Context&, const Array<T>&, Array<double>&)>(norm2),
+      instance<void(Context&, const Array<T>&, Array<double>&)>(max_abs)};
+};
+KRILL_INSTANTIATE(VectorInstances);
 
 }  // namespace krill

@@ -4,7 +4,7 @@
 #pragma once
 #include <type_traits>
 
-#include "krill/sparse/core/array.hpp"
+#include "sparse/core/array.hpp"
 
 namespace krill {
 

@@ -1,27 +1,10 @@
-#include "krill/sparse/core/instantiate.hpp"
-#include "krill/sparse/core/pass_cuda.cuh"
-#include "krill/sparse/vector/sparse_dense_passes.hpp"
-#include "krill/sparse/vector/vector_passes.hpp"
+#include "sparse/core/pass_cuda.cuh"
+#include "sparse/vector/sparse_dense_passes.hpp"
+#include "sparse/vector/vector_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
-#define INSTANTIATE(T)                                                            \
-  template void run_pass(const Cuda&, std::int64_t, Fill<kernel_t<T>>);           \
-  template void run_pass(const Cuda&, std::int64_t, Axpby<kernel_t<T>>);          \
-  template void run_pass(const Cuda&, std::int64_t, Multiply<kernel_t<T>>);       \
-  template void run_pass(const Cuda&, std::int64_t, Dot<kernel_t<T>>);            \
-  template void run_pass(const Cuda&, std::int64_t, Norm2<kernel_t<T>>);          \
-  template void run_pass(const Cuda&, std::int64_t, MaxAbs<kernel_t<T>>);         \
-  template void run_pass(const Cuda&, std::int64_t, CountNonzero<kernel_t<T>>);   \
-  template void run_pass(const Cuda&, std::int64_t, FillNonzeros<kernel_t<T>>);   \
-  template void run_pass(const Cuda&, std::int64_t, ScaleAll<kernel_t<T>>);       \
-  template void run_pass(const Cuda&, std::int64_t, GatherEntries<kernel_t<T>>);  \
-  template void run_pass(const Cuda&, std::int64_t, ClearEntries<kernel_t<T>>);   \
-  template void run_pass(const Cuda&, std::int64_t, ScatterEntries<kernel_t<T>>); \
-  template void run_pass(const Cuda&, std::int64_t, AddEntries<kernel_t<T>>);     \
-  template void run_pass(const Cuda&, std::int64_t, RotateEntries<kernel_t<T>>);  \
-  template void run_pass(const Cuda&, std::int64_t, DotEntries<kernel_t<T>>);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+KRILL_INSTANTIATE(VectorPasses, Cuda);
+KRILL_INSTANTIATE(SparseDensePasses, Cuda);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -2,10 +2,10 @@
 #pragma once
 #include <bit>
 
-#include "krill/sparse/core/array.hpp"
-#include "krill/sparse/core/pass.hpp"
+#include "sparse/core/array.hpp"
+#include "sparse/core/pass.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The square root by Newton's iteration from above; correctly rounded to within one unit, and the same on both
 /// backends. For the one scalar at the end of a sum, where std::sqrt is not constexpr.
@@ -20,7 +20,7 @@ constexpr double square_root(double a) {
 
 /// x_i = value.
 template <class T>
-struct Fill {
+struct FillWith {
   using Sum = NoSum;
   ScalarView<T> value_at;
   T* x;
@@ -112,4 +112,10 @@ struct MaxAbs {
   static constexpr double magnitude(double a) { return a < 0 ? -a : a; }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct VectorPasses {
+  static constexpr auto list = passes<Where, FillWith<T>, Axpby<T>, Multiply<T>, Dot<T>, Norm2<T>, MaxAbs<T>>;
+};
+
+}  // namespace krill::detail

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/case/suggest.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/case/suggest.hpp"
 #include "tests/apps/cases.hpp"
 
 namespace krill::apps {

@@ -1,10 +1,10 @@
 // krill bench: solvers, lists of matrices, gating, and the roofline picture.
 #include <cmath>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/apps/bench/roofline.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/bench/roofline.hpp"
+#include "solvers/work.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps::test {
@@ -16,10 +16,12 @@ using Json = nlohmann::json;
 // The byte model.
 
 TEST(SolverModel, an_iteration_by_hand) {
-  EXPECT_EQ(pcg_bytes<double>(1000, 10), 1000 + 11 * 10 * 8);
-  EXPECT_EQ(bicgstab_bytes<float>(1000, 10), 2000 + 20 * 10 * 4);
-  EXPECT_EQ((pcg_flops<double>(10, 50)), 2 * (50 + 2 * 10 + 3 * 10));
-  EXPECT_EQ((pcg_flops<std::complex<float>>(10, 50)), 4 * pcg_flops<float>(10, 50));
+  const SolveWork pcg = work_of(PcgOptions{}, 1);
+  EXPECT_EQ(krill::bytes<double>(pcg, 1000, 10), 1000 + 11 * 10 * 8);
+  EXPECT_EQ(krill::bytes<float>(work_of(BicgstabOptions{}, 1), 1000, 10), 2000 + 20 * 10 * 4);
+  EXPECT_EQ(krill::bytes<float>(work_of(RichardsonOptions{}, 3), 1000, 10), 3 * (1000 + 7 * 10 * 4));
+  EXPECT_EQ(krill::flops<double>(pcg, 10, 50), 2 * (50 + 2 * 10 + 3 * 10));
+  EXPECT_EQ(krill::flops<std::complex<float>>(pcg, 10, 50), 4 * krill::flops<float>(pcg, 10, 50));
 }
 
 TEST(SolverModel, cycles_of_gmres_add_up) {
@@ -27,8 +29,9 @@ TEST(SolverModel, cycles_of_gmres_add_up) {
   // j and w for the dots, j and w twice for the update, w twice for the length; x + V y, and the residual at the start.
   const auto step = [](int j) { return 2 + (j + 1) + (j + 2) + 2; };
   const double first = step(1) + step(2) + (2 + 2) + 3, second = step(1) + (1 + 2) + 3;
-  EXPECT_EQ(gmres_bytes<double>(1000, 10, 3, 2), (3 + 2) * 1000 + (first + second) * 10 * 8);
-  EXPECT_EQ(gmres_bytes<double>(1000, 10, 0, 2), 0);
+  EXPECT_EQ(krill::bytes<double>(work_of(GmresOptions{.restart = 2}, 3), 1000, 10),
+            (3 + 2) * 1000 + (first + second) * 10 * 8);
+  EXPECT_EQ(krill::bytes<double>(work_of(GmresOptions{.restart = 2}, 0), 1000, 10), 0);
 }
 
 // Rows.
@@ -68,7 +71,7 @@ void expect_consistent(const Row& row) {
 TEST(BenchSolvers, pcg_takes_as_many_iterations_as_eigen) {
   SolverRows all;
   const auto rival = make_rival<double>(all.ctx, "eigen");
-  bench_pcg(all.subject<double>(grid, rival.get()));
+  bench_solver<double, PcgOptions>(all.subject<double>(grid, rival.get()));
   ASSERT_EQ(all.rows.size(), 7u);
   for (const Row& row : all.rows) expect_consistent(row);
   for (const char* variant : {"none", "jacobi"}) {
@@ -84,20 +87,20 @@ TEST(BenchSolvers, pcg_takes_as_many_iterations_as_eigen) {
 
 TEST(BenchSolvers, the_others_solve_the_same_system) {
   SolverRows all;
-  bench_gmres(all.subject<float>(grid));
+  bench_solver<float, GmresOptions>(all.subject<float>(grid));
   ASSERT_EQ(all.rows.size(), 6u);
-  bench_bicgstab(all.subject<float>(grid));
+  bench_solver<float, BicgstabOptions>(all.subject<float>(grid));
   ASSERT_EQ(all.rows.size(), 12u);
   for (const Row& row : all.rows) expect_consistent(row);
 }
 
 TEST(BenchSolvers, a_matrix_that_is_no_system_is_one_row_that_says_so) {
   SolverRows all;
-  bench_bicgstab(all.subject<double>({"rnd", RandomColumns{100, 4}}));
+  bench_solver<double, BicgstabOptions>(all.subject<double>({"rnd", RandomColumns{100, 4}}));
   ASSERT_EQ(all.rows.size(), 1u);
   EXPECT_TRUE(contains(all.rows[0].error, "zeros on its diagonal")) << all.rows[0].error;
   all.rows.clear();
-  bench_pcg(all.subject<double>({"wind", ConvectionDiffusion2dOptions{}}));
+  bench_solver<double, PcgOptions>(all.subject<double>({"wind", ConvectionDiffusion2dOptions{}}));
   ASSERT_EQ(all.rows.size(), 1u);
   EXPECT_TRUE(contains(all.rows[0].error, "pcg needs")) << all.rows[0].error;
 }
@@ -145,7 +148,7 @@ TEST_F(BenchSolversProgram, solvers_are_a_group_and_no_default) {
   std::vector<std::string> kernels;
   const Json solved = json_file(folder_ / "r.json");
   for (const Json& row : solved["rows"])
-    if (kernels.empty() || kernels.back() != row["kernel"]) kernels.push_back(row["kernel"]);
+    if (kernels.empty() || kernels.back() != row["kernel"].get<std::string>()) kernels.push_back(row["kernel"]);
   EXPECT_EQ(kernels, (std::vector<std::string>{"pcg", "gmres", "bicgstab"}));
   EXPECT_TRUE(contains(krill("bench --markdown r.json").out, "| iterations | ms each |"));
   EXPECT_EQ(krill("bench --matrix poisson1d nx=50 --backend host --out k.json").code, 0);

@@ -2,12 +2,13 @@
 #include <cmath>
 #include <limits>
 
-#include "krill/apps/bench/bench_matrix.hpp"
-#include "krill/apps/bench/byte_model.hpp"
-#include "krill/apps/bench/difference.hpp"
-#include "krill/apps/bench/job.hpp"
-#include "krill/apps/bench/result_text.hpp"
-#include "krill/apps/bench/timing.hpp"
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/difference.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/bench/result_text.hpp"
+#include "apps/bench/timing.hpp"
+#include "sparse/convert/work.hpp"
+#include "sparse/spmv/work.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps::test {

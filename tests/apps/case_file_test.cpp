@@ -1,5 +1,5 @@
 // The files of cases: what they include, what they take from the environment, and the variants in them.
-#include "krill/apps/case/case_file.hpp"
+#include "apps/case/case_file.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/evaluate/sweep.hpp"
 #include "tests/apps/cases.hpp"
 #include "tests/apps/program.hpp"
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/evaluate/sweep.hpp"
 #include "tests/apps/cases.hpp"
 
 namespace krill::apps {

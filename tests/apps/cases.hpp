@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "krill/apps/case/case.hpp"
-#include "krill/apps/case/keys.hpp"
+#include "apps/case/case.hpp"
+#include "apps/case/keys.hpp"
 
 namespace krill::apps::test {
 

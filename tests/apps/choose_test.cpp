@@ -1,11 +1,11 @@
 // The rules behind `auto`, and solves that leave the method to them.
-#include "krill/apps/advise/choose.hpp"
+#include "solvers/method/choose.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "krill/apps/solve.hpp"
-#include "krill/sparse/io/generate.hpp"
+#include "apps/commands/solve.hpp"
+#include "sparse/io/generate.hpp"
 #include "tests/apps/solve_support.hpp"
 #include "tests/support/backends.hpp"
 
@@ -35,7 +35,7 @@ template <class... Variants>
 std::vector<std::string_view> types(const Variants&... chosen) {
   return {std::visit([](const auto& o) { return o.type; }, chosen)...};
 }
-std::vector<std::string_view> types(const Method& m) {
+std::vector<std::string_view> types(const SolveOptions& m) {
   return types(m.solver, m.preconditioner, m.ordering, m.scaling);
 }
 
@@ -53,7 +53,7 @@ TEST(Choose, suits_matrix_and_backend) {
 TEST(Choose, divides_by_no_zero_diagonal_and_scales_instead) {
   MatrixProperties m = of_convection();
   m.zero_diagonal = 1, m.first_zero_diagonal = 3, m.positive_diagonal = false;
-  m.least_row_norm = 1e-9 * m.infinity_norm;
+  m.min_row_norm = 1e-9 * m.infinity_norm;
   EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "ruiz"}));
   m.empty_rows = 1;
   EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "none"}));
@@ -72,10 +72,10 @@ TEST(Choose, leaves_nothing_open_and_changes_nothing_else) {
   for (const MatrixProperties& m : {of_poisson(), of_convection(), MatrixProperties{}})
     for (const bool on_cuda : {false, true}) {
       for (const auto type : types(choose(m, on_cuda).method)) EXPECT_NE(type, "auto");
-      Method fixed{.solver = RichardsonOptions{},
-                   .preconditioner = SsorOptions{},
-                   .ordering = AmdOrdering{},
-                   .scaling = RuizScaling{}};
+      SolveOptions fixed{.solver = RichardsonOptions{},
+                         .preconditioner = SsorOptions{},
+                         .ordering = AmdOrdering{},
+                         .scaling = RuizScaling{}};
       const Choice kept = choose(m, on_cuda, fixed);
       EXPECT_EQ(types(kept.method), (Types{"richardson", "ssor", "amd", "ruiz"}));
       EXPECT_TRUE(kept.reasons.empty());
@@ -152,7 +152,7 @@ TEST_P(AutoSolve, goes_on_to_something_weaker_where_the_matrix_refuses) {
   EXPECT_THROW(run(matrix + "preconditioner: {type: ilu0}\n"), InvalidArgument);
 }
 
-KRILL_ON_BACKENDS(AutoSolve);
+INSTANTIATE_TEST_SUITE_P(, AutoSolve, krill::test::backends, krill::test::param_name);
 
 }  // namespace
 }  // namespace krill::apps

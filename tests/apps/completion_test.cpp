@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "krill/apps/case/keys.hpp"
+#include "apps/case/keys.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps {

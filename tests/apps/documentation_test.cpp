@@ -9,9 +9,12 @@ namespace krill::apps::test {
 namespace {
 
 std::vector<std::filesystem::path> pages() {
-  std::vector<std::filesystem::path> all{"README.md", "CHANGELOG.md"};
-  for (const auto& entry : std::filesystem::recursive_directory_iterator("docs"))
+  std::vector<std::filesystem::path> all;
+  for (const auto& entry : std::filesystem::directory_iterator("."))
     if (entry.path().extension() == ".md") all.push_back(entry.path());
+  for (const char* folder : {"docs", "sparse", "solvers", "apps"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+      if (entry.path().extension() == ".md") all.push_back(entry.path());
   return all;
 }
 

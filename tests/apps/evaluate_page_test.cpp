@@ -1,7 +1,7 @@
 // evaluation.html in a real browser: it loads without an error, sorts, filters and toggles. Skipped without Chromium.
 #include <cstring>
 
-#include "krill/apps/evaluate/evaluation.hpp"
+#include "apps/evaluate/evaluation.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "krill/apps/evaluate/evaluation.hpp"
-#include "krill/apps/evaluate/ranking.hpp"
+#include "apps/evaluate/evaluation.hpp"
+#include "apps/evaluate/ranking.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
@@ -21,7 +21,7 @@ const std::vector<Cost> hand_made{{0, 100, 10},   // 0: no set-up, slow
 TEST(Ranking, orders_by_the_value_of_each_use) {
   EXPECT_EQ(ranking(hand_made, Use::one_solve), (Indices{1, 4, 0, 2, 3}));
   EXPECT_EQ(ranking(hand_made, Use::many_solves), (Indices{2, 3, 1, 4, 0}));
-  EXPECT_EQ(ranking(hand_made, Use::least_memory), (Indices{0, 1, 4, 2, 3}));
+  EXPECT_EQ(ranking(hand_made, Use::min_memory), (Indices{0, 1, 4, 2, 3}));
 }
 
 /// Number 1 was slowed down in two of its three solves, number 5 is beyond twice the best time; of the others four go
@@ -108,8 +108,8 @@ TEST(Ranking, several_systems_by_geometric_mean_and_failures_last) {
 TEST(Outcome, median_and_range) {
   EXPECT_EQ(spread({3, 1, 2}).median, 2);
   EXPECT_EQ(spread({4, 1, 2, 3}).median, 2.5);
-  EXPECT_EQ(spread({4, 1, 2, 3}).least, 1);
-  EXPECT_EQ(spread({4, 1, 2, 3}).greatest, 4);
+  EXPECT_EQ(spread({4, 1, 2, 3}).min, 1);
+  EXPECT_EQ(spread({4, 1, 2, 3}).max, 4);
   EXPECT_EQ(spread({}).median, 0);
 }
 

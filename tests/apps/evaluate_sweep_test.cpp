@@ -1,9 +1,9 @@
 // Sweeps: what a grid stands for, how variants are put over the shared case, and what is refused, and where.
 #include <gtest/gtest.h>
 
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/evaluate/names.hpp"
-#include "krill/apps/evaluate/sweep.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/evaluate/names.hpp"
+#include "apps/evaluate/sweep.hpp"
 #include "tests/apps/solve_support.hpp"
 
 namespace krill::apps::evaluate {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "krill/apps/advise/findings.hpp"
-#include "krill/sparse/io/generate.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "apps/inspect/findings.hpp"
+#include "sparse/io/generate.hpp"
+#include "sparse/io/read.hpp"
 #include "tests/apps/solve_support.hpp"
 #include "tests/support/random.hpp"
 

@@ -1,11 +1,11 @@
 // `krill inspect`: what it prints and writes, and whether the suggested cases run.
 #include <fmt/format.h>
 
-#include "krill/apps/case/case.hpp"
-#include "krill/apps/inspect/pictures.hpp"
-#include "krill/apps/inspect/svg.hpp"
-#include "krill/apps/solve.hpp"
-#include "krill/sparse/io/generate.hpp"
+#include "apps/case/case.hpp"
+#include "apps/commands/solve.hpp"
+#include "apps/inspect/pictures.hpp"
+#include "apps/inspect/svg.hpp"
+#include "sparse/io/generate.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps::test {
@@ -64,7 +64,7 @@ TEST(Raster, counts_every_entry_once_and_densities_are_shares) {
   graph.rows = 1037;
   const AnyMatrix<double> A = generate<double>(graph);
   const Raster raster = rasterize(A);
-  EXPECT_EQ(raster.cell_rows, Raster::most_cells);
+  EXPECT_EQ(raster.cell_rows, Raster::max_cells);
   std::int64_t sum = 0;
   for (const std::int64_t count : raster.counts) sum += count;
   EXPECT_EQ(sum, nnz(A));

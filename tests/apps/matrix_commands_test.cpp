@@ -1,8 +1,9 @@
 // generate, convert and inspect.
 #include <fmt/format.h>
 
-#include "krill/apps/case/keys.hpp"
-#include "krill/apps/commands.hpp"
+#include "apps/case/generator.hpp"
+#include "apps/case/keys.hpp"
+#include "apps/commands/commands.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps::test {
@@ -33,7 +34,7 @@ TEST(Generator, takes_its_keys_and_keeps_the_other_defaults) {
 TEST_F(MatrixCommands, every_generator_makes_a_file_that_reads_back) {
   for (const auto& type : types_of(case_key("matrix"))) {
     const Key& matrix = case_key("matrix");
-    const bool grid = find_key(matrix.alternative(type)->keys, "nx") != nullptr;
+    const bool grid = find_key(matrix.alternative(type)->keys(), "nx") != nullptr;
     const Outcome o = krill(fmt::format("generate {0} {1} -o {0}.mtx", type, grid ? "nx=4" : "rows=50"));
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_TRUE(contains(o.out, type + ".mtx: ")) << o.out;

@@ -1,7 +1,7 @@
 // The program's commands, exit codes and messages.
 #include "tests/apps/program.hpp"
 
-#include "krill/apps/case/keys.hpp"
+#include "apps/case/keys.hpp"
 
 namespace krill::apps::test {
 namespace {

@@ -1,12 +1,12 @@
-#include "krill/apps/report/report.hpp"
+#include "apps/report/report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "krill/apps/progress_line.hpp"
-#include "krill/apps/report/convergence_plot.hpp"
+#include "apps/report/convergence_plot.hpp"
+#include "apps/support/progress_line.hpp"
 #include "tests/apps/solve_support.hpp"
 
 namespace krill::apps {
@@ -97,7 +97,7 @@ TEST(Report, documentation_explains_every_key_and_status) {
       "verify: {reference: eigen}\n",
       "some.yaml");
   record.device = DeviceInfo{};
-  record.transformation.greatest_factor = record.transformation.least_factor = 1;
+  record.transformation.greatest_factor = record.transformation.min_factor = 1;
   record.transformation.colors = 2;
   const std::string page = test::contents("docs/report.md");
   expect_explained(nlohmann::json::parse(report_text(record)), page);

@@ -4,13 +4,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "krill/apps/case/case_file.hpp"
-#include "krill/apps/case/effective.hpp"
-#include "krill/apps/case/json_schema.hpp"
-#include "krill/apps/case/reference.hpp"
-#include "krill/apps/case/yaml_tree.hpp"
-#include "krill/apps/evaluate/sweep.hpp"
-#include "krill/apps/evaluate/sweep_schema.hpp"
+#include "apps/case/case_file.hpp"
+#include "apps/case/effective.hpp"
+#include "apps/case/json_schema.hpp"
+#include "apps/case/reference.hpp"
+#include "apps/case/yaml_tree.hpp"
+#include "apps/evaluate/sweep.hpp"
+#include "apps/evaluate/sweep_schema.hpp"
 #include "tests/apps/cases.hpp"
 #include "tests/apps/solve_support.hpp"
 

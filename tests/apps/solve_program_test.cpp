@@ -6,7 +6,7 @@
 #include <csignal>
 #include <thread>
 
-#include "krill/apps/interruption.hpp"
+#include "apps/support/interruption.hpp"
 #include "tests/apps/solve_support.hpp"
 
 namespace krill::apps {

@@ -1,11 +1,11 @@
-#include "krill/apps/solve.hpp"
+#include "apps/commands/solve.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "krill/apps/linear_system.hpp"
+#include "apps/system/linear_system.hpp"
 #include "tests/apps/solve_support.hpp"
 #include "tests/support/backends.hpp"
 

@@ -1,4 +1,4 @@
-#include "krill/apps/case/suggest.hpp"
+#include "apps/case/suggest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "krill/apps/verify/judge.hpp"
+#include "apps/verify/judge.hpp"
 
 namespace krill::apps {
 namespace {

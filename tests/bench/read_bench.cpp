@@ -16,9 +16,9 @@
 #include <unsupported/Eigen/SparseExtra>
 #include <vector>
 
-#include "krill/sparse/io/atomic_file.hpp"
-#include "krill/sparse/io/matrix_market.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "sparse/io/atomic_file.hpp"
+#include "sparse/io/matrix_market.hpp"
+#include "sparse/io/read.hpp"
 
 namespace fs = std::filesystem;
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "krill/sparse/io/generate.hpp"
+#include "sparse/io/generate.hpp"
 
 using namespace krill;
 

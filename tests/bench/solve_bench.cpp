@@ -10,10 +10,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "krill/config.hpp"
-#include "krill/solvers/solver.hpp"
-#include "krill/sparse/io/generate.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "solvers/precond/preconditioner.hpp"
+#include "solvers/solver.hpp"
+#include "sparse/core/config.hpp"
+#include "sparse/io/generate.hpp"
+#include "sparse/vector/vector.hpp"
 
 using namespace krill;
 using Json = nlohmann::ordered_json;

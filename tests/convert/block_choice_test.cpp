@@ -3,8 +3,8 @@
 #include <limits>
 #include <set>
 
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/convert/to_format.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/convert/to_format.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/random.hpp"
 
@@ -43,7 +43,7 @@ Csr<double> of_squares(const std::vector<Part>& parts) {
 template <class T, class Offset>
 std::array<std::int64_t, largest_square + 1> counted_squares(Context& ctx, const Csr<T, Offset>& A) {
   std::array<std::int64_t, largest_square + 1> blocks{};
-  for (std::int32_t dim = least_square; dim <= largest_square; ++dim)
+  for (std::int32_t dim = smallest_square; dim <= largest_square; ++dim)
     blocks[static_cast<std::size_t>(dim)] = stored_blocks(ctx, A, {dim, dim});
   return blocks;
 }
@@ -55,8 +55,8 @@ std::int32_t best_by_counting(Context& ctx, const Csr<T, Offset>& A) {
   const auto bytes = [&](std::int32_t dim) {
     return bsr_bytes<T>(A.rows(), blocks[static_cast<std::size_t>(dim)], {dim, dim});
   };
-  std::int32_t best = least_square;
-  for (std::int32_t dim = least_square; dim <= largest_square; ++dim)
+  std::int32_t best = smallest_square;
+  for (std::int32_t dim = smallest_square; dim <= largest_square; ++dim)
     if (bytes(dim) < bytes(best)) best = dim;
   return best;
 }
@@ -77,7 +77,7 @@ TEST_P(BlockChoice, small_matrices_are_counted_exactly) {
 TEST_P(BlockChoice, dense_squares_are_found_in_small_and_large_matrices) {
   Context ctx = context();
   for (const std::int32_t rows : {840, 168'000})
-    for (std::int32_t dim = least_square; dim <= largest_square; ++dim) {
+    for (std::int32_t dim = smallest_square; dim <= largest_square; ++dim) {
       const Csr<double> A = of_squares({{rows, dim, 3}});
       EXPECT_EQ(best_block_dim(ctx, A), dim) << rows << " rows";
     }
@@ -89,7 +89,7 @@ TEST_P(BlockChoice, large_matrices_are_estimated_closely_and_the_same_everywhere
     SCOPED_TRACE(what);
     ASSERT_GT(A.nnz(), 524'288);
     const auto estimated = estimated_squares(ctx, A), counted = counted_squares(ctx, A);
-    for (std::size_t dim = least_square; dim <= largest_square; ++dim)
+    for (std::size_t dim = smallest_square; dim <= largest_square; ++dim)
       EXPECT_NEAR(static_cast<double>(estimated[dim]), static_cast<double>(counted[dim]),
                   0.02 * static_cast<double>(counted[dim]))
           << "blocks of " << dim;
@@ -109,7 +109,7 @@ TEST_P(BlockChoice, large_matrices_are_estimated_closely_and_the_same_everywhere
   check("dense rows", random_csr<double>(66, {"", 400, 2'000, [](std::int32_t, auto&) { return 1'900; }}));
 }
 
-KRILL_ON_BACKENDS(BlockChoice);
+INSTANTIATE_TEST_SUITE_P(, BlockChoice, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,4 +1,4 @@
-#include "krill/sparse/convert/convert.hpp"
+#include "sparse/convert/convert.hpp"
 
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
@@ -136,7 +136,7 @@ TEST(ConvertHost, a_transpose_is_the_same_for_any_number_of_threads) {
   expect_equal(transpose(one, A), transpose(five, A), "transpose");
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Convert);
+INSTANTIATE_TEST_SUITE_P(, Convert, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

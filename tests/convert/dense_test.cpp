@@ -1,8 +1,8 @@
-#include "krill/sparse/convert/dense.hpp"
+#include "sparse/convert/dense.hpp"
 
 #include <algorithm>
 
-#include "krill/sparse/convert/convert.hpp"
+#include "sparse/convert/convert.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
@@ -297,7 +297,7 @@ TEST_P(DenseConvert, operands_of_other_shapes_are_refused) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(DenseConvert);
+INSTANTIATE_TEST_SUITE_P(, DenseConvert, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,4 +1,4 @@
-#include "krill/sparse/convert/formats.hpp"
+#include "sparse/convert/formats.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <map>
 #include <numeric>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/to_format.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/to_format.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/formats.hpp"
 #include "tests/support/oracle.hpp"
@@ -533,7 +533,7 @@ TEST_P(Formats, every_padding_of_the_seeds_is_taken_over) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Formats);
+INSTANTIATE_TEST_SUITE_P(, Formats, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

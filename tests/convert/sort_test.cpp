@@ -1,4 +1,4 @@
-#include "krill/sparse/convert/sort.hpp"
+#include "sparse/convert/sort.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -370,8 +370,8 @@ TEST(SortHost, any_number_of_threads_gives_the_same) {
   }
 }
 
-KRILL_ON_BACKENDS(Sort);
-KRILL_ON_BACKENDS_AND_SCALARS(SortValues);
+INSTANTIATE_TEST_SUITE_P(, Sort, backends, param_name);
+INSTANTIATE_TEST_SUITE_P(, SortValues, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

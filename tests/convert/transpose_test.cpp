@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "krill/sparse/convert/convert.hpp"
+#include "sparse/convert/convert.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/random.hpp"
@@ -288,8 +288,8 @@ TEST_P(TransposeOnce, of_a_large_matrix_is_skipped_on_a_device) {
   a.expect(Transposed(pattern), pattern.name);
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Transpose);
-KRILL_ON_BACKENDS(TransposeOnce);
+INSTANTIATE_TEST_SUITE_P(, Transpose, backends_and_scalars, param_name);
+INSTANTIATE_TEST_SUITE_P(, TransposeOnce, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,4 +1,4 @@
-#include "krill/sparse/core/arena.hpp"
+#include "sparse/core/arena.hpp"
 
 #include "tests/support/backends.hpp"
 
@@ -62,7 +62,7 @@ TEST_P(ArenaOnBackend, has_room_for_small_takes_after_large_ones) {
   });
 }
 
-KRILL_ON_BACKENDS(ArenaOnBackend);
+INSTANTIATE_TEST_SUITE_P(, ArenaOnBackend, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

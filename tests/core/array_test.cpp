@@ -1,10 +1,10 @@
-#include "krill/sparse/core/array.hpp"
+#include "sparse/core/array.hpp"
 
 #include <array>
 #include <random>
 #include <thread>
 
-#include "krill/sparse/vector/vector.hpp"
+#include "sparse/vector/vector.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/random.hpp"
 
@@ -156,7 +156,7 @@ TEST(Context, serves_a_thread_each) {
   for (std::thread& thread : threads) thread.join();
 }
 
-KRILL_ON_BACKENDS(ArrayOnBackend);
+INSTANTIATE_TEST_SUITE_P(, ArrayOnBackend, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,4 +1,4 @@
-#include "krill/sparse/core/half.hpp"
+#include "sparse/core/half.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <type_traits>
 
-#include "krill/sparse/core/types.hpp"
+#include "sparse/core/types.hpp"
 
 namespace krill {
 namespace {
@@ -20,11 +20,11 @@ template <class Number>
 struct Format;
 template <>
 struct Format<Half> {
-  static constexpr int precision = 11, least_exponent = -14, most_exponent = 15;
+  static constexpr int precision = 11, min_exponent = -14, max_exponent = 15;
 };
 template <>
 struct Format<BFloat16> {
-  static constexpr int precision = 8, least_exponent = -126, most_exponent = 127;
+  static constexpr int precision = 8, min_exponent = -126, max_exponent = 127;
 };
 
 template <class Number>
@@ -33,10 +33,10 @@ double value_by_definition(std::uint16_t bits) {
   constexpr int fraction_bits = F::precision - 1;
   const int fraction = bits & ((1 << fraction_bits) - 1), exponent = (bits & 0x7fff) >> fraction_bits;
   const double sign = bits & 0x8000 ? -1 : 1;
-  if (exponent == F::most_exponent * 2 + 1)
+  if (exponent == F::max_exponent * 2 + 1)
     return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
-  if (exponent == 0) return sign * std::ldexp(fraction, F::least_exponent - fraction_bits);
-  return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - 1 + F::least_exponent - fraction_bits);
+  if (exponent == 0) return sign * std::ldexp(fraction, F::min_exponent - fraction_bits);
+  return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - 1 + F::min_exponent - fraction_bits);
 }
 
 /// The nearest number of the format, ties to even: nearbyint() does that where the last place is 1.
@@ -44,9 +44,9 @@ template <class Number>
 double rounded_by_definition(float value) {
   using F = Format<Number>;
   if (!std::isfinite(value) || value == 0) return value;
-  const int exponent = std::max(std::ilogb(value), F::least_exponent), last_place = exponent - F::precision + 1;
+  const int exponent = std::max(std::ilogb(value), F::min_exponent), last_place = exponent - F::precision + 1;
   const double rounded = std::ldexp(std::nearbyint(std::ldexp(double{value}, -last_place)), last_place);
-  return std::abs(rounded) < std::ldexp(1, F::most_exponent + 1)
+  return std::abs(rounded) < std::ldexp(1, F::max_exponent + 1)
              ? rounded
              : std::copysign(std::numeric_limits<double>::infinity(), value);
 }

@@ -1,10 +1,10 @@
-#include "krill/sparse/core/types.hpp"
+#include "sparse/core/types.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "krill/sparse/core/array.hpp"
+#include "sparse/core/array.hpp"
 
 namespace krill {
 namespace {

@@ -1,4 +1,4 @@
-#include "krill/sparse/factor/fixed_point.hpp"
+#include "sparse/factor/fixed_point.hpp"
 
 #include <limits>
 
@@ -14,48 +14,32 @@ namespace {
 /// Sweeps until every entry is final: one more than the entries that it depends on need.
 template <class T, class Offset>
 std::int32_t enough(const Csr<T, Offset>& A, Factorization kind) {
-  const auto a = rows_of<Z>(A);
-  Rows<std::int32_t> depth(a.size());
+  const verify::Rows<T> a = verify::rows_of(A);
+  std::vector<std::int32_t> depth(a.value.size());
   std::int32_t deepest = 1;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (const auto& entry : a[i]) {
-      const auto j = static_cast<std::size_t>(entry.first);
-      if (kind == Factorization::ic0 && j > i) break;
-      std::int32_t most = j < i && depth[j].contains(entry.first) ? depth[j].at(entry.first) : 0;
-      for (const auto& [k, left] : depth[i]) {
-        const auto row = static_cast<std::size_t>(k);
-        if (row >= std::min(i, j)) break;
-        const auto& other = kind == Factorization::ic0 ? depth[j] : depth[row];
-        const auto found = other.find(kind == Factorization::ic0 ? k : entry.first);
-        if (found != other.end()) most = std::max({most, left, found->second});
-      }
-      deepest = std::max(deepest, depth[i][entry.first] = most + 1);
-    }
+  a.for_places([&](std::int32_t i, std::size_t place) {
+    const std::int32_t j = a.col[place];
+    if (kind == Factorization::ic0 && j > i) return;
+    const auto pivot = a.find(j, j);
+    std::int32_t most = j < i && pivot ? depth[*pivot] : 0;
+    verify::for_terms(a, kind, i, j, [&](std::size_t left, std::size_t right) {
+      most = std::max({most, depth[left], depth[right]});
+    });
+    deepest = std::max(deepest, depth[place] = most + 1);
+  });
   return deepest;
 }
 
-/// The norm of what expect_factors would look at, by the judge; IC(0) counts what mirrors the lower triangle.
+/// The norm of what expect_factors looks at; IC(0) counts what mirrors the lower triangle.
 template <class T>
 double judged_residual(const Csr<T>& A, const Csr<T>& factor, Factorization kind) {
-  const auto a = rows_of<Z>(A), f = rows_of<Z>(factor);
+  const verify::Rows<T> a = verify::rows_of(A);
+  const auto equations = verify::factor_equations<T>(a, factor.values().host(), kind);
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (const auto& [j, value] : a[i]) {
-      const auto column = static_cast<std::size_t>(j);
-      if (kind == Factorization::ic0 && column > i) continue;
-      Z rest = kind == Factorization::ic0 && column == i ? Z(value.real()) : value;
-      for (const auto& [k, left] : f[i]) {
-        if (k > j || static_cast<std::size_t>(k) > i) break;
-        const auto row = static_cast<std::size_t>(k);
-        if (kind == Factorization::ic0)
-          rest -= f[column].contains(k) ? left * std::conj(f[column].at(k)) : 0.0;
-        else if (row == i)
-          rest -= f[i].at(j);
-        else if (f[row].contains(j))
-          rest -= left * f[row].at(j);
-      }
-      sum += std::norm(rest) * (kind == Factorization::ic0 && column < i ? 2 : 1);
-    }
+  a.for_places([&](std::int32_t i, std::size_t k) {
+    const bool is_mirrored = kind == Factorization::ic0 && a.col[k] < i;
+    sum += std::norm(to_z(equations.left[k] - equations.right[k].value)) * (is_mirrored ? 2 : 1);
+  });
   return std::sqrt(sum);
 }
 
@@ -208,7 +192,7 @@ TEST_P(FixedPoint, boosts_keep_the_phase_where_they_are_asked_to) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(FixedPoint);
+INSTANTIATE_TEST_SUITE_P(, FixedPoint, backends_and_scalars, param_name);
 
 using FixedPointFacts = OnBackend;
 
@@ -258,7 +242,7 @@ TEST_P(FixedPointFacts, what_does_not_fit_is_refused) {
   }
 }
 
-KRILL_ON_BACKENDS(FixedPointFacts);
+INSTANTIATE_TEST_SUITE_P(, FixedPointFacts, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,8 +1,9 @@
-#include "krill/sparse/factor/incomplete.hpp"
+#include "sparse/factor/incomplete.hpp"
 
+#include <bit>
 #include <limits>
 
-#include "krill/sparse/convert/formats.hpp"
+#include "sparse/convert/formats.hpp"
 #include "tests/factor/factors.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
@@ -12,30 +13,10 @@
 namespace krill::test {
 namespace {
 
-/// The textbook's ILU(0) and IC(0), row after row, in the arithmetic of T.
-template <class T, class Offset>
-Rows<kernel_t<T>> textbook(const Csr<T, Offset>& A, Factorization kind) {
-  using K = kernel_t<T>;
-  Rows<K> rows = rows_of<K>(A);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto diagonal = static_cast<std::int32_t>(i);
-    for (auto& [k, left] : rows[i]) {
-      if (k >= diagonal) break;
-      const auto& above = rows[static_cast<std::size_t>(k)];
-      if (kind == Factorization::ilu0) {
-        left = left / above.at(k);
-        for (auto& [j, value] : rows[i])
-          if (j > k && above.contains(j)) value -= left * above.at(j);
-      } else {
-        for (const auto& [j, other] : above)
-          if (j < k && rows[i].contains(j)) left -= rows[i].at(j) * conj(other);
-        left = left / above.at(k);
-        rows[i].at(diagonal) -= left * conj(left);
-      }
-    }
-    if (kind == Factorization::ic0) rows[i].at(diagonal) = K(std::sqrt(real(rows[i].at(diagonal))));
-  }
-  return rows;
+/// The values of a matrix as kernels compute with them.
+template <class T>
+verify::Rows<kernel_t<T>> kernel_rows(const Csr<T>& A) {
+  return verify::with_values(verify::rows_of(A), [](const T& value) { return std::bit_cast<kernel_t<T>>(value); });
 }
 
 using Incomplete = OnBackendAndScalar;
@@ -70,8 +51,8 @@ TEST_P(Incomplete, factors_of_grids_and_of_rows_of_every_length) {
         const IncompleteFactor<T> factor(ctx, positive, kind);
         expect_factors(positive, factor.matrix(), kind);
         if (ctx.on_cuda()) continue;
-        const auto expected = textbook(positive, kind), found = rows_of<kernel_t<T>>(factor.matrix());
-        EXPECT_TRUE(expected == found) << "the textbook's bits";
+        const auto expected = verify::factorize(kernel_rows(positive), kind);
+        EXPECT_TRUE(kernel_rows(factor.matrix()).value == expected) << "the textbook's bits";
       }
   });
 }
@@ -120,7 +101,7 @@ TEST_P(Incomplete, ends_on_nan) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Incomplete);
+INSTANTIATE_TEST_SUITE_P(, Incomplete, backends_and_scalars, param_name);
 
 using IncompleteFacts = OnBackend;
 
@@ -161,7 +142,7 @@ TEST_P(IncompleteFacts, of_the_catalogue) {
   EXPECT_EQ(indefinite.structural_zero(), std::nullopt);
 }
 
-/// Kernel catalogue, TV-BILU0: full blocks, so a complete factorisation.
+/// Kernel catalogue, TV-BILU0: full blocks, so a complete factorization.
 TEST_P(IncompleteFacts, of_the_catalogue_in_blocks) {
   Context ctx = context();
   Bsr<double> A(4, 4, Blocking{2, 2, BlockOrder::row_major}, Array<std::int32_t>{0, 2, 4},
@@ -226,7 +207,7 @@ TEST_P(IncompleteFacts, what_does_not_fit_is_refused) {
   }
 }
 
-KRILL_ON_BACKENDS(IncompleteFacts);
+INSTANTIATE_TEST_SUITE_P(, IncompleteFacts, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,4 +1,4 @@
-#include "krill/sparse/formats/coo.hpp"
+#include "sparse/formats/coo.hpp"
 
 #include <gtest/gtest.h>
 

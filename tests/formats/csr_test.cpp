@@ -1,4 +1,4 @@
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr.hpp"
 
 #include <gtest/gtest.h>
 

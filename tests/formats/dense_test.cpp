@@ -1,4 +1,4 @@
-#include "krill/sparse/formats/dense.hpp"
+#include "sparse/formats/dense.hpp"
 
 #include <gtest/gtest.h>
 

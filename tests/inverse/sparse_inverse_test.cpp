@@ -1,9 +1,9 @@
-#include "krill/sparse/inverse/sparse_inverse.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
 
 #include <limits>
+#include <map>
 
-#include "krill/sparse/io/read.hpp"
-#include "tests/factor/factors.hpp"
+#include "sparse/io/read.hpp"
 #include "tests/io/files.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
@@ -15,25 +15,30 @@ namespace {
 
 constexpr InverseForm both_forms[] = {InverseForm::general, InverseForm::factored};
 
-Z at(const Rows<Z>& rows, std::int32_t i, std::int32_t j) {
-  const auto& row = rows[static_cast<std::size_t>(i)];
-  const auto found = row.find(j);
-  return found == row.end() ? Z(0) : found->second;
+template <class T, class Offset>
+verify::Rows<Z> rows_of(const Csr<T, Offset>& A) {
+  return verify::with_values(verify::rows_of(A), [](const T& value) { return to_z(value); });
+}
+/// Row i by columns.
+std::map<std::int32_t, Z> row_of(const verify::Rows<Z>& A, std::int32_t i) {
+  std::map<std::int32_t, Z> row;
+  for (std::size_t k = A.begin(i); k < A.end(i); ++k) row[A.col[k]] = A.value[k];
+  return row;
 }
 
 /// Row i of M solves its system: what elimination with partial pivoting leaves of a residual is k eps times the entries
 /// of its factors, of which L's are at most 1 and U's hardly grow, so k^2 eps max |a| sum |m|.
 template <class T>
-void expect_general_row(const Rows<Z>& a, std::int32_t i, const std::map<std::int32_t, Z>& row) {
+void expect_general_row(const verify::Rows<Z>& a, std::int32_t i, const std::map<std::int32_t, Z>& row) {
   double most = 0, sum = 0;
   for (const auto& [k, m] : row) {
     sum += std::abs(m);
-    for (const auto& [j, unused] : row) most = std::max(most, std::abs(at(a, k, j)));
+    for (const auto& [j, unused] : row) most = std::max(most, std::abs(a.at(k, j)));
   }
   const double k = static_cast<double>(row.size()), bound = 8 * k * k * epsilon<T>() * (most * sum + 1);
   for (const auto& [j, unused] : row) {
     Z residual = j == i ? -1 : 0;
-    for (const auto& [l, m] : row) residual += m * at(a, l, j);
+    for (const auto& [l, m] : row) residual += m * a.at(l, j);
     ASSERT_LE(std::abs(residual), bound) << i << ", " << j;
   }
 }
@@ -41,12 +46,12 @@ void expect_general_row(const Rows<Z>& a, std::int32_t i, const std::map<std::in
 /// Of the Hermitian A whose lower triangle is `a`: G A vanishes left of the diagonal, and G A G^H has ones on it. The
 /// factor R of a system has |R^H| |R| <= sqrt(a_jj a_ll), so rounding leaves k eps times sums of those.
 template <class T>
-void expect_factored_row(const Rows<Z>& a, std::int32_t i, const std::map<std::int32_t, Z>& row) {
+void expect_factored_row(const verify::Rows<Z>& a, std::int32_t i, const std::map<std::int32_t, Z>& row) {
   const auto hermitian = [&](std::int32_t l, std::int32_t j) {
-    if (l == j) return Z(at(a, j, j).real());
-    return l > j ? at(a, l, j) : std::conj(at(a, j, l));
+    if (l == j) return Z(a.at(j, j).real());
+    return l > j ? a.at(l, j) : std::conj(a.at(j, l));
   };
-  const auto root = [&](std::int32_t j) { return std::sqrt(at(a, j, j).real()); };
+  const auto root = [&](std::int32_t j) { return std::sqrt(a.at(j, j).real()); };
   double sum = 0;
   for (const auto& [l, g] : row) sum += std::abs(g) * root(l);
   const double rounding = 8 * static_cast<double>(row.size() + 2) * epsilon<T>() * sum;
@@ -67,21 +72,21 @@ void expect_factored_row(const Rows<Z>& a, std::int32_t i, const std::map<std::i
 /// Each row against its system, of long rows some; and the pattern, where no row is shortened.
 template <class T, class Offset>
 void expect_inverse(const Csr<T, Offset>& A, const Csr<T, Offset>& inverse, InverseForm form,
-                    std::size_t most = most_inverse_entries) {
-  const auto a = rows_of<Z>(A), m = rows_of<Z>(inverse);
-  ASSERT_EQ(a.size(), m.size());
+                    std::size_t most = max_inverse_entries) {
+  const auto a = rows_of(A), m = rows_of(inverse);
+  ASSERT_EQ(a.rows, m.rows);
   std::size_t long_rows = 0;
-  for (std::size_t r = 0; r < m.size(); ++r) {
-    const auto i = static_cast<std::int32_t>(r);
+  for (std::int32_t i = 0; i < m.rows; ++i) {
+    const std::map<std::int32_t, Z> row = row_of(m, i);
     std::vector<std::int32_t> wanted, found;
-    for (const auto& entry : a[r])
-      if (form == InverseForm::general || entry.first <= i) wanted.push_back(entry.first);
-    for (const auto& entry : m[r]) found.push_back(entry.first);
+    for (std::size_t k = a.begin(i); k < a.end(i); ++k)
+      if (form == InverseForm::general || a.col[k] <= i) wanted.push_back(a.col[k]);
+    for (const auto& entry : row) found.push_back(entry.first);
     if (wanted.size() <= most) {
       ASSERT_EQ(found, wanted) << i;
     }
-    if (m[r].size() > 60 && long_rows++ % 16 != 0) continue;
-    form == InverseForm::general ? expect_general_row<T>(a, i, m[r]) : expect_factored_row<T>(a, i, m[r]);
+    if (row.size() > 60 && long_rows++ % 16 != 0) continue;
+    form == InverseForm::general ? expect_general_row<T>(a, i, row) : expect_factored_row<T>(a, i, row);
   }
 }
 
@@ -237,7 +242,7 @@ TEST_P(Inverse, long_rows_are_shortened) {
       EXPECT_EQ(general.shortened_rows(), most < n ? 1 : 0);
       EXPECT_EQ(factored.longest_row(), std::min(most, 301));
       EXPECT_EQ(factored.shortened_rows(), most < 301 ? 1 : 0);
-      const auto whole = rows_of<Z>(general.matrix())[300], lower = rows_of<Z>(factored.matrix())[300];
+      const auto whole = row_of(rows_of(general.matrix()), 300), lower = row_of(rows_of(factored.matrix()), 300);
       const std::int32_t first = most < n ? std::max(0, 300 - most / 2) : 0;
       EXPECT_EQ(whole.begin()->first, first);
       EXPECT_EQ(whole.rbegin()->first, first + std::min(most, n) - 1);
@@ -273,19 +278,19 @@ TEST_P(Inverse, rows_without_a_solution_are_named) {
         const std::int32_t first = form == InverseForm::general ? spoilt : spoilt + 1;
         EXPECT_EQ(inverse.singular(), first);
         EXPECT_EQ(inverse.not_finite(), std::nullopt);
-        EXPECT_EQ(at(rows_of<Z>(inverse.matrix()), first, spoilt), Z(0));
-        const auto a = rows_of<Z>(blocks(T(1))), m = rows_of<Z>(inverse.matrix());
+        EXPECT_EQ(rows_of(inverse.matrix()).at(first, spoilt), Z(0));
+        const auto a = rows_of(blocks(T(1))), m = rows_of(inverse.matrix());
         for (std::int32_t i = 0; i < n; ++i)
           if (i / size != 2)
-            form == InverseForm::general ? expect_general_row<T>(a, i, m[static_cast<std::size_t>(i)])
-                                         : expect_factored_row<T>(a, i, m[static_cast<std::size_t>(i)]);
+            form == InverseForm::general ? expect_general_row<T>(a, i, row_of(m, i))
+                                         : expect_factored_row<T>(a, i, row_of(m, i));
         inverse.update(ctx, blocks(T(std::numeric_limits<real_t<T>>::infinity())));
         EXPECT_EQ(inverse.singular(), std::nullopt);
         EXPECT_EQ(inverse.not_finite(), spoilt);
         if (form == InverseForm::general) continue;
         inverse.update(ctx, blocks(T(-3)));
         EXPECT_EQ(inverse.singular(), spoilt);
-        EXPECT_EQ(at(rows_of<Z>(inverse.matrix()), spoilt, spoilt), Z(-3));
+        EXPECT_EQ(rows_of(inverse.matrix()).at(spoilt, spoilt), Z(-3));
       }
     }
   });
@@ -318,7 +323,7 @@ TEST_P(Inverse, hermitian_matrices_are_told_from_others) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Inverse);
+INSTANTIATE_TEST_SUITE_P(, Inverse, backends_and_scalars, param_name);
 
 using InverseReports = OnBackend;
 
@@ -329,7 +334,7 @@ TEST_P(InverseReports, what_does_not_fit_is_refused) {
   EXPECT_THROW(first_not_hermitian(ctx, wide), ShapeMismatch);
   const Csr<double> A = poisson2d<double>(4);
   EXPECT_THROW(SparseInverse<double>(ctx, A, InverseForm::general, 0), InvalidArgument);
-  EXPECT_THROW(SparseInverse<double>(ctx, A, InverseForm::general, most_inverse_entries + 1), InvalidArgument);
+  EXPECT_THROW(SparseInverse<double>(ctx, A, InverseForm::general, max_inverse_entries + 1), InvalidArgument);
   SparseInverse<double> inverse(ctx, A, InverseForm::factored);
   EXPECT_THROW(inverse.update(ctx, poisson2d<double>(5)), ShapeMismatch);
   if (ctx.on_cuda()) {
@@ -370,7 +375,7 @@ TEST_P(InverseReports, real_matrices) {
   for (const char* name : {"jpwh_991", "orsirr_1", "add20"}) check(name, InverseForm::general);
 }
 
-KRILL_ON_BACKENDS(InverseReports);
+INSTANTIATE_TEST_SUITE_P(, InverseReports, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,5 +1,5 @@
 // What analyze() says of small matrices whose properties are plain to see, and of random ones against a dense search.
-#include "krill/sparse/io/analyze.hpp"
+#include "sparse/io/analyze.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "krill/sparse/io/generate.hpp"
+#include "sparse/io/generate.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
 
@@ -164,14 +164,14 @@ TEST(AnalyzeDiagonal, is_positive_only_where_it_is_real) {
 TEST(AnalyzeDiagonal, is_measured_without_its_zeros) {
   const auto p = look(matrix<double>({{-3, 1, 0}, {1, 0, 1}, {0, 1, 0.5}}));
   EXPECT_EQ(p.negative_diagonal, 1);
-  EXPECT_EQ(p.least_diagonal, 0.5);
+  EXPECT_EQ(p.min_diagonal, 0.5);
   EXPECT_EQ(p.greatest_diagonal, 3);
 }
 
 TEST(AnalyzeRows, counts_those_that_add_up_to_rounding) {
   const auto p = look(matrix<double>({{0.3, -0.1, -0.2}, {0, 0, 1}, {1, -1, 0.25}}));
   EXPECT_EQ(p.null_rows, 1);  // 0.3 - 0.1 - 0.2 is -2.8e-17
-  EXPECT_NEAR(p.least_row_norm, 0.6, 4 * eps);
+  EXPECT_NEAR(p.min_row_norm, 0.6, 4 * eps);
   EXPECT_EQ(look(matrix<Z>({{Z(0, 1), Z(0, -1)}, {1, 1}})).null_rows, 1);
 }
 
@@ -300,7 +300,7 @@ TEST(AnalyzeValues, finds_what_is_not_finite_and_measures_the_rest) {
   EXPECT_EQ(first.col, 2);
   EXPECT_EQ(first.value, Z(-inf));
   EXPECT_TRUE(std::isnan(first.mirror.real()));
-  EXPECT_EQ(p.least_magnitude, 3);
+  EXPECT_EQ(p.min_magnitude, 3);
   EXPECT_EQ(p.greatest_magnitude, 4);
   EXPECT_EQ(p.stored_zeros, 1);
   EXPECT_EQ(p.frobenius_norm, 5);

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "krill/sparse/io/read.hpp"
+#include "sparse/io/read.hpp"
 #include "tests/io/dense.hpp"
 
 namespace krill::test {

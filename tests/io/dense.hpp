@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "krill/sparse/io/generate.hpp"
+#include "sparse/io/generate.hpp"
 #include "tests/support/oracle.hpp"
 
 namespace krill::test {

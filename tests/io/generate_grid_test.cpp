@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "krill/sparse/io/generate_elasticity.hpp"
+#include "sparse/io/generate_elasticity.hpp"
 #include "tests/io/dense.hpp"
 
 namespace krill::test {

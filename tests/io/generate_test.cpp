@@ -1,5 +1,5 @@
 // What all generators promise, and the random families.
-#include "krill/sparse/io/generate.hpp"
+#include "sparse/io/generate.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <set>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/counter_random.hpp"
-#include "krill/sparse/io/generate_rows.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/counter_random.hpp"
+#include "sparse/io/generate_rows.hpp"
 #include "tests/io/dense.hpp"
 
 namespace krill::test {

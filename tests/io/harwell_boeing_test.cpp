@@ -1,12 +1,12 @@
-#include "krill/sparse/io/harwell_boeing.hpp"
+#include "sparse/io/harwell_boeing.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <complex>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/fortran_fields.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/fortran_fields.hpp"
 #include "tests/io/files.hpp"
 
 namespace krill::test {

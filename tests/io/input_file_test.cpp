@@ -1,11 +1,11 @@
-#include "krill/sparse/io/input_file.hpp"
+#include "sparse/io/input_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/checksum.hpp"
-#include "krill/sparse/io/host_memory.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/checksum.hpp"
+#include "sparse/io/host_memory.hpp"
 #include "tests/io/files.hpp"
 
 namespace krill::test {

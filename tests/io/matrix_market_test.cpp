@@ -1,4 +1,4 @@
-#include "krill/sparse/io/matrix_market.hpp"
+#include "sparse/io/matrix_market.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -7,8 +7,8 @@
 #include <complex>
 #include <cstring>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/read.hpp"
 #include "tests/io/files.hpp"
 
 namespace krill::test {

@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/read.hpp"
 #include "tests/io/files.hpp"
 
 namespace krill::test {

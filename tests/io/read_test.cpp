@@ -1,10 +1,10 @@
-#include "krill/sparse/io/read.hpp"
+#include "sparse/io/read.hpp"
 
 #include <gtest/gtest.h>
 
 #include <complex>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 #include "tests/io/files.hpp"
 
 namespace krill::test {

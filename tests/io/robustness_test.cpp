@@ -5,9 +5,9 @@
 #include <complex>
 #include <random>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/harwell_boeing.hpp"
-#include "krill/sparse/io/matrix_market.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/harwell_boeing.hpp"
+#include "sparse/io/matrix_market.hpp"
 #include "tests/io/files.hpp"
 
 namespace krill::test {

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/triplets.hpp"
+#include "sparse/io/triplets.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -10,7 +10,7 @@
 #include <map>
 #include <random>
 
-#include "krill/sparse/core/error.hpp"
+#include "sparse/core/error.hpp"
 #include "tests/io/files.hpp"
 #include "tests/support/random.hpp"
 

@@ -1,4 +1,4 @@
-#include "krill/sparse/io/write_matrix_market.hpp"
+#include "sparse/io/write_matrix_market.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -11,9 +11,9 @@
 #include <limits>
 #include <random>
 
-#include "krill/sparse/core/error.hpp"
-#include "krill/sparse/io/atomic_file.hpp"
-#include "krill/sparse/io/read.hpp"
+#include "sparse/core/error.hpp"
+#include "sparse/io/atomic_file.hpp"
+#include "sparse/io/read.hpp"
 #include "tests/io/files.hpp"
 #include "tests/support/random.hpp"
 

@@ -1,14 +1,15 @@
-#include "krill/sparse/order/coloring.hpp"
+#include "sparse/order/coloring.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/io/generate.hpp"
+#include "apps/verify/references/coloring.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/io/generate.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
-#include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/references.hpp"
 
 namespace krill::test {
 namespace {
@@ -41,25 +42,25 @@ std::int32_t sequential_colors(const Graph& graph) {
 }
 
 /// All that a coloring promises whatever its quality.
-void expect_sound(const Graph& graph, const Coloring& made) {
-  const auto n = static_cast<std::int32_t>(graph.size());
+template <class T, class Offset>
+void expect_sound(const Csr<T, Offset>& A, const Coloring& made) {
+  const std::int32_t n = A.rows();
   const std::vector<std::int32_t> colors = contents(made.colors), offsets = contents(made.offsets),
-                                  order = contents(made.ordering.order()), places = contents(made.ordering.places());
+                                  order = contents(made.ordering.order()), inverse = contents(made.ordering.inverse());
   ASSERT_EQ(std::ssize(colors), n);
   ASSERT_EQ(std::ssize(order), n);
   ASSERT_EQ(std::ssize(offsets), made.count + 1);
   EXPECT_EQ(offsets.front(), 0);
   EXPECT_EQ(offsets.back(), n);
-  for (std::size_t i = 0; i < graph.size(); ++i)
-    for (const std::int32_t j : graph[i])
-      ASSERT_NE(colors[i], colors[static_cast<std::size_t>(j)]) << "rows " << i << " and " << j;
+  for (const auto& [row, col, value] : verify::clashes<T>(verify::rows_of(A), colors))
+    FAIL() << "rows " << row << " and " << col << " have the color " << colors[static_cast<std::size_t>(row)];
   for (std::int32_t c = 0; c < made.count; ++c) {
     const auto begin = offsets[static_cast<std::size_t>(c)], end = offsets[static_cast<std::size_t>(c) + 1];
     ASSERT_LT(begin, end) << "color " << c << " has no row";
     for (std::int32_t place = begin; place < end; ++place) {
       const std::int32_t row = order[static_cast<std::size_t>(place)];
       ASSERT_EQ(colors[static_cast<std::size_t>(row)], c);
-      ASSERT_EQ(places[static_cast<std::size_t>(row)], place);
+      ASSERT_EQ(inverse[static_cast<std::size_t>(row)], place);
       if (place > begin) {
         ASSERT_GT(row, order[static_cast<std::size_t>(place) - 1]);
       }
@@ -76,7 +77,7 @@ TEST_P(Colorings, are_sound_on_every_pattern) {
       SCOPED_TRACE(shape.name);
       const Csr<T, std::int64_t> A = random_csr<T, std::int64_t>(1, shape);
       const Coloring made = color(ctx, A);
-      expect_sound(joined_pattern(reference(A)), made);
+      expect_sound(A, made);
       EXPECT_EQ(contents(made.colors), contents(color(host, A).colors));
       EXPECT_EQ(contents(made.colors), contents(color(ctx, A).colors));
     }
@@ -87,13 +88,12 @@ TEST_P(Colorings, give_what_the_fraction_leaves_colors_of_their_own) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const Csr<T> A = random_dominant<T>(2, 3000, 8);
-    const Graph graph = joined_pattern(reference(A));
     const Coloring whole = color(ctx, A);
     const auto sizes = contents(whole.offsets);
     for (const double fraction : {0.0, 0.3, 0.8, 0.999}) {
       SCOPED_TRACE(fraction);
       const Coloring made = color(ctx, A, fraction);
-      expect_sound(graph, made);
+      expect_sound(A, made);
       std::int32_t classes = 0;
       while (sizes[static_cast<std::size_t>(classes)] < fraction * 3000) ++classes;
       EXPECT_EQ(made.count, classes + 3000 - sizes[static_cast<std::size_t>(classes)]);
@@ -102,7 +102,7 @@ TEST_P(Colorings, give_what_the_fraction_leaves_colors_of_their_own) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Colorings);
+INSTANTIATE_TEST_SUITE_P(, Colorings, backends_and_scalars, param_name);
 
 using ColoringQuality = OnBackend;
 
@@ -127,10 +127,9 @@ TEST_P(ColoringQuality, comes_near_the_sequential_greedy_algorithm) {
     SCOPED_TRACE(what);
     const AnyMatrix<double> any = generate<double>(options);
     const auto& A = std::get<Csr<double>>(any);
-    const Graph graph = joined_pattern(reference(A));
     const Coloring made = color(ctx, A);
-    expect_sound(graph, made);
-    const std::int32_t sequential = sequential_colors(graph);
+    expect_sound(A, made);
+    const std::int32_t sequential = sequential_colors(joined_pattern(reference(A)));
     EXPECT_LE(2 * made.count, 3 * sequential) << made.count << " colors, sequential " << sequential;
     EXPECT_EQ(contents(made.colors), contents(color(host, A).colors));
   }
@@ -180,17 +179,17 @@ TEST_P(ColoringQuality, colors_long_rows_first) {
                       std::move(values));
   validate(A);
   const Coloring made = color(ctx, A);
-  expect_sound(joined_pattern(reference(A)), made);
+  expect_sound(A, made);
   EXPECT_EQ(made.colors.host()[hub], 0);
   EXPECT_EQ(made.count, 3);
 }
 
-KRILL_ON_BACKENDS(ColoringQuality);
+INSTANTIATE_TEST_SUITE_P(, ColoringQuality, backends, param_name);
 
 TEST(ColorSequence, has_a_step_for_every_row) {
-  for (const ColorSequence& sequence :
-       {ColorSequence{1000, 1000, 1}, ColorSequence{1000, 100, 10}, ColorSequence{1001, 334, 3},
-        ColorSequence{999, 64, 16}, ColorSequence{70, 35, 2}, ColorSequence{71, 35, 3}}) {
+  for (const detail::ColorSequence& sequence :
+       {detail::ColorSequence{1000, 1000, 1}, detail::ColorSequence{1000, 100, 10}, detail::ColorSequence{1001, 334, 3},
+        detail::ColorSequence{999, 64, 16}, detail::ColorSequence{70, 35, 2}, detail::ColorSequence{71, 35, 3}}) {
     SCOPED_TRACE(testing::Message() << sequence.rows << " rows, chunks of " << sequence.chunk);
     std::int32_t found = 0;
     for (std::int64_t step = 0; step < sequence.steps(); ++step) {

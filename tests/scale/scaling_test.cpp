@@ -1,4 +1,4 @@
-#include "krill/sparse/scale/scaling.hpp"
+#include "sparse/scale/scaling.hpp"
 
 #include <cmath>
 #include <map>
@@ -176,7 +176,7 @@ TEST_P(Scalings, name_what_cannot_be_divided_by) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Scalings);
+INSTANTIATE_TEST_SUITE_P(, Scalings, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

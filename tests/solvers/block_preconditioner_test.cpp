@@ -1,6 +1,8 @@
 // Preconditioners that work with blocks, against dense matrices.
-#include "krill/sparse/convert/to_format.hpp"
+#include "apps/verify/references/factorization.hpp"
+#include "sparse/convert/to_format.hpp"
 #include "tests/solvers/applied.hpp"
+#include "tests/support/references.hpp"
 
 namespace krill::test {
 namespace {
@@ -45,33 +47,45 @@ TEST_P(BlockPreconditioner, block_jacobi_pivots) {
   });
 }
 
+/// A block as a number, for ILU(0) of a matrix of blocks.
+struct Block {
+  DenseZ m;
+  explicit Block(DenseZ d) : m(std::move(d)) {}
+  explicit Block(std::int64_t) : m{0} {}
+  friend Block operator*(const Block& a, const Block& b) { return Block(a.m * b.m); }
+  friend Block operator-(const Block& a, const Block& b) { return Block(sum(b.m, -1, a.m)); }
+  friend Block operator/(const Block& a, const Block& b) { return Block(a.m * inverse(b.m)); }
+};
+
+/// The blocks of A that have an entry; the last ones go on with the identity.
+verify::Rows<Block> in_blocks(const DenseZ& A, std::int64_t dim) {
+  const auto blocks = static_cast<std::int32_t>((A.n + dim - 1) / dim);
+  verify::Rows<Block> rows{blocks, blocks, {0}, {}, {}};
+  for (std::int32_t I = 0; I < blocks; ++I) {
+    for (std::int32_t J = 0; J < blocks; ++J) {
+      DenseZ block{dim};
+      for (std::int64_t i = 0; i < dim; ++i)
+        for (std::int64_t j = 0; j < dim; ++j)
+          block(i, j) =
+              I * dim + i < A.n && J * dim + j < A.n ? A(I * dim + i, J * dim + j) : (I == J && i == j ? 1 : 0);
+      if (std::ranges::any_of(block.entries, [](Z v) { return v != 0.0; }))
+        rows.col.push_back(J), rows.value.emplace_back(std::move(block));
+    }
+    rows.offsets.push_back(rows.col.size());
+  }
+  return rows;
+}
+
 /// The block ILU(0) of A: L with identities on its diagonal, and U.
 std::pair<DenseZ, DenseZ> block_ilu0(const DenseZ& A, std::int64_t dim) {
-  const std::int64_t blocks = (A.n + dim - 1) / dim;
-  const auto cut = [&](const DenseZ& M, std::int64_t I, std::int64_t J) {
-    DenseZ block{dim};
-    for (std::int64_t i = 0; i < dim; ++i)
-      for (std::int64_t j = 0; j < dim; ++j)
-        block(i, j) = I * dim + i < A.n && J * dim + j < A.n ? M(I * dim + i, J * dim + j) : (I == J && i == j ? 1 : 0);
-    return block;
-  };
-  const auto paste = [&](DenseZ& M, std::int64_t I, std::int64_t J, const DenseZ& block) {
+  const verify::Rows<Block> rows = in_blocks(A, dim);
+  const std::vector<Block> blocks = verify::ilu0(rows);
+  DenseZ factor{A.n};
+  rows.for_places([&](std::int64_t I, std::size_t k) {
     for (std::int64_t i = 0; i < dim && I * dim + i < A.n; ++i)
-      for (std::int64_t j = 0; j < dim && J * dim + j < A.n; ++j) M(I * dim + i, J * dim + j) = block(i, j);
-  };
-  const auto stored = [&](std::int64_t I, std::int64_t J) {
-    const DenseZ block = cut(A, I, J);
-    return std::ranges::any_of(block.entries, [](Z v) { return v != 0.0; });
-  };
-  DenseZ factor = A;
-  for (std::int64_t I = 0; I < blocks; ++I)
-    for (std::int64_t K = 0; K < I; ++K) {
-      if (!stored(I, K)) continue;
-      const DenseZ left = cut(factor, I, K) * inverse(cut(factor, K, K));
-      paste(factor, I, K, left);
-      for (std::int64_t J = K + 1; J < blocks; ++J)
-        if (stored(I, J) && stored(K, J)) paste(factor, I, J, sum(left * cut(factor, K, J), -1, cut(factor, I, J)));
-    }
+      for (std::int64_t j = 0; j < dim && rows.col[k] * dim + j < A.n; ++j)
+        factor(I * dim + i, rows.col[k] * dim + j) = blocks[k].m(i, j);
+  });
   DenseZ L = part(factor, [&](auto i, auto j) { return i / dim > j / dim; });
   for (std::int64_t i = 0; i < A.n; ++i) L(i, i) = 1;
   return {L, part(factor, [&](auto i, auto j) { return i / dim <= j / dim; })};
@@ -80,7 +94,7 @@ std::pair<DenseZ, DenseZ> block_ilu0(const DenseZ& A, std::int64_t dim) {
 /// Rounding of the factors, which diagonal dominance keeps from growing, beside that of the solves.
 constexpr double of_factors = 20;
 
-TEST_P(BlockPreconditioner, factorisations_in_blocks_are_those_of_the_blocks) {
+TEST_P(BlockPreconditioner, factorizations_in_blocks_are_those_of_the_blocks) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     for (const int dim : {1, 3, 4}) {
@@ -102,7 +116,7 @@ TEST_P(BlockPreconditioner, factorisations_in_blocks_are_those_of_the_blocks) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(BlockPreconditioner);
+INSTANTIATE_TEST_SUITE_P(, BlockPreconditioner, backends_and_scalars, param_name);
 
 using BlockChoice = OnBackend;
 
@@ -124,7 +138,7 @@ TEST_P(BlockChoice, takes_the_matrix_own_blocks_or_those_of_its_pattern) {
   EXPECT_EQ(from(to_csr(ctx, blocked)).first, 3);  // zeros in blocks are entries of CSR
 }
 
-KRILL_ON_BACKENDS(BlockChoice);
+INSTANTIATE_TEST_SUITE_P(, BlockChoice, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

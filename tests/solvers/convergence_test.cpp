@@ -69,7 +69,7 @@ TEST_P(Convergence, preconditioners_save_iterations) {
         if (sizeof(real_t<T>) == 4) continue;
         std::visit(
             [](auto& o) {
-              if constexpr (requires { o.precision; }) o.precision = KeptPrecision::float32;
+              if constexpr (requires { o.precision = KeptPrecision::float32; }) o.precision = KeptPrecision::float32;
             },
             M);
         const Solved<T> lower = solve(ctx, A, b, options, M);
@@ -205,7 +205,7 @@ TEST_P(Convergence, every_run_gives_the_same_bits) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Convergence);
+INSTANTIATE_TEST_SUITE_P(, Convergence, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

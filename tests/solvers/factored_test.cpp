@@ -1,5 +1,5 @@
 // Preconditioners by sweeps, and by approximate solves with factors.
-#include "krill/solvers/precond/preconditioner.hpp"
+#include "solvers/precond/preconditioner.hpp"
 #include "tests/solvers/systems.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/replay.hpp"
@@ -7,11 +7,12 @@
 namespace krill::test {
 namespace {
 
-constexpr TriangularSolve all_solves[] = {
-    TriangularSolve::automatic, TriangularSolve::natural, TriangularSolve::by_level, TriangularSolve::level_kernels,
-    TriangularSolve::one_block, TriangularSolve::jacobi,  TriangularSolve::isai};
+constexpr FactorSolveMethod all_solves[] = {FactorSolveMethod::automatic, FactorSolveMethod::natural,
+                                            FactorSolveMethod::by_level,  FactorSolveMethod::level_kernels,
+                                            FactorSolveMethod::one_block, FactorSolveMethod::jacobi,
+                                            FactorSolveMethod::isai};
 constexpr FactorSolveOptions approximate_solves[] = {
-    {TriangularSolve::jacobi, 4}, {TriangularSolve::isai, 1, 0}, {TriangularSolve::isai, 1, 1}};
+    {FactorSolveMethod::jacobi, 4}, {FactorSolveMethod::isai, 1, 0}, {FactorSolveMethod::isai, 1, 1}};
 
 Ic0Options ic0(const FactorSolveOptions& solve) {
   Ic0Options options;
@@ -43,13 +44,13 @@ std::vector<T> applied(Context& ctx, const Csr<T>& A, const PreconditionerOption
 
 using FactoredSolves = OnBackendAndScalar;
 
-/// Enough sweeps of the factorisation, and of the solves: the grid has 39 levels.
+/// Enough sweeps of the factorization, and of the solves: the grid has 39 levels.
 TEST_P(FactoredSolves, many_sweeps_are_the_exact_preconditioner) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const Csr<T> A = poisson2d<T>(20);
     const auto r = random_vector<T>(1, A.rows());
-    const FactorSolveOptions by_sweeps{TriangularSolve::jacobi, 39};
+    const FactorSolveOptions by_sweeps{FactorSolveMethod::jacobi, 39};
     const auto expect_near = [&](const PreconditionerOptions& options, const PreconditionerOptions& exact) {
       const auto found = applied(ctx, A, options, r), expected = applied(ctx, A, exact, r);
       // The factors' condition number is below 100 on so small a grid.
@@ -103,9 +104,9 @@ TEST_P(FactoredSolves, converge_whichever_way_triangles_are_solved) {
       return solved.report.iterations;
     };
     const auto exact = iterations(pcg, Ic0Options{}), diagonal = iterations(pcg, JacobiOptions{});
-    for (const TriangularSolve method : all_solves) {
+    for (const FactorSolveMethod method : all_solves) {
       const FactorSolveOptions solve{method, 5, 0};
-      const bool approximate = method == TriangularSolve::jacobi || method == TriangularSolve::isai;
+      const bool approximate = method == FactorSolveMethod::jacobi || method == FactorSolveMethod::isai;
       for (const PreconditionerOptions& options :
            {PreconditionerOptions(ic0(solve)), PreconditionerOptions(paric0(5, solve))}) {
         const auto found = iterations(pcg, options);
@@ -118,7 +119,7 @@ TEST_P(FactoredSolves, converge_whichever_way_triangles_are_solved) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(FactoredSolves);
+INSTANTIATE_TEST_SUITE_P(, FactoredSolves, backends_and_scalars, param_name);
 
 using FactoredFacts = OnBackend;
 
@@ -156,10 +157,10 @@ TEST_P(FactoredFacts, are_reported) {
   EXPECT_LT(std::get<double>(fact(paric0(78), "nonlinear_residual")), 1e-14);
   EXPECT_EQ(std::get<std::int64_t>(fact(parilu0(1), "factor_nonzeros")), 400 + 4 * 20 * 19);
   EXPECT_EQ(std::get<std::int64_t>(fact(paric0(1), "factor_nonzeros")), 400 + 2 * 20 * 19);
-  EXPECT_EQ(std::get<std::int64_t>(fact(ic0({TriangularSolve::isai}), "factor_nonzeros")), 400 + 2 * 20 * 19);
-  EXPECT_EQ(std::get<std::string>(fact(ic0({TriangularSolve::isai}), "upper_method")), "isai");
-  EXPECT_EQ(std::get<std::string>(fact(ilu0({TriangularSolve::jacobi}), "lower_method")), "jacobi");
-  EXPECT_EQ(std::get<std::string>(fact(ilu0({TriangularSolve::by_level}), "lower_method")), "by_level");
+  EXPECT_EQ(std::get<std::int64_t>(fact(ic0({FactorSolveMethod::isai}), "factor_nonzeros")), 400 + 2 * 20 * 19);
+  EXPECT_EQ(std::get<std::string>(fact(ic0({FactorSolveMethod::isai}), "upper_method")), "isai");
+  EXPECT_EQ(std::get<std::string>(fact(ilu0({FactorSolveMethod::jacobi}), "lower_method")), "jacobi");
+  EXPECT_EQ(std::get<std::string>(fact(ilu0({FactorSolveMethod::by_level}), "lower_method")), "by_level");
 }
 
 TEST_P(FactoredFacts, what_cannot_be_factored_by_sweeps_is_refused) {
@@ -244,7 +245,7 @@ TEST_P(FactoredFacts, shift_nonzero_has_no_size_for_a_matrix_of_zeros_or_nan) {
   }
 }
 
-KRILL_ON_BACKENDS(FactoredFacts);
+INSTANTIATE_TEST_SUITE_P(, FactoredFacts, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -209,7 +209,7 @@ TEST_P(Failure, thousand_random_systems_are_never_called_converged_wrongly) {
   }
 }
 
-KRILL_ON_BACKENDS(Failure);
+INSTANTIATE_TEST_SUITE_P(, Failure, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,10 +1,19 @@
 // Incomplete sparse approximate inverses as preconditioners.
+#include "apps/verify/references/sparse_inverse.hpp"
 #include "tests/solvers/applied.hpp"
+#include "tests/support/references.hpp"
 
 namespace krill::test {
 namespace {
 
-IsaiOptions isai(IsaiForm form, int most_entries = 256) { return {form, most_entries, KeptPrecision::automatic}; }
+IsaiOptions isai(IsaiForm form, int max_entries = 256) { return {form, max_entries, KeptPrecision::automatic}; }
+
+/// M, or G.
+template <class T>
+Reference incomplete_inverse(const Csr<T>& A, bool factored) {
+  const InverseForm form = factored ? InverseForm::factored : InverseForm::general;
+  return reference(verify::sparse_inverse(verify::rows_of(A), form, max_inverse_entries));
+}
 
 Reference absolute(Reference A) {
   for (Z& value : A.value) value = std::abs(value);
@@ -14,7 +23,7 @@ std::vector<Z> times(Op op, const Reference& A, const std::vector<Z>& x) { retur
 
 using Isai = OnBackendAndScalar;
 
-TEST_P(Isai, multiplies_with_the_inverse_that_dense_matrices_give) {
+TEST_P(Isai, multiplies_with_the_inverse_that_dense_systems_give) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const auto check = [&](const Csr<T>& A, IsaiForm form) {
@@ -22,7 +31,7 @@ TEST_P(Isai, multiplies_with_the_inverse_that_dense_matrices_give) {
       const auto M = made<T>(ctx, isai(form), AnyMatrix<T>(A.clone()));
       const auto r = random_vector<T>(1, A.rows());
       const auto z = applied(ctx, *M, r);
-      const Reference exact = incomplete_inverse(reference(A), factored), size = absolute(exact);
+      const Reference exact = incomplete_inverse(A, factored), size = absolute(exact);
       auto expected = times(Op::none, exact, to_reference(r));
       std::vector<Z> bound = times(Op::none, size, std::vector<Z>(r.size(), std::sqrt(2.0)));
       if (factored) expected = times(Op::adjoint, exact, expected), bound = times(Op::adjoint, size, bound);
@@ -60,7 +69,7 @@ TEST_P(Isai, saves_iterations_and_converges_with_shortened_rows) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Isai);
+INSTANTIATE_TEST_SUITE_P(, Isai, backends_and_scalars, param_name);
 
 using IsaiFacts = OnBackend;
 
@@ -69,7 +78,7 @@ TEST_P(IsaiFacts, pcg_takes_the_iterations_of_a_dense_reference) {
   for (const Csr<double>& A : {poisson2d<double>(30), random_hpd<double>(6, 700, 12)}) {
     const auto b = random_vector<double>(7, A.rows());
     const Reference judged = reference(A);
-    const int expected = dense_inverse_cg_iterations(judged, incomplete_inverse(judged, true), to_reference(b), 1e-8);
+    const int expected = dense_inverse_cg_iterations(judged, incomplete_inverse(A, true), to_reference(b), 1e-8);
     EXPECT_NEAR(solve(ctx, A, b, SolverOptions(PcgOptions{}), IsaiOptions{}).report.iterations, expected, 1);
   }
 }
@@ -127,7 +136,7 @@ TEST_P(IsaiFacts, what_has_no_inverse_is_refused) {
   EXPECT_THROW(make_preconditioner<double>(ctx, IsaiOptions{}, wide), ShapeMismatch);
 }
 
-KRILL_ON_BACKENDS(IsaiFacts);
+INSTANTIATE_TEST_SUITE_P(, IsaiFacts, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

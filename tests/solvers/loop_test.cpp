@@ -1,9 +1,9 @@
-#include "krill/solvers/loop.hpp"
+#include "solvers/loop.hpp"
 
 #include <chrono>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/vector/vector.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/vector/vector.hpp"
 #include "tests/solvers/systems.hpp"
 
 namespace krill::test {
@@ -117,6 +117,23 @@ TEST_P(Loop, an_array_that_a_capture_would_allocate_or_upload_is_named) {
   }
 }
 
+TEST_P(Loop, the_body_runs_directly_once_a_graph) {
+  Context ctx = context();
+  Array<double> x(std::vector<double>(10, 1.0));
+  Array<Progress> progress(std::vector<Progress>(1));
+  LoopGraph graph;
+  int calls = 0;
+  for (int round = 0; round < 3; ++round) {
+    progress.edit()[0] = {.reason = Reason::converged};  // nothing is left to do: no body has an effect
+    iterate(ctx, graph, progress, [&] { ++calls, axpby(ctx, 2.0, x, 0.0, x); });
+    if (round > 0) continue;
+    EXPECT_EQ(calls > 1, ctx.on_cuda()) << "directly, and captured";
+    calls = 0;
+  }
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(x.host()[5], 1.0);
+}
+
 TEST_P(Loop, a_plan_serves_one_context_after_another) {
   Context one = context(), two = context(), host = Context::host();
   const AnyMatrix<double> A(poisson2d<double>(30));
@@ -124,7 +141,7 @@ TEST_P(Loop, a_plan_serves_one_context_after_another) {
   const auto M = make_preconditioner(one, PreconditionerOptions(JacobiOptions{}), A);
   const auto solver = make_solver<double>(SolverOptions(PcgOptions{}), op, *M);
   const Array<double> b(std::vector<double>(900, 1.0));
-  for (Context* ctx : {&one, &two, &host, &one}) {
+  for (Context* ctx : {&one, &two, &host, &one, &one, &host, &two}) {
     Array<double> x(std::vector<double>(900, 0.0));
     EXPECT_EQ(solver->solve(*ctx, b, x).reason, Reason::converged);
   }
@@ -163,7 +180,7 @@ TEST_P(Loop, a_time_limit_ends_a_solve) {
   }
 }
 
-KRILL_ON_BACKENDS(Loop);
+INSTANTIATE_TEST_SUITE_P(, Loop, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

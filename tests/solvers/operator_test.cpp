@@ -1,7 +1,9 @@
-#include "krill/solvers/operator.hpp"
+#include "solvers/operator.hpp"
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/convert/formats.hpp"
+#include "solvers/precond/preconditioner.hpp"
+#include "solvers/solver.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/formats.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -49,7 +51,48 @@ TEST_P(MatrixOperators, every_context_has_a_plan_of_its_own_that_stays) {
     }
 }
 
-KRILL_ON_BACKENDS(MatrixOperators);
+TEST_P(MatrixOperators, multiply_with_transposes_of_rectangular_matrices) {
+  Context ctx = context();
+  Csr<std::complex<double>> csr =
+      random_csr<std::complex<double>>(94, {"wide", 300, 500, [](std::int32_t i, auto&) { return i % 7; }});
+  AnyMatrix<std::complex<double>> A(csr.clone());
+  MatrixOperator<std::complex<double>> op(A);
+  EXPECT_EQ(op.rows(), 300);
+  EXPECT_EQ(op.cols(), 500);
+  for (int round = 0; round < 2; ++round) {
+    for (const Op which : {Op::none, Op::transpose, Op::adjoint}) {
+      const std::int64_t from = which == Op::none ? op.cols() : op.rows(), to = op.rows() + op.cols() - from;
+      const auto x = random_vector<std::complex<double>>(95, from);
+      Array<std::complex<double>> y(to);
+      op.apply(ctx, which, Array<std::complex<double>>(x), y);
+      const Product expected = product(which, 1.0, reference(csr), to_reference(x), 0.0,
+                                       std::vector<Z>(static_cast<std::size_t>(to)), epsilon<double>());
+      for (std::size_t i = 0; i < expected.y.size(); ++i)
+        ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "entry " << i;
+    }
+    for (auto& value : csr.values().edit()) value *= 3.0;
+    update_values(ctx, csr, A);
+    op.update(ctx);
+  }
+}
+
+TEST(Operators, without_a_transpose_say_so) { EXPECT_THROW(require_plain(Op::adjoint), InvalidArgument); }
+
+TEST(Solvers, refuse_an_operator_that_is_not_square) {
+  class Wide final : public Operator<double> {
+   public:
+    std::int64_t rows() const override { return 3; }
+    std::int64_t cols() const override { return 4; }
+    void apply(Context&, Op, const Array<double>&, Array<double>&, const Dots<double>&) const override {}
+  };
+  Context ctx = Context::host();
+  const Wide A;
+  const AnyMatrix<double> square(random_hpd<double>(1, 3, 2));
+  const auto M = make_preconditioner(ctx, PreconditionerOptions(NoPreconditioner{}), square);
+  EXPECT_THROW(make_solver<double>(PcgOptions{}, A, *M), ShapeMismatch);
+}
+
+INSTANTIATE_TEST_SUITE_P(, MatrixOperators, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -166,7 +166,8 @@ TEST_P(PreconditionerApply, in_single_precision_are_those_of_the_matrix_in_singl
       const auto wanted = applied(ctx, *made<Low>(ctx, options, low), low_r);
       const bool has = std::visit(
           [](auto& o) {
-            if constexpr (requires { o.precision; }) return o.precision = KeptPrecision::float32, true;
+            if constexpr (requires { o.precision = KeptPrecision::float32; })
+              return o.precision = KeptPrecision::float32, true;
             return false;
           },
           options);
@@ -177,7 +178,7 @@ TEST_P(PreconditionerApply, in_single_precision_are_those_of_the_matrix_in_singl
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(PreconditionerApply);
+INSTANTIATE_TEST_SUITE_P(, PreconditionerApply, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,6 +1,6 @@
-#include "krill/solvers/precond/preconditioner.hpp"
+#include "solvers/precond/preconditioner.hpp"
 
-#include "krill/sparse/convert/to_format.hpp"
+#include "sparse/convert/to_format.hpp"
 #include "tests/solvers/systems.hpp"
 #include "tests/support/assertions.hpp"
 
@@ -117,7 +117,7 @@ TEST_P(Preconditioners, sweeps_and_polynomials_name_the_diagonal_that_they_canno
       std::string::npos);
 }
 
-TEST_P(Preconditioners, factorisations_in_blocks_name_rows_and_block_rows) {
+TEST_P(Preconditioners, factorizations_in_blocks_name_rows_and_block_rows) {
   Context ctx = context();
   Bilu0Options lu;
   Bic0Options cholesky;
@@ -208,10 +208,10 @@ TEST_P(Preconditioners, are_the_same_for_both_widths_of_offsets) {
 class Counted final : public Operator<double> {
  public:
   explicit Counted(const AnyMatrix<double>& A) : A_(A) {}
-  std::int64_t size() const override { return A_.size(); }
-  void apply(Context& ctx, const Array<double>& x, Array<double>& y, const Dots<double>& dots) const override {
+  std::int64_t rows() const override { return A_.rows(); }
+  void apply(Context& ctx, Op op, const Array<double>& x, Array<double>& y, const Dots<double>& dots) const override {
     ++products;
-    A_.apply(ctx, x, y, dots);
+    A_.apply(ctx, op, x, y, dots);
   }
   mutable int products = 0;
 
@@ -234,7 +234,7 @@ TEST_P(Preconditioners, chebyshev_multiplies_through_the_operator_that_it_is_giv
   EXPECT_EQ(contents(own), contents(z));
 }
 
-KRILL_ON_BACKENDS(Preconditioners);
+INSTANTIATE_TEST_SUITE_P(, Preconditioners, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -45,7 +45,7 @@ TEST_P(RichardsonSolves, an_exact_inverse_takes_an_iteration) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(RichardsonSolves);
+INSTANTIATE_TEST_SUITE_P(, RichardsonSolves, backends_and_scalars, param_name);
 
 using RichardsonCounts = OnBackend;
 
@@ -72,7 +72,7 @@ TEST_P(RichardsonCounts, without_a_preconditioner_the_residual_itself_is_the_cor
   EXPECT_EQ(solve(ctx, A, random_vector<double>(75, 100), options).report.reason, Reason::diverged);
 }
 
-KRILL_ON_BACKENDS(RichardsonCounts);
+INSTANTIATE_TEST_SUITE_P(, RichardsonCounts, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,6 +1,9 @@
 // What the solver tests share: a solve from start to end on arrays of the test's own.
 #pragma once
-#include "krill/solvers/solver.hpp"
+#include "apps/samples/preconditioners.hpp"
+#include "apps/samples/solvers.hpp"
+#include "solvers/precond/preconditioner.hpp"
+#include "solvers/solver.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -31,37 +34,26 @@ Solved<T> solve(Context& ctx, const Csr<T>& A, const std::vector<T>& b, const So
 }
 
 inline std::vector<SolverOptions> all_solvers(double relative = 1e-8, int max_iterations = 2000) {
-  PcgOptions pcg;
-  GmresOptions gmres;
-  BicgstabOptions bicgstab;
-  pcg.stop.relative = gmres.stop.relative = bicgstab.stop.relative = relative;
-  pcg.max_iterations = gmres.max_iterations = bicgstab.max_iterations = max_iterations;
-  return {pcg, gmres, bicgstab};
+  std::vector<SolverOptions> all;
+  for (const apps::SolverSample& sample : apps::solver_samples(apps::in_tests, relative)) {
+    all.push_back(sample.options);
+    std::visit([&](auto& o) { o.max_iterations = max_iterations; }, all.back());
+  }
+  return all;
 }
 inline std::string name(const SolverOptions& options) {
   return std::visit([](const auto& o) { return std::string(o.type); }, options);
 }
 
-/// Those that are Hermitian positive definite where A is.
-inline std::vector<PreconditionerOptions> hermitian_preconditioners() {
-  Bic0Options in_blocks;
-  in_blocks.block_dim = 3;
-  return {JacobiOptions{}, BlockJacobiOptions{4}, ChebyshevOptions{}, GaussSeidelOptions{}, SsorOptions{1.3},
-          Ilu0Options{},   Ic0Options{},          in_blocks,          IsaiOptions{}};
+/// The samples for Hermitian positive definite matrices, or those for general ones.
+inline std::vector<PreconditionerOptions> preconditioners(bool definite) {
+  std::vector<PreconditionerOptions> some;
+  for (const apps::PreconditionerSample& sample : apps::preconditioner_samples(apps::in_tests))
+    if (definite ? sample.with_pcg() : sample.with_others()) some.push_back(sample.options);
+  return some;
 }
-/// Those for general matrices.
-inline std::vector<PreconditionerOptions> general_preconditioners() {
-  Bilu0Options in_blocks;
-  in_blocks.block_dim = 3;
-  return {JacobiOptions{},
-          BlockJacobiOptions{4},
-          GaussSeidelOptions{SweepDirection::forward},
-          GaussSeidelOptions{SweepDirection::backward},
-          SsorOptions{0.8},
-          Ilu0Options{},
-          in_blocks,
-          IsaiOptions{}};
-}
+inline std::vector<PreconditionerOptions> hermitian_preconditioners() { return preconditioners(true); }
+inline std::vector<PreconditionerOptions> general_preconditioners() { return preconditioners(false); }
 inline std::string name(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return std::string(o.type); }, options);
 }

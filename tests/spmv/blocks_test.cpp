@@ -1,8 +1,8 @@
 // Products of blocks: what sticks out of the matrix, what is no entry, odd sizes and addresses, long block rows.
-#include "krill/sparse/convert/formats.hpp"
-#include "krill/sparse/spmv/plan.hpp"
-#include "krill/sparse/spmv/product.hpp"
-#include "krill/sparse/spmv/spmv.hpp"
+#include "sparse/convert/formats.hpp"
+#include "sparse/spmv/plan.hpp"
+#include "sparse/spmv/product.hpp"
+#include "sparse/spmv/spmv.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -214,7 +214,7 @@ TEST_P(Blocks, of_long_block_rows_are_divided_without_a_change_of_result) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Blocks);
+INSTANTIATE_TEST_SUITE_P(, Blocks, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

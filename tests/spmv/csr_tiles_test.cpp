@@ -1,9 +1,9 @@
-#include "krill/sparse/spmv/csr_tiles.hpp"
+#include "sparse/spmv/csr_tiles.hpp"
 
 #include <algorithm>
 
-#include "krill/sparse/spmv/csr_tiles_passes.hpp"
-#include "krill/sparse/spmv/spmv.hpp"
+#include "sparse/spmv/csr_tiles_passes.hpp"
+#include "sparse/spmv/spmv.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -69,7 +69,7 @@ void expect_partition(const Found& found, const std::vector<std::int64_t>& offse
     }
   }
   EXPECT_EQ(long_rows, listed);
-  EXPECT_LE(std::ssize(long_rows), found.tiling.most_long_rows(offset(rows)));
+  EXPECT_LE(std::ssize(long_rows), found.tiling.max_long_rows(offset(rows)));
 }
 
 TEST(CsrTiles, cover_every_profile_of_rows) {
@@ -143,7 +143,7 @@ TEST_P(HugeOffsets, are_followed_by_csr) {
           Array<CsrTile> tiles(count + 1);
           Array<K> sums(2 * std::int64_t{count});
           Array<unsigned> arrived(count);
-          Array<std::int32_t> long_starts(count + 2), long_rows(tiling.most_long_rows(p.a.nnz));
+          Array<std::int32_t> long_starts(count + 2), long_rows(tiling.max_long_rows(p.a.nnz));
           const CsrTilesView view{tiling,
                                   count,
                                   tiles.write(where),
@@ -161,7 +161,7 @@ TEST_P(HugeOffsets, are_followed_by_csr) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(HugeOffsets);
+INSTANTIATE_TEST_SUITE_P(, HugeOffsets, backends_and_scalars, param_name);
 
 using ShortRows = OnBackendAndScalar;
 
@@ -258,7 +258,7 @@ TEST_P(ShortRows, may_have_a_long_one_after_any_number_of_them) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(ShortRows);
+INSTANTIATE_TEST_SUITE_P(, ShortRows, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,8 +1,8 @@
 // Products of every format.
-#include "krill/sparse/convert/to_format.hpp"
-#include "krill/sparse/spmv/plan.hpp"
-#include "krill/sparse/spmv/product.hpp"
-#include "krill/sparse/spmv/spmv.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/spmv/plan.hpp"
+#include "sparse/spmv/product.hpp"
+#include "sparse/spmv/spmv.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/formats.hpp"
 #include "tests/support/oracle.hpp"
@@ -216,7 +216,7 @@ TEST_P(FormatSpmv, one_based_views_of_every_format_are_honored) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(FormatSpmv);
+INSTANTIATE_TEST_SUITE_P(, FormatSpmv, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/core/pass_host.hpp"
-#include "krill/sparse/spmv/plan.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/pass_host.hpp"
+#include "sparse/spmv/plan.hpp"
 #include "tests/support/backends.hpp"
 
 namespace krill::test {
@@ -157,7 +157,7 @@ TEST_P(Huge, matrices_are_transposed) {
   EXPECT_EQ(transposed.row_offsets().host().back(), A.nnz());
 }
 
-KRILL_ON_BACKENDS(Huge);
+INSTANTIATE_TEST_SUITE_P(, Huge, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

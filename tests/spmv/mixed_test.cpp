@@ -1,4 +1,4 @@
-#include "krill/sparse/spmv/mixed.hpp"
+#include "sparse/spmv/mixed.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "krill/sparse/convert/convert.hpp"
+#include "sparse/convert/convert.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
@@ -379,7 +379,7 @@ TEST_P(MixedBytes, are_converted_as_on_the_host) {
   expect_converted_as_on_the_host<BFloat16>(ctx);
 }
 
-KRILL_ON_BACKENDS(MixedBytes);
+INSTANTIATE_TEST_SUITE_P(, MixedBytes, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,7 +1,7 @@
-#include "krill/sparse/spmv/spmv.hpp"
+#include "sparse/spmv/spmv.hpp"
 
-#include "krill/sparse/convert/convert.hpp"
-#include "krill/sparse/spmv/product.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/spmv/product.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -212,7 +212,7 @@ TEST_P(Spmv, refuses_wrong_shapes_and_aliases_by_name) {
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Spmv);
+INSTANTIATE_TEST_SUITE_P(, Spmv, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

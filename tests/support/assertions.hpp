@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "krill/sparse/core/array.hpp"
+#include "sparse/core/array.hpp"
 
 namespace krill::test {
 

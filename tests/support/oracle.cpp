@@ -130,42 +130,14 @@ int dense_gmres_iterations(const Reference& A, const std::vector<Z>& b, double t
   return static_cast<int>(n);
 }
 
-int dense_ilu0_cg_iterations(const Reference& A, const std::vector<Z>& b, double tolerance) {
-  const Eigen::MatrixXcd M = to_eigen<Z>(A);
-  const Eigen::Index n = M.rows();
-  Eigen::MatrixXcd factor = M;
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index k = 0; k < i; ++k) {
-      if (M(i, k) == 0.0) continue;
-      factor(i, k) /= factor(k, k);
-      for (Eigen::Index j = k + 1; j < n; ++j)
-        if (M(i, j) != 0.0 && M(k, j) != 0.0) factor(i, j) -= factor(i, k) * factor(k, j);
-    }
-  return dense_cg_iterations(M, to_eigen(b), tolerance, [&](const Eigen::VectorXcd& r) -> Eigen::VectorXcd {
-    const Eigen::VectorXcd y = factor.triangularView<Eigen::UnitLower>().solve(r);
-    return factor.triangularView<Eigen::Upper>().solve(y);
-  });
-}
-
-Reference incomplete_inverse(const Reference& A, bool factored) {
-  const Eigen::MatrixXcd M = to_eigen<Z>(A);
-  Reference inverse{A.rows, A.cols, {}, {}, {}};
-  for (Eigen::Index i = 0; i < M.rows(); ++i) {
-    std::vector<Eigen::Index> columns;
-    for (Eigen::Index j = 0; j < (factored ? i + 1 : M.cols()); ++j)
-      if (M(i, j) != 0.0) columns.push_back(j);
-    const auto size = static_cast<Eigen::Index>(columns.size());
-    Eigen::VectorXcd unit(size);
-    for (Eigen::Index k = 0; k < size; ++k) unit(k) = columns[static_cast<std::size_t>(k)] == i ? 1 : 0;
-    Eigen::VectorXcd row = M(columns, columns).transpose().fullPivLu().solve(unit);
-    if (factored) row /= std::sqrt(row(size - 1).real());
-    for (Eigen::Index k = 0; k < size; ++k) {
-      inverse.row.push_back(static_cast<std::int32_t>(i));
-      inverse.col.push_back(static_cast<std::int32_t>(columns[static_cast<std::size_t>(k)]));
-      inverse.value.push_back(row(k));
-    }
-  }
-  return inverse;
+int dense_factored_cg_iterations(const Reference& A, const Reference& factor, const std::vector<Z>& b,
+                                 double tolerance) {
+  const Eigen::MatrixXcd LU = to_eigen<Z>(factor);
+  return dense_cg_iterations(to_eigen<Z>(A), to_eigen(b), tolerance,
+                             [&](const Eigen::VectorXcd& r) -> Eigen::VectorXcd {
+                               const Eigen::VectorXcd y = LU.triangularView<Eigen::UnitLower>().solve(r);
+                               return LU.triangularView<Eigen::Upper>().solve(y);
+                             });
 }
 
 int dense_inverse_cg_iterations(const Reference& A, const Reference& G, const std::vector<Z>& b, double tolerance) {

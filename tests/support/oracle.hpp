@@ -4,7 +4,7 @@
 #include <complex>
 #include <vector>
 
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr.hpp"
 
 namespace krill::test {
 
@@ -55,13 +55,10 @@ int eigen_bicgstab_iterations(const Reference& A, const std::vector<Z>& b, doubl
 /// Iterations of a dense GMRES without restart: modified Gram-Schmidt Arnoldi, least squares by QR at every step.
 int dense_gmres_iterations(const Reference& A, const std::vector<Z>& b, double tolerance, bool jacobi);
 
-/// Iterations of conjugate gradients with the textbook's ILU(0) (which for Hermitian A is IC(0) up to a scaling of the
-/// factors), all dense.
-int dense_ilu0_cg_iterations(const Reference& A, const std::vector<Z>& b, double tolerance);
-
-/// The incomplete sparse approximate inverse, row by row with dense matrices: M with (M A)_ij = delta_ij in the pattern
-/// of A, or of a Hermitian positive definite A the G of its lower triangle's pattern with (G A G^H)_ii = 1.
-Reference incomplete_inverse(const Reference& A, bool factored);
+/// Iterations of conjugate gradients with z = U^-1 L^-1 r, all dense; `factor` holds U and, left of its diagonal, L
+/// without its ones.
+int dense_factored_cg_iterations(const Reference& A, const Reference& factor, const std::vector<Z>& b,
+                                 double tolerance);
 /// Iterations of conjugate gradients with z = G^H G r, all dense.
 int dense_inverse_cg_iterations(const Reference& A, const Reference& G, const std::vector<Z>& b, double tolerance);
 

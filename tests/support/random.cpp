@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "krill/sparse/core/instantiate.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::test {
 namespace {
@@ -139,13 +139,14 @@ Csr<T> poisson2d(std::int32_t n) {
   return from_rows<T, std::int32_t>(n * n, rows);
 }
 
-#define INSTANTIATE(T)                                                        \
-  template Csr<T, std::int32_t> random_csr(std::uint64_t, const Shape&);      \
-  template Csr<T, std::int64_t> random_csr(std::uint64_t, const Shape&);      \
-  template Csr<T> random_hpd(std::uint64_t, std::int32_t, std::int32_t);      \
-  template Csr<T> random_dominant(std::uint64_t, std::int32_t, std::int32_t); \
-  template Csr<T> poisson2d(std::int32_t);
-KRILL_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
+template <class T>
+struct RandomInstances {
+  static constexpr std::tuple list{instance<Csr<T, std::int32_t>(std::uint64_t, const Shape&)>(random_csr),
+                                   instance<Csr<T, std::int64_t>(std::uint64_t, const Shape&)>(random_csr),
+                                   instance<Csr<T>(std::uint64_t, std::int32_t, std::int32_t)>(random_hpd),
+                                   instance<Csr<T>(std::uint64_t, std::int32_t, std::int32_t)>(random_dominant),
+                                   instance<Csr<T>(std::int32_t)>(poisson2d)};
+};
+KRILL_INSTANTIATE(RandomInstances);
 
 }  // namespace krill::test

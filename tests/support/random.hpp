@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "krill/sparse/formats/csr.hpp"
+#include "sparse/formats/csr.hpp"
 
 namespace krill::test {
 

@@ -1,6 +1,6 @@
 // Operations as a solver's loop runs them.
 #pragma once
-#include "krill/solvers/loop.hpp"
+#include "solvers/loop.hpp"
 
 namespace krill::test {
 

@@ -1,8 +1,9 @@
-#include "krill/sparse/triangular/approximate.hpp"
+#include "sparse/triangular/approximate.hpp"
 
 #include <limits>
 
-#include "krill/sparse/triangular/levels.hpp"
+#include "apps/verify/references/approximate_solves.hpp"
+#include "sparse/triangular/levels.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/replay.hpp"
@@ -50,12 +51,10 @@ Square turned(const Square& a, std::size_t n, Op op) {
       c[i * n + j] = op == Op::none ? a[i * n + j] : op == Op::transpose ? a[j * n + i] : std::conj(a[j * n + i]);
   return c;
 }
-Reference turned(Reference a, Op op) {
-  if (op == Op::none) return a;
-  std::swap(a.row, a.col);
-  if (op == Op::adjoint)
-    for (Z& value : a.value) value = std::conj(value);
-  return a;
+/// op(T) as Eigen solves with it.
+template <class T>
+Reference triangle(const Csr<T>& A, const Triangle& t) {
+  return reference(verify::triangle_of(verify::rows_of(A), t));
 }
 /// What a plan multiplies with, by unit vectors.
 template <class T>
@@ -87,8 +86,7 @@ TEST_P(ApproximateSolves, by_sweeps_end_after_as_many_as_there_are_levels) {
         SCOPED_TRACE(shape.name + ", " + name(t));
         const LevelSchedule schedule(ctx, A.row_offsets(), A.col_indices(), t.fill);
         const std::int32_t steps = std::max(schedule.levels(), 1);
-        expect_solves<T>(reference(A), t, -2.0, to_reference(b),
-                         to_reference(solution(ctx, A, t, {Plan::jacobi, steps}, T(-2), b)));
+        expect_solves(A, t, T(-2), b, solution(ctx, A, t, {Plan::jacobi, steps}, T(-2), b));
       }
     }
   });
@@ -100,23 +98,12 @@ TEST_P(ApproximateSolves, by_sweeps_are_the_first_terms_of_the_series) {
     Context ctx = context();
     const Csr<T> A = solvable(3, random_dominant<T>(4, 60, 8));
     const std::vector<T> b = random_vector<T>(5, A.rows());
-    const auto n = b.size();
-    for (const Triangle& t : all_triangles()) {
-      const Square full = turned(dense(triangle_of(reference(A), t)), n, t.op);
-      std::vector<Z> x(n);
+    for (const Triangle& t : all_triangles())
       for (std::int32_t steps = 1; steps <= 5; ++steps) {
-        std::vector<Z> next(n);
-        for (std::size_t i = 0; i < n; ++i) {
-          next[i] = 3.0 * Z(b[i]);
-          for (std::size_t j = 0; j < n; ++j) next[i] -= i == j ? 0.0 : full[i * n + j] * x[j];
-          next[i] /= full[i * n + i];
-        }
-        x = next;
+        SCOPED_TRACE(name(t) + ", " + std::to_string(steps));
         const std::vector<T> found = solution(ctx, A, t, {Plan::jacobi, steps}, T(3), b);
-        // Each step rounds terms that together are no greater than b's, as the diagonal dominates; x itself is near 1.
-        for (std::size_t i = 0; i < n; ++i) EXPECT_LE(std::abs(Z(found[i]) - x[i]), 100 * epsilon<T>()) << name(t);
+        expect_near(found, verify::solve_by_sweeps(verify::rows_of(A), t, steps, T(3), verify::bounded<T>(b)));
       }
-    }
   });
 }
 
@@ -128,7 +115,7 @@ TEST_P(ApproximateSolves, by_inverses_meet_the_pattern) {
       for (const Triangle& t : all_triangles()) {
         const Csr<T> A = solvable(6, random_dominant<T>(7, 70, row_length));
         const auto n = static_cast<std::size_t>(A.rows());
-        const Square full = dense(triangle_of(reference(A), t));
+        const Square full = dense(triangle(A, {t.fill, t.diagonal}));
         const Square m = turned(operator_of(ctx, A, t, {Plan::isai, 0}), n, t.op);
         const Square product = times(m, full, n), size = times(moduli(m), moduli(full), n);
         for (std::size_t i = 0; i < n; ++i)
@@ -155,11 +142,11 @@ TEST_P(ApproximateSolves, by_inverses_are_exact_for_full_triangles_and_get_bette
     const std::vector<T> b = random_vector<T>(11, A.rows()), few(b.begin(), b.begin() + 50);
     for (const Triangle& t : all_triangles()) {
       // An inverse leaves a residual of its own rounding times the condition number, which is below 10 here.
-      const auto exact = solve(turned(triangle_of(reference(full), t), t.op), to_reference(few));
+      const auto exact = solve(triangle(full, t), to_reference(few));
       const auto found = solution(ctx, full, t, {Plan::isai, 0}, T(1), few);
       for (std::size_t i = 0; i < found.size(); ++i)
         EXPECT_LE(std::abs(Z(found[i]) - exact[i]), 1000 * epsilon<T>()) << name(t);
-      const Reference judged = turned(triangle_of(reference(A), t), t.op);
+      const Reference judged = triangle(A, t);
       double before = 1;
       for (std::int32_t corrections = 0; corrections < 3; ++corrections) {
         const auto x = to_reference(solution(ctx, A, t, {Plan::isai, corrections}, T(2), b));
@@ -231,7 +218,7 @@ TEST_P(ApproximateSolves, follow_new_values_repeat_and_can_be_captured_and_skipp
   });
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(ApproximateSolves);
+INSTANTIATE_TEST_SUITE_P(, ApproximateSolves, backends_and_scalars, param_name);
 
 using ApproximateFacts = OnBackend;
 
@@ -290,7 +277,7 @@ TEST_P(ApproximateFacts, what_does_not_fit_is_refused) {
   }
 }
 
-KRILL_ON_BACKENDS(ApproximateFacts);
+INSTANTIATE_TEST_SUITE_P(, ApproximateFacts, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

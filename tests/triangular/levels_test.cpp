@@ -1,4 +1,4 @@
-#include "krill/sparse/triangular/levels.hpp"
+#include "sparse/triangular/levels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ template <class Offset>
 void expect_levels(const Csr<double, Offset>& A, Fill fill, const LevelSchedule& schedule) {
   const auto n = static_cast<std::size_t>(A.rows());
   const Steps steps{A.rows(), fill};
-  const auto order = schedule.order().host(), places = schedule.places().host(), bounds = schedule.offsets().host();
+  const auto order = schedule.order().host(), inverse = schedule.inverse().host(), bounds = schedule.offsets().host();
   std::vector<std::int32_t> level(n, -1);
   ASSERT_EQ(bounds.size(), static_cast<std::size_t>(schedule.levels()) + 1);
   std::int32_t widest = 0;
@@ -26,7 +26,7 @@ void expect_levels(const Csr<double, Offset>& A, Fill fill, const LevelSchedule&
     widest = std::max(widest, bounds[l + 1] - bounds[l]);
     for (std::int32_t p = bounds[l]; p < bounds[l + 1]; ++p) {
       const auto row = static_cast<std::size_t>(order[static_cast<std::size_t>(p)]);
-      ASSERT_EQ(places[row], p);
+      ASSERT_EQ(inverse[row], p);
       ASSERT_EQ(level[row], -1);
       level[row] = static_cast<std::int32_t>(l);
       if (p > bounds[l]) {
@@ -87,11 +87,11 @@ TEST_P(Levels, as_rows_stand) {
   const LevelSchedule down(ctx, 3, Fill::lower), up(ctx, 3, Fill::upper);
   EXPECT_EQ(contents(down.order()), (std::vector<std::int32_t>{0, 1, 2}));
   EXPECT_EQ(contents(up.order()), (std::vector<std::int32_t>{2, 1, 0}));
-  EXPECT_EQ(contents(up.places()), (std::vector<std::int32_t>{2, 1, 0}));
+  EXPECT_EQ(contents(up.inverse()), (std::vector<std::int32_t>{2, 1, 0}));
   EXPECT_FALSE(up.has_levels());
 }
 
-KRILL_ON_BACKENDS(Levels);
+INSTANTIATE_TEST_SUITE_P(, Levels, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -1,13 +1,8 @@
-// Matrices with triangles that can be solved with, and what the judge says of solutions.
+// Matrices with triangles that can be solved with, and what references say of solutions.
 #pragma once
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
-#include "krill/sparse/formats/csr.hpp"
-#include "krill/sparse/triangular/triangle.hpp"
-#include "tests/support/oracle.hpp"
+#include "apps/verify/references/substitution.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/references.hpp"
 
 namespace krill::test {
 
@@ -75,29 +70,12 @@ inline std::vector<Triangle> all_triangles() {
   return triangles;
 }
 
-/// The triangle's entries alone, ones on the diagonal where it says so.
-inline Reference triangle_of(const Reference& A, const Triangle& t) {
-  Reference kept{A.rows, A.cols, {}, {}, {}};
-  const auto add = [&](std::int32_t i, std::int32_t j, Z value) {
-    kept.row.push_back(i), kept.col.push_back(j), kept.value.push_back(value);
-  };
-  for (std::size_t k = 0; k < A.row.size(); ++k) {
-    const bool is_inside = t.fill == Fill::lower ? A.col[k] < A.row[k] : A.col[k] > A.row[k];
-    if (is_inside || (A.col[k] == A.row[k] && t.diagonal == Diagonal::stored)) add(A.row[k], A.col[k], A.value[k]);
-  }
-  if (t.diagonal == Diagonal::unit)
-    for (std::int32_t i = 0; i < A.rows; ++i) add(i, i, 1.0);
-  return kept;
-}
-
-/// Substitution leaves a residual in each row that rounding in that row alone explains: |alpha b - op(T) x| is at most
-/// a few roundings of each term (Higham, Accuracy and Stability, theorem 8.5; the inverse of the diagonal, kept
-/// rounded, and complex arithmetic take some more).
-template <class T>
-void expect_solves(const Reference& A, const Triangle& t, Z alpha, const std::vector<Z>& b, const std::vector<Z>& x) {
-  const std::vector<Z> zeros(b.size());
-  const auto of_x = product(t.op, 1.0, triangle_of(A, t), x, -alpha, b, 8 * epsilon<T>());
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(of_x.y[i]), of_x.bound[i]) << "row " << i;
+/// Substitution leaves a residual in each row that rounding in that row alone explains.
+template <class T, class Offset>
+void expect_solves(const Csr<T, Offset>& A, const Triangle& t, T alpha, const std::vector<T>& b,
+                   const std::vector<T>& x) {
+  ASSERT_EQ(x.size(), b.size());
+  expect_met(verify::substitution_equations<T>(verify::triangle_of(verify::rows_of(A), t), alpha, b, x));
 }
 
 }  // namespace krill::test

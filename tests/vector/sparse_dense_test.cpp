@@ -1,4 +1,4 @@
-#include "krill/sparse/vector/sparse_dense.hpp"
+#include "sparse/vector/sparse_dense.hpp"
 
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
@@ -143,7 +143,7 @@ TEST(SparseVectorDot, conjugates_where_it_is_asked_to) {
   EXPECT_EQ(result.host()[0], T(6, 10));
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(SparseDense);
+INSTANTIATE_TEST_SUITE_P(, SparseDense, backends_and_scalars, param_name);
 
 std::string fault(std::int64_t size, std::vector<std::int32_t> indices) {
   std::vector<double> values(indices.size(), 1.0);

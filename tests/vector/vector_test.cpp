@@ -1,6 +1,6 @@
-#include "krill/sparse/vector/vector.hpp"
+#include "sparse/vector/vector.hpp"
 
-#include "krill/sparse/vector/vector_passes.hpp"
+#include "sparse/vector/vector_passes.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -173,15 +173,15 @@ TEST(SquareRoot, is_within_a_unit_of_the_library_and_exact_on_squares) {
   for (int i = 0; i < 100'000; ++i) {
     const double a =
         std::ldexp(1.0 + static_cast<double>(engine() >> 12) * 0x1p-52, static_cast<int>(engine() % 2000) - 1000);
-    ASSERT_NEAR(square_root(a) / std::sqrt(a), 1, 4.5e-16) << a;
+    ASSERT_NEAR(detail::square_root(a) / std::sqrt(a), 1, 4.5e-16) << a;
   }
-  for (double a = 0; a < 1000; ++a) EXPECT_EQ(square_root(a * a), a);
-  EXPECT_TRUE(std::isnan(square_root(std::numeric_limits<double>::quiet_NaN())));
-  EXPECT_TRUE(std::isinf(square_root(std::numeric_limits<double>::infinity())));
-  EXPECT_NEAR(square_root(5e-324) / std::sqrt(5e-324), 1, 1e-15);
+  for (double a = 0; a < 1000; ++a) EXPECT_EQ(detail::square_root(a * a), a);
+  EXPECT_TRUE(std::isnan(detail::square_root(std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_TRUE(std::isinf(detail::square_root(std::numeric_limits<double>::infinity())));
+  EXPECT_NEAR(detail::square_root(5e-324) / std::sqrt(5e-324), 1, 1e-15);
 }
 
-KRILL_ON_BACKENDS_AND_SCALARS(Vector);
+INSTANTIATE_TEST_SUITE_P(, Vector, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

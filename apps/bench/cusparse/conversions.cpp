@@ -1,5 +1,5 @@
 // Conversions between storage formats.
-#include "krill/apps/bench/cusparse/work.hpp"
+#include "apps/bench/cusparse/work.hpp"
 
 namespace krill::apps::bench::cusparse {
 namespace {

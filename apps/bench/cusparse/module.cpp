@@ -1,13 +1,13 @@
 // libkrill_bench_cusparse.so: cuSPARSE behind the interface of cusparse_interface.hpp. Nothing else links cuSPARSE.
 #include <cstring>
 
-#include "krill/apps/bench/cusparse/work.hpp"
+#include "apps/bench/cusparse/work.hpp"
 
 namespace krill::apps::bench::cusparse {
 namespace {
 
 const Entry* find(std::string_view kernel, KrillRivalLayout layout) {
-  for (const auto entries : {products(), conversions(), solves(), factorisations()})
+  for (const auto entries : {products(), conversions(), solves(), factorizations()})
     for (const Entry& entry : entries)
       if (entry.kernel == kernel && entry.layout == layout) return &entry;
   return nullptr;

@@ -1,5 +1,5 @@
 // Products of a sparse matrix with a vector.
-#include "krill/apps/bench/cusparse/work.hpp"
+#include "apps/bench/cusparse/work.hpp"
 
 namespace krill::apps::bench::cusparse {
 namespace {

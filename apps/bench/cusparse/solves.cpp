@@ -1,5 +1,5 @@
 // Solves with a triangle of a matrix.
-#include "krill/apps/bench/cusparse/work.hpp"
+#include "apps/bench/cusparse/work.hpp"
 
 namespace krill::apps::bench::cusparse {
 namespace {

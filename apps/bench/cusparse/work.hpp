@@ -1,7 +1,7 @@
 // What the kernels of libkrill_bench_cusparse.so share: checks, the session, descriptors, and tasks that have been
 // prepared.
 #pragma once
-#define DISABLE_CUSPARSE_DEPRECATED  // csr2bsr, csrcolor and the factorisations have no successors
+#define DISABLE_CUSPARSE_DEPRECATED  // csr2bsr, csrcolor and the factorizations have no successors
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "krill/apps/bench/cusparse_interface.hpp"
+#include "apps/bench/cusparse_interface.hpp"
 
 namespace krill::apps::bench::cusparse {
 
@@ -235,6 +235,6 @@ std::unique_ptr<Work> make(const Session& session, const KrillRivalTask& task) {
 std::span<const Entry> products();
 std::span<const Entry> conversions();
 std::span<const Entry> solves();
-std::span<const Entry> factorisations();
+std::span<const Entry> factorizations();
 
 }  // namespace krill::apps::bench::cusparse

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <complex>
+
+#include "apps/commands/commands.hpp"
+#include "apps/support/print.hpp"
+#include "sparse/io/analyze.hpp"
+#include "sparse/io/matrix_text.hpp"
+#include "sparse/io/read.hpp"
+#include "sparse/io/write_matrix_market.hpp"
+
+namespace krill::apps {
+namespace {
+
+/// The symmetry that one triangle can be written with. Raises InvalidArgument with the entry that shows that there is
+/// none.
+Symmetry one_triangle(const std::string& input, const MatrixProperties& m) {
+  if (m.symmetric) return Symmetry::symmetric;
+  if (m.hermitian) return Symmetry::hermitian;
+  if (m.skew) return Symmetry::skew_symmetric;
+  constexpr std::string_view remedy = "leave out --symmetric";
+  if (!m.not_symmetric)
+    throw InvalidArgument(
+        fmt::format("{}: {} x {} is not square, so not symmetric; {}", input, m.rows, m.cols, remedy));
+  throw InvalidArgument(fmt::format("{}: {}, so the matrix is not symmetric; {}\n  rows and columns count from 0",
+                                    input, entry_text(*m.not_symmetric), remedy));
+}
+
+template <class T>
+int convert(const ConvertCommand& command) {
+  MatrixInput<T> input = read_matrix<T>(command.input);
+  if (!command.rhs.empty() && !input.rhs)
+    throw InvalidArgument(fmt::format("{}: no right-hand side came with this matrix; leave out --rhs", command.input));
+
+  CanonicalReport report;
+  std::int64_t written = std::ssize(input.matrix.value);
+  std::string how(name(input.matrix.symmetry));
+  if (command.symmetric || command.general) {
+    const AnyMatrix<T> A = assemble(std::move(input.matrix), report);
+    const Symmetry symmetry = command.general ? Symmetry::general : one_triangle(command.input, analyze(Host{}, A));
+    write_matrix_market(command.output, A, symmetry);
+    written = report.nnz;
+    how = name(symmetry);
+  } else {
+    write_matrix_market(command.output, input.matrix);
+  }
+  if (input.rhs && !command.rhs.empty())
+    write_vector(command.rhs, std::span<const T>(input.rhs->values), input.rhs->cols);
+
+  std::string text =
+      fmt::format("{}: {} x {}, {} entries, {}", command.output, input.kind.rows, input.kind.cols, written, how);
+  if (report.duplicates > 0) text += fmt::format(", {} duplicates summed", report.duplicates);
+  if (input.rhs)
+    text += command.rhs.empty() ? fmt::format("; {} was left (--rhs FILE writes it)", input.rhs_name)
+                                : fmt::format("; {}: its right-hand side", command.rhs);
+  print(text + "\n");
+  return 0;
+}
+
+}  // namespace
+
+int run_convert(const ConvertCommand& command) {
+  return peek_matrix(command.input).field == Field::complex ? convert<std::complex<double>>(command)
+                                                            : convert<double>(command);
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <complex>
+#include <filesystem>
+
+#include "apps/case/fill.hpp"
+#include "apps/case/generator.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/support/print.hpp"
+#include "sparse/io/analyze.hpp"
+#include "sparse/io/write_matrix_market.hpp"
+
+namespace krill::apps {
+namespace {
+
+/// The command that makes the same matrix, with all defaults filled in.
+std::string recipe(const GeneratorOptions& options) {
+  std::string text = "krill generate";
+  std::visit(
+      [&]<class Options>(Options copy) {
+        text += fmt::format(" {}", Options::type);
+        const auto json = ToJson::dump(copy);
+        for (const auto& [key, value] : json.items())
+          text += fmt::format(" {}={}", key, value.is_string() ? value.template get<std::string>() : value.dump());
+      },
+      options);
+  return text;
+}
+
+template <class T>
+int write(const GeneratorOptions& options, const std::string& output) {
+  const AnyMatrix<T> A = generate<T>(options);
+  const MatrixProperties m = analyze(Host{}, A);
+  const Symmetry symmetry = m.symmetric ? Symmetry::symmetric : m.hermitian ? Symmetry::hermitian : Symmetry::general;
+  write_matrix_market(output, A, symmetry, recipe(options));
+  std::error_code not_a_file;
+  const auto bytes = std::filesystem::file_size(output, not_a_file);
+  if (!not_a_file)
+    print(fmt::format("{}: {} x {}, {} entries, {}, {}\n", output, m.rows, m.cols, m.nnz, name(symmetry),
+                      human_bytes(bytes)));
+  return 0;
+}
+
+}  // namespace
+
+int run_generate(const GenerateCommand& command) {
+  const GeneratorOptions options = parse_generator(command.name, command.settings);
+  return needs_complex(options) ? write<std::complex<double>>(options, command.output)
+                                : write<double>(options, command.output);
+}
+
+}  // namespace krill::apps

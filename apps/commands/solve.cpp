@@ -1,0 +1,177 @@
+#include "apps/commands/solve.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "apps/case/case_file.hpp"
+#include "apps/case/suggest.hpp"
+#include "apps/case/with_scalar.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/plan/plan.hpp"
+#include "apps/report/report.hpp"
+#include "apps/support/interruption.hpp"
+#include "apps/support/print.hpp"
+#include "apps/support/progress_line.hpp"
+#include "apps/system/solve_system.hpp"
+#include "apps/verify/second_opinion.hpp"
+#include "sparse/core/config.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/io/write_matrix_market.hpp"
+
+namespace krill::apps {
+namespace {
+
+constexpr const char* while_reading = "\nkrill: interrupted before the solve began; nothing was written\n";
+constexpr const char* while_verifying = "\nkrill: interrupted while verifying; the report says so\n";
+
+/// Where a solve speaks: to stdout, to stderr where stdout is for the report, or nowhere.
+struct Voice {
+  std::FILE* out = stdout;
+  bool silent = false;
+
+  explicit Voice(const SolveCommand& command) : out(command.json ? stderr : stdout), silent(command.quiet) {}
+  void say(const std::string& text) const {
+    if (silent) return;
+    std::fputs(text.c_str(), out);  // a terminal that is gone must not end a solve
+    std::fflush(out);
+  }
+  ProgressLine::Style progress_style() const {
+    return silent ? ProgressLine::Style::silent : ProgressLine::style_of(out);
+  }
+};
+
+std::size_t peak_host_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+LoadedCase read_case(const SolveCommand& command) {
+  return load_case_file(command.case_path, command.overrides, {command.variant, command.environment, command.backend});
+}
+
+/// One `krill solve` from the loaded case to the exit code.
+class Run {
+ public:
+  Run(const SolveCommand& command, Interruption& interruption)
+      : voice_(command), interruption_(interruption), json_(command.json) {
+    LoadedCase loaded = read_case(command);
+    if (command.variant.empty()) variants_ = std::move(loaded.variants);
+    record_.settings = std::move(loaded.settings);
+    record_.folder = command.out.empty() ? "out/" + record_.settings.name : command.out;
+  }
+
+  int go() {
+    Context ctx = make_context(record_.settings);
+    ctx.restart_memory_peak();
+    const OutputFolder folder(record_.folder);
+    begin_record(record_, ctx);
+    return with_scalar(record_.precision, [&]<class T>(T) { return solve<T>(ctx, folder); });
+  }
+
+ private:
+  template <class T>
+  int solve(Context& ctx, const OutputFolder& folder) {
+    voice_.say(
+        fmt::format("krill {}: {}, matrix {}\n", version, record_.settings.name, source_name(record_.settings.matrix)));
+    if (!variants_.empty())
+      voice_.say(fmt::format("  without its variants; --variant NAME takes one: {}\n", enumerate(variants_, ", ")));
+    LinearSystem<T> system = load_system<T>(ctx, record_);
+    describe();
+    run_solver(ctx, system);
+    write_files(folder, system);
+    if (record_.settings.verify.reference != Reference::none) {
+      // A judge that is cut short, by a signal or by the system for want of memory, leaves a report that says so.
+      record_.verification = {Verification::State::not_run, "interrupted while verifying", {}};
+      write_report(folder);
+      verify(system);
+    }
+    write_report(folder);
+    if (json_) print(report_text(record_));
+    if (!json_) voice_.say("\n" + summary(record_));
+    if (voice_.silent && exit_code(record_) != 0)
+      std::fputs(fmt::format("krill: {}: {}\n", name(record_.result.reason), advice(record_).why).c_str(), stderr);
+    return exit_code(record_);
+  }
+
+  void describe() {
+    const MatrixProperties& m = record_.matrix;
+    voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
+                           m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
+                           : m.symmetric ? "complex symmetric"
+                                         : "nonsymmetric",
+                           record_.timings.read + record_.timings.convert));
+    for (const auto& [key, why] : record_.choices) voice_.say(fmt::format("  {}: auto is {}\n", key, why));
+  }
+
+  template <class T>
+  void run_solver(Context& ctx, LinearSystem<T>& system) {
+    ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
+    const auto prepared = [&] {
+      voice_.say(
+          fmt::format("  {} with preconditioner {} on {}\n", solver_name(record_), preconditioner_name(record_),
+                      record_.device ? record_.device->name : fmt::format("the host, {} threads", ctx.threads())));
+      interruption_.is_awaited();
+    };
+    solve_system(ctx, system, record_, prepared, [&](const Sight& sight) {
+      line.show(sight);
+      return !interruption_.requested();
+    });
+  }
+
+  template <class T>
+  void write_files(const OutputFolder& folder, const LinearSystem<T>& system) {
+    folder.write_history(record_);
+    if (record_.settings.output.solution) {
+      write_vector(std::filesystem::path(folder.path()) / "solution.mtx", system.x.host(), 1,
+                   fmt::format("solution of {} by krill {}: {}, relative residual {:.3e}", record_.settings.name,
+                               version, name(record_.result.reason), record_.result.true_relative));
+      record_.files.emplace_back("solution.mtx");
+    }
+    folder.remove_leftovers(record_);
+  }
+
+  template <class T>
+  void verify(const LinearSystem<T>& system) {
+    Verification& v = record_.verification;
+    if (record_.result.reason != Reason::converged || interruption_.requested()) {
+      v.why_not = interruption_.requested() ? "not run: interrupted" : "not run: the solve did not converge";
+      return;
+    }
+    voice_.say("  verifying by Eigen\n");
+    interruption_.ends_at_once(while_verifying);
+    v.judgement = second_opinion(record_, system.b.host(), system.x.host());
+    v.state = Verification::State::finished;
+    interruption_.is_awaited();
+  }
+
+  void write_report(const OutputFolder& folder) {
+    record_.timings.total = clock_.milliseconds();
+    record_.peak_host_bytes = peak_host_bytes();
+    folder.write_report(record_);
+  }
+
+  Stopwatch clock_;
+  Voice voice_;
+  Interruption& interruption_;
+  bool json_;
+  std::vector<std::string> variants_;  // which the case has, and which were not asked for
+  SolveRecord record_;
+};
+
+}  // namespace
+
+int run_solve(const SolveCommand& command) {
+  if (command.plan) {
+    const MemoryPlan plan = plan_memory(read_case(command).settings);
+    print(command.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
+    return 0;
+  }
+  Interruption interruption(while_reading);
+  return Run(command, interruption).go();
+}
+
+}  // namespace krill::apps

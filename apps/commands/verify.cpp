@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "apps/case/case_file.hpp"
+#include "apps/case/with_scalar.hpp"
+#include "apps/commands/commands.hpp"
+#include "apps/report/gnuplot.hpp"
+#include "apps/support/machine.hpp"
+#include "apps/support/print.hpp"
+#include "apps/system/linear_system.hpp"
+#include "apps/verify/case_path.hpp"
+#include "apps/verify/gallery.hpp"
+#include "apps/verify/verification.hpp"
+#include "sparse/io/atomic_file.hpp"
+
+namespace krill::apps {
+namespace {
+
+using verify::Check;
+using verify::Ledger;
+
+constexpr std::int64_t max_shown_failures = 10;
+
+/// One `krill verify`.
+class Run {
+ public:
+  explicit Run(const VerifyCommand& command) : command_(command), out_(command.json ? stderr : stdout) {
+    run_.started_at = utc_now();
+    run_.ledger = Ledger([this](const Check& check) { saw(check); });
+  }
+
+  int go() {
+    Context ctx = prepare();
+    folder_ = command_.out.empty() ? "out/verify-" + run_.name : command_.out;
+    make_folder();
+    try {
+      run_.settings ? verify_one(ctx, *run_.settings) : verify_all(ctx);
+    } catch (const CudaError& error) {
+      run_.ended_early = error.what();
+      run_.ledger.fail(run_.ledger.current(), run_.ended_early);
+    }
+    clear_line();
+    run_.seconds = clock_.milliseconds() / 1000;
+    finish();
+    return exit_code(run_);
+  }
+
+ private:
+  /// Reads the case, where there is one, before any device is asked for.
+  Context prepare() {
+    Case settings;
+    if (command_.all) {
+      run_.name = "all";
+      settings.backend = command_.backend == "host"   ? Backend::host
+                         : command_.backend == "cuda" ? Backend::cuda
+                                                      : Backend::automatic;
+    } else {
+      const Reading reading{command_.variant, command_.environment, command_.backend};
+      settings = load_case_file(command_.case_path, command_.overrides, reading).settings;
+      run_.name = settings.name;
+      run_.settings = settings;
+    }
+    Context ctx = make_context(settings);
+    run_.threads = ctx.threads();
+    if (ctx.on_cuda()) run_.device = device::info(settings.device);
+    return ctx;
+  }
+
+  void make_folder() const {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error)
+      throw Error(fmt::format("{}: the output folder cannot be made: {}; choose another one with --out", folder_,
+                              error.message()));
+    const AtomicFile probe(std::filesystem::path(folder_) / "verification.json");  // gone again without a trace
+  }
+
+  void verify_one(Context& ctx, const Case& settings) {
+    run_.precision = resolve_precision(settings);
+    say(fmt::format("{}, {}\n\n{}", run_.name, precision_names[static_cast<std::size_t>(run_.precision)],
+                    verify::check_head()));
+    with_scalar(run_.precision, [&]<class T>(T) { verify::verify_case<T>(run_.ledger, ctx, settings); });
+  }
+
+  void verify_all(Context& ctx) {
+    verify::verify_gallery(run_.ledger, ctx, [&](const std::string& subject, int number, int of) {
+      if (command_.quiet || !isatty(fileno(out_))) return;
+      std::fputs(fmt::format("\r\033[K  {} of {}: {}", number, of, subject).c_str(), out_);
+      std::fflush(out_);
+    });
+  }
+
+  void saw(const Check& check) {
+    if (!command_.all) say(verify::check_line(check));
+    if (check.result.verdict != Verdict::fail || failures_++ >= max_shown_failures) return;
+    clear_line();
+    std::fputs(verify::failure_text(check).c_str(), command_.quiet ? stderr : out_);
+  }
+
+  void clear_line() const {
+    if (command_.all && !command_.quiet && isatty(fileno(out_))) std::fputs("\r\033[K", out_);
+  }
+
+  void finish() {
+    const auto path = std::filesystem::path(folder_);
+    std::string files = "verification.json", note;
+    std::error_code ignored;
+    std::filesystem::remove(path / "residuals.svg", ignored);  // of an earlier run
+    const bool plot = run_.settings && run_.settings->output.plot;
+    if (const std::string script = plot ? verify::curves_script(run_) : ""; !script.empty()) {
+      const Drawing drawing = draw(script);
+      if (drawing.failure.empty()) atomic_write(path / "residuals.svg", drawing.svg), files += ", residuals.svg";
+      note = drawing.failure;
+    }
+    const std::string text =
+        verification_json(run_).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    atomic_write(path / "verification.json", text);
+    say("\n" + verify::group_table(run_.ledger) + "\n" + verify::verdict_line(run_));
+    if (failures_ > max_shown_failures)
+      say(fmt::format("  {} failures in detail, all of them in verification.json\n", max_shown_failures));
+    if (!note.empty()) say("  " + note + "\n");
+    say(fmt::format("  files: {}/: {}\n", folder_, files));
+    if (command_.json) print(text);
+  }
+
+  void say(const std::string& text) const {
+    if (command_.quiet) return;
+    std::fputs(text.c_str(), out_);
+    std::fflush(out_);
+  }
+
+  const VerifyCommand& command_;
+  std::FILE* out_;
+  Stopwatch clock_;
+  verify::Verification run_;
+  std::string folder_;
+  std::int64_t failures_ = 0;
+};
+
+}  // namespace
+
+int run_verify(const VerifyCommand& command) {
+  if (command.all != command.case_path.empty())
+    throw InvalidArgument(command.all ? "verify: --all takes no case: it goes through matrices of its own"
+                                      : "verify: a case is missing; expected CASE.yaml, or --all for the gallery");
+  if (command.all && !(command.overrides.empty() && command.variant.empty()))
+    throw InvalidArgument("verify: --set and --variant change a case, and --all has none");
+  return Run(command).go();
+}
+
+}  // namespace krill::apps

@@ -1,0 +1,102 @@
+// The preconditioners with the options that `verify --all`, `bench` and the tests try. A preconditioner without an
+// overload here does not compile.
+#pragma once
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "apps/samples/use.hpp"
+#include "solvers/precond/options.hpp"
+
+namespace krill::apps {
+
+/// What it is tried on: Hermitian positive definite systems, with pcg; all of them, with the other solvers; or both.
+enum class SampleSystems { definite, general, both };
+
+struct PreconditionerSample {
+  SampleSystems systems;
+  unsigned uses;
+  PreconditionerOptions options;
+  std::string_view bench_name = {};  ///< empty: its type
+  bool colored = false;              ///< in bench: the system is solved in the order of its colors
+
+  bool with_pcg() const { return systems != SampleSystems::general; }
+  bool with_others() const { return systems != SampleSystems::definite; }
+};
+
+namespace detail {
+
+using Samples = std::vector<PreconditionerSample>;
+using enum SampleSystems;
+template <class Options>
+struct Of {};
+
+inline constexpr FactorSolveOptions by_jacobi{.method = FactorSolveMethod::jacobi};
+inline constexpr FactorSolveOptions by_isai{.method = FactorSolveMethod::isai};
+inline constexpr FactorSolveOptions by_corrected_isai{.method = FactorSolveMethod::isai, .corrections = 1};
+inline constexpr KeptPrecision float32 = KeptPrecision::float32;
+
+inline Samples samples(Of<NoPreconditioner>) { return {{both, in_verify | in_bench, NoPreconditioner{}}}; }
+inline Samples samples(Of<AutoPreconditioner>) { return {}; }
+inline Samples samples(Of<JacobiOptions>) { return {{both, everywhere, JacobiOptions{}}}; }
+inline Samples samples(Of<BlockJacobiOptions>) {
+  return {{general, in_verify, BlockJacobiOptions{.block_dim = 3}},
+          {definite, in_verify, BlockJacobiOptions{.precision = float32}},
+          {both, in_tests, BlockJacobiOptions{.block_dim = 4}}};
+}
+inline Samples samples(Of<ChebyshevOptions>) { return {{definite, everywhere, ChebyshevOptions{}}}; }
+inline Samples samples(Of<GaussSeidelOptions>) {
+  return {{general, in_verify | in_tests, GaussSeidelOptions{.direction = SweepDirection::forward}},
+          {general, in_verify | in_tests, GaussSeidelOptions{.direction = SweepDirection::backward}},
+          {definite, in_verify | in_tests, GaussSeidelOptions{}}};
+}
+inline Samples samples(Of<SsorOptions>) {
+  return {{definite, in_verify | in_tests, SsorOptions{.omega = 1.3}}, {general, in_tests, SsorOptions{.omega = 0.8}}};
+}
+inline Samples samples(Of<Ilu0Options>) {
+  return {{general, everywhere, Ilu0Options{}},
+          {definite, in_tests, Ilu0Options{}},
+          {general, in_bench, Ilu0Options{}, "ilu0 in color order", true},
+          {general, in_verify, Ilu0Options{.solve = by_jacobi}},
+          {general, in_verify | in_bench, Ilu0Options{.solve = by_isai}, "ilu0, isai"},
+          {general, in_verify, Ilu0Options{.precision = float32}}};
+}
+inline Samples samples(Of<Ic0Options>) {
+  return {{definite, everywhere, Ic0Options{}},
+          {definite, in_bench, Ic0Options{}, "ic0 in color order", true},
+          {definite, in_bench, Ic0Options{.solve = by_isai}, "ic0, isai"},
+          {definite, in_verify, Ic0Options{.solve = by_corrected_isai}}};
+}
+inline Samples samples(Of<Bilu0Options>) {
+  return {{general, in_verify, Bilu0Options{{}, 2}}, {general, in_tests, Bilu0Options{{}, 3}}};
+}
+inline Samples samples(Of<Bic0Options>) { return {{definite, in_verify | in_tests, Bic0Options{{}, 3}}}; }
+inline Samples samples(Of<Parilu0Options>) { return {{general, in_verify, Parilu0Options{}}}; }
+inline Samples samples(Of<Paric0Options>) { return {{definite, in_verify, Paric0Options{}}}; }
+inline Samples samples(Of<IsaiOptions>) {
+  return {{general, in_verify | in_bench, IsaiOptions{.form = IsaiForm::general}},
+          {definite, in_bench, IsaiOptions{.form = IsaiForm::factored}},
+          {definite, in_verify, IsaiOptions{}},
+          {definite, in_verify, IsaiOptions{.precision = float32}},
+          {both, in_tests, IsaiOptions{}}};
+}
+
+template <class Sample, class... Options>
+std::vector<Sample> samples_of_all(std::type_identity<std::variant<Options...>>) {
+  std::vector<Sample> all;
+  const auto add = [&](const std::vector<Sample>& some) { all.insert(all.end(), some.begin(), some.end()); };
+  (add(samples(Of<Options>())), ...);
+  return all;
+}
+
+}  // namespace detail
+
+/// Those of a use, in the order of the registry.
+inline std::vector<PreconditionerSample> preconditioner_samples(SampleUse use) {
+  auto all = detail::samples_of_all<PreconditionerSample>(std::type_identity<PreconditionerOptions>());
+  std::erase_if(all, [&](const PreconditionerSample& s) { return (s.uses & use) == 0; });
+  return all;
+}
+
+}  // namespace krill::apps

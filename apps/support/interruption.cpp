@@ -1,0 +1,48 @@
+#include "apps/support/interruption.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+
+namespace krill::apps {
+namespace {
+
+// What the handler reads must be lock-free: it runs in the middle of anything.
+std::atomic<const char*> last_words{nullptr};
+std::atomic<bool> seen{false};
+static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+struct sigaction earlier_int, earlier_term;
+
+void on_signal(int) {
+  const char* text = last_words;
+  if (!text && !seen.exchange(true)) return;
+  if (!text) text = "\nkrill: interrupted again and ended at once; outputs of this run may be missing\n";
+  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) _exit(1);
+  _exit(1);
+}
+
+}  // namespace
+
+Interruption::Interruption(const char* farewell) {
+  seen = false;
+  last_words = farewell;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, &earlier_int);
+  sigaction(SIGTERM, &action, &earlier_term);
+}
+
+Interruption::~Interruption() {
+  sigaction(SIGINT, &earlier_int, nullptr);
+  sigaction(SIGTERM, &earlier_term, nullptr);
+}
+
+void Interruption::ends_at_once(const char* farewell) { last_words = farewell; }
+void Interruption::is_awaited() { last_words = nullptr; }
+bool Interruption::requested() const { return seen; }
+
+}  // namespace krill::apps

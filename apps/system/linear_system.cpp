@@ -1,0 +1,209 @@
+#include "apps/system/linear_system.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "solvers/method/refusal.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/overloaded.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/io/counter_random.hpp"
+#include "sparse/io/matrix_text.hpp"
+
+namespace krill::apps {
+namespace {
+
+template <class T>
+SourceMatrix<T> from_file(const std::string& path, Timings& timings) {
+  Stopwatch watch;
+  MatrixInput<T> input = read_matrix<T>(path);
+  timings.read += watch.lap();
+  CanonicalReport canonical;
+  AnyMatrix<T> A = assemble(std::move(input.matrix), canonical);
+  timings.convert += watch.lap();
+  return {std::move(A), {path, input.checksum, input.kind, canonical}, std::move(input.rhs), input.rhs_name};
+}
+
+template <class T>
+SourceMatrix<T> from_formula(const GeneratorOptions& options, const std::string& name, Timings& timings) {
+  Stopwatch watch;
+  AnyMatrix<T> A = generate<T>(options);
+  timings.read += watch.lap();
+  return {std::move(A), {name, {}, {}, {}}};
+}
+
+template <class T>
+Array<T> first_column(Columns<T> columns, const char* name) {
+  columns.values.resize(static_cast<std::size_t>(columns.rows));
+  return Array<T>(std::move(columns.values), name);
+}
+
+template <class T>
+Array<T> read_checked(const std::string& key, const std::string& path, std::int64_t size, const char* name) {
+  Columns<T> columns = read_vector<T>(path);
+  if (columns.cols != 1)
+    throw InvalidArgument(fmt::format("{}: {} has {} rows and {} columns; one column is expected", key, path,
+                                      columns.rows, columns.cols));
+  require_vector(fmt::format("{}: {}", key, path), columns, size);
+  return first_column(std::move(columns), name);
+}
+
+template <class T>
+Array<T> random_array(std::int64_t size, int seed, RandomPurpose purpose, const char* name) {
+  return Array<T>(random_vector<T>(size, seed, purpose), name);
+}
+
+/// The right-hand side that came with the matrix.
+template <class T>
+Array<T> carried_rhs(SourceMatrix<T>& source, std::int64_t size, std::vector<std::string>& notes) {
+  if (!source.rhs)
+    throw InvalidArgument(fmt::format("rhs: {} carries no right-hand side; name a file: rhs: {{type: file, path: ...}}",
+                                      source.origin.name));
+  require_vector("rhs: " + source.rhs_name, *source.rhs, size);
+  if (source.rhs->cols > 1)
+    notes.push_back(
+        fmt::format("{} holds {} right-hand sides; the first one was solved for", source.rhs_name, source.rhs->cols));
+  return first_column(std::move(*source.rhs), "b");
+}
+
+/// b, and the solution where b is made from one.
+template <class T>
+struct Rhs {
+  Array<T> b;
+  std::optional<Array<T>> known = {};
+};
+template <class T>
+Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, SourceMatrix<T>& source,
+                std::vector<std::string>& notes) {
+  const std::int64_t n = rows(A);
+  using Made = Rhs<T>;
+  return std::visit(
+      Overloaded{
+          [&](const OnesRhs&) -> Made { return {Array<T>(std::vector<T>(static_cast<std::size_t>(n), T(1)), "b")}; },
+          [&](const RandomRhs& o) -> Made { return {random_array<T>(n, o.seed, RandomPurpose::rhs, "b")}; },
+          [&](const FileRhs& o) -> Made {
+            return {o.path.empty() ? carried_rhs(source, n, notes) : read_checked<T>("rhs.path", o.path, n, "b")};
+          },
+          [&](const ManufacturedRhs& o) -> Made {
+            Array<T> known = random_array<T>(n, o.seed, RandomPurpose::known_solution, "known solution");
+            Array<T> b(n, "b");
+            MatrixOperator<T>(A).apply(ctx, known, b);
+            ctx.synchronize();
+            return {std::move(b), std::move(known)};
+          }},
+      options);
+}
+
+template <class T>
+Array<T> make_guess(const GuessOptions& options, std::int64_t n) {
+  return std::visit(
+      Overloaded{[&](const ZeroGuess&) { return Array<T>(std::vector<T>(static_cast<std::size_t>(n)), "x"); },
+                 [&](const RandomGuess& o) { return random_array<T>(n, o.seed, RandomPurpose::initial_guess, "x"); },
+                 [&](const FileGuess& o) { return read_checked<T>("initial_guess.path", o.path, n, "x"); }},
+      options);
+}
+
+template <class T, class Offset>
+AnyMatrix<T> cloned(const Csr<T, Offset>& A) {
+  return Csr<T, Offset>(A.cols(), A.row_offsets().clone(), A.col_indices().clone(), A.values().clone());
+}
+template <class T, class Other>
+AnyMatrix<T> cloned(const Other&) {
+  throw InvalidArgument("clone: the matrix has to be in CSR form");
+}
+
+}  // namespace
+
+std::string source_name(const MatrixSource& options) {
+  if (const auto* file = std::get_if<MatrixFile>(&options)) return file->file;
+  return std::visit([](const auto& o) { return fmt::format("generated {}", o.type); },
+                    std::get<GeneratorOptions>(options));
+}
+
+Context make_context(const Case& settings) {
+  const bool cuda =
+      settings.backend == Backend::cuda || (settings.backend == Backend::automatic && device::count() > 0);
+  return cuda ? Context::cuda({settings.device}) : Context::host(settings.threads);
+}
+
+Precision resolve_precision(const Case& settings) {
+  if (settings.precision != Precision::automatic) return settings.precision;
+  const auto* file = std::get_if<MatrixFile>(&settings.matrix);
+  const bool complex = file ? peek_matrix(file->file).field == Field::complex
+                            : needs_complex(std::get<GeneratorOptions>(settings.matrix));
+  return complex ? Precision::complex128 : Precision::float64;
+}
+
+template <class T>
+std::vector<T> random_vector(std::int64_t size, int seed, RandomPurpose purpose) {
+  const CounterRandom random(seed, static_cast<int>(purpose));
+  std::vector<T> values(static_cast<std::size_t>(size));
+#pragma omp parallel for if (size > 100'000)
+  for (std::int64_t i = 0; i < size; ++i) values[static_cast<std::size_t>(i)] = random.symmetric<T>(i);
+  return values;
+}
+
+template <class T>
+void require_vector(const std::string& what, const Columns<T>& columns, std::int64_t size) {
+  if (columns.rows != size)
+    throw InvalidArgument(fmt::format("{} has {} entries, the matrix has {} rows", what, columns.rows, size));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i) {
+    const std::complex<double> value(columns.values[i]);
+    if (!std::isfinite(value.real()) || !std::isfinite(value.imag()))
+      throw InvalidArgument(
+          fmt::format("{}: entry {} (counted from 0) is {}; a solve needs finite numbers", what, i, value_text(value)));
+  }
+}
+
+template <class T>
+SourceMatrix<T> SourceMatrix<T>::clone() const {
+  AnyMatrix<T> copy = std::visit([](const auto& a) { return cloned<T>(a); }, A);
+  return {std::move(copy), origin, rhs, rhs_name, properties};
+}
+
+template <class T>
+SourceMatrix<T> load_matrix(Context& ctx, const MatrixSource& options, Timings& timings) {
+  const auto* file = std::get_if<MatrixFile>(&options);
+  SourceMatrix<T> source = file ? from_file<T>(file->file, timings)
+                                : from_formula<T>(std::get<GeneratorOptions>(options), source_name(options), timings);
+  Stopwatch watch;
+  source.properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
+  timings.convert += watch.lap();
+  require_solvable(source.origin.name, source.properties);
+  return source;
+}
+
+template <class T>
+LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> source) {
+  Stopwatch watch;
+  auto A = std::make_shared<const AnyMatrix<T>>(std::move(source.A));
+  record.matrix = source.properties, record.origin = source.origin;
+  record.choices = choose_for(record.settings, record.matrix, ctx.on_cuda());
+  require_suitable(record.origin.name, record.settings, *A, record.matrix);
+  record.timings.convert += watch.lap();
+  Rhs<T> rhs = make_rhs(ctx, record.settings.rhs, *A, source, record.notes);
+  Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A));
+  record.timings.read += watch.lap();
+  return {prepare(ctx, record.settings, std::move(A), record), std::move(rhs.b), std::move(x), std::move(rhs.known)};
+}
+
+template <class T>
+LinearSystem<T> load_system(Context& ctx, SolveRecord& record) {
+  SourceMatrix<T> source = load_matrix<T>(ctx, record.settings.matrix, record.timings);
+  return make_system(ctx, record, std::move(source));
+}
+
+template <class T>
+struct LinearSystemInstances {
+  static constexpr std::tuple list{instance<SourceMatrix<T>(Context&, const MatrixSource&, Timings&)>(load_matrix),
+                                   instance<LinearSystem<T>(Context&, SolveRecord&, SourceMatrix<T>)>(make_system),
+                                   instance<LinearSystem<T>(Context&, SolveRecord&)>(load_system),
+                                   instance<std::vector<T>(std::int64_t, int, RandomPurpose)>(random_vector),
+                                   instance<void(const std::string&, const Columns<T>&, std::int64_t)>(require_vector)};
+};
+KRILL_INSTANTIATE(SourceMatrix);
+KRILL_INSTANTIATE(LinearSystemInstances);
+
+}  // namespace krill::apps

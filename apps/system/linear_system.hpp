@@ -1,0 +1,69 @@
+// The linear system that a case describes: read or generated, looked at, and refused where it cannot be solved.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "apps/report/record.hpp"
+#include "solvers/system/stages.hpp"
+
+namespace krill::apps {
+
+/// The matrix of a case as it was read or generated, and the right-hand side that its file carries.
+template <class T>
+struct SourceMatrix {
+  AnyMatrix<T> A;  ///< in CSR
+  MatrixOrigin origin;
+  std::optional<Columns<T>> rhs = {};
+  std::string rhs_name = {};
+  MatrixProperties properties = {};
+
+  SourceMatrix clone() const;
+};
+
+/// A x = b as it is solved, with the original b and the initial guess in x.
+template <class T>
+struct LinearSystem {
+  PreparedSystem<T> prepared;
+  Array<T> b, x;
+  std::optional<Array<T>> known;  ///< the solution, where b was made from one
+};
+
+/// On the backend, the device and the threads that the case asks for. Raises NoDevice.
+Context make_context(const Case&);
+
+/// The precision of the solve: as the case says, else float64, or complex128 where the matrix is complex. Reads the
+/// head of a matrix file at most.
+Precision resolve_precision(const Case&);
+
+/// Reads or generates the matrix and looks at its entries. Adds to timings. Raises InvalidArgument that names the entry
+/// where it is not square, has no entries, or has one that is not finite.
+template <class T>
+SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
+
+/// Reads or makes the vectors, chooses what the record's case leaves open of the method, scales and reorders the
+/// system, in the format that the case asks for. The record tells of all this; its times grow.
+/// Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly not Hermitian or
+/// not positive definite and the case does not say `assume: spd`; then where a vector has another length or an entry
+/// that is not finite. The text names the entry.
+template <class T>
+LinearSystem<T> make_system(Context&, SolveRecord&, SourceMatrix<T>);
+
+/// Both, one after the other.
+template <class T>
+LinearSystem<T> load_system(Context&, SolveRecord&);
+
+/// A vector of `size` entries that are uniform in [-1, 1), both parts where complex: the same on every machine. The
+/// purposes of one seed are independent.
+enum class RandomPurpose { rhs = 101, known_solution, initial_guess };
+template <class T>
+std::vector<T> random_vector(std::int64_t size, int seed, RandomPurpose);
+
+/// "data/bar.mtx", or "generated poisson3d".
+std::string source_name(const MatrixSource&);
+
+/// Raises InvalidArgument where the vector, which messages call `what`, has another length or an entry that is not
+/// finite.
+template <class T>
+void require_vector(const std::string& what, const Columns<T>&, std::int64_t size);
+
+}  // namespace krill::apps

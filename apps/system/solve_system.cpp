@@ -1,0 +1,43 @@
+#include "apps/system/solve_system.hpp"
+
+#include "apps/support/machine.hpp"
+#include "solvers/transform/solve_transformed.hpp"
+#include "sparse/core/instantiate.hpp"
+
+namespace krill::apps {
+namespace {
+
+template <class T>
+double relative_error(std::span<const T> x, std::span<const T> known) {
+  std::vector<T> difference(x.begin(), x.end());
+  for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= known[i];
+  const double size = norm(known);
+  return norm(std::span<const T>(difference)) / (size > 0 ? size : 1);
+}
+
+}  // namespace
+
+void begin_record(SolveRecord& record, const Context& ctx) {
+  record.started_at = utc_now();
+  record.precision = resolve_precision(record.settings);
+  record.on_cuda = ctx.on_cuda();
+  record.threads = ctx.threads();
+  if (ctx.on_cuda()) record.device = device::info(record.settings.device);
+}
+
+template <class T>
+void solve_system(Context& ctx, LinearSystem<T>& system, SolveRecord& record, const std::function<void()>& prepared,
+                  const Watch& watch) {
+  solve_prepared(ctx, record.settings, system.prepared, system.b, system.x, record, prepared, watch);
+  if (system.known) record.known_error = relative_error(system.x.host(), system.known->host());
+}
+
+template <class T>
+struct SolveSystemInstances {
+  static constexpr auto list =
+      instance<void(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>&, const Watch&)>(
+          solve_system);
+};
+KRILL_INSTANTIATE(SolveSystemInstances);
+
+}  // namespace krill::apps

@@ -1,0 +1,68 @@
+#include "apps/verify/precond/factor.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/verify/references/approximate_solves.hpp"
+#include "solvers/precond/factored.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/factor/fixed_point.hpp"
+
+namespace krill::apps::verify {
+namespace {
+
+template <class Number>
+std::optional<Number> find_fact(const PreconditionerReport& report, std::string_view name) {
+  for (const Fact& f : report.facts)
+    if (f.name == name) return std::get<Number>(f.value);
+  return {};
+}
+
+}  // namespace
+
+template <class T>
+Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<T>& A,
+                      const PreconditionerReport& report) {
+  Factor<T> made{rows_of(A), {}, find_fact<double>(report, "shift").value_or(0), 0};
+  if (recipe.in_blocks)
+    made.A = with_blocks(made.A, static_cast<std::int32_t>(find_fact<std::int64_t>(report, "block_dim").value()));
+  const Csr<T> matrix = csr_of(made.A);
+  const auto keep = [&](auto factor) {
+    factor.update(ctx, matrix, made.shift);
+    if (const auto row = factor.zero_pivot())
+      throw InvalidArgument(fmt::format("the pivot of row {} is missing, 0 or not positive", *row));
+    const auto values = factor.matrix().values().host();
+    made.values.assign(values.begin(), values.end());
+    if constexpr (requires { factor.boosts(); }) made.boosts = factor.boosts();
+  };
+  const std::optional<PivotBoost<T>> boost = pivot_boost(ctx, recipe, matrix);
+  if (recipe.sweeps > 0)
+    keep(FixedPointFactor<T>::analyze(ctx, matrix, recipe.kind, recipe.sweeps, boost));
+  else
+    keep(IncompleteFactor<T>::analyze(ctx, matrix, recipe.kind, boost));
+  return made;
+}
+
+template <class T>
+BoundedVector<T> solve_with_factor(const FactorRecipe& recipe, const Factor<T>& factor, const BoundedVector<T>& r) {
+  Rows<T> rows = factor.A;
+  rows.value = factor.values;
+  const bool lu = recipe.kind == Factorization::ilu0;
+  const auto solve = [&](const Triangle& t, const BoundedVector<T>& b) {
+    const auto method = recipe.solve.method;
+    if (method == FactorSolveMethod::jacobi) return solve_by_sweeps(rows, t, recipe.solve.sweeps, T(1), b);
+    if (method == FactorSolveMethod::isai) return solve_by_inverse(rows, t, recipe.solve.corrections, T(1), b);
+    return substitute(triangle_of(rows, t), t.solved(), T(1), b);
+  };
+  const BoundedVector<T> y = solve({Fill::lower, lu ? Diagonal::unit : Diagonal::stored}, r);
+  return solve(lu ? Triangle{Fill::upper} : Triangle{Fill::lower, Diagonal::stored, Op::adjoint}, y);
+}
+
+template <class T>
+struct FactorInstances {
+  static constexpr std::tuple list{
+      instance<Factor<T>(Context&, const FactorRecipe&, const AnyMatrix<T>&, const PreconditionerReport&)>(make_factor),
+      instance<BoundedVector<T>(const FactorRecipe&, const Factor<T>&, const BoundedVector<T>&)>(solve_with_factor)};
+};
+KRILL_INSTANTIATE(FactorInstances);
+
+}  // namespace krill::apps::verify

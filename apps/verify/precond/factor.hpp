@@ -1,0 +1,40 @@
+// The incomplete factor that a preconditioner is made of, made once more by the library's doors.
+#pragma once
+#include <optional>
+
+#include "apps/verify/references/entries.hpp"
+#include "apps/verify/references/factorization.hpp"
+#include "apps/verify/references/products.hpp"
+#include "apps/verify/references/substitution.hpp"
+#include "solvers/precond/preconditioner.hpp"
+
+namespace krill::apps::verify {
+
+/// What a preconditioner's options say of its factor.
+struct FactorRecipe {
+  Factorization kind = Factorization::ilu0;
+  int sweeps = 0;                         ///< 0: row after row
+  bool in_blocks = false;                 ///< of the size that the report tells
+  double boost = 0, boost_tolerance = 0;  ///< 0: the shift instead
+  ShiftOptions<LuShift> shift = {};
+  FactorSolveOptions solve = {};
+};
+
+template <class T>
+struct Factor {
+  Rows<T> A;              ///< with the zeros inside of blocks where there are blocks
+  std::vector<T> values;  ///< of the factor, in A's pattern
+  double shift = 0;
+  std::int32_t boosts = 0;
+};
+
+/// On the context's backend. `report`: of the preconditioner, which knows the shift. Raises InvalidArgument where the
+/// factor has a bad pivot.
+template <class T>
+Factor<T> make_factor(Context&, const FactorRecipe&, const AnyMatrix<T>& A, const PreconditionerReport& report);
+
+/// r with the factor's two triangles solved, as the recipe says.
+template <class T>
+BoundedVector<T> solve_with_factor(const FactorRecipe&, const Factor<T>&, const BoundedVector<T>& r);
+
+}  // namespace krill::apps::verify

@@ -1,0 +1,48 @@
+// What `verify` knows of a preconditioner: the header of its name here has judging(const Options&) and
+// reference(const Options&, const Question<T>&), and preconditioner_reference.cpp includes it.
+#pragma once
+#include <fmt/format.h>
+
+#include "apps/verify/precond/factor.hpp"
+
+namespace krill::apps::verify {
+
+/// What is checked beside its application, and how its variants are called.
+struct Judging {
+  std::string variant = {};                 ///< stands behind the name where an option is not left open: " factored"
+  std::optional<FactorRecipe> factor = {};  ///< of an incomplete factorization
+  std::vector<Triangle> triangles = {};     ///< of A, that it solves with
+  TriangularMethod method = TriangularMethod::automatic;  ///< of those
+};
+
+/// A residual, and what a reference may know beside the options: what the preconditioner found out about A (blocks, an
+/// interval of eigenvalues, a shift) stands in its report.
+template <class T>
+struct Question {
+  Context& ctx;
+  const AnyMatrix<T>& matrix;
+  const PreconditionerReport& report;
+  const BoundedVector<T>& r;
+  Rows<T> A;  ///< the matrix, entry by entry
+};
+
+template <class Number>
+Number fact(const PreconditionerReport& report, std::string_view name) {
+  for (const Fact& f : report.facts)
+    if (f.name == name) return std::get<Number>(f.value);
+  throw Error(fmt::format("the report of the preconditioner has no {}", name));
+}
+
+template <class T>
+Bounded<T> entry(const Rows<T>& A, std::int32_t i, std::int32_t j) {
+  return Bounded<T>(A.at(i, j));
+}
+
+/// A double that kernels round to the precision.
+template <class T>
+Bounded<T> factor(double value) {
+  const auto exact_value = static_cast<long double>(value);
+  return {Exact<T>(exact_value), gamma<T>(1) * std::fabs(exact_value)};
+}
+
+}  // namespace krill::apps::verify

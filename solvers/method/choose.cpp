@@ -1,0 +1,196 @@
+#include "solvers/method/choose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace krill {
+namespace {
+
+constexpr std::int32_t min_rows_for_color = 10'000;  // below, one block of threads solves without waits for others
+constexpr std::int32_t max_rows_of_gmres_on_host = 3000, longest_basis = 1000;
+constexpr std::int32_t max_rows_of_gmres_on_cuda = 200;  // a graph holds a kernel for every eighth vector of each step
+constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
+constexpr double far_apart = 1e4;  // norms of rows, beyond which a residual says little about short rows
+
+template <class Open, class Options>
+bool is_open(const Options& options) {
+  return std::holds_alternative<Open>(options);
+}
+
+bool has_diagonal(const MatrixProperties& m) { return m.missing_diagonal == 0 && m.zero_diagonal == 0; }
+bool has_empty_lines(const MatrixProperties& m) { return m.empty_rows > 0 || m.empty_cols > 0; }
+
+GmresOptions gmres(int restart) {
+  GmresOptions options;
+  options.restart = restart;
+  return options;
+}
+
+/// Whether few rows speak for stable pivots.
+bool has_hardly_any_dominance(const MatrixProperties& m) { return 20 * m.dominant_rows < m.rows; }
+
+/// The decisions, one after the other: solver, preconditioner, ordering, scaling.
+class Chooser {
+ public:
+  Chooser(const MatrixProperties& m, bool on_cuda, const SolveOptions& open)
+      : m_(m), on_cuda_(on_cuda), spd_(may_be_positive_definite(m)), open_(open), choice_{open, {}} {}
+
+  Choice choose() && {
+    if (is_open<AutoSolver>(open_.solver)) solver();
+    if (is_open<AutoPreconditioner>(open_.preconditioner)) preconditioner();
+    if (is_open<AutoOrdering>(open_.ordering)) ordering();
+    if (is_open<AutoScaling>(open_.scaling)) scaling();
+    return std::move(choice_);
+  }
+
+ private:
+  void say(const char* key, std::string why) { choice_.reasons.push_back({key, std::move(why)}); }
+
+  /// The options with the limits that the case gave to solver auto.
+  template <class Options>
+  void take(Options options) {
+    const auto& limits = std::get<AutoSolver>(open_.solver);
+    options.max_iterations = limits.max_iterations, options.stop = limits.stop;
+    choice_.method.solver = options;
+  }
+
+  void solver() {
+    if (spd_ && suits_pcg(open_.preconditioner).holds) {
+      take(PcgOptions{});
+      return say("solver", "pcg, which needs least: the matrix is " + std::string(hermitian()) + ", " + definite());
+    }
+    const std::string why = spd_ ? "the preconditioner may not be Hermitian" : not_for_pcg();
+    if (keeps_long_basis()) {
+      take(gmres(std::clamp(m_.rows, 1, longest_basis)));
+      return say("solver", fmt::format("gmres, as {}; with {} rows a basis of {} vectors costs little", why, m_.rows,
+                                       std::min(m_.rows, longest_basis)));
+    }
+    if (has_diagonal(m_)) {
+      take(BicgstabOptions{});
+      return say("solver", fmt::format("bicgstab, as {}: no basis has to be kept, and with a preconditioner it was "
+                                       "quicker than gmres on most real matrices",
+                                       why));
+    }
+    const int restart = m_.rows <= max_rows_of_long_restart ? 100 : 50;
+    take(gmres(restart));
+    say("solver", fmt::format("gmres, as {} and there is no ilu0 to help bicgstab; {} vectors until it restarts{}", why,
+                              restart, restart == 100 ? "" : ", for memory's sake"));
+  }
+
+  bool keeps_long_basis() const {
+    return m_.rows <= (on_cuda_ ? max_rows_of_gmres_on_cuda : max_rows_of_gmres_on_host);
+  }
+  std::string_view hermitian() const { return m_.complex ? "Hermitian" : "symmetric"; }
+  std::string definite() const {
+    return m_.definiteness == Definiteness::positive_definite
+               ? "positive definite by diagonal dominance"
+               : "its diagonal is positive, and nothing speaks against positive definite";
+  }
+  std::string not_for_pcg() const {
+    if (m_.hermitian_error > rounding_of_files) return fmt::format("the matrix is not {}", hermitian());
+    return fmt::format("the matrix is {}, but not positive definite", hermitian());
+  }
+
+  void preconditioner() {
+    PreconditionerOptions& M = choice_.method.preconditioner;
+    const bool pcg = std::holds_alternative<PcgOptions>(choice_.method.solver);
+    if (!has_diagonal(m_)) {
+      M = NoPreconditioner{};
+      return say("preconditioner", fmt::format("none: {} of {} diagonal entries are missing or 0, so there is nothing "
+                                               "that jacobi, ilu0 or a sweep could divide by",
+                                               m_.missing_diagonal + m_.zero_diagonal, m_.rows));
+    }
+    if (pcg && !spd_) {
+      M = JacobiOptions{};
+      return say("preconditioner", "jacobi: the matrix does not look positive definite, as better ones need it");
+    }
+    const bool long_basis = keeps_long_basis() && std::holds_alternative<GmresOptions>(choice_.method.solver);
+    if (long_basis && m_.hermitian_error > rounding_of_files && has_hardly_any_dominance(m_)) {
+      M = NoPreconditioner{};
+      return say(
+          "preconditioner",
+          fmt::format("none: {} of {} rows are diagonally dominant, so ilu0 would hardly be stable, and the basis "
+                      "is long enough without it",
+                      m_.dominant_rows, m_.rows));
+    }
+    if (!pcg && on_cuda_ && !long_basis) {
+      M = IsaiOptions{.form = IsaiForm::general};
+      return say("preconditioner",
+                 "isai: products alone, in which no row waits for another; on an H200 it was quicker than ilu0 in any "
+                 "order for all nonsymmetric systems that were measured");
+    }
+    if (!pcg) {
+      M = Ilu0Options{};
+      return say("preconditioner", "ilu0: it takes general matrices with a full diagonal");
+    }
+    if (on_cuda_) {
+      M = ChebyshevOptions{};
+      return say("preconditioner",
+                 "chebyshev: products alone, in which no row waits for another; of the preconditioners it was the "
+                 "quickest in all systems that were measured on an H200");
+    }
+    M = Ic0Options{};
+    say("preconditioner", "ic0: fewest iterations, and on the host no row has to wait for another");
+  }
+
+  void ordering() {
+    OrderingOptions& order = choice_.method.ordering;
+    const bool with_triangles = solves_triangles(choice_.method.preconditioner);
+    if (on_cuda_ && with_triangles && m_.rows >= min_rows_for_color) {
+      order = ColorOrdering{};
+      return say("ordering",
+                 "color: triangles are solved in as many steps as there are colors, 2 to 20 times as quickly on an "
+                 "H200, for about a third more iterations");
+    }
+    order = NaturalOrdering{};
+    say("ordering", with_triangles ? "none: the factor is as good as the matrix's own order makes it"
+                                   : "none: nothing in this method gains from another order");
+  }
+
+  void scaling() {
+    ScalingOptions& scaling = choice_.method.scaling;
+    const double spread = m_.min_row_norm > 0 ? m_.infinity_norm / m_.min_row_norm : 1;
+    const bool preconditioned = !std::holds_alternative<NoPreconditioner>(choice_.method.preconditioner);
+    if (has_empty_lines(m_) || preconditioned || spread < far_apart) {
+      scaling = NoScaling{};
+      return say("scaling", has_empty_lines(m_) ? "none: empty rows or columns cannot be scaled"
+                            : spread < far_apart
+                                ? fmt::format("none: norms of rows differ by a factor of {:.2g} only", spread)
+                                : "none: the preconditioner makes up for what differs in size");
+    }
+    scaling = RuizScaling{};
+    say("scaling",
+        fmt::format("ruiz: norms of rows differ by a factor of {:.2g}, and no preconditioner makes up for it", spread));
+  }
+
+  const MatrixProperties& m_;
+  bool on_cuda_, spd_;
+  SolveOptions open_;
+  Choice choice_;
+};
+
+}  // namespace
+
+bool may_be_positive_definite(const MatrixProperties& m, double asymmetry) {
+  return m.rows == m.cols && m.non_finite == 0 && m.hermitian_error <= asymmetry && m.positive_diagonal &&
+         m.definiteness != Definiteness::not_positive_definite;
+}
+
+Choice choose(const MatrixProperties& m, bool on_cuda, const SolveOptions& open) {
+  return Chooser(m, on_cuda, open).choose();
+}
+
+std::vector<ChoiceReason> choose_for(SolveOptions& options, const MatrixProperties& m, bool on_cuda) {
+  Choice choice = choose(m, on_cuda, options);
+  options = std::move(choice.method);
+  return std::move(choice.reasons);
+}
+
+std::optional<PreconditionerOptions> weaker(const PreconditionerOptions& refused, const MatrixProperties& m) {
+  if (std::holds_alternative<NoPreconditioner>(refused)) return {};
+  if (std::holds_alternative<JacobiOptions>(refused) || !has_diagonal(m)) return NoPreconditioner{};
+  return JacobiOptions{};
+}
+
+}  // namespace krill

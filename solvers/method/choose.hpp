@@ -1,0 +1,40 @@
+// Which method suits a matrix: the rules behind `auto`.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solvers/method/options.hpp"
+#include "sparse/io/analyze.hpp"
+
+namespace krill {
+
+/// One decision: the key of the option, and why it became what it is.
+struct ChoiceReason {
+  std::string key, why;
+};
+
+/// A method without anything that is auto.
+struct Choice {
+  SolveOptions method;
+  std::vector<ChoiceReason> reasons;  ///< of what was open
+};
+
+/// Fills in what is open and leaves the rest as it is. O(1): from what the entries show, without a factorization, so
+/// the rules can be wrong where a matrix is not what it looks like. docs/inspecting.md lists them with the measurements
+/// that they rest on.
+Choice choose(const MatrixProperties&, bool on_cuda, const SolveOptions& open = {});
+
+/// The same in place: fills in what is open.
+std::vector<ChoiceReason> choose_for(SolveOptions&, const MatrixProperties&, bool on_cuda);
+
+/// What to take in the place of a chosen preconditioner that the matrix has refused; nothing after `none`.
+std::optional<PreconditionerOptions> weaker(const PreconditionerOptions&, const MatrixProperties&);
+
+/// The asymmetry that files with few digits have.
+inline constexpr double rounding_of_files = 1e-8;
+
+/// Whether nothing that the entries show speaks against a Hermitian positive definite matrix, but for that asymmetry.
+bool may_be_positive_definite(const MatrixProperties&, double asymmetry = rounding_of_files);
+
+}  // namespace krill

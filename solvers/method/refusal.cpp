@@ -1,0 +1,107 @@
+#include "solvers/method/refusal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/io/matrix_text.hpp"
+
+namespace krill {
+namespace {
+
+constexpr std::string_view counting = "rows and columns count from 0";
+constexpr std::string_view way_out =
+    "use solver: {type: gmres} or {type: bicgstab}, or set assume: spd where you know better";
+
+template <class T, class Offset>
+std::complex<double> entry_at(const Csr<T, Offset>& A, std::int32_t row, std::int32_t col) {
+  const auto offsets = A.row_offsets().host();
+  const auto cols = A.col_indices().host();
+  const auto begin = cols.begin() + offsets[static_cast<std::size_t>(row)];
+  const auto end = cols.begin() + offsets[static_cast<std::size_t>(row) + 1];
+  const auto at = std::lower_bound(begin, end, col);
+  if (at == end || *at != col) return 0;
+  return std::complex<double>(A.values().host()[static_cast<std::size_t>(at - cols.begin())]);
+}
+
+/// The first entry that is further than `tolerance` from the conjugate of its mirror image.
+template <class T, class Offset>
+EntryPair first_asymmetry(const Csr<T, Offset>& A, double tolerance) {
+  const auto offsets = A.row_offsets().host();
+  const auto cols = A.col_indices().host();
+  const auto values = A.values().host();
+  for (std::int32_t row = 0; row < A.rows(); ++row)
+    for (auto e = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
+         e < static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1]); ++e) {
+      const EntryPair pair{row, cols[e], std::complex<double>(values[e]), entry_at(A, cols[e], row)};
+      if (std::abs(pair.value - std::conj(pair.mirror)) > tolerance) return pair;
+    }
+  return {};
+}
+template <class T>
+EntryPair first_asymmetry(const Coo<T>&, double) {
+  throw InvalidArgument("first_asymmetry: the matrix has to be in CSR form");
+}
+template <class T>
+std::complex<double> entry_at(const Coo<T>&, std::int32_t, std::int32_t) {
+  throw InvalidArgument("entry_at: the matrix has to be in CSR form");
+}
+
+}  // namespace
+
+void require_solvable(const std::string& matrix, const MatrixProperties& m) {
+  if (m.rows != m.cols)
+    throw InvalidArgument(
+        fmt::format("{}: the matrix has {} rows and {} columns; a solve needs a square one", matrix, m.rows, m.cols));
+  if (m.nnz == 0)
+    throw InvalidArgument(
+        fmt::format("{}: the matrix is {} x {} without any entry; there is nothing to solve", matrix, m.rows, m.cols));
+  if (!m.first_non_finite) return;
+  const EntryPair& e = *m.first_non_finite;
+  throw InvalidArgument(
+      fmt::format("{}: a({}, {}) = {} ({}){}; a solve needs finite entries (in single precision, numbers beyond 3.4e38 "
+                  "are infinite)",
+                  matrix, e.row, e.col, value_text(e.value), counting,
+                  m.non_finite > 1 ? fmt::format(", and {} more are not finite", m.non_finite - 1) : ""));
+}
+
+template <class T>
+void require_suitable(const std::string& matrix, const SolveOptions& options, const AnyMatrix<T>& A,
+                      const MatrixProperties& m) {
+  if (options.assume == Assume::spd || !needs_definite(options.solver)) return;
+  const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
+  // Files with few digits and matrices summed in another order differ by rounding: pcg bears that.
+  const double tolerance = std::sqrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()));
+  if (m.hermitian_error > tolerance) {
+    const EntryPair e =
+        visit_entries(A, [&](const auto& a) { return first_asymmetry(a, tolerance * m.greatest_magnitude); });
+    const std::string what =
+        e.row == e.col ? fmt::format("a({0}, {0}) = {1} is not real", e.row, value_text(e.value)) : entry_text(e);
+    throw InvalidArgument(fmt::format("{}: {} ({}): the matrix is not {}, and pcg needs a {} positive definite one; {}",
+                                      matrix, what, counting, kind, kind, way_out));
+  }
+  if (m.first_not_positive_diagonal) {
+    const std::int32_t i = *m.first_not_positive_diagonal;
+    const auto value = visit_entries(A, [&](const auto& a) { return entry_at(a, i, i); });
+    throw InvalidArgument(
+        fmt::format("{}: a({}, {}) = {} ({}): the diagonal of a positive definite matrix is > 0, and pcg needs one; {}",
+                    matrix, i, i, value_text(value), counting, way_out));
+  }
+  if (m.definiteness == Definiteness::not_positive_definite)
+    throw InvalidArgument(fmt::format("{}: {} ({}); pcg needs a positive definite matrix; {}", matrix,
+                                      m.definiteness_reason, counting, way_out));
+}
+
+template <class T>
+struct RefusalInstances {
+  static constexpr auto list =
+      instance<void(const std::string&, const SolveOptions&, const AnyMatrix<T>&, const MatrixProperties&)>(
+          require_suitable);
+};
+KRILL_INSTANTIATE(RefusalInstances);
+
+}  // namespace krill

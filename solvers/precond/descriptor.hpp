@@ -1,0 +1,49 @@
+// What a preconditioner's header says: its options, facts that others need, its maker, and what it makes takes: a
+// function `memory` that a new preconditioner without one does not compile for.
+#pragma once
+#include <concepts>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "solvers/precond/kept_precision.hpp"
+#include "sparse/core/memory_ledger.hpp"
+
+namespace krill {
+
+class Context;
+template <class T>
+class Preconditioner;
+
+/// What a preconditioner is made of; solvers/precond/preconditioner.hpp has its members.
+template <class T>
+struct PreconditionerInput;
+template <class T>
+using MadePreconditioner = std::unique_ptr<Preconditioner<T>>;
+
+/// Whether M is Hermitian positive definite where A is; and where an option decides, its key, its value, and the values
+/// with which M is.
+struct PcgFit {
+  bool holds = false;
+  std::string_view key{}, value{}, expected{};
+};
+
+/// Two options of which one makes the other idle: the key of one of them, section by section, and what is said of it.
+struct OptionConflict {
+  std::vector<std::string_view> key{};
+  std::string_view message{};
+};
+
+/// Options of a preconditioner, with what the others may ask.
+template <class Options>
+concept PreconditionerDescriptor = requires(const Options& o) {
+  { o.type } -> std::convertible_to<std::string_view>;
+  { o.doc } -> std::convertible_to<std::string_view>;
+  { o.solves_triangles } -> std::convertible_to<bool>;        // so that a color ordering pays
+  { o.multiplies_with_matrix } -> std::convertible_to<bool>;  // so A has to outlive it
+  { o.precision } -> std::convertible_to<KeptPrecision>;
+  { o.suits_pcg() } -> std::same_as<PcgFit>;
+  { o.conflict() } -> std::same_as<OptionConflict>;
+};
+
+}  // namespace krill

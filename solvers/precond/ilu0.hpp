@@ -1,0 +1,41 @@
+// Incomplete LU factorization in the pattern of A.
+#pragma once
+#include <string_view>
+
+#include "solvers/precond/factor_options.hpp"
+
+namespace krill {
+
+/// A boost other than 0 takes the place of the shift.
+struct Ilu0Options {
+  static constexpr std::string_view type = "ilu0";
+  static constexpr std::string_view doc =
+      "incomplete LU factorization in the pattern of A (Meijerink and van der Vorst 1977), for general systems; in "
+      "blocks "
+      "(format bsr) the zeros inside them belong to the pattern";
+  static constexpr bool solves_triangles = true;
+  static constexpr bool multiplies_with_matrix = false;
+  double boost = 0;
+  double boost_tolerance = 0;
+  ShiftOptions<LuShift> shift = {};
+  KeptPrecision precision = KeptPrecision::automatic;
+  FactorSolveOptions solve = {};
+
+  static constexpr PcgFit suits_pcg() { return {false}; }
+  OptionConflict conflict() const { return detail::conflict_of(shift, boost); }
+};
+template <class Fields>
+void describe(Fields& fields, Ilu0Options& o) {
+  fields.value("boost", o.boost, any_value, "pivots that are too small become this; 0: they do not");
+  fields.value("boost_tolerance", o.boost_tolerance, at_least_zero, "too small: of a modulus up to this");
+  detail::describe_shift(fields, o.shift);
+  detail::describe_factor_solve(fields, o.solve);
+  detail::describe_precision(fields, o.precision);
+}
+
+template <class T>
+MadePreconditioner<T> make(Context&, const Ilu0Options&, const PreconditionerInput<T>&);
+template <class T>
+HeldMemory memory(MemoryLedger&, Context& host, const Ilu0Options&, const PreconditionerInput<T>&);
+
+}  // namespace krill

@@ -1,0 +1,30 @@
+// A preconditioner in single precision inside of a solve in double precision.
+#pragma once
+#include <complex>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+
+#include "solvers/precond/preconditioner.hpp"
+
+namespace krill {
+
+/// A preconditioner of type `type` in single precision inside of a solve in double precision: `make` makes it of A in
+/// single precision, which lives as long where `keeps_matrix`. Applying it moves 3 n (sizeof T + sizeof lower_t) bytes
+/// more. Raises InvalidArgument that names the row of a value beyond the range of float.
+template <class T>
+using lower_t = std::conditional_t<is_complex<T>, std::complex<float>, float>;
+template <class T>
+using MakeLower = std::function<MadePreconditioner<lower_t<T>>(const AnyMatrix<lower_t<T>>&)>;
+template <class T>
+MadePreconditioner<T> make_in_lower_precision(Context&, std::string_view type, const AnyMatrix<T>& A, bool keeps_matrix,
+                                              const MakeLower<T>& make);
+
+/// What that takes, with what `memory` says of A in single precision.
+template <class T>
+using LowerMemory = std::function<HeldMemory(const AnyMatrix<lower_t<T>>&)>;
+template <class T>
+HeldMemory memory_in_lower_precision(MemoryLedger&, Context& host, std::string_view type, const AnyMatrix<T>& A,
+                                     bool keeps_matrix, const LowerMemory<T>& memory);
+
+}  // namespace krill

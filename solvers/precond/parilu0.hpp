@@ -1,0 +1,37 @@
+// Incomplete LU factorization by sweeps.
+#pragma once
+#include <string_view>
+
+#include "solvers/precond/factor_options.hpp"
+
+namespace krill {
+
+struct Parilu0Options {
+  static constexpr std::string_view type = "parilu0";
+  static constexpr std::string_view doc =
+      "ilu0 as the fixed point of sweeps over all entries at once (Chow and Patel 2015), in which no row waits for "
+      "another";
+  static constexpr bool solves_triangles = true;
+  static constexpr bool multiplies_with_matrix = false;
+  int sweeps = 5;
+  ShiftOptions<LuShift> shift = {};
+  KeptPrecision precision = KeptPrecision::automatic;
+  FactorSolveOptions solve = {};
+
+  static constexpr PcgFit suits_pcg() { return {false}; }
+  OptionConflict conflict() const { return detail::conflict_of(shift); }
+};
+template <class Fields>
+void describe(Fields& fields, Parilu0Options& o) {
+  detail::describe_factor_sweeps(fields, o.sweeps);
+  detail::describe_shift(fields, o.shift);
+  detail::describe_factor_solve(fields, o.solve);
+  detail::describe_precision(fields, o.precision);
+}
+
+template <class T>
+MadePreconditioner<T> make(Context&, const Parilu0Options&, const PreconditionerInput<T>&);
+template <class T>
+HeldMemory memory(MemoryLedger&, Context& host, const Parilu0Options&, const PreconditionerInput<T>&);
+
+}  // namespace krill

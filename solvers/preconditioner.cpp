@@ -1,0 +1,32 @@
+#include "solvers/preconditioner.hpp"
+
+#include "solvers/krylov_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+
+namespace krill {
+
+using namespace detail;
+
+template <class T>
+Preconditioned<T> Preconditioner<T>::apply_dot(Context& ctx, const Array<T>& r, const Array<double>&, Array<T>& z,
+                                               Array<double>& rz) const {
+  const Array<T>& answer = apply(ctx, r, z);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, r.size(), RealDot<kernel_t<T>>{r.read(where), answer.read(where), rz.write(where)});
+  });
+  return {answer, rz};
+}
+
+template <class T>
+void Preconditioner<T>::update(Context&, const AnyMatrix<T>&) {
+  throw InvalidArgument("preconditioner: it does not take new values; make it anew");
+}
+
+template <class T>
+const Array<T>& Preconditioner<T>::apply_adjoint(Context&, const Array<T>&, Array<T>&) const {
+  throw InvalidArgument("preconditioner: it has no application of its adjoint; use another one (has_adjoint() tells)");
+}
+
+KRILL_INSTANTIATE(Preconditioner);
+
+}  // namespace krill

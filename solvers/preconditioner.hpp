@@ -1,0 +1,59 @@
+// The approximate inverse as a solver sees it, and what one reports.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sparse/formats/any_matrix.hpp"
+
+namespace krill {
+
+/// What a preconditioner hands back: z = M r and the real r'z. The identity hands back r and r'r themselves, so it
+/// costs nothing.
+template <class T>
+struct Preconditioned {
+  const Array<T>& z;
+  const Array<double>& rz;
+};
+
+/// A figure about a preconditioner, for reports: {"factor_nonzeros", 1000}, {"ordering", "natural"}.
+struct Fact {
+  std::string name;
+  std::variant<std::int64_t, double, std::string> value;
+};
+
+struct PreconditionerReport {
+  double symbolic_ms = 0;  ///< what has to be done once a pattern
+  double numeric_ms = 0;   ///< what has to be done for new values, too
+  std::size_t bytes = 0;   ///< kept on the backend's side
+  std::vector<Fact> facts;
+  std::vector<std::string> notes;  ///< sentences that a reader should know: boosted pivots, a shift
+};
+
+/// z = M r with M an approximation of the inverse of A.
+template <class T>
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+  /// z: room for the result; the answer is z, or r itself where M is the identity. Asynchronous and capturable.
+  virtual const Array<T>& apply(Context&, const Array<T>& r, Array<T>& z) const = 0;
+  /// r: residual, rr: r'r; z, rz: room for the result. For Hermitian M. By default one more pass over r and z,
+  /// which preconditioners that can take the dot with M r avoid.
+  virtual Preconditioned<T> apply_dot(Context&, const Array<T>& r, const Array<double>& rr, Array<T>& z,
+                                      Array<double>& rz) const;
+  virtual PreconditionerReport report() const { return {}; }
+
+  /// A has new values in the pattern that M was made of: M becomes what it would be if it were made of this A, bit by
+  /// bit, in its old memory, so that solvers that captured it go on. No analysis: what the values decide is found anew,
+  /// choices between forms stay. A preconditioner that multiplies with A takes that very A, whose operator, where one
+  /// was given to it, is up to date. Waits. Raises InvalidArgument where the values or the pattern do not allow it; M
+  /// is good for nothing then until another update.
+  virtual void update(Context&, const AnyMatrix<T>& A);
+  /// Whether there is an apply_adjoint().
+  virtual bool has_adjoint() const { return false; }
+  /// As apply(), with M^H. Raises InvalidArgument where there is none.
+  virtual const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>& z) const;
+};
+
+}  // namespace krill

@@ -1,0 +1,118 @@
+#include "solvers/system/stages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "solvers/method/type_name.hpp"
+#include "solvers/transform/solve_transformed.hpp"
+#include "sparse/convert/to_format.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/core/trace.hpp"
+
+namespace krill {
+namespace {
+
+template <class T>
+std::size_t bytes_on_backend(const PreparedSystem<T>& system, const Array<T>& b, const Array<T>& x, std::size_t solver,
+                             const Context& ctx) {
+  const std::size_t matrix = bytes(*system.A) + (system.original ? bytes(*system.original) : 0);
+  return matrix + solver + ctx.workspace_bytes() + sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
+}
+
+template <class T>
+void measure(const Array<T>& x, SolveFacts& facts) {
+  const SolveReport& r = facts.result;
+  facts.residual_norm = r.baseline > 0 ? r.true_relative * r.baseline : 0;
+  facts.solution_norm = norm(x.host());
+  const double scale = facts.matrix.frobenius_norm * facts.solution_norm + r.rhs_norm;
+  facts.backward_error = scale > 0 ? facts.residual_norm / scale : 0;
+}
+
+}  // namespace
+
+template <class T>
+PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared_ptr<const AnyMatrix<T>> A,
+                          SolveFacts& facts) {
+  Transformation<T> transformation(ctx, options.scaling, options.ordering, *A, facts.transformation);
+  facts.timings.scale += facts.transformation.scale_ms;
+  facts.timings.order += facts.transformation.order_ms;
+  PreparedSystem<T> system{std::move(A), nullptr, std::move(transformation)};
+  if (auto made = system.transformation.take_matrix()) {
+    if (system.transformation.scales()) system.original = std::move(system.A);
+    system.A = std::make_shared<const AnyMatrix<T>>(std::move(*made));
+  }
+  Stopwatch watch;
+  if (options.format != Format::csr && options.format != Format::automatic)
+    system.A = with_csr(ctx, *system.A, [&](const auto& csr) {
+      return std::make_shared<const AnyMatrix<T>>(convert_format(ctx, csr, options.format, options.layout));
+    });
+  facts.timings.convert += watch.lap();
+  return system;
+}
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOptions& options, SolveFacts& facts,
+                                                       const PreparedSystem<T>& system, const Operator<T>& products) {
+  try {
+    return make_preconditioner<T>(ctx, options.preconditioner, *system.A, &products);
+  } catch (const InvalidArgument& error) {
+    const bool chosen = std::ranges::any_of(facts.choices, [](const auto& c) { return c.key == "preconditioner"; });
+    if (const auto next = chosen ? weaker(options.preconditioner, facts.matrix) : std::nullopt) {
+      options.preconditioner = *next;
+      facts.notes.push_back(fmt::format("{}; auto went on to {}", error.what(), type_name(*next)));
+      return make_preconditioner(ctx, options, facts, system, products);
+    }
+    if (!system.transformation.reorders()) throw;
+    throw InvalidArgument(fmt::format("{}\n  rows are those of the system in the ordering {}", error.what(),
+                                      type_name(options.ordering)));
+  }
+}
+
+template <class T>
+void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b,
+                    Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
+  Stopwatch clock;
+  // The matrix comes to the device with the products, so that its way there is no part of the setup.
+  const MatrixOperator<T> A(*system.A,
+                            options.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
+  const SpmvPlan<T>& products = A.prepare(ctx);
+  ctx.synchronize();
+  facts.products = products.report();
+  facts.timings.convert += clock.lap();
+  const auto preconditioner = make_preconditioner<T>(ctx, options, facts, system, A);
+  ctx.synchronize();
+  facts.timings.preconditioner_setup = clock.lap();
+  facts.preconditioner = preconditioner->report();
+  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
+
+  prepared();
+  clock.lap();
+  std::size_t solver_bytes = 0;
+  {
+    const TraceRange range("solve");
+    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
+                                     system.original.get(), b, x, solver_bytes, watch);
+  }
+  ctx.synchronize();
+  facts.timings.solve = clock.lap();
+  facts.memory_bytes =
+      bytes_on_backend(system, b, x, solver_bytes, ctx) + products.bytes() + facts.preconditioner.bytes;
+  facts.memory_peak_bytes = ctx.memory_use().peak;
+  measure(x, facts);
+}
+
+template <class T>
+struct StagesInstances {
+  static constexpr std::tuple list{
+      instance<PreparedSystem<T>(Context&, const SolveOptions&, std::shared_ptr<const AnyMatrix<T>>, SolveFacts&)>(
+          prepare),
+      instance<std::unique_ptr<Preconditioner<T>>(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
+                                                  const Operator<T>&)>(make_preconditioner),
+      instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
+                    const std::function<void()>&, const Watch&)>(solve_prepared)};
+};
+KRILL_INSTANTIATE(StagesInstances);
+
+}  // namespace krill

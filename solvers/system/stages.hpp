@@ -1,0 +1,73 @@
+// The stages of a whole solve, for those who look between them. solve.hpp goes through all:
+//   choose_for and require_suitable (solvers/method), prepare, solve_prepared.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "solvers/method/choose.hpp"
+#include "solvers/precond/preconditioner.hpp"
+#include "solvers/solver.hpp"
+#include "solvers/transform/transformation.hpp"
+#include "sparse/io/analyze.hpp"
+
+namespace krill {
+
+/// Milliseconds of wall-clock time, the device's work included.
+struct Timings {
+  double read = 0;     ///< reading or generating matrix and vectors; 0 where the caller brought them
+  double convert = 0;  ///< to a canonical matrix in the wanted format, and looking at its entries
+  double scale = 0;
+  double order = 0;
+  double preconditioner_setup = 0;
+  double solve = 0;
+  double total = 0;  ///< from the call to the report; of the program, verification and files included
+};
+
+/// What is known of a whole solve when it is over.
+struct SolveFacts {
+  std::vector<ChoiceReason> choices;  ///< why what was auto became what it is; empty where everything was named
+  MatrixProperties matrix;
+  TransformationReport transformation;
+  SpmvReport products;  ///< how A x was computed
+  PreconditionerReport preconditioner;
+  SolveReport result;
+  double residual_norm = 0;           ///< ||b - A x||
+  double solution_norm = 0;           ///< ||x||
+  double backward_error = 0;          ///< ||b - A x|| / (||A||_F ||x|| + ||b||)
+  std::size_t memory_bytes = 0;       ///< matrix, vectors and workspace on the backend's side
+  std::size_t memory_peak_bytes = 0;  ///< the most of arrays and workspace on the backend's side, setup included
+  Timings timings;
+  std::vector<std::string> notes;  ///< sentences that a reader of the result should know
+};
+
+/// The matrix that is solved with, and how its system comes from the one that is given.
+template <class T>
+struct PreparedSystem {
+  std::shared_ptr<const AnyMatrix<T>> A;         ///< in the format of the products
+  std::shared_ptr<const AnyMatrix<T>> original;  ///< where the system was scaled
+  Transformation<T> transformation;
+};
+
+/// Scales and reorders A, which is in CSR, and brings it into the format of the products. The options have nothing that
+/// is auto but the format. Gives up its share in A as soon as nobody needs it. Raises InvalidArgument as Transformation
+/// and the conversions do.
+template <class T>
+PreparedSystem<T> prepare(Context&, const SolveOptions&, std::shared_ptr<const AnyMatrix<T>> A, SolveFacts&);
+
+/// The preconditioner of the options. What the rules have chosen and the matrix refuses gives way to something weaker,
+/// in the options too, and a note says so. Raises InvalidArgument with the row of the system that is solved.
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
+                                                       const Operator<T>& products);
+
+/// Makes the products and the preconditioner, solves, and fills in the facts: result and residuals, bytes, and the
+/// times, to which it adds. b and x are those of the given system. `prepared` is called before the first iteration; it
+/// may still change limits of the solver in the options. Raises InvalidArgument where the matrix does not allow the
+/// preconditioner.
+template <class T>
+void solve_prepared(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>& b, Array<T>& x, SolveFacts&,
+                    const std::function<void()>& prepared, const Watch&);
+
+}  // namespace krill

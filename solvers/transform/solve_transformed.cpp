@@ -1,0 +1,161 @@
+#include "solvers/transform/solve_transformed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/instantiate.hpp"
+
+namespace krill {
+
+template <class T>
+double norm(std::span<const T> v) {
+  double greatest = 0, sum = 0;
+  for (const T& entry : v) greatest = std::max(greatest, static_cast<double>(std::abs(entry)));
+  if (!(greatest > 0) || !std::isfinite(greatest)) return greatest;
+  for (const T& entry : v) {
+    const double part = static_cast<double>(std::abs(entry)) / greatest;
+    sum += part * part;
+  }
+  return greatest * std::sqrt(sum);
+}
+
+namespace {
+
+constexpr int max_tightenings = 10;
+
+/// The original system, which judges.
+template <class T>
+class Judge {
+ public:
+  Judge(Context& ctx, const AnyMatrix<T>& A, const Array<T>& b, const Array<T>& x, const StopOptions& stop)
+      : ctx_(ctx), A_(A), b_(b), r_(b.size(), "b - A x") {
+    rhs_norm = norm(b.host());
+    initial_norm = residual_norm(x);
+    baseline = stop.baseline == Baseline::rhs ? rhs_norm : initial_norm;
+    target = std::max(stop.relative * baseline, stop.absolute);
+  }
+
+  /// ||b - A x||, NaN where an entry is.
+  double residual_norm(const Array<T>& x) {
+    A_.apply(ctx_, x, r_);
+    const auto r = r_.edit();
+    const auto b = b_.host();
+    bool finite = true;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      r[i] = b[i] - r[i];
+      finite = finite && std::isfinite(std::abs(r[i]));
+    }
+    return finite ? norm(std::span<const T>(r)) : std::numeric_limits<double>::quiet_NaN();
+  }
+  double relative(double residual) const { return residual == 0 ? 0 : residual / baseline; }
+
+  double rhs_norm = 0, initial_norm = 0, baseline = 0, target = 0;
+
+ private:
+  Context& ctx_;
+  MatrixOperator<T> A_;
+  const Array<T>& b_;
+  Array<T> r_;
+};
+
+StopOptions& stop_of(SolverOptions& options) {
+  return std::visit([](auto& o) -> StopOptions& { return o.stop; }, options);
+}
+
+/// What one more solve adds to the report of those before it, whose baseline stays.
+void append(SolveReport& whole, const SolveReport& part) {
+  const double unit = whole.baseline > 0 ? part.baseline / whole.baseline : 1;
+  whole.iterations += part.iterations;
+  whole.restarts_from_truth += part.restarts_from_truth + 1;
+  whole.seconds += part.seconds;
+  whole.reason = part.reason;
+  whole.recurrence_relative = unit * part.recurrence_relative;
+  for (std::size_t i = 1; i < part.history.size(); ++i) whole.history.push_back(unit * part.history[i]);
+}
+
+}  // namespace
+
+template <class T>
+SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const Operator<T>& A,
+                              const Preconditioner<T>& M, const Transformation<T>& transformation,
+                              const AnyMatrix<T>* original, const Array<T>& b, Array<T>& x, std::size_t& solver_bytes,
+                              const Watch& watch) {
+  const auto solve = [&](const SolverOptions& o, const Array<T>& rhs, Array<T>& y) {
+    const auto solver = make_solver(o, A, M);
+    solver_bytes = solver->bytes();
+    return solver->solve(ctx, rhs, y, watch);
+  };
+  if (!transformation.scales() && !transformation.reorders()) return solve(options, b, x);
+  const Array<T> rhs = transformation.rhs(ctx, b);
+  Array<T> y = transformation.solution(ctx, x);
+  if (!transformation.scales()) {  // norms do not know the order
+    SolveReport report = solve(options, rhs, y);
+    if (!report.kept_initial_guess) transformation.bring_back(ctx, y, x);
+    return report;
+  }
+
+  Judge<T> judge(ctx, *original, b, x, stop(options));
+  SolverOptions current = options;
+  StopOptions& stop = stop_of(current);
+  if (judge.baseline > 0) stop.relative = judge.target / judge.baseline;
+  stop.absolute = 0;
+  SolveReport whole;
+  Array<T> found(x.size(), "solution");
+  double residual = 0;
+  bool moved = false;
+  for (int tightened = 0;; ++tightened) {
+    const SolveReport part = solve(current, rhs, y);
+    const double reached = part.true_relative * part.baseline, last = residual,
+                 time_left = stop.time_limit - part.seconds;
+    if (tightened == 0)
+      whole = part;
+    else
+      append(whole, part);
+    moved = moved || !part.kept_initial_guess;
+    transformation.bring_back(ctx, y, found);
+    residual = judge.residual_norm(found);
+    if (residual <= judge.target) {
+      whole.reason = Reason::converged;
+      break;
+    }
+    const bool was_stopped = part.reason == Reason::max_iterations || part.reason == Reason::time_limit ||
+                             part.reason == Reason::interrupted;
+    if (part.reason != Reason::converged && (tightened == 0 || was_stopped)) break;
+    whole.reason = std::isfinite(residual) ? Reason::stagnated : Reason::not_finite;
+    if (part.reason != Reason::converged || tightened == max_tightenings || !std::isfinite(residual) ||
+        (tightened > 0 && 2 * residual > last))
+      break;
+    const int left = max_iterations(options) - whole.iterations;
+    if (left <= 0 || (stop.time_limit > 0 && time_left <= 0)) {
+      whole.reason = left <= 0 ? Reason::max_iterations : Reason::time_limit;
+      break;
+    }
+    if (stop.time_limit > 0) stop.time_limit = time_left;
+    std::visit([&](auto& o) { o.max_iterations = left; }, current);
+    stop.relative = 0;
+    stop.absolute = 0.5 * reached * (judge.target / residual);
+  }
+  whole.kept_initial_guess = whole.reason != Reason::converged && !(moved && residual < judge.initial_norm);
+  if (whole.kept_initial_guess)
+    residual = judge.initial_norm;
+  else
+    copy_bits(ctx, found, x);
+  whole.baseline = judge.baseline, whole.rhs_norm = judge.rhs_norm;
+  whole.initial_relative = judge.relative(judge.initial_norm);
+  whole.true_relative = judge.relative(residual), whole.target_relative = judge.relative(judge.target);
+  return whole;
+}
+
+template <class T>
+struct SolveTransformedInstances {
+  static constexpr std::tuple list{
+      instance<double(std::span<const T>)>(norm),
+      instance<SolveReport(Context&, const SolverOptions&, const Operator<T>&, const Preconditioner<T>&,
+                           const Transformation<T>&, const AnyMatrix<T>*, const Array<T>&, Array<T>&, std::size_t&,
+                           const Watch&)>(solve_transformed)};
+};
+KRILL_INSTANTIATE(SolveTransformedInstances);
+
+}  // namespace krill

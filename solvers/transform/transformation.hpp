@@ -1,0 +1,51 @@
+// The system that is solved in the place of the one that is given: scaled, then reordered.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "solvers/method/options.hpp"
+#include "sparse/formats/any_matrix.hpp"
+#include "sparse/order/ordering.hpp"
+#include "sparse/scale/scaling.hpp"
+
+namespace krill {
+
+/// What scaling and reordering made of the system; what was not asked for says nothing.
+struct TransformationReport {
+  double min_factor = std::numeric_limits<double>::infinity(), greatest_factor = 0;  ///< of rows and columns
+  std::int64_t bandwidth_before = 0, bandwidth = 0;                                  ///< max |i - j| over the entries
+  std::int32_t colors = 0;
+  double scale_ms = 0, order_ms = 0;
+};
+
+/// (P D_r A D_c P^T) y = P D_r b with x = D_c P^T y; D_r, D_c and P are the identity where the case asks for none.
+template <class T>
+class Transformation {
+ public:
+  /// From the matrix in CSR. Fills in the report. Raises InvalidArgument where a scaling has nothing to divide by, or
+  /// an ordering cannot be made.
+  Transformation(Context&, const ScalingOptions&, const OrderingOptions&, const AnyMatrix<T>& A, TransformationReport&);
+
+  /// What that takes, of a matrix in CSR. `made`: the matrix of the new system, nothing where nothing changes.
+  static HeldMemory memory(MemoryLedger&, const ScalingOptions&, const OrderingOptions&, const AnyMatrix<T>& A,
+                           bool has_symmetric_pattern, HeldMemory& made);
+
+  bool scales() const { return scaling_.has_value(); }
+  bool reorders() const { return ordering_.has_value(); }
+
+  /// The matrix of the new system, in CSR, once; nothing where nothing changes.
+  std::optional<AnyMatrix<T>> take_matrix() { return std::exchange(matrix_, std::nullopt); }
+  Array<T> rhs(Context&, const Array<T>& b) const;
+  Array<T> solution(Context&, const Array<T>& x) const;
+  /// What solution() has made is undone.
+  void bring_back(Context&, const Array<T>& y, Array<T>& x) const;
+
+ private:
+  std::optional<Scaling<T>> scaling_;
+  std::optional<Ordering> ordering_;
+  std::optional<AnyMatrix<T>> matrix_;
+};
+
+}  // namespace krill

@@ -1,0 +1,127 @@
+// Plans, factors and solvers on memory of the caller's.
+#include "sparse/factor/incomplete.hpp"
+#include "sparse/triangular/triangular.hpp"
+#include "tests/solvers/systems.hpp"
+#include "tests/support/lent.hpp"
+
+namespace krill::test {
+namespace {
+
+class BorrowedSystem : public OnBackendAndScalar {};
+
+/// work(A, x, y) on arrays of Krill's own, then on lent ones: the same bits in y. The lent matrix and vectors are not
+/// copied: on the host that would show in the memory, on CUDA in the transfers.
+template <class T, class Work>
+void expect_same_on_lent_memory(Context& ctx, const Csr<T>& A, const Work& work) {
+  const std::vector<T> values = random_vector<T>(22, A.rows()), zeros(values.size(), T(0));
+  Array<T> y(zeros);
+  work(AnyMatrix<T>(A.clone()), Array<T>(values), y);
+
+  LentCsr<T> matrix(ctx, A);
+  Lent<T> lent_values(ctx, values), result(ctx, zeros);
+  {
+    const AnyMatrix<T> lent(matrix.borrow());
+    const Array<T> x = lent_values.borrow_const();
+    Array<T> lent_y = result.borrow();
+    work(lent, x, lent_y);
+  }
+  const std::vector<T> found = result.contents();
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], y.host()[i]) << "entry " << i;
+}
+
+/// run() for the second time moves, allocates and awaits nothing, and what it needed the first time came without a copy
+/// of `bytes`.
+template <class Run>
+void expect_no_copy(Context& ctx, std::size_t bytes, const Run& run) {
+  const std::size_t before = ctx.memory_use().now;
+  run();
+  EXPECT_LT(ctx.memory_use().now, before + bytes);
+  const Counters first = counters();
+  run();
+  EXPECT_EQ(counters(), first);
+}
+
+TEST_P(BorrowedSystem, is_multiplied_by_a_plan) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_dominant<T>(21, 40000, 20);
+    for (const Op op : {Op::none, Op::adjoint})
+      expect_same_on_lent_memory(ctx, A, [&](const AnyMatrix<T>& a, const Array<T>& x, Array<T>& y) {
+        const SpmvPlan<T> plan(ctx, a, op);
+        plan.apply(ctx, T(1), x, T(0), y);  // its own copy, where it has one
+        expect_no_copy(ctx, std::size_t{1} << 20, [&] { plan.apply(ctx, T(1), x, T(0), y); });
+      });
+  });
+}
+
+TEST_P(BorrowedSystem, is_solved_by_triangles) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    expect_same_on_lent_memory(ctx, random_dominant<T>(23, 3000, 7),
+                               [&](const AnyMatrix<T>& a, const Array<T>& x, Array<T>& y) {
+                                 TriangularPlan<T, std::int32_t> plan(ctx, std::get<Csr<T>>(a), {Fill::lower});
+                                 plan.update(ctx, std::get<Csr<T>>(a));
+                                 plan.solve(ctx, T(1), x, y);
+                                 expect_no_copy(ctx, std::size_t{1} << 20, [&] { plan.solve(ctx, T(1), x, y); });
+                               });
+  });
+}
+
+TEST_P(BorrowedSystem, is_factored) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    expect_same_on_lent_memory(
+        ctx, random_dominant<T>(24, 3000, 7), [&](const AnyMatrix<T>& a, const Array<T>&, Array<T>& y) {
+          IncompleteFactor<T, std::int32_t> factor(ctx, std::get<Csr<T>>(a), Factorization::ilu0);
+          expect_no_copy(ctx, std::size_t{1} << 20, [&] { factor.update(ctx, std::get<Csr<T>>(a)); });
+          ctx.dispatch([&](const auto& where) {
+            copy_bytes(where, y.write(where), factor.matrix().values().read(where),
+                       static_cast<std::size_t>(y.size()) * sizeof(T));
+          });
+        });
+  });
+}
+
+TEST_P(BorrowedSystem, is_solved_by_conjugate_gradients) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    expect_same_on_lent_memory(ctx, random_hpd<T>(25, 3000, 7),
+                               [&](const AnyMatrix<T>& a, const Array<T>& b, Array<T>& x) {
+                                 const MatrixOperator<T> op(a);
+                                 const auto M = make_preconditioner(ctx, JacobiOptions{}, a);
+                                 const auto solver = make_solver<T>(PcgOptions{.stop = {.relative = 1e-4}}, op, *M);
+                                 EXPECT_EQ(solver->solve(ctx, b, x).reason, Reason::converged);
+                               });
+  });
+}
+
+/// Kernels that load 16 bytes at a time take other ways where borrowed memory does not lie so.
+TEST_P(BorrowedSystem, need_not_lie_at_multiples_of_16_bytes) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_dominant<T>(26, 5000, 5);
+    const std::vector<T> values = random_vector<T>(27, A.rows());
+    const auto shifted = [&]<class V>(std::span<const V> from) {
+      std::vector<V> padded(from.begin(), from.end());
+      padded.insert(padded.begin(), V{});
+      return Lent<V>(ctx, std::move(padded));
+    };
+    auto offsets = shifted(A.row_offsets().host()), cols = shifted(A.col_indices().host());
+    auto entries = shifted(A.values().host());
+    const AnyMatrix<T> lent(Csr<T>(A.cols(), offsets.borrow_from(1), cols.borrow_from(1), entries.borrow_from(1)));
+    const Array<T> x(values);
+    Array<T> y(A.rows());
+    for (const Op op : {Op::none, Op::transpose}) {
+      SpmvPlan<T>(ctx, lent, op).apply(ctx, T(1), x, T(0), y);
+      const Product expected =
+          product(op, T(1), reference(A), to_reference(values), T(0), std::vector<Z>(values.size()), epsilon<T>());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "entry " << i;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, BorrowedSystem, backends_and_scalars, param_name);
+
+}  // namespace
+}  // namespace krill::test

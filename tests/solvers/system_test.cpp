@@ -1,0 +1,178 @@
+// The door of a whole solve, as a user of the library takes it.
+#include <limits>
+
+#include "solvers/pcg.hpp"
+#include "solvers/system/solve.hpp"
+#include "sparse/io/generate.hpp"
+#include "tests/support/assertions.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+
+namespace krill::test {
+namespace {
+
+using SystemSolve = OnBackend;
+using SystemSolveTypes = OnBackendAndScalar;
+
+template <class T>
+Array<T> zeros(std::int64_t n) {
+  return Array<T>(std::vector<T>(static_cast<std::size_t>(n)));
+}
+
+AnyMatrix<double> grid(int nx) { return generate<double>(Poisson2dOptions{.nx = nx}); }
+
+/// ||b - A x|| / ||b|| by the judge.
+template <class T>
+double residual_of(const AnyMatrix<T>& A, const Array<T>& x, const std::vector<T>& b) {
+  return relative_residual(reference(std::get<Csr<T>>(A)), to_reference(x), to_reference(b));
+}
+
+/// What rounding in a product of short rows may add to a relative residual, for systems of a condition below 10^4.
+template <class T>
+double rounding() {
+  return 1e5 * epsilon<T>();
+}
+
+bool is_named(const SolveOptions& o) {
+  return !std::holds_alternative<AutoSolver>(o.solver) &&
+         !std::holds_alternative<AutoPreconditioner>(o.preconditioner) &&
+         !std::holds_alternative<AutoOrdering>(o.ordering) && !std::holds_alternative<AutoScaling>(o.scaling);
+}
+
+TEST_P(SystemSolve, without_options_chooses_all_and_says_why) {
+  Context ctx = context();
+  for (const bool symmetric : {true, false}) {
+    const AnyMatrix<double> A = symmetric ? grid(40) : generate<double>(ConvectionDiffusion2dOptions{.nx = 40});
+    const auto b = random_vector<double>(1, rows(A));
+    Array<double> x = zeros<double>(rows(A));
+    const SystemReport report = krill::solve(ctx, A, Array<double>(b), x);
+    EXPECT_EQ(report.result.reason, Reason::converged);
+    EXPECT_LE(residual_of(A, x, b), 1e-8 * (1 + 1e-6));
+    EXPECT_TRUE(is_named(report.options));
+    EXPECT_EQ(std::holds_alternative<PcgOptions>(report.options.solver), symmetric);
+    ASSERT_EQ(report.choices.size(), 4u);
+    for (const ChoiceReason& choice : report.choices) EXPECT_FALSE(choice.why.empty()) << choice.key;
+    EXPECT_EQ(report.matrix.rows, rows(A));
+    EXPECT_GT(report.memory_bytes, bytes(A));
+    EXPECT_LE(report.backward_error, 1e-8);
+    EXPECT_GE(report.timings.total, report.timings.preconditioner_setup + report.timings.solve);
+  }
+}
+
+TEST_P(SystemSolve, gives_the_bits_of_its_parts) {
+  Context ctx = context();
+  const AnyMatrix<double> A = grid(30);
+  const Array<double> b(random_vector<double>(2, rows(A)));
+  Array<double> x = zeros<double>(rows(A)), by_hand = zeros<double>(rows(A));
+  const SystemReport report = krill::solve(ctx, A, b, x,
+                                           {.solver = PcgOptions{},
+                                            .preconditioner = Ic0Options{},
+                                            .ordering = NaturalOrdering{},
+                                            .scaling = NoScaling{},
+                                            .format = Format::csr});
+  const MatrixOperator<double> products(A);
+  const auto M = make_preconditioner<double>(ctx, Ic0Options{}, A, &products);
+  const SolveReport expected = Pcg<double>(products, *M, {}).solve(ctx, b, by_hand);
+  EXPECT_EQ(contents(x), contents(by_hand));
+  EXPECT_EQ(report.result.history, expected.history);
+  EXPECT_TRUE(report.choices.empty());
+}
+
+TEST_P(SystemSolveTypes, solves_the_given_system_by_way_of_another) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> A = generate<T>(ResistorNetworkOptions{.nx = 20, .decades = 1});
+    const auto b = random_vector<T>(3, rows(A));
+    const double target = sizeof(real_t<T>) == 4 ? 1e-3 : 1e-9;
+    PcgOptions pcg;
+    pcg.stop.relative = target;
+    for (const ScalingOptions& scaling : {ScalingOptions(NoScaling{}), ScalingOptions(RuizScaling{})})
+      for (const OrderingOptions& ordering : {OrderingOptions(RcmOrdering{}), OrderingOptions(ColorOrdering{})})
+        for (const Format format : {Format::csr, Format::sell}) {
+          Array<T> x = zeros<T>(rows(A));
+          const SystemReport report = krill::solve(ctx, A, Array<T>(b), x,
+                                                   {.solver = pcg,
+                                                    .preconditioner = JacobiOptions{},
+                                                    .ordering = ordering,
+                                                    .scaling = scaling,
+                                                    .format = format});
+          EXPECT_EQ(report.result.reason, Reason::converged);
+          EXPECT_LE(residual_of(A, x, b), target + rounding<T>());
+          EXPECT_GT(report.transformation.bandwidth_before, 0);
+        }
+  });
+}
+
+TEST_P(SystemSolve, takes_a_matrix_in_any_format) {
+  Context ctx = context();
+  const AnyMatrix<double> A = grid(20);
+  const Array<double> b(random_vector<double>(4, rows(A)));
+  const SolveOptions options{.solver = PcgOptions{}, .preconditioner = JacobiOptions{}, .format = Format::csr};
+  Array<double> expected = zeros<double>(rows(A));
+  krill::solve(ctx, A, b, expected, options);
+  for (const Format format : {Format::coo, Format::ell, Format::dia}) {
+    const AnyMatrix<double> other = convert_format(ctx, std::get<Csr<double>>(A), format);
+    Array<double> x = zeros<double>(rows(A));
+    EXPECT_EQ(krill::solve(ctx, other, b, x, options).result.reason, Reason::converged);
+    EXPECT_EQ(contents(x), contents(expected));
+  }
+}
+
+TEST_P(SystemSolve, starts_from_the_guess_and_hears_the_watch) {
+  Context ctx = context();
+  const AnyMatrix<double> A = grid(20);
+  const Array<double> b(random_vector<double>(5, rows(A)));
+  Array<double> x = zeros<double>(rows(A));
+  ASSERT_EQ(krill::solve(ctx, A, b, x).result.reason, Reason::converged);
+  const auto solution = contents(x);
+  EXPECT_EQ(krill::solve(ctx, A, b, x).result.iterations, 0);
+  EXPECT_EQ(contents(x), solution);
+  Array<double> other = zeros<double>(rows(A));
+  PcgOptions endless{.max_iterations = 10'000'000};
+  endless.stop.relative = 0, endless.stop.stagnation = 0;
+  const SystemReport report = krill::solve(ctx, A, b, other, {.solver = endless}, [](const Sight&) { return false; });
+  EXPECT_EQ(report.result.reason, Reason::interrupted);
+}
+
+Csr<double> dense2(double a, double b, double c, double d) {
+  return {2, Array<std::int32_t>(std::vector<std::int32_t>{0, 2, 4}),
+          Array<std::int32_t>(std::vector<std::int32_t>{0, 1, 0, 1}), Array<double>(std::vector<double>{a, b, c, d})};
+}
+
+TEST_P(SystemSolve, refuses_what_it_cannot_solve) {
+  Context ctx = context();
+  const Array<double> b(std::vector<double>{1, 2});
+  Array<double> x(std::vector<double>{0, 0}), shorter(std::vector<double>{0});
+  const AnyMatrix<double> skewed(dense2(4, 1, 2, 4));
+  EXPECT_THROW(krill::solve(ctx, skewed, b, shorter), ShapeMismatch);
+  const SolveOptions pcg{.solver = PcgOptions{}};
+  EXPECT_NE(complaint<InvalidArgument>([&] { krill::solve(ctx, skewed, b, x, pcg); }).find("a(0, 1) = 1, a(1, 0) = 2"),
+            std::string::npos);
+  EXPECT_EQ(krill::solve(ctx, skewed, b, x).result.reason, Reason::converged);
+  const AnyMatrix<double> broken(dense2(4, 1, std::numeric_limits<double>::quiet_NaN(), 4));
+  EXPECT_NE(complaint<InvalidArgument>([&] { krill::solve(ctx, broken, b, x); }).find("A: a(1, 0) = nan"),
+            std::string::npos);
+}
+
+TEST_P(SystemSolve, goes_on_to_something_weaker_where_the_matrix_refuses) {
+  Context ctx = context();
+  // The second pivot of ilu0 is 1 - 1 = 0, and so is the matrix that isai's second row would divide by.
+  const AnyMatrix<double> A(Csr<double>(3, Array<std::int32_t>(std::vector<std::int32_t>{0, 2, 5, 7}),
+                                        Array<std::int32_t>(std::vector<std::int32_t>{0, 1, 0, 1, 2, 1, 2}),
+                                        Array<double>(std::vector<double>{1, 1, 1, 1, 2, 1, 1})));
+  const Array<double> b(std::vector<double>{1, 1, 1});
+  Array<double> x = zeros<double>(3);
+  const SystemReport report = krill::solve(ctx, A, b, x);
+  EXPECT_EQ(report.result.reason, Reason::converged);
+  EXPECT_TRUE(std::holds_alternative<JacobiOptions>(report.options.preconditioner));
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_NE(report.notes.front().find("auto went on to jacobi"), std::string::npos) << report.notes.front();
+  EXPECT_THROW(krill::solve(ctx, A, b, x, {.preconditioner = Ilu0Options{}}), InvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(, SystemSolve, backends, param_name);
+INSTANTIATE_TEST_SUITE_P(, SystemSolveTypes, backends_and_scalars, param_name);
+
+}  // namespace
+}  // namespace krill::test
