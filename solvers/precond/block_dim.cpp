@@ -5,7 +5,7 @@
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 template <class T, class Offset>
@@ -38,4 +38,4 @@ struct BlockDimInstances {
 };
 KRILL_INSTANTIATE(BlockDimInstances);
 
-}  // namespace krill
+}  // namespace krill::detail

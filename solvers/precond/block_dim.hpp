@@ -4,7 +4,7 @@
 
 #include "sparse/formats/any_matrix.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 struct BlockDim {
   std::int32_t dim = 1;
@@ -19,4 +19,4 @@ template <class T>
 BlockDim choose_block_dim(Context&, std::int32_t wanted, std::int32_t most, const AnyMatrix<T>& A,
                           std::int32_t otherwise = 0);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -7,6 +7,8 @@
 #include "sparse/core/stopwatch.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// z = D^-1 r with the inverses of the diagonal blocks.

@@ -1,7 +1,7 @@
 #include "solvers/precond/block_jacobi_passes.hpp"
 #include "sparse/core/pass_cuda.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 struct Tuning {
@@ -105,4 +105,4 @@ void invert_blocks(const Cuda& cuda, std::int64_t rows, BlockLayout layout, T* b
 
 KRILL_INSTANTIATE_WITH_OFFSETS(BlockJacobiPasses, Cuda);
 
-}  // namespace krill
+}  // namespace krill::detail

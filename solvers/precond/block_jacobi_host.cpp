@@ -4,7 +4,7 @@
 #include "solvers/precond/block_jacobi_passes.hpp"
 #include "sparse/core/pass_host.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 /// One block, by rows, in place. False where a pivot is zero.
@@ -67,4 +67,4 @@ void invert_blocks(const Host& host, std::int64_t rows, BlockLayout layout, T* b
 
 KRILL_INSTANTIATE_WITH_OFFSETS(BlockJacobiPasses, Host);
 
-}  // namespace krill
+}  // namespace krill::detail

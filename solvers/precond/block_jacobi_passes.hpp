@@ -7,7 +7,7 @@
 #include "sparse/core/pivot_size.hpp"
 #include "sparse/formats/csr.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Square blocks of `dim` rows along a diagonal, row i of them all in slices of 32 rows: in a slice column j of every
 /// row, then column j + 1, so that the lanes of a warp, a row each, read neighbors.
@@ -143,4 +143,4 @@ struct BlockJacobiPasses {
       instance<void(const Where&, std::int64_t, BlockLayout, T*, std::int32_t*)>(invert_blocks);
 };
 
-}  // namespace krill
+}  // namespace krill::detail

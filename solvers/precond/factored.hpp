@@ -20,7 +20,7 @@
 #include "sparse/triangular/approximate.hpp"
 #include "sparse/vector/vector.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// A solve with a triangle of a factor, exact or approximate.
 template <class T, class Offset>
@@ -326,4 +326,4 @@ double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<Cho
   return shift;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

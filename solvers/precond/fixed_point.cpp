@@ -4,6 +4,8 @@
 #include "sparse/convert/convert.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class T, class Offset>

@@ -5,6 +5,8 @@
 #include "sparse/convert/convert.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 void tell(const BlockDim& blocks, PreconditionerReport& report) {

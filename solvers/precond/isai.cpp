@@ -12,6 +12,8 @@
 #include "sparse/vector/vector.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// Refuses the first row whose small system has no solution.

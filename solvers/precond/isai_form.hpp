@@ -3,7 +3,7 @@
 #include "solvers/precond/isai.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// As the options say; automatic: factored where A is Hermitian with a positive diagonal. Then O(nnz log(longest row)).
 template <class T, class Offset>
@@ -13,4 +13,4 @@ InverseForm inverse_form(Context& ctx, const IsaiOptions& o, const Csr<T, Offset
   return first_not_hermitian(ctx, A) ? InverseForm::general : InverseForm::factored;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -62,6 +62,8 @@ class Jacobi final : public Preconditioner<T> {
 
 }  // namespace
 
+namespace detail {
+
 template <class T>
 Array<T> inverse_diagonal(Context& ctx, std::string_view type, const AnyMatrix<T>& A) {
   Array<T> d = diagonal(ctx, A);
@@ -77,6 +79,8 @@ Array<T> inverse_diagonal(Context& ctx, std::string_view type, const AnyMatrix<T
         row, type, is_zero ? "0 or missing" : "not finite"));
   return d;
 }
+
+}  // namespace detail
 
 template <class T>
 MadePreconditioner<T> make(Context& ctx, const JacobiOptions& o, const PreconditionerInput<T>& input) {

@@ -3,7 +3,7 @@
 #include "solvers/precond/preconditioner.hpp"
 #include "sparse/triangular/triangular.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// "lower_levels", "lower_widest_level" where levels were looked for, and "lower_method".
 inline void add_facts(PreconditionerReport& report, const std::string& triangle, const TriangularReport& r) {
@@ -14,4 +14,4 @@ inline void add_facts(PreconditionerReport& report, const std::string& triangle,
   report.facts.push_back({triangle + "_method", std::string(name(r.method))});
 }
 
-}  // namespace krill
+}  // namespace krill::detail

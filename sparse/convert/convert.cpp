@@ -120,7 +120,7 @@ HeldMemory transpose_memory(MemoryLedger& ledger, const CsrSizes& A, bool keeps_
 }
 
 // On the host a cursor for each column and part; on CUDA the records of the buckets, or the radix sort.
-void csr_transpose_scratch(MemoryLedger& ledger, const CsrSizes& from, bool keeps_permutation) {
+void detail::csr_transpose_scratch(MemoryLedger& ledger, const CsrSizes& from, bool keeps_permutation) {
   if (!ledger.on_cuda()) {
     const auto parts = static_cast<std::size_t>(ledger.threads_for(from.nnz));
     return ledger.scratch({static_cast<std::size_t>(from.cols) * from.offset * parts});

@@ -6,7 +6,7 @@
 
 #include "sparse/convert/formats.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Raises InvalidArgument where a format would take much more memory than CSR does.
 template <class T, class Offset>
@@ -18,4 +18,4 @@ void require_growth(std::string_view what, const Csr<T, Offset>& A, double bytes
                                     bytes / static_cast<double>(A.bytes()), human_bytes(A.bytes()), why, instead));
 }
 
-}  // namespace krill
+}  // namespace krill::detail

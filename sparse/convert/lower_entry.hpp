@@ -2,7 +2,7 @@
 #pragma once
 #include "sparse/formats/csr.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The first of the entries [low, high) whose column is not less than `col`; high where there is none. By bisection.
 template <class Offset>
@@ -34,4 +34,4 @@ constexpr Offset next_entry(const std::int32_t* col_indices, Offset low, Offset 
   return lower_entry(col_indices, low, high, col);
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -4,7 +4,7 @@
 
 #include "sparse/core/pass_cuda.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 /// Sorts n pairs by their keys, numbers from 0 to end - 1. Workspace: the frame's.
 template <class Payload>
@@ -21,4 +21,4 @@ void sort_by_key(const Cuda& cuda, Frame& frame, std::int64_t n, std::int64_t en
   sort(frame.take<char>(bytes));
 }
 
-}  // namespace krill
+}  // namespace krill::detail

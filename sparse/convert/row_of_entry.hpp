@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-namespace krill {
+namespace krill::detail {
 
 /// The row of entry k, counted from zero, by bisection of the offsets; rows may be empty, and the offsets may count
 /// from anything. (std::upper_bound finds other rows where nvcc 13.0 compiles it for a device.)
@@ -16,4 +16,4 @@ constexpr std::int32_t row_of_entry(const Offset* row_offsets, std::int32_t rows
   return low;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -3,7 +3,7 @@
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/pass.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The greatest number that was seen.
 struct Greatest {
@@ -53,4 +53,4 @@ Array<Offset> scanned(Context& ctx, std::int64_t n, const char* name, Count&& co
   return offsets;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

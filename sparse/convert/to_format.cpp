@@ -7,6 +7,8 @@
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class T, class Offset>

@@ -2,7 +2,7 @@
 #pragma once
 #include "sparse/formats/csr_sizes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Fewer entries are not worth the wait for the device; and of columns that are empty for the most part, the buckets'
 /// blocks would have little to do.
@@ -28,4 +28,4 @@ bool transpose_by_buckets(const Cuda&, const CsrView<const T, Offset>& a, bool c
 /// The scratch of csr_transpose where it may wait; entries in very full columns are not counted on.
 void csr_transpose_scratch(MemoryLedger&, const CsrSizes& from, bool keeps_permutation);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -3,7 +3,7 @@
 #include "sparse/convert/radix_sort.cuh"
 #include "sparse/convert/transpose_task.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 struct BucketTuning {
   static constexpr int threads = 512;  ///< of a block. Not varied.
@@ -255,4 +255,4 @@ void place_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payload, O
   check(cudaGetLastError());
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -4,7 +4,7 @@
 #include "sparse/convert/transpose_partition.cuh"
 #include "sparse/core/instantiate.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 bool is_capturing(const Cuda& cuda) {
@@ -77,4 +77,4 @@ struct TransposeCudaInstances {
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(TransposeCudaInstances);
 
-}  // namespace krill
+}  // namespace krill::detail

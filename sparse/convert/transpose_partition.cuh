@@ -4,7 +4,7 @@
 #include "sparse/convert/row_of_entry.hpp"
 #include "sparse/convert/transpose_task.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 struct PartitionTuning {
   static constexpr int flight = 8;   ///< entries of a thread in flight. Not varied.
@@ -445,4 +445,4 @@ bool partition_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payloa
   return true;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

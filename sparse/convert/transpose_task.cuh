@@ -15,7 +15,7 @@
 
 #include "sparse/core/pass_cuda.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 /// Values as bits: NoPayload, unsigned, uint2 or uint4. What a transposition needs to know of them is their size.
 struct NoPayload {};
@@ -162,4 +162,4 @@ struct Partition {
   const count_t<Offset>* hot_gaps;  ///< a bucket's entries that are not hot and lie before it
 };
 
-}  // namespace krill
+}  // namespace krill::detail

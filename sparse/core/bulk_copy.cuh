@@ -5,7 +5,7 @@
 
 #include "sparse/core/error.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Whether the code of `kernel` that runs here was compiled with them.
 template <auto kernel>
@@ -18,17 +18,15 @@ bool has_bulk_copies() {
   return has;
 }
 
-namespace detail {
 __device__ inline std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
-}  // namespace detail
 
 /// Sets up a barrier each of whose phases ends with so many arrivals. Called by one thread; the others use it after a
 /// barrier of the block.
 __device__ inline void init_barrier([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t arrivals) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(detail::shared_address(&barrier)), "r"(arrivals) : "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(&barrier)), "r"(arrivals) : "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
@@ -36,14 +34,14 @@ __device__ inline void init_barrier([[maybe_unused]] std::uint64_t& barrier, [[m
 /// Arrives at the barrier. Threads that wait for the phase see what this thread wrote before.
 __device__ inline void arrive([[maybe_unused]] std::uint64_t& barrier) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(detail::shared_address(&barrier)) : "memory");
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(&barrier)) : "memory");
 #endif
 }
 
 /// Arrives, and makes the phase wait for so many bytes of copies, too.
 __device__ inline void expect_bytes([[maybe_unused]] std::uint64_t& barrier, [[maybe_unused]] std::uint32_t bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(detail::shared_address(&barrier)), "r"(bytes)
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)), "r"(bytes)
                : "memory");
 #endif
 }
@@ -53,8 +51,8 @@ __device__ inline void copy_async([[maybe_unused]] void* to, [[maybe_unused]] co
                                   [[maybe_unused]] std::uint32_t bytes, [[maybe_unused]] std::uint64_t& barrier) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   detail::shared_address(to)),
-               "l"(from), "r"(bytes), "r"(detail::shared_address(&barrier))
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(&barrier))
                : "memory");
 #endif
 }
@@ -73,9 +71,9 @@ __device__ inline void wait_for_phase([[maybe_unused]] std::uint64_t& barrier, [
   while (!done)
     asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
                  : "=r"(done)
-                 : "r"(detail::shared_address(&barrier)), "r"(parity)
+                 : "r"(shared_address(&barrier)), "r"(parity)
                  : "memory");
 #endif
 }
 
-}  // namespace krill
+}  // namespace krill::detail

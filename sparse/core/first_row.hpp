@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-namespace krill {
+namespace krill::detail {
 
 inline constexpr std::int32_t no_row = std::numeric_limits<std::int32_t>::max();
 
@@ -23,4 +23,4 @@ inline std::optional<std::int32_t> row_or_none(std::int32_t row, std::int32_t bl
   return row / block_dim;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -5,7 +5,7 @@
 #include "sparse/core/context.hpp"
 #include "sparse/core/error.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Raises InvalidArgument where `what`, which was made on CUDA or on the host, is used on the other one.
 inline void require_made_for(const Context& ctx, bool made_on_cuda, const std::string& what) {
@@ -14,4 +14,4 @@ inline void require_made_for(const Context& ctx, bool made_on_cuda, const std::s
                         (made_on_cuda ? "CUDA, make another one for the host" : "the host, make another one for CUDA"));
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -4,7 +4,7 @@
 
 #include "sparse/core/types.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// How large a candidate for a pivot is: |re| + |im|. NaN is larger than all numbers, so that it is not passed over.
 template <class T>
@@ -18,4 +18,4 @@ constexpr real_t<T> pivot_size(T a) {
   return size == size ? size : std::numeric_limits<R>::infinity();
 }
 
-}  // namespace krill
+}  // namespace krill::detail

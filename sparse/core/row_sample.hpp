@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-namespace krill {
+namespace krill::detail {
 
 /// Some rows, evenly spread.
 struct RowSample {
@@ -13,4 +13,4 @@ struct RowSample {
   constexpr std::int64_t row(std::int64_t i) const { return i * rows / size(); }
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -9,6 +9,8 @@
 #include "sparse/factor/item_sizes.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// What rows wait for, found in the analysis for CUDA.

@@ -4,7 +4,7 @@
 #include "sparse/factor/pivot.hpp"
 #include "sparse/triangular/turns.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 // Chosen on an H200 (docs/performance.md, incomplete factorizations: "What helped, one after the other"). 16 warps a
@@ -394,11 +394,11 @@ void run_factorization(const Cuda& cuda, const FactorTask<T, Offset>& f) {
                           : factor_kernel<1, Tuning::long_flight<T>(), T, Offset>;
   const std::int64_t rows_a_block = Tuning::threads / f.items.lanes;
   const std::size_t shared = static_cast<std::size_t>(rows_a_block * f.items.room) * sizeof(T);
-  const auto blocks = static_cast<unsigned>(detail::ceil_div(f.p.a.rows, rows_a_block));
+  const auto blocks = static_cast<unsigned>(ceil_div(f.p.a.rows, rows_a_block));
   kernel<<<blocks, Tuning::threads, shared, cuda.stream>>>(f, published, cuda.skip, turns);
   check(cudaGetLastError());
 }
 
 KRILL_INSTANTIATE_WITH_OFFSETS(IncompletePasses, Cuda);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -4,7 +4,7 @@
 #include "sparse/factor/incomplete_passes.hpp"
 #include "sparse/factor/pivot.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 /// Where the entries of one row stand, by column.
@@ -74,4 +74,4 @@ void run_factorization(const Host& host, const FactorTask<T, Offset>& f) {
 
 KRILL_INSTANTIATE_WITH_OFFSETS(IncompletePasses, Host);
 
-}  // namespace krill
+}  // namespace krill::detail

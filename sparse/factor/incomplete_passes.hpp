@@ -8,7 +8,7 @@
 #include "sparse/core/first_row.hpp"
 #include "sparse/factor/incomplete.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Words of `events`: the first row whose pivot is zero (for IC(0), not positive), the first whose pivot is
 /// not finite, and the number of boosted pivots.
@@ -404,4 +404,4 @@ struct IncompletePasses {
   static constexpr auto kernel = instance<void(const Where&, const FactorTask<T, Offset>&)>(run_factorization);
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -5,12 +5,12 @@
 #include "sparse/core/instantiate.hpp"
 #include "sparse/factor/incomplete_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 template <class T, class Offset>
 ItemSizes count_items(Context& host, const Csr<T, Offset>& A, const LevelSchedule& schedule, bool cholesky) {
   const std::int32_t n = A.rows();
-  const auto a = krill::pattern(host.host_tag(), A);
+  const auto a = detail::pattern(host.host_tag(), A);
   std::vector<Offset> diagonals(static_cast<std::size_t>(n));
   const FindDiagonals<Offset> find{a, diagonals.data(), nullptr};
   for (std::int32_t i = 0; i < n; ++i) find.entry(i);
@@ -28,7 +28,7 @@ ItemSizes count_items(Context& host, const Csr<T, Offset>& A, const LevelSchedul
   for (std::int32_t place = 0; place < n; ++place) facts += add.entry(place);
   const std::int32_t lanes = factor_lanes(facts, n, sizeof(T));
   ItemSizes sizes;
-  sizes.slices = detail::ceil_div(n, 32 / lanes);
+  sizes.slices = ceil_div(n, 32 / lanes);
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(sizes.slices)), published(lengths.size());
   const LaySlices<Offset> lay{factored, order, items.data(), lanes, lengths.data(), published.data()};
   for (std::int64_t slice = 0; slice < sizes.slices; ++slice) lay.entry(slice);
@@ -44,4 +44,4 @@ struct ItemSizesInstances {
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(ItemSizesInstances);
 
-}  // namespace krill
+}  // namespace krill::detail

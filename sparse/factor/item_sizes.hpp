@@ -2,7 +2,7 @@
 #pragma once
 #include "sparse/triangular/levels.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 struct ItemSizes {
   std::int64_t slices = 0;
@@ -14,4 +14,4 @@ struct ItemSizes {
 template <class T, class Offset>
 ItemSizes count_items(Context& host, const Csr<T, Offset>& A, const LevelSchedule&, bool cholesky);
 
-}  // namespace krill
+}  // namespace krill::detail

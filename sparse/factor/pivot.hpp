@@ -4,7 +4,7 @@
 
 #include "sparse/factor/incomplete_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Notes an event in row i: the first row is kept.
 template <class T, class Offset>
@@ -43,4 +43,4 @@ constexpr T finished_pivot(const FactorTask<T, Offset>& f, std::int32_t i, T lef
   return left;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

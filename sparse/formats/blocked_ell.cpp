@@ -6,6 +6,8 @@
 #include "sparse/formats/first_fault.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// What is wrong with block row i, empty where nothing is.

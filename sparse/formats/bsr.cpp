@@ -6,6 +6,8 @@
 #include "sparse/formats/first_fault.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 void check_blocks(const char* what, const Blocking& blocks, std::int64_t found_blocks, std::int64_t values) {

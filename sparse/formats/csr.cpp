@@ -6,6 +6,8 @@
 #include "sparse/formats/first_fault.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 template <class Offset>

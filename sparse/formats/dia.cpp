@@ -8,6 +8,8 @@
 #include "sparse/formats/first_fault.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// What is wrong with diagonal d of a hack, empty where nothing is.

@@ -7,6 +7,8 @@
 
 namespace krill {
 
+using namespace detail;
+
 template <class T>
 void validate(const Hyb<T>& A) {
   validate(A.ell());

@@ -6,6 +6,8 @@
 #include "sparse/formats/first_fault.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// What is wrong with the places of stored row s, empty where nothing is.

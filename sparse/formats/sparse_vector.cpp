@@ -7,6 +7,8 @@
 
 namespace krill {
 
+using namespace detail;
+
 template <class T>
 SparseVector<T>::SparseVector(std::int64_t size, Array<std::int32_t> indices, Array<T> values)
     : size_(static_cast<std::int32_t>(size)), indices_(std::move(indices)), values_(std::move(values)) {

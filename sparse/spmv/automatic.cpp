@@ -13,7 +13,7 @@
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/vector/vector.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 constexpr std::int64_t min_entries = 20'000;           // below that, a product is a launch and no more
@@ -41,7 +41,7 @@ bool can_be_sliced(bool on_cuda, const Csr<T, Offset>& A, std::int64_t longest_r
 /// The form that moves the fewest bytes.
 template <class T, class Offset>
 Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A, bool on_cuda) {
-  const std::int64_t longest_row = krill::longest_row(ctx, A.row_offsets());
+  const std::int64_t longest_row = detail::longest_row(ctx, A.row_offsets());
   // blocks save indices alone, which row patterns have saved already
   bool try_blocks = A.nnz() >= 4 * std::int64_t{A.rows()} && longest_row <= longest_row_for_blocks;
   Candidate<T> best{"csr", "", A.bytes()};
@@ -198,4 +198,4 @@ struct AutomaticOffsetInstances {
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(AutomaticOffsetInstances);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -8,7 +8,7 @@
 #include "sparse/spmv/packed.hpp"
 #include "sparse/spmv/plan.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// A copy of a matrix in another form than CSR.
 template <class T>
@@ -50,4 +50,4 @@ template <class T, class Offset>
 std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>& A,
                                         const std::type_identity_t<AnyProduct<T>>& multiply_in_csr, SpmvReport&);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "sparse/spmv/row_kernel.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 struct BlockTuning {
   static constexpr int flight = 4;       ///< pieces that a lane asks for before it uses the first. Not varied.
@@ -99,4 +99,4 @@ __device__ T sum_pieces(const Row& row, Place at, Place step, const T* x, unsign
   return sum;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -2,6 +2,8 @@
 #include "sparse/spmv/block_pieces.cuh"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 struct Tuning {

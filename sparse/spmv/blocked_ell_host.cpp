@@ -2,6 +2,8 @@
 #include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// The sum of row i, block by block.

@@ -4,7 +4,7 @@
 #include "sparse/spmv/block_pieces.cuh"
 #include "sparse/spmv/csr_tile.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 struct Tuning {
@@ -202,6 +202,12 @@ void run_product(const Cuda& cuda, const Product<BsrView<const T>>& p, const Csr
     if (count == 3) return launch<3, false, 1>(cuda, p, tiles);
   launch<1, false, 0>(cuda, p, tiles);
 }
+
+}  // namespace krill::detail
+
+namespace krill {
+
+using namespace detail;
 
 template <class T>
 void run_product(const Cuda& cuda, const Product<BsrView<const T>>& p) {

@@ -2,6 +2,8 @@
 #include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// sums[i] += what a block of `cols` columns adds to row i of its block row.

@@ -3,7 +3,7 @@
 #include "sparse/spmv/csr_tiles.hpp"
 #include "sparse/spmv/spmv.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The operands of y = alpha op(A) x + beta z, but for A.
 template <class T>
@@ -71,4 +71,4 @@ void run_call(Context& ctx, const AnyMatrix<T>& A, const CsrTiles& block_tiles, 
          : spmv(ctx, Op::none, call.alpha, A, call.x, call.beta, call.y, call.dots);
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -6,7 +6,7 @@
 #include "sparse/spmv/csr_tiles_passes.hpp"
 #include "sparse/spmv/launch.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 /// Copies in the background take 16 bytes at a time, and stages much of the shared memory that a block can have.
@@ -66,6 +66,15 @@ void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p, c
   p.dots.wanted() ? launch<true>(cuda, p, tiles) : launch<false>(cuda, p, tiles);
 }
 
+template void find_tiles(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, IndexBase, const CsrTilesView&);
+template void find_tiles(const Cuda&, std::int32_t, std::int64_t, const std::int64_t*, IndexBase, const CsrTilesView&);
+
+}  // namespace krill::detail
+
+namespace krill {
+
+using namespace detail;
+
 template <class T, class Offset>
 void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p) {
   Frame frame(cuda);
@@ -73,9 +82,6 @@ void run_product(const Cuda& cuda, const Product<CsrView<const T, Offset>>& p) {
   find_tiles(cuda, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, tiles);
   p.dots.wanted() ? launch<true>(cuda, p, tiles) : launch<false>(cuda, p, tiles);
 }
-
-template void find_tiles(const Cuda&, std::int32_t, std::int64_t, const std::int32_t*, IndexBase, const CsrTilesView&);
-template void find_tiles(const Cuda&, std::int32_t, std::int64_t, const std::int64_t*, IndexBase, const CsrTilesView&);
 
 template <class T, class Offset>
 struct CsrCudaInstances {

@@ -4,6 +4,8 @@
 #include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 constexpr std::int64_t tile = 32'768;  // entries and rows of one piece of work: many a thread, each far above its cost

@@ -2,7 +2,7 @@
 #pragma once
 #include "sparse/spmv/csr_tile.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 struct LanesTuning {
   static constexpr int flight = 4;  ///< products of a lane in flight. Not varied.
@@ -67,4 +67,4 @@ __global__ void __launch_bounds__(sum_threads, LanesTuning::blocks<T, with_dots>
   finish(book, p, tiles, scratch);
 }
 
-}  // namespace krill
+}  // namespace krill::detail

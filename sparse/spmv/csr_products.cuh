@@ -3,7 +3,7 @@
 #include "sparse/spmv/csr_tile.cuh"
 #include "sparse/spmv/row_kernel.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 struct ProductsTuning {
   static constexpr int threads = 512;  ///< of a block. Not varied.
@@ -79,4 +79,4 @@ __global__ void __launch_bounds__(ProductsTuning::threads, ProductsTuning::block
   finish(book, p, tiles, scratch);
 }
 
-}  // namespace krill
+}  // namespace krill::detail

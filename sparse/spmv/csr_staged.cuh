@@ -3,7 +3,7 @@
 #include "sparse/core/bulk_copy.cuh"
 #include "sparse/spmv/csr_tile.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 struct StagedTuning {
   static constexpr int rows = 256;  ///< threads that add up, and rows whose offsets are staged. Not varied.
@@ -239,4 +239,4 @@ __global__ void __launch_bounds__(staged_threads, StagedTuning::blocks<T>)
   finish(book, p, tiles, scratch);
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -4,7 +4,7 @@
 #include "sparse/spmv/csr_tiles.hpp"
 #include "sparse/spmv/row_book.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 /// Entries [begin, end) and rows [first_row, end_row) of a tile; see CsrTile::began.
 template <class Offset>
@@ -161,4 +161,4 @@ __device__ T sum_long_segments(bool is_long, Index begin, int count, Term&& term
   return mine;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -5,7 +5,7 @@
 
 #include "sparse/core/instantiate.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 // Measured on an H200 with doubles (docs/performance.md, products, rows p3d256 and p2d4096, pow and rnd, s27). Stencils
@@ -103,4 +103,4 @@ template CsrTiles::CsrTiles(Context&, const CsrTiling&, std::int32_t, std::int64
 template CsrTiles::CsrTiles(Context&, const CsrTiling&, std::int32_t, std::int64_t, const Array<std::int64_t>&,
                             std::size_t);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -4,7 +4,7 @@
 #include "sparse/formats/csr_sizes.hpp"
 #include "sparse/spmv/product.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// Which kernel multiplies; they suit shorter and longer rows.
 enum class CsrKernel { staged, products, lanes };
@@ -126,7 +126,7 @@ class CsrTiles {
 
   /// On the host, or where they were made on the host: then products find tiles each time.
   bool empty() const { return tiles_.size() == 0; }
-  std::size_t bytes() const { return detail::bytes_of(tiles_, sums_, arrived_, long_starts_, long_rows_); }
+  std::size_t bytes() const { return bytes_of(tiles_, sums_, arrived_, long_starts_, long_rows_); }
   CsrTilesView view(const Cuda& where) const {
     return {tiling_,
             static_cast<std::int32_t>(tiles_.size() - 1),
@@ -157,4 +157,4 @@ class CsrTiles {
   mutable Array<std::int32_t> long_starts_{0, "csr long row counts"}, long_rows_{0, "csr long rows"};
 };
 
-}  // namespace krill
+}  // namespace krill::detail

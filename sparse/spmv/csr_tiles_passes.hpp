@@ -3,7 +3,7 @@
 #include "sparse/core/pass.hpp"
 #include "sparse/spmv/csr_tiles.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 inline constexpr std::int32_t tile_alignment = 8;  ///< rows: x and y are then read and written in whole sectors
 
@@ -92,4 +92,4 @@ struct ListLongRows {
   }
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -2,6 +2,8 @@
 #include "sparse/spmv/row_kernel.cuh"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 struct Tuning {

@@ -2,6 +2,8 @@
 #include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 constexpr int strip = 512;  // rows whose sums are carried through the diagonals together

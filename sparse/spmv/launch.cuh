@@ -5,7 +5,7 @@
 #include "sparse/core/pass_cuda.cuh"
 #include "sparse/spmv/product.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// A grid of `blocks`. Where they stay, striding over the grid, there are no more of them than the device holds at a
 /// time.
@@ -28,4 +28,4 @@ void launch_product(const Cuda& cuda, const Product<View>& p, const ProductGrid&
   check(cudaGetLastError());
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -5,6 +5,8 @@
 #include "sparse/spmv/row_kernel.cuh"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 struct Tuning {
@@ -91,6 +93,6 @@ void run_product(const Cuda& cuda, Op op, const MixedProduct<Types, CooView<cons
   run(cuda, op, p);
 }
 
-template class MixedKernels<Cuda>;
+template class detail::MixedKernels<Cuda>;
 
 }  // namespace krill

@@ -2,6 +2,8 @@
 #include "sparse/spmv/row_tiles.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// Tiles of rows in parallel, each with a copy that no store to y can change: it stays in registers.
@@ -39,6 +41,6 @@ void run_product(const Host& host, Op op, const MixedProduct<Types, CooView<cons
   run(host, op, p);
 }
 
-template class MixedKernels<Host>;
+template class detail::MixedKernels<Host>;
 
 }  // namespace krill

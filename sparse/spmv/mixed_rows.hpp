@@ -7,7 +7,7 @@
 #include "sparse/core/instantiate.hpp"
 #include "sparse/spmv/mixed.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// y = alpha B x + beta y, where B has the pattern of p.a, and entry k of it the value p.a.values[places[k]].
 template <class Types, class T, class Offset>
@@ -71,7 +71,7 @@ void with_rows(const Where& where, Op op, const MixedProduct<Types, CooView<cons
   const std::int32_t *row_indices = a.row_indices, *col_indices = a.col_indices;
   if (a.stride == 2) {
     auto* apart = frame.take<std::int32_t>(2 * static_cast<std::size_t>(a.nnz));
-    run_pass(where, a.nnz, detail::SplitPairs{a.row_indices, apart, apart + a.nnz});
+    run_pass(where, a.nnz, SplitPairs{a.row_indices, apart, apart + a.nnz});
     row_indices = apart, col_indices = apart + a.nnz;
   }
   auto* row_offsets = frame.take<std::int64_t>(static_cast<std::size_t>(a.rows) + 1);
@@ -96,4 +96,4 @@ struct MixedKernels<Where, std::tuple<Types...>> {
                                    instance<Run<Types, CooView<Value<Types>>>>(run_product)...};
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -8,9 +8,8 @@
 #include "sparse/core/instantiate.hpp"
 #include "sparse/spmv/packed_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
-using namespace detail;
 namespace {
 
 struct FoundWords {
@@ -76,7 +75,7 @@ template <class T>
 template <class Offset>
 void Packed<T>::make_slices(Context& ctx, const Csr<T, Offset>& A) {
   constexpr double max_padding = 1.05;
-  const std::int64_t slices = detail::ceil_div(rows_, packed_slice), places = slices * packed_slice * longest_;
+  const std::int64_t slices = ceil_div(rows_, packed_slice), places = slices * packed_slice * longest_;
   const auto is_little = [&](std::int64_t than) {
     return static_cast<double>(places) <= max_padding * static_cast<double>(than);
   };
@@ -104,7 +103,7 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
   const std::vector<std::uint64_t> words =
       different_words(ctx, rows_, [&](const auto& where) { return PatternWords<Offset>{pattern(where, A)}; });
   const std::int64_t width = longest_, count = std::ssize(words);
-  column_bytes_ = detail::bytes_of(slice_offsets_);
+  column_bytes_ = bytes_of(slice_offsets_);
   if (count > 0 && width * count <= max_pattern_columns) {
     const Array<std::uint64_t> sorted(words);
     Array<std::int32_t> example(std::vector<std::int32_t>(words.size(), no_example), "pattern examples");
@@ -128,7 +127,7 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
     if (different.host()[0].value == 0) {
       pattern_width_ = static_cast<std::int32_t>(width), patterns_found_ = static_cast<int>(count);
       sizes_.columns = ColumnCode::pattern;
-      column_bytes_ += rows + detail::bytes_of(table_);
+      column_bytes_ += rows + bytes_of(table_);
       return;
     }
   }
@@ -266,4 +265,4 @@ struct PackedInstances {
 KRILL_INSTANTIATE(Packed);
 KRILL_INSTANTIATE_WITH_OFFSETS(PackedInstances);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -7,7 +7,7 @@
 #include "sparse/formats/csr.hpp"
 #include "sparse/spmv/product.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// How columns are coded: 4 bytes each; 2 bytes each above the least column of a slice's place; or one byte a row that
 /// names one of at most 256 patterns of column minus row.
@@ -129,4 +129,4 @@ void run_product(const Host&, const Product<PackedView<const T>>&);
 template <class T>
 void run_product(const Cuda&, const Product<PackedView<const T>>&);
 
-}  // namespace krill
+}  // namespace krill::detail

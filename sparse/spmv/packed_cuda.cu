@@ -1,7 +1,7 @@
 #include "sparse/spmv/packed_passes.hpp"
 #include "sparse/spmv/row_kernel.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 struct Tuning {
@@ -156,4 +156,4 @@ void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
 KRILL_INSTANTIATE_WITH_OFFSETS(PackedPasses, Cuda);
 template class PackedWords<Cuda>;
 
-}  // namespace krill
+}  // namespace krill::detail

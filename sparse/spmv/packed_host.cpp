@@ -6,7 +6,7 @@
 #include "sparse/spmv/packed_passes.hpp"
 #include "sparse/spmv/row_tiles.hpp"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 /// Adds a word to an ascending list of at most max_words + 1.
@@ -43,7 +43,7 @@ void find_words(const Host& host, std::int64_t n, Words word, std::uint64_t* fou
 /// Slice by slice, the sums of its rows carried through its places.
 template <class T>
 void run_product(const Host& host, const Product<PackedView<const T>>& p) {
-  const std::int64_t slices = detail::ceil_div(p.a.rows, packed_slice);
+  const std::int64_t slices = ceil_div(p.a.rows, packed_slice);
   const std::int64_t work = (slices ? p.a.slice_offsets[slices] : 0) + p.a.rows;
   const auto run = [&](auto columns, auto values) {
     for_row_tiles(host, p, slices, tile_of(slices, work), work,
@@ -71,4 +71,4 @@ void run_product(const Host& host, const Product<PackedView<const T>>& p) {
 KRILL_INSTANTIATE_WITH_OFFSETS(PackedPasses, Host);
 template class PackedWords<Host>;
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -5,7 +5,7 @@
 #include "sparse/convert/sell_passes.hpp"
 #include "sparse/spmv/packed.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// The word of an empty slot in tables. A matrix in which it occurs is not coded by words.
 inline constexpr std::uint64_t no_word = ~std::uint64_t{0};
@@ -324,4 +324,4 @@ struct PackedWords {
                                    passes<Where, CountWide<double>, CountWide<Complex<double>>>};
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -3,7 +3,7 @@
 #include "sparse/core/pass_cuda.cuh"
 #include "sparse/spmv/product.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// How a thread stores its rows and keeps its part of the dots. Kernels without dots save the registers.
 template <bool with_dots, class View>
@@ -42,4 +42,4 @@ class RowBook {
   std::conditional_t<with_dots, Sum, NoSum> dots_;
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -3,7 +3,7 @@
 #include "sparse/spmv/launch.cuh"
 #include "sparse/spmv/row_book.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 /// Of kernels that go row by row, unless they say otherwise.
 struct RowTuning {
@@ -65,4 +65,4 @@ __device__ T load_streaming(const T* from) {
   return value;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

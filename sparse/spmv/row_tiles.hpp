@@ -3,7 +3,7 @@
 #include "sparse/core/pass_host.hpp"
 #include "sparse/spmv/product.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// f(product, begin, end) for tiles that cover `count` things (rows, slices, block rows), `tile` of them each; returns
 /// what the tile adds to the dots. `work` is the cost of all in entries. The result does not depend on the number of
@@ -13,7 +13,7 @@ void for_row_tiles(const Host& host, const Product<View>& p, std::int64_t count,
                    F&& f) {
   if (host.skip.now()) return;
   using Sum = typename DotsView<typename View::Value>::Sum;
-  const std::int64_t tiles = detail::ceil_div(count, tile);
+  const std::int64_t tiles = ceil_div(count, tile);
   Frame frame(host);
   Sum* parts = frame.take<Sum>(static_cast<std::size_t>(tiles));
   Product<View> fixed = p;
@@ -32,4 +32,4 @@ inline std::int64_t tile_of(std::int64_t count, std::int64_t work, std::int64_t 
   return std::max<std::int64_t>(1, count * wanted / std::max<std::int64_t>(work, 1));
 }
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -5,7 +5,7 @@
 #include "sparse/core/instantiate.hpp"
 #include "sparse/triangular/triangular_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 template <class T, class Offset>
 TriangleSizes count_triangle(Context& host, const Csr<T, Offset>& A, const LevelSchedule& schedule, bool for_cuda) {
@@ -18,7 +18,7 @@ TriangleSizes count_triangle(Context& host, const Csr<T, Offset>& A, const Level
     for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
       counts[place] += schedule.fill() == Fill::lower ? a.col_indices[k] < i : a.col_indices[k] > i;
   }
-  sizes.slices = detail::ceil_div(A.rows(), task_rows);
+  sizes.slices = ceil_div(A.rows(), task_rows);
   std::vector<std::int64_t> tasks(static_cast<std::size_t>(sizes.slices)), places(tasks.size());
   const CountTasks count{A.rows(), for_cuda ? max_shared_entries : 0, counts.data(), tasks.data(), places.data()};
   for (std::int64_t slice = 0; slice < sizes.slices; ++slice) count.entry(slice);
@@ -34,4 +34,4 @@ struct LayoutSizesInstances {
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(LayoutSizesInstances);
 
-}  // namespace krill
+}  // namespace krill::detail

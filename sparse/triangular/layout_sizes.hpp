@@ -3,7 +3,7 @@
 #include "sparse/formats/csr.hpp"
 #include "sparse/triangular/levels.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// A triangle as a TriangularPlan lays it out.
 struct TriangleSizes {
@@ -28,4 +28,4 @@ std::int64_t count_entries(const Csr<T, Offset>& A, Fill fill) {
   return count;
 }
 
-}  // namespace krill
+}  // namespace krill::detail

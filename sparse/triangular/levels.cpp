@@ -7,6 +7,8 @@
 #include "sparse/triangular/levels_passes.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 /// How many rounds of rows a block of threads may have on CUDA. Blocks that hold many rows hand on less through L2: on
@@ -93,7 +95,7 @@ HeldMemory LevelSchedule::memory_of_copy(MemoryLedger& ledger) const {
 }
 
 // On the host a place where each depth begins; on CUDA depths and rows, which a radix sort takes.
-void sort_by_depth_scratch(MemoryLedger& ledger, std::int32_t rows, std::int32_t deepest) {
+void detail::sort_by_depth_scratch(MemoryLedger& ledger, std::int32_t rows, std::int32_t deepest) {
   const std::size_t each = static_cast<std::size_t>(rows) * sizeof(std::int32_t);
   if (ledger.on_cuda())
     ledger.scratch({each, each, radix_sort_scratch(rows, deepest + std::int64_t{1}, sizeof(std::int32_t))});

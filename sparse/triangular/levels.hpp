@@ -46,7 +46,10 @@ class LevelSchedule {
   Array<std::int32_t> order_{0, "level order"}, inverse_{0, "inverse level order"}, offsets_{0, "level offsets"};
 };
 
+}  // namespace krill
+
 // The kernels behind it: pointers on the tag's side.
+namespace krill::detail {
 
 /// depths[row] = 1 + the row's level. On CUDA a block of threads does `rounds` of rows.
 template <class Offset>
@@ -63,4 +66,4 @@ void sort_by_depth(const Cuda&, const Steps&, std::int32_t deepest, const std::i
                    std::int32_t* order);
 void sort_by_depth_scratch(MemoryLedger&, std::int32_t rows, std::int32_t deepest);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -4,7 +4,7 @@
 #include "sparse/triangular/levels_passes.hpp"
 #include "sparse/triangular/turns.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 struct Tuning {
@@ -133,14 +133,6 @@ void sort_by_depth(const Cuda& cuda, const Steps& steps, std::int32_t deepest, c
   sort_by_key(cuda, frame, steps.rows, deepest + std::int64_t{1}, keys, sorted, payload, order);
 }
 
-template void find_depths(const Cuda&, const Steps&, const std::int32_t*, const std::int32_t*, std::int32_t*,
-                          std::int32_t);
-template void find_depths(const Cuda&, const Steps&, const std::int64_t*, const std::int32_t*, std::int32_t*,
-                          std::int32_t);
-template void run_pass(const Cuda&, std::int64_t, MeasureDistances<std::int32_t>);
-template void run_pass(const Cuda&, std::int64_t, MeasureDistances<std::int64_t>);
-template void run_pass(const Cuda&, std::int64_t, AsTheyStand);
-template void run_pass(const Cuda&, std::int64_t, Deepest);
-template void run_pass(const Cuda&, std::int64_t, LevelBounds);
+template class LevelPasses<Cuda>;
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -3,7 +3,7 @@
 #include "sparse/core/pass_host.hpp"
 #include "sparse/triangular/levels_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 template <class Offset>
 void find_depths(const Host&, const Steps& steps, const Offset* row_offsets, const std::int32_t* col_indices,
@@ -30,14 +30,6 @@ void sort_by_depth(const Host& host, const Steps& steps, std::int32_t deepest, c
   }
 }
 
-template void find_depths(const Host&, const Steps&, const std::int32_t*, const std::int32_t*, std::int32_t*,
-                          std::int32_t);
-template void find_depths(const Host&, const Steps&, const std::int64_t*, const std::int32_t*, std::int32_t*,
-                          std::int32_t);
-template void run_pass(const Host&, std::int64_t, MeasureDistances<std::int32_t>);
-template void run_pass(const Host&, std::int64_t, MeasureDistances<std::int64_t>);
-template void run_pass(const Host&, std::int64_t, AsTheyStand);
-template void run_pass(const Host&, std::int64_t, Deepest);
-template void run_pass(const Host&, std::int64_t, LevelBounds);
+template class LevelPasses<Host>;
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -6,7 +6,7 @@
 #include "sparse/core/row_sample.hpp"
 #include "sparse/triangular/levels.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 /// How CUDA finds depths. Several rounds of rows a block took 256^3 from 11.5 to 1.0 ms on an H200, and 4096^2 from 35
 /// to 3.6; where they do not suit a matrix they cost much, so they need short rows (docs/performance.md, triangular
@@ -111,4 +111,15 @@ struct LevelBounds {
   }
 };
 
-}  // namespace krill
+/// What is compiled for each backend.
+template <class Where>
+struct LevelPasses {
+  static constexpr auto list =
+      passes<Where, MeasureDistances<std::int32_t>, MeasureDistances<std::int64_t>, AsTheyStand, Deepest, LevelBounds>;
+  template <class Offset>
+  using Depths = void(const Where&, const Steps&, const Offset*, const std::int32_t*, std::int32_t*, std::int32_t);
+  static constexpr std::tuple kernels{instance<Depths<std::int32_t>>(find_depths),
+                                      instance<Depths<std::int64_t>>(find_depths)};
+};
+
+}  // namespace krill::detail

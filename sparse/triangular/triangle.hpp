@@ -23,6 +23,8 @@ struct Triangle {
   }
 };
 
+namespace detail {
+
 /// The rows of a triangle in an order in which each comes after all rows that it depends on: step 0 is the first row of
 /// a lower triangle and the last one of an upper one.
 struct Steps {
@@ -34,5 +36,7 @@ struct Steps {
   }
   constexpr std::int32_t step(std::int32_t row) const { return fill == Fill::lower ? row : rows - 1 - row; }
 };
+
+}  // namespace detail
 
 }  // namespace krill

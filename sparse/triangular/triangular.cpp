@@ -12,6 +12,8 @@
 #include "sparse/triangular/triangular_passes.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
 struct Tuning {

@@ -4,7 +4,7 @@
 #include "sparse/triangular/triangular_passes.hpp"
 #include "sparse/triangular/turns.cuh"
 
-namespace krill {
+namespace krill::detail {
 namespace {
 
 struct Tuning {
@@ -196,7 +196,7 @@ void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::int64
     w.columns = std::min(max_columns, s.b.cols - w.first);
     run_pass(cuda, std::int64_t{s.a.rows} * w.columns, ClearSolved<T>{w.solved});
     turns.begin(cuda);
-    const auto blocks = static_cast<unsigned>(detail::ceil_div(w.tasks * w.columns, Tuning::threads / 32));
+    const auto blocks = static_cast<unsigned>(ceil_div(w.tasks * w.columns, Tuning::threads / 32));
     kernel<<<blocks, Tuning::threads, 0, cuda.stream>>>(w, cuda.skip, turns);
     check(cudaGetLastError());
   }
@@ -220,4 +220,4 @@ KRILL_INSTANTIATE(TriangularCudaInstances);
 
 KRILL_INSTANTIATE_WITH_OFFSETS(TriangularPasses, Cuda);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -1,7 +1,7 @@
 #include "sparse/core/pass_host.hpp"
 #include "sparse/triangular/triangular_passes.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 template <class T>
 void run_solve(const Host& host, const TriangularSolve<T>& s, std::span<const std::int32_t> levels) {
@@ -15,4 +15,4 @@ void run_solve(const Host& host, const TriangularSolve<T>& s, std::span<const st
 
 KRILL_INSTANTIATE_WITH_OFFSETS(TriangularPasses, Host);
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -10,7 +10,7 @@
 #include "sparse/formats/dense.hpp"
 #include "sparse/triangular/triangle.hpp"
 
-namespace krill {
+namespace krill::detail {
 
 inline constexpr std::int32_t task_rows = 32;
 inline constexpr std::int32_t no_place = -1;
@@ -308,4 +308,4 @@ struct TriangularPasses {
       instance<void(const Where&, const TriangularSolve<T>&, std::span<const std::int32_t>)>(run_solve);
 };
 
-}  // namespace krill
+}  // namespace krill::detail

@@ -6,7 +6,7 @@
 
 #include "sparse/core/pass_cuda.cuh"
 
-namespace krill {
+namespace krill::detail {
 
 /// A counter from which blocks take numbers as they start. The device decides which block gets which number, but all
 /// lower numbers are with blocks that run already, so a wait for their results ends. (blockIdx does not promise that.)
@@ -117,4 +117,4 @@ struct Awaited {
   }
 };
 
-}  // namespace krill
+}  // namespace krill::detail

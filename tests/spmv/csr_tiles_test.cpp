@@ -9,6 +9,8 @@
 #include "tests/support/random.hpp"
 
 namespace krill::test {
+
+using namespace detail;
 namespace {
 
 struct Found {

@@ -12,6 +12,8 @@
 #include "tests/support/replay.hpp"
 
 namespace krill::test {
+
+using namespace detail;
 namespace {
 
 using Plan = OnBackendAndScalar;

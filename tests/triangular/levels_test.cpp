@@ -16,7 +16,7 @@ using Levels = OnBackend;
 template <class Offset>
 void expect_levels(const Csr<double, Offset>& A, Fill fill, const LevelSchedule& schedule) {
   const auto n = static_cast<std::size_t>(A.rows());
-  const Steps steps{A.rows(), fill};
+  const detail::Steps steps{A.rows(), fill};
   const auto order = schedule.order().host(), inverse = schedule.inverse().host(), bounds = schedule.offsets().host();
   std::vector<std::int32_t> level(n, -1);
   ASSERT_EQ(bounds.size(), static_cast<std::size_t>(schedule.levels()) + 1);

@@ -34,7 +34,7 @@ Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<
     made.values.assign(values.begin(), values.end());
     if constexpr (requires { factor.boosts(); }) made.boosts = factor.boosts();
   };
-  const std::optional<PivotBoost<T>> boost = pivot_boost(ctx, recipe, matrix);
+  const std::optional<PivotBoost<T>> boost = krill::detail::pivot_boost(ctx, recipe, matrix);
   if (recipe.sweeps > 0)
     keep(FixedPointFactor<T>::analyze(ctx, matrix, recipe.kind, recipe.sweeps, boost));
   else
