@@ -13,7 +13,7 @@ template <class T>
 class Bicgstab final : public Krylov<T> {
  public:
   Bicgstab(const Operator<T>& A, const Preconditioner<T>& M, const BicgstabOptions& = {});
-  /// What a solve takes; `preconditioned`: what M gives is another vector than what it takes.
+  /// The memory that a solve takes. preconditioned: M is not the identity, so its results take a vector of their own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const BicgstabOptions&, bool preconditioned);
 
  private:

@@ -27,8 +27,8 @@ struct HessenbergView {
 
   constexpr W* column(int j) const { return h + std::int64_t(j) * (m + 1); }
 
-  /// Turns column j, whose last entry is `below`, by the rotations so far and by a new one that clears `below`;
-  /// ||r||^2 of the least-squares problem.
+  /// Applies to column j, whose last entry is `below`, the rotations so far and a new one that makes `below` zero.
+  /// Returns ||r||^2 of the least-squares problem.
   constexpr double rotate(int j, double below) const {
     W* c = column(j);
     for (int k = 0; k < j; ++k) {
@@ -84,7 +84,7 @@ struct GroupDots {
   }
 };
 
-/// w -= the parts along the group `minus`, whose coefficients are in `dots`; the new w.
+/// w -= the sum of the vectors of the group `minus` times the coefficients in `dots`. Returns the new w.
 template <class T>
 struct Subtract {
   BasisGroup<T> minus;
@@ -105,8 +105,8 @@ struct Subtract {
   }
 };
 
-/// One step of block Gram-Schmidt: takes the former group out of w and measures the parts along the next one, which
-/// are added to the column of the Hessenberg matrix. Moves (groups + 2) n values.
+/// One step of block Gram-Schmidt: subtracts from w its parts along the former group, and finds its dots with the next
+/// group, which are added to the column of the Hessenberg matrix. Moves (groups + 2) n values.
 template <class T>
 struct Orthogonalize {
   using Sum = GroupDots<T>;
@@ -133,7 +133,8 @@ struct Orthogonalize {
   }
 };
 
-/// Takes the last group out of w, measures w, and books step j. Moves (group + 2) n values.
+/// Subtracts from w its parts along the last group, finds the norm of w, and records step j. Moves (group + 2) n
+/// values.
 template <class T>
 struct CloseColumn {
   using Sum = double;
@@ -152,7 +153,7 @@ struct CloseColumn {
     for (int k = 0; k <= j; ++k) column2 += squared(hessenberg.column(j)[k]);
     cycle->outcome = progress->note(hessenberg.rotate(j, *length));
     cycle->columns = j + 1;
-    constexpr double rounding2 = 1e-30;  // w lies in the basis: the space is exhausted
+    constexpr double rounding2 = 1e-30;  // below: w lies in the span of the basis, which can grow no more
     if (cycle->outcome != Reason::running || j + 1 == hessenberg.m || !(sum > rounding2 * column2))
       cycle->reason = Reason::converged;
   }
@@ -170,7 +171,7 @@ struct Normalize {
   constexpr NoSum entry(std::int64_t i) const { return v[i] = scaled(v[i], factor), NoSum{}; }
 };
 
-/// y = R^-1 g for the columns of the cycle. A pass over nothing; an empty pivot takes no part.
+/// y = R^-1 g for the columns of the cycle; where a pivot is 0, so is y. A pass over no entries.
 template <class T>
 struct SolveTriangle {
   using Sum = double;

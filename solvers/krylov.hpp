@@ -1,4 +1,5 @@
-// What all Krylov solvers share: the system at hand, the record, the loop, and the truth at the end.
+// What all Krylov solvers share: a scaled copy of the system, the record of the solve, the loop, and the residual that
+// is computed anew at the end.
 #pragma once
 #include "solvers/loop.hpp"
 #include "solvers/solver.hpp"
@@ -11,15 +12,15 @@ namespace krill {
 /// there is a reason, b - A x is computed anew, and where only the recurrence had converged (or the method broke down
 /// on its way) the solve goes on from that true residual, a bounded number of times.
 ///
-/// import() and attempt() only enqueue work, decisions included; where nobody watches they wait for nothing. solve() is
-/// the host's half: it looks whether one more attempt is due, and reports.
+/// import() and attempt() enqueue work; decisions, too, are taken on the backend's side, so without a watcher they do
+/// not wait. solve() waits for the result, makes another attempt where one is due, and reports.
 template <class T>
 class Krylov : public Solver<T> {
  public:
   SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& watch = {}) final;
   std::size_t bytes() const override;
 
-  /// What a solve takes with so many vectors of the method's own.
+  /// The memory that a solve takes, with own_vectors vectors of the method's own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, int max_iterations, std::int64_t own_vectors);
 
  protected:
@@ -42,8 +43,8 @@ class Krylov : public Solver<T> {
   Array<Progress> progress_;
 
  private:
-  void import(Context&, const Array<T>& b, const Array<T>& x);  // the system in arrays of the solver's own, the record
-  void attempt(Context&, Array<T>& x, const Watcher&);          // one loop, its truth, and x where that is the end
+  void import(Context&, const Array<T>& b, const Array<T>& x);  // scales b and x into own arrays, starts the record
+  void attempt(Context&, Array<T>& x, const Watcher&);  // a loop, the residual after it, and x if the solve is over
   SolveReport report() const;
 
   int max_iterations_;

@@ -1,4 +1,4 @@
-// The passes that every solver shares: the system scaled and at hand, the residual, the record.
+// The passes that every solver shares: scaling the system, the residual, the record of a solve.
 #pragma once
 #include <bit>
 
@@ -42,7 +42,7 @@ struct ImportSystem {
   static constexpr T scaled_wide(T a, double factor) { return T(scaled(wide(a), factor)); }
 };
 
-/// The solution back in the caller's array, once the solve does not go on and x is better than the guess. Moves 2 n
+/// Copies the solution to the caller's array once the solve is over, unless the initial guess was better. Moves 2 n
 /// values.
 template <class T>
 struct ExportSolution {
@@ -79,7 +79,7 @@ struct SubtractFrom {
   constexpr void finish(double sum) const { *rr = sum; }
 };
 
-/// The record of a solve that begins. A pass over nothing.
+/// Fills in the record of a solve that begins. A pass over no entries: finish() does it all.
 struct StartRecord {
   using Sum = double;
   const double *most, *rhs2, *rr;
@@ -111,7 +111,7 @@ struct StartRecord {
   }
 };
 
-/// Whether a solve goes on from the true residual; its record where it does. A pass over nothing.
+/// Decides whether a solve goes on from the true residual, and sets its record back if so. A pass over no entries.
 struct DecideByTruth {
   using Sum = double;
   const double* rr;

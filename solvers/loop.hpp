@@ -20,15 +20,15 @@ struct LoopGraph {
   std::shared_ptr<void> graph;
 };
 
-/// Runs `body` until progress.reason is set. On the host: a loop. On CUDA: the first time the body runs once directly
-/// (arrays are allocated and uploaded then) and is captured several times over into one graph; a while node on the
-/// device repeats that, then and every later time. Returns without a wait, unless there is a watcher: then the host
-/// looks on, through a second stream. The body must do the same work on the same arrays every time. Where the host
-/// has changed an array that loops read, the body runs directly once more first, which brings it to the device. Raises
-/// InvalidArgument where the body allocates, transfers or synchronises while it is captured.
+/// Runs `body` until progress.reason is set. On the host: a loop. On CUDA the first call runs the body once directly,
+/// which allocates and uploads arrays, and then captures it, several times in a row, into one graph; a while node on
+/// the device repeats that graph, in this call and in later ones. Returns without a wait, unless there is a watcher,
+/// for whom the host looks at the record through a second stream. The body must do the same work on the same arrays
+/// every time. If the host has changed an array that the loop reads, the body first runs directly once more, which
+/// uploads it. Raises InvalidArgument where the body allocates, transfers or synchronises while it is captured.
 void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {});
 
-/// What the loops behind the door work with; `progress` is on the tag's side.
+/// The arguments of run_loop, by which each backend implements iterate(); `progress` points to memory of the backend.
 struct LoopPlan {
   LoopControl control;
   std::uint64_t context;

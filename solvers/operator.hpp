@@ -28,9 +28,9 @@ inline void require_plain(Op op) {
   if (op != Op::none) throw InvalidArgument("operator: it has no products with its transpose or adjoint");
 }
 
-/// The operator of a stored matrix, which must outlive it. Products go through an SpmvPlan that the first one makes, or
-/// prepare() before; each context has one of its own for each op, which stays as long as the operator. The plan for the
-/// transpose or adjoint keeps a transposed copy where the format wants one.
+/// The operator of a stored matrix, which must outlive it. Products go through an SpmvPlan, which the first product or
+/// prepare() makes: one for each context and op, kept as long as the operator. A plan for the transpose or adjoint
+/// keeps a transposed copy where the format needs one.
 template <class T>
 class MatrixOperator final : public Operator<T> {
  public:

@@ -123,7 +123,7 @@ void describe(Fields& fields, AutoSolver& o) {
 /// The registry of solvers.
 using SolverOptions = std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions, AutoSolver>;
 
-/// Options of a solver, with what the others may ask.
+/// Options of a solver, with the facts that other parts ask for.
 template <class Options>
 concept SolverDescriptor = requires(const Options& o) {
   { o.type } -> std::convertible_to<std::string_view>;

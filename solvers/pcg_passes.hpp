@@ -25,7 +25,7 @@ struct PcgDirection {
   }
 };
 
-/// x += a p and r -= a q with a = rho / p'q; then rr = r'r, rho_old = rho, and the iteration is booked. Where p'Ap or
+/// x += a p and r -= a q with a = rho / p'q; then rr = r'r, rho_old = rho, and the iteration is recorded. Where p'Ap or
 /// r'Mr is not positive, or a is not finite, only the reason changes: x stays good. Moves 6 n values.
 template <class T>
 struct PcgUpdate {

@@ -45,10 +45,10 @@ class Preconditioner {
   virtual PreconditionerReport report() const { return {}; }
 
   /// A has new values in the pattern that M was made of: M becomes what it would be if it were made of this A, bit by
-  /// bit, in its old memory, so that solvers that captured it go on. No analysis: what the values decide is found anew,
-  /// choices between forms stay. A preconditioner that multiplies with A takes that very A, whose operator, where one
-  /// was given to it, is up to date. Waits. Raises InvalidArgument where the values or the pattern do not allow it; M
-  /// is good for nothing then until another update.
+  /// bit, in its old memory, so that solvers that captured it remain valid. The pattern is not analyzed again: what
+  /// depends on values is computed anew, choices between forms stay. A preconditioner that multiplies with A has to be
+  /// given the same A as before, and an operator that it was given has to be updated first. Waits. Raises
+  /// InvalidArgument where the values or the pattern do not allow it; M must not be used then until an update succeeds.
   virtual void update(Context&, const AnyMatrix<T>& A);
   /// Whether there is an apply_adjoint().
   virtual bool has_adjoint() const { return false; }

@@ -30,7 +30,7 @@ struct Progress {
     ++iteration;
     return correct(norm2);
   }
-  /// The same for an iteration that is counted already: the start, or a truth found anew.
+  /// The same for an iteration that is counted already: at the start, or for a residual that was computed anew.
   constexpr Reason correct(double norm2) {
     residual2 = norm2;
     history[iteration] = norm2;
@@ -56,16 +56,16 @@ struct Progress {
   }
 };
 
-/// What b - A x, computed anew after the loop, says: one record a solve, on the backend's side. Squared norms of the
-/// scaled system.
+/// What follows from b - A x, computed anew after the loop. One record a solve, on the backend's side; squared norms of
+/// the scaled system.
 struct Truth {
   double residual2 = std::numeric_limits<double>::infinity();
   int restarts = 0;      ///< from the true residual
   bool goes_on = false;  ///< the method starts anew from that residual
   bool keeps_guess = false;
 
-  /// The truth decides: an x that meets the tolerance is a solution whatever ended the loop, and nothing else is. Where
-  /// the method can start anew from the residual of what it has, it does, a bounded number of times.
+  /// The true residual decides: an x that meets the tolerance is a solution whatever ended the loop, and no other x is.
+  /// Otherwise the method starts anew from that residual, if that promises a gain, a bounded number of times.
   constexpr void decide(double found2, const Progress& progress) {
     constexpr int max_restarts = 10;
     constexpr double worth_going_on = 0.25;  // of the squared true residual: a restart has to halve the norm

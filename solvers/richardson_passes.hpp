@@ -6,7 +6,7 @@
 
 namespace krill::detail {
 
-/// x += w z and r -= w q with q = A z; then rr = r'r, and the iteration is booked. z may be r. Moves 6 n values.
+/// x += w z and r -= w q with q = A z; then rr = r'r, and the iteration is recorded. z may be r. Moves 6 n values.
 template <class T>
 struct RichardsonUpdate {
   using Sum = double;

@@ -43,7 +43,7 @@ class Solver {
 template <class T>
 std::unique_ptr<Solver<T>> make_solver(const SolverOptions& options, const Operator<T>& A, const Preconditioner<T>& M);
 
-/// What a solve with it takes, of so many unknowns; `preconditioned`: by other than the identity.
+/// The memory that a solve of `size` unknowns takes. preconditioned: the preconditioner is not the identity.
 template <class T>
 HeldMemory solver_memory(MemoryLedger&, const SolverOptions& options, std::int64_t size, bool preconditioned);
 

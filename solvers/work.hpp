@@ -1,5 +1,5 @@
-// What a solve without preconditioner moves and computes. Each solver says it of itself in its header, as
-// work(const Options&, int iterations).
+// What a solve without preconditioner moves and computes. The header of each solver has it as work(const Options&, int
+// iterations).
 #pragma once
 #include <cstdint>
 

@@ -14,10 +14,10 @@ struct ChoiceReason {
   std::string key, why;
 };
 
-/// A method without anything that is auto.
+/// A method in which nothing is auto any more.
 struct Choice {
   SolveOptions method;
-  std::vector<ChoiceReason> reasons;  ///< of what was open
+  std::vector<ChoiceReason> reasons;  ///< for each part that was auto
 };
 
 /// Fills in what is open and leaves the rest as it is. O(1): from what the entries show, without a factorization, so
@@ -31,7 +31,7 @@ std::vector<ChoiceReason> choose_for(SolveOptions&, const MatrixProperties&, boo
 /// What to take in the place of a chosen preconditioner that the matrix has refused; nothing after `none`.
 std::optional<PreconditionerOptions> weaker(const PreconditionerOptions&, const MatrixProperties&);
 
-/// The asymmetry that files with few digits have.
+/// The relative asymmetry that rounding to few digits leaves in files of symmetric matrices.
 inline constexpr double rounding_of_files = 1e-8;
 
 /// Whether nothing that the entries show speaks against a Hermitian positive definite matrix, but for that asymmetry.

@@ -1,4 +1,4 @@
-// Which blocks a preconditioner takes.
+// The size of the blocks that a preconditioner works with.
 #pragma once
 #include <string>
 

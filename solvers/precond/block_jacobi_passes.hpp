@@ -16,7 +16,7 @@ struct BlockLayout {
   std::int32_t dim = 1;
 
   constexpr std::int64_t blocks(std::int64_t rows) const { return (rows + dim - 1) / dim; }
-  /// The last block made whole.
+  /// Rows with the last block padded to full size.
   constexpr std::int64_t padded_rows(std::int64_t rows) const { return blocks(rows) * dim; }
   constexpr std::int64_t size(std::int64_t rows) const { return (padded_rows(rows) + slice - 1) / slice * slice * dim; }
   /// Entry j of row i in its block.
@@ -88,7 +88,7 @@ struct BlockProduct {
   }
 };
 
-/// z = D^-H r. Moves n (dim + 2) values, the blocks across the slices' order.
+/// z = D^-H r. Moves n (dim + 2) values, those of blocks not in the order of memory.
 template <class T>
 struct MultiplyBlocksAdjoint {
   using Sum = NoSum;

@@ -1,5 +1,5 @@
-// What a preconditioner's header says: its options, facts that others need, its maker, and what it makes takes: a
-// function `memory` that a new preconditioner without one does not compile for.
+// What the header of a preconditioner declares: its options, the facts that other parts ask for, its maker, and
+// `memory`, which predicts the bytes that it takes. A preconditioner without any of these does not compile.
 #pragma once
 #include <concepts>
 #include <memory>
@@ -21,20 +21,20 @@ struct PreconditionerInput;
 template <class T>
 using MadePreconditioner = std::unique_ptr<Preconditioner<T>>;
 
-/// Whether M is Hermitian positive definite where A is; and where an option decides, its key, its value, and the values
-/// with which M is.
+/// Whether M is Hermitian positive definite where A is. If that depends on an option: its key, its value, and the
+/// values for which it holds.
 struct PcgFit {
   bool holds = false;
   std::string_view key{}, value{}, expected{};
 };
 
-/// Two options of which one makes the other idle: the key of one of them, section by section, and what is said of it.
+/// Two options of which one makes the other ineffective: the path of keys to one of them, and the message.
 struct OptionConflict {
   std::vector<std::string_view> key{};
   std::string_view message{};
 };
 
-/// Options of a preconditioner, with what the others may ask.
+/// Options of a preconditioner, with the facts that other parts ask for.
 template <class Options>
 concept PreconditionerDescriptor = requires(const Options& o) {
   { o.type } -> std::convertible_to<std::string_view>;

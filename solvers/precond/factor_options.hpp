@@ -75,7 +75,7 @@ void describe_shift(Fields& fields, auto& o) {
   fields.section("shift", o, "what happens to pivots that the factorization cannot take");
 }
 
-/// Where one of two keys about pivots makes the other one idle.
+/// Where one of two keys about pivots makes the other one ineffective.
 template <class Type>
 OptionConflict conflict_of(const ShiftOptions<Type>& shift, double boost = 0) {
   if (shift.type == Type::none && shift.value != 0)

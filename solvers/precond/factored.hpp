@@ -1,5 +1,5 @@
-// What preconditioners by incomplete factorizations share: a factorization that keeps the time and refuses bad pivots,
-// and solves with the triangles of a factor.
+// What preconditioners by incomplete factorizations share: a factorization that is timed and refuses bad pivots, and
+// solves with the triangles of a factor.
 #pragma once
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ class FactorSolve {
   std::size_t bytes() const {
     return std::visit([](const auto& plan) { return plan.bytes(); }, plan_);
   }
-  /// Of the triangle, beside its diagonal.
+  /// Of the triangle, without its diagonal.
   std::int64_t entries() const {
     if (const auto* exact = std::get_if<Exact>(&plan_)) return exact->report().entries;
     return std::get<Approximate>(plan_).entries();
@@ -181,7 +181,7 @@ class Factored final : public Preconditioner<T> {
   PreconditionerReport report_;
 };
 
-/// A factorization that keeps the time; `options` go to Factor::analyze.
+/// A factorization and the times that it took; `options` go to Factor::analyze.
 template <class Factor, class Matrix>
 struct TimedFactor {
   Context* ctx;
@@ -203,12 +203,13 @@ struct TimedFactor {
     ctx->synchronize();
     report.numeric_ms += watch.lap();
   }
-  /// Another matrix of the same pattern is next.
+  /// The next update is for another matrix of the same pattern.
   void follow(Context& on, const Matrix& a) { ctx = &on, A = &a, report = {}; }
 };
 
-/// factor(ctx, A, made) for new values, with the analysis that `made` holds from the last time. The first time it has
-/// to find it again: a factor is kept by those alone who ask for updates. with(ctx, A, use): use(A in CSR).
+/// A Refactor that calls factor(ctx, A, made), where `made` keeps the analysis from one update to the next. The first
+/// update analyzes the pattern once more, since a preconditioner that is never updated keeps no factor. with(ctx, A,
+/// use) calls use(A in CSR).
 template <class Made, class T, class Offset, class With, class Factor>
 Refactor<T, Offset> refactor_by(std::string_view type, With with, Factor factor) {
   return [type, with, factor, made = std::make_shared<std::optional<Made>>()](Context& ctx, const AnyMatrix<T>& A,
@@ -238,7 +239,7 @@ std::optional<PivotBoost<T>> shift_boost(Context& ctx, const ShiftOptions<LuShif
   return PivotBoost<T>{modulus, T(modulus), true};
 }
 
-/// The boost of options that may name one: it takes the place of their shift.
+/// The boost that options name; without one, that of their shift.
 template <class T, class Offset>
 std::optional<PivotBoost<T>> pivot_boost(Context& ctx, const auto& o, const Csr<T, Offset>& A) {
   if (o.boost == 0) return shift_boost(ctx, o.shift, A);

@@ -5,7 +5,8 @@
 
 namespace krill::detail {
 
-/// As the options say; automatic: factored where A is Hermitian with a positive diagonal. Then O(nnz log(longest row)).
+/// The form that the options name. For automatic: factored where A is Hermitian with a positive diagonal, which takes
+/// O(nnz log(longest row)) to find out.
 template <class T, class Offset>
 InverseForm inverse_form(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A) {
   if (o.form != IsaiForm::automatic) return o.form == IsaiForm::factored ? InverseForm::factored : InverseForm::general;

@@ -9,9 +9,9 @@
 
 namespace krill {
 
-/// A preconditioner of type `type` in single precision inside of a solve in double precision: `make` makes it of A in
-/// single precision, which lives as long where `keeps_matrix`. Applying it moves 3 n (sizeof T + sizeof lower_t) bytes
-/// more. Raises InvalidArgument that names the row of a value beyond the range of float.
+/// A preconditioner of type `type` in single precision for a solve in double precision: make(A in single precision)
+/// makes it. keeps_matrix: it refers to that copy of A, which is kept with it. Applying it moves 3 n (sizeof T + sizeof
+/// lower_t) bytes more. Raises InvalidArgument that names the row of a value beyond the range of float.
 template <class T>
 using lower_t = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 template <class T>
@@ -20,7 +20,7 @@ template <class T>
 MadePreconditioner<T> make_in_lower_precision(Context&, std::string_view type, const AnyMatrix<T>& A, bool keeps_matrix,
                                               const MakeLower<T>& make);
 
-/// What that takes, with what `memory` says of A in single precision.
+/// The memory that it takes; memory(A in single precision) is that of the preconditioner itself.
 template <class T>
 using LowerMemory = std::function<HeldMemory(const AnyMatrix<lower_t<T>>&)>;
 template <class T>

@@ -1,4 +1,4 @@
-// What the makers of preconditioners share; each is declared in the header of its preconditioner.
+// What the makers of preconditioners share. Each maker is declared in the header of its preconditioner.
 #pragma once
 #include <string_view>
 
@@ -22,8 +22,8 @@ using MemoryOf = HeldMemory(MemoryLedger&, Context&, const Options&, const Preco
 /// Raises InvalidArgument: new values for preconditioner `type` have another pattern.
 [[noreturn]] void refuse_pattern(std::string_view type);
 
-/// f(A in CSR) for new values in the pattern of a matrix whose row offsets were of that type; raises as
-/// refuse_pattern() where these are not.
+/// Calls f(A in CSR) for a matrix with new values. Raises as refuse_pattern() where its row offsets are not of type
+/// Offset, as those of the former matrix were.
 template <class Offset, class T, class F>
 void with_same_csr(Context& ctx, std::string_view type, const AnyMatrix<T>& A, F&& f) {
   with_csr(ctx, A, [&]<class Other>(const Csr<T, Other>& csr) {

@@ -1,5 +1,5 @@
-// The preconditioners that there are. One more is a header of its own and a word in the list below; see
-// solvers/options.hpp for how options are described.
+// All preconditioners. A new one is a header of its own and a word in the list below; solvers/options.hpp says how
+// options are described.
 #pragma once
 #include <type_traits>
 #include <variant>
@@ -37,11 +37,11 @@ inline bool solves_triangles(const PreconditionerOptions& options) {
 inline PcgFit suits_pcg(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return o.suits_pcg(); }, options);
 }
-/// Options that make each other idle.
+/// Options of which one makes the other ineffective.
 inline OptionConflict conflict(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return o.conflict(); }, options);
 }
-/// Whether it is kept and applied in single precision; in a solve in single precision that says nothing.
+/// Whether it is kept and applied in single precision, which makes a difference only in solves in double precision.
 inline bool is_kept_in_float32(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return o.precision == KeptPrecision::float32; }, options);
 }

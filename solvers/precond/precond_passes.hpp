@@ -7,7 +7,7 @@
 
 namespace krill::detail {
 
-/// The first row that was seen with something wrong, and what: 0 where its value is.
+/// The first row with a bad value. is_zero: 1 where that is 0, or missing.
 struct BadRow {
   static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
   std::int32_t row = none;

@@ -11,7 +11,7 @@ namespace krill {
 template <class T>
 class Operator;
 
-/// products: with A, for those that multiply with it.
+/// products: the operator of A, for preconditioners that multiply with it; null: they make one.
 template <class T>
 struct PreconditionerInput {
   const AnyMatrix<T>& A;
@@ -26,12 +26,12 @@ struct PreconditionerInput {
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions& options,
                                                        const AnyMatrix<T>& A, const Operator<T>* products = nullptr);
-/// What it takes, with products of A that are there: A as it will be, on the host. Raises as making it does where A has
-/// values beyond the range of the precision.
+/// The memory that it takes when it is given `products`. A: as it will be, on the host. Raises InvalidArgument where A
+/// has values beyond the range of the precision.
 template <class T>
 HeldMemory preconditioner_memory(MemoryLedger&, Context& host, const PreconditionerOptions&, const AnyMatrix<T>& A);
 
-/// A temporary would not outlive it.
+/// Not for a temporary, which would not outlive the preconditioner.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions&, const AnyMatrix<T>&& A,
                                                        const Operator<T>* = nullptr) = delete;

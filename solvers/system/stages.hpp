@@ -1,4 +1,4 @@
-// The stages of a whole solve, for those who look between them. solve.hpp goes through all:
+// The stages of a whole solve, for callers who do something between them. solve() of solve.hpp goes through all:
 //   choose_for and require_suitable (solvers/method), prepare, solve_prepared.
 #pragma once
 #include <functional>
@@ -50,14 +50,15 @@ struct PreparedSystem {
   Transformation<T> transformation;
 };
 
-/// Scales and reorders A, which is in CSR, and brings it into the format of the products. The options have nothing that
-/// is auto but the format. Gives up its share in A as soon as nobody needs it. Raises InvalidArgument as Transformation
-/// and the conversions do.
+/// Scales and reorders A, which is in CSR, and brings it into the format of the products. Of the options only the
+/// format may be auto. Releases its share in A as soon as A is not needed any more. Raises InvalidArgument as
+/// Transformation and the conversions do.
 template <class T>
 PreparedSystem<T> prepare(Context&, const SolveOptions&, std::shared_ptr<const AnyMatrix<T>> A, SolveFacts&);
 
-/// The preconditioner of the options. What the rules have chosen and the matrix refuses gives way to something weaker,
-/// in the options too, and a note says so. Raises InvalidArgument with the row of the system that is solved.
+/// Makes the preconditioner of the options. If the rules of `auto` chose it and the matrix does not allow it, a weaker
+/// one takes its place, in the options, too, and a note says so. Raises InvalidArgument with the row of the system that
+/// is solved.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
                                                        const Operator<T>& products);

@@ -12,7 +12,7 @@
 
 namespace krill {
 
-/// What scaling and reordering made of the system; what was not asked for says nothing.
+/// What scaling and reordering did to the system. Members keep their defaults for what was not asked for.
 struct TransformationReport {
   double min_factor = std::numeric_limits<double>::infinity(), greatest_factor = 0;  ///< of rows and columns
   std::int64_t bandwidth_before = 0, bandwidth = 0;                                  ///< max |i - j| over the entries
@@ -28,18 +28,19 @@ class Transformation {
   /// an ordering cannot be made.
   Transformation(Context&, const ScalingOptions&, const OrderingOptions&, const AnyMatrix<T>& A, TransformationReport&);
 
-  /// What that takes, of a matrix in CSR. `made`: the matrix of the new system, nothing where nothing changes.
+  /// The memory that it takes, of a matrix in CSR. made: receives that of the new system's matrix, nothing if there is
+  /// none.
   static HeldMemory memory(MemoryLedger&, const ScalingOptions&, const OrderingOptions&, const AnyMatrix<T>& A,
                            bool has_symmetric_pattern, HeldMemory& made);
 
   bool scales() const { return scaling_.has_value(); }
   bool reorders() const { return ordering_.has_value(); }
 
-  /// The matrix of the new system, in CSR, once; nothing where nothing changes.
+  /// Hands over the matrix of the new system, in CSR; nothing if the system does not change, or the second time.
   std::optional<AnyMatrix<T>> take_matrix() { return std::exchange(matrix_, std::nullopt); }
   Array<T> rhs(Context&, const Array<T>& b) const;
   Array<T> solution(Context&, const Array<T>& x) const;
-  /// What solution() has made is undone.
+  /// x = D_c P^T y, the inverse of solution().
   void bring_back(Context&, const Array<T>& y, Array<T>& x) const;
 
  private:

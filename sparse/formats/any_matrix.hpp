@@ -13,8 +13,8 @@
 
 namespace krill {
 
-/// One of the formats, with the scalar type fixed: doors and operators visit it. Bsr holds GEBSR, too, Sell HLL, and
-/// Dia HDIA.
+/// One of the formats, with the scalar type fixed: public functions and operators visit it. Bsr is also the type of
+/// GEBSR, Sell that of HLL, Dia that of HDIA.
 template <class T>
 using AnyMatrix = std::variant<Csr<T, std::int32_t>, Csr<T, std::int64_t>, Coo<T>, CooAos<T>, Csc<T>, Bsr<T>, Bsrx<T>,
                                Gebsc<T>, Ell<T>, Sell<T>, Hyb<T>, Dia<T>, BlockedEll<T>>;
@@ -36,7 +36,7 @@ template <class T>
 std::int64_t nnz(const AnyMatrix<T>& A) {
   return std::visit([](const auto& a) { return a.nnz(); }, A);
 }
-/// Bytes of the format's arrays, once.
+/// Bytes of the format's arrays, each counted once.
 template <class T>
 std::size_t bytes(const AnyMatrix<T>& A) {
   return std::visit([](const auto& a) { return a.bytes(); }, A);

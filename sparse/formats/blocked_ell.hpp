@@ -7,8 +7,8 @@ namespace krill {
 inline constexpr std::int32_t largest_blocked_ell_dim = 1024;
 
 /// What kernels see. Block row I holds the blocks k = 0 .. width() - 1 at block columns col_indices[I width() + k]
-/// (padding_column: none); row i has its entries of all of them in a row, at values[i ell_cols + k block_dim + j].
-/// Zeros, and what lies outside the matrix, are no entries.
+/// (padding_column: none); the entries of row i in all of its blocks lie side by side: column j of block k at values[i
+/// ell_cols + k block_dim + j]. Zeros, and what lies outside the matrix, do not count as entries.
 template <class T>
 struct BlockedEllView {
   using Value = std::remove_const_t<T>;

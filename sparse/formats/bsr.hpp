@@ -28,7 +28,7 @@ inline constexpr std::int32_t largest_block_dim = 64;
 
 /// What kernels see. Block row I holds the blocks row_begins[I] to row_ends[I] - 1 (in BSR, row_ends = row_begins + 1);
 /// block k stands at block column col_indices[k], its entries at values[k size()]. All indices count from `base`.
-/// What blocks hold outside rows x cols, and zeros inside them, are no entries.
+/// Zeros in blocks, and what blocks hold outside rows x cols, do not count as entries.
 template <class T>
 struct BsrView {
   using Value = std::remove_const_t<T>;
@@ -64,7 +64,8 @@ struct BsrView {
 
 /// A matrix in blocks, zero-based, block columns strictly ascending in every block row: row_offsets[block rows + 1],
 /// col_indices[blocks], values[blocks row_dim col_dim]. Square blocks make it BSR, other ones GEBSR. Rows and columns
-/// need not be multiples of the block's: what sticks out is ignored (give the padded size to use it).
+/// need not be multiples of the block's: values beyond the last row or column are ignored (to use them, give the padded
+/// size).
 template <class T>
 class Bsr : public MatrixShape {
  public:
@@ -174,7 +175,7 @@ class Gebsc : public MatrixShape {
   const Array<std::int32_t>& row_indices() const { return transposed_.col_indices(); }
   const Array<T>& values() const { return transposed_.values(); }
   Array<T>& values() { return transposed_.values(); }
-  /// The transpose, which these arrays are in (GE)BSR.
+  /// The transpose in (GE)BSR: the same arrays, read as block rows.
   const Bsr<T>& transposed() const { return transposed_; }
 
  private:

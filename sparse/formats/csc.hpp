@@ -25,7 +25,7 @@ class Csc : public MatrixShape {
   const Array<std::int32_t>& row_indices() const { return transposed_.col_indices(); }
   const Array<T>& values() const { return transposed_.values(); }
   Array<T>& values() { return transposed_.values(); }
-  /// The transpose, which these arrays are in CSR.
+  /// The transpose in CSR: the same arrays, read as rows.
   const Csr<T>& transposed() const { return transposed_; }
 
  private:

@@ -57,7 +57,7 @@ class Csr : public MatrixShape {
   }
 
   std::int64_t nnz() const { return values_.size(); }
-  /// Bytes of the three arrays, once.
+  /// Bytes of the three arrays.
   std::size_t bytes() const { return detail::bytes_of(row_offsets_, col_indices_, values_); }
 
   const Array<Offset>& row_offsets() const { return row_offsets_; }

@@ -1,4 +1,4 @@
-// What set-ups allocate by of a matrix in CSR.
+// The sizes of a matrix in CSR, from which the memory of set-ups is predicted.
 #pragma once
 #include "sparse/core/memory_ledger.hpp"
 #include "sparse/formats/csr.hpp"
@@ -14,7 +14,7 @@ struct CsrSizes {
   static CsrSizes of(const Csr<T, Offset>& A) {
     return {A.rows(), A.cols(), A.nnz(), sizeof(T), sizeof(Offset)};
   }
-  /// The same matrix with so many entries.
+  /// The sizes with another number of entries.
   CsrSizes with_nnz(std::int64_t entries) const { return {rows, cols, entries, scalar, offset}; }
   CsrSizes transposed() const { return {cols, rows, nnz, scalar, offset}; }
 
@@ -23,7 +23,7 @@ struct CsrSizes {
   std::size_t values_bytes() const { return static_cast<std::size_t>(nnz) * scalar; }
 };
 
-/// A matrix in CSR.
+/// The three arrays of a matrix in CSR.
 inline HeldMemory csr_memory(MemoryLedger& ledger, const CsrSizes& m) {
   HeldMemory held = ledger.hold(m.offsets_bytes());
   held += ledger.hold(m.columns_bytes());

@@ -1,4 +1,4 @@
-// Dense matrices: many right-hand sides, and what sparse formats are made from and into.
+// Dense matrices: several right-hand sides, and conversions to and from sparse formats.
 #pragma once
 #include "sparse/formats/shape.hpp"
 
@@ -9,7 +9,7 @@ enum class Order { column_major, row_major };
 
 /// What kernels see: entry (i, j) lies at values[i + j leading_dimension] in column-major order, and at
 /// values[i leading_dimension + j] in row-major order. Memory between a line's end and the next line is padding, which
-/// kernels neither read nor write: so a view may be a part of a larger matrix.
+/// kernels neither read nor write, so a view may show a part of a larger matrix.
 template <class T>
 struct DenseView {
   using Value = std::remove_const_t<T>;
@@ -25,7 +25,7 @@ struct DenseView {
   /// Entries from one end of a line (a column, or a row in row-major order) to the other, without padding.
   constexpr std::int32_t line_length() const { return order == Order::column_major ? rows : cols; }
 
-  /// The transpose, which this memory is in the other order.
+  /// The transpose: the same memory, read in the other order.
   constexpr DenseView transposed() const {
     return {cols, rows, leading_dimension, order == Order::column_major ? Order::row_major : Order::column_major,
             values};
@@ -86,7 +86,7 @@ class Dense : public MatrixShape {
   DenseView<kernel_t<T>> update(const Where& where) {
     return over(values_.update(where));
   }
-  /// For C = ... + beta C: write where beta is a host zero, else update.
+  /// For C = ... + beta C: as write() where beta is known on the host and 0, else as update().
   template <class Where, class S>
   DenseView<kernel_t<T>> output(const Where& where, const S& beta) {
     return beta.is_host_zero() ? write(where) : update(where);

@@ -7,7 +7,7 @@ namespace krill {
 /// What kernels see. Hack h holds the rows h hack_rows to (h + 1) hack_rows - 1 and the diagonals hack_offsets[h] to
 /// hack_offsets[h + 1] - 1; diagonal d holds the entries (i, i + offsets[d]), row i = h hack_rows + r at values[d
 /// hack_rows + r]. Where hack_offsets is null, all rows are one hack with `diagonals` of them (DIA). Zeros, and what
-/// lies outside the matrix, are no entries.
+/// lies outside the matrix, do not count as entries.
 template <class T>
 struct DiaView {
   using Value = std::remove_const_t<T>;

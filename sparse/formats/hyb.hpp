@@ -22,7 +22,7 @@ struct HybView {
   }
 };
 
-/// The first `width` entries of every row in ELL, what goes beyond in COO (so nothing in COO where a row is short).
+/// The first `width` entries of every row in ELL, the others in COO. Rows of at most `width` entries have none in COO.
 template <class T>
 class Hyb : public MatrixShape {
  public:

@@ -45,7 +45,7 @@ struct SellView {
   }
 };
 
-/// What the seeds of this format put into the places that no entry takes. Krill itself has column -1 and value 0.
+/// What other libraries put into the places of this format that hold no entry. Krill puts column -1 and value 0.
 enum class Padding {
   minus_one,    ///< column -1, any value
   last_column,  ///< the row's last column once more (column `base` in an empty row), value 0

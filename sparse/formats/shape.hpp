@@ -43,7 +43,7 @@ class MatrixShape {
 void require_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high);
 
 // Row views. The views that are stored by rows (all but those of the column-compressed formats, which are row views of
-// the transpose) answer the same three questions, so that what needs no more is written once for all of them:
+// the transpose) have the same three functions, so that code that needs no more is written once for all of them:
 //   stored_rows()          how many rows are stored, in an order of the format's own
 //   row_of(s)              the row of the matrix that is stored as number s
 //   for_entries(s, f)      f(column, value) for every entry of it, columns counted from zero, padding left out
@@ -51,7 +51,7 @@ void require_range(std::string_view what, std::int64_t value, std::int64_t low, 
 /// The value type of views of a pattern: the pointer to values is null.
 struct NoValue {};
 
-/// a x, where zeros fill up blocks and diagonals: those are no entries, so NaN in x does not come through them.
+/// a x, or 0 where a is 0: a zero that fills up a block or diagonal is no entry, so NaN in x must not come through it.
 template <class T>
 constexpr T times_unless_zero(T a, T x) {
   return a == T(0) ? T(0) : a * x;

@@ -20,8 +20,8 @@ enum class Definiteness {
   not_finite,             ///< a NaN or an infinity: nothing can be said
   not_hermitian,          ///< the question makes no sense; not square counts as well
   not_positive_definite,  ///< proven: a_ii <= 0, or |a_ij|^2 >= a_ii a_jj
-  positive_definite,      ///< proven: positive diagonal, |a_ii| >= the sum of the others' |a_ij| everywhere, and every
-                          ///< row is linked, if over others, to one with > (Shivakumar and Chew 1974)
+  positive_definite,      ///< proven: positive diagonal, |a_ii| >= the sum of the others' |a_ij| in every row, and from
+                          ///< every row a path of entries leads to a row where it is > (Shivakumar and Chew 1974)
   possibly                ///< nothing speaks against it
 };
 
@@ -31,8 +31,8 @@ struct MatrixProperties {
   std::int64_t nnz = 0;
   bool complex = false;  ///< the scalar type is; imaginary parts may be zero all the same
 
-  // The mirror of an entry (i, j) is (j, i). A matrix that is not square is neither symmetric nor skew nor Hermitian,
-  // and no entry shows it. Comparisons are exact; an entry that is not stored counts as 0, so the values can be
+  // The mirror of an entry (i, j) is (j, i). A matrix that is not square is neither symmetric nor skew nor Hermitian;
+  // no entry is named for that. Comparisons are exact; an entry that is not stored counts as 0, so the values can be
   // symmetric where the pattern is not. A real matrix is Hermitian where it is symmetric.
   double pattern_symmetry = 0;  ///< share of the off-diagonal entries whose mirror is stored; 1 without such entries
   bool symmetric_pattern = false;
@@ -61,8 +61,8 @@ struct MatrixProperties {
   std::optional<EntryPair> first_non_finite;
   double min_magnitude = 0, greatest_magnitude = 0;  ///< of the entries other than 0; 0 without such entries
   double frobenius_norm = 0, infinity_norm = 0;
-  double min_row_norm = 0;     ///< sum of |a_ij| over a row, of those that are not 0; infinity_norm is the greatest
-  std::int64_t null_rows = 0;  ///< rows whose entries add up to 0 or to its rounding: all of them, and A 1 = 0
+  double min_row_norm = 0;     ///< least sum of |a_ij| over a row, of sums other than 0; infinity_norm is the greatest
+  std::int64_t null_rows = 0;  ///< rows whose entries add up to 0, but for rounding; where all do, A 1 = 0
 };
 
 /// Repeatable bitwise for any number of threads. O(nnz log(longest row)), in parallel (and a search of the graph in

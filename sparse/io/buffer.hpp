@@ -1,4 +1,4 @@
-// Memory for much data that is about to be written.
+// Vectors for large data that is about to be overwritten: their memory is not cleared first.
 #pragma once
 #include <sys/mman.h>
 

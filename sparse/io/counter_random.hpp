@@ -1,4 +1,4 @@
-// Random numbers as a function of a seed and of what they are for: no state, so any thread may ask in any order.
+// Random numbers as a function of a seed, a purpose and counters. There is no state, so threads may ask in any order.
 #pragma once
 #include <cstdint>
 

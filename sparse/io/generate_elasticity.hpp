@@ -1,4 +1,4 @@
-// The element of elasticity3d, apart so that tests can look at it.
+// The stiffness matrix of an element of elasticity3d, in a header of its own for tests.
 #pragma once
 #include <array>
 

@@ -28,8 +28,8 @@ struct Grid {
     return inside(at.x + p.dx, nx) && inside(at.y + p.dy, ny) && inside(at.z + p.dz, nz);
   }
 
-  /// Neighbors that the points before point i have inside the grid. An offset (dx, dy, dz) leads inside from a box of
-  /// points, and how many of these come before i has a closed form. O(stencil).
+  /// The number of neighbors inside the grid that the points before point i have in all. The points from which an
+  /// offset (dx, dy, dz) stays inside form a box, and a formula gives how many of these come before i. O(stencil).
   std::int64_t neighbors_before(std::int64_t i, std::span<const StencilPoint> stencil) const {
     struct Span {
       std::int64_t begin, end;
@@ -52,7 +52,7 @@ struct Grid {
   }
 };
 
-/// The 27 offsets of at most 1 along each axis, in ascending order of what they lead to, with value(dx, dy, dz).
+/// The 27 offsets of at most 1 along each axis with value(dx, dy, dz), in ascending order of the neighbors' numbers.
 template <class Value>
 auto box_stencil(const Value& value) {
   std::array<StencilPoint, 27> stencil;

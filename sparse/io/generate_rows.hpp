@@ -1,4 +1,4 @@
-// What the families of generate_*.cpp share. Nothing here is for users.
+// What the generators in generate_*.cpp share.
 #pragma once
 #include <complex>
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace krill::detail {
 
-/// ny as the user means it.
+/// n, or nx where n is 0: grids are as wide in other directions as in x unless told otherwise.
 inline std::int64_t extent(int n, int nx) { return n > 0 ? n : nx; }
 
 /// a b c unknowns, the number of rows. Raises InvalidArgument where it exceeds 2^31 - 1, before it could overflow.
@@ -23,7 +23,7 @@ void require_matrix_memory(std::string_view type, std::int64_t rows, std::int64_
 
 inline Host all_threads() { return {Context::host().threads(), {}, nullptr}; }
 
-/// K of a real or complex number; the imaginary part goes where K is real.
+/// A number as K; without its imaginary part where K is real.
 template <class K>
 constexpr K scalar(std::complex<double> value) {
   if constexpr (is_complex<K>)
@@ -54,7 +54,7 @@ Csr<T, Offset> build_rows_as(std::int64_t rows, const First& first, const Fill& 
   return {static_cast<std::int32_t>(rows), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
-/// The same with the offset type that the number of entries asks for.
+/// The same, with 32-bit offsets where they suffice for the number of entries, else with 64-bit ones.
 template <class T, class First, class Fill>
 AnyMatrix<T> build_rows(std::int64_t rows, const First& first, const Fill& fill) {
   if (first(rows) <= std::numeric_limits<std::int32_t>::max()) return build_rows_as<T, std::int32_t>(rows, first, fill);

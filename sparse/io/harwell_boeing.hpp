@@ -19,8 +19,8 @@ bool looks_like_rutherford_boeing_supplement(const InputFile&);
 MatrixKind parse_harwell_boeing_head(const InputFile&);
 
 /// Reads the columns in the order of the file. Columns of a Rutherford-Boeing file must ascend, in a Harwell-Boeing
-/// file any order serves. The right-hand sides of a Harwell-Boeing file come along where they are given (in full, or
-/// sparse); guesses and solutions are left. T is real only where the file is (InvalidArgument). Raises ParseError.
+/// file any order serves. rhs receives the right-hand sides of a Harwell-Boeing file, full or sparse, if it has any;
+/// guesses and solutions are skipped. T is real only where the file is (InvalidArgument). Raises ParseError.
 template <class T>
 Triplets<T> parse_harwell_boeing(const InputFile&, std::optional<Columns<T>>& rhs);
 

@@ -1,4 +1,4 @@
-// What the host can still hold.
+// How much memory the host has left.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -9,8 +9,9 @@ namespace krill {
 /// system gives none.
 std::size_t available_memory();
 
-/// Raises OutOfMemory with the bytes asked and free where `bytes` more do not fit; `what` names the asker. Sizes that a
-/// file declares pass through here before anything is allocated: Linux hands out memory that it does not have.
+/// Raises OutOfMemory, which tells the bytes asked for and those free, where `bytes` more do not fit; `what` names who
+/// asks. Sizes that a file declares pass through here before anything is allocated: Linux grants allocations beyond the
+/// memory that it has.
 void require_memory(std::string_view what, std::size_t bytes);
 
 }  // namespace krill

@@ -1,4 +1,4 @@
-// Bytes of an input file, unpacked.
+// Input files in memory, unpacked.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -30,13 +30,13 @@ struct InputBundle {
   std::vector<InputFile> rhs;  ///< one or none
 };
 
-/// Reads a file that is plain or packed with gzip, bzip2, xz, lzma or zstd, or such an archive as the SuiteSparse
-/// collection hands out: of a tar file NAME/NAME.mtx (.rb, .rua, ...), or its only file of such a kind, is the matrix
-/// and NAME_b.mtx the right-hand side. The contents decide, not the name. Ends after `limit` bytes of text, without the
-/// right-hand side, where a limit is given.
+/// Reads a file that is plain or packed with gzip, bzip2, xz, lzma or zstd, or a tar archive as the SuiteSparse
+/// collection has them: its member NAME/NAME.mtx (.rb, .rua, ...), or the only member of such a kind, is the matrix,
+/// and NAME_b.mtx the right-hand side. The contents decide how a file is packed, not its name. With a limit other than
+/// 0, reading ends after so many bytes of the matrix, without the right-hand side.
 ///
 /// A plain file is read in parallel. Raises Error for a file that is missing, empty, a folder, unreadable or damaged,
-/// and OutOfMemory where the text would not fit; nothing is allocated on the word of a header.
+/// and OutOfMemory where the text would not fit. Sizes that a header claims are checked before anything is allocated.
 InputBundle read_input(const std::filesystem::path&, std::size_t limit = 0);
 
 }  // namespace krill

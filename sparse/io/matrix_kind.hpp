@@ -9,7 +9,7 @@ namespace krill {
 enum class Field { real, complex, integer, pattern };
 std::string_view name(Field);
 
-/// What the entries that a file leaves out follow from: a(j,i) = a(i,j), -a(i,j) or conj(a(i,j)).
+/// How the entries that a file leaves out follow from those that it has: a(j,i) = a(i,j), -a(i,j) or conj(a(i,j)).
 enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 std::string_view name(Symmetry);  ///< as in a Matrix Market banner: "skew-symmetric"
 

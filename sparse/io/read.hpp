@@ -1,5 +1,5 @@
-// The door of all input files: Matrix Market, Harwell-Boeing and Rutherford-Boeing, plain or compressed (gz, bz2, xz,
-// zst), or in a tar archive of the SuiteSparse collection. What a file is, its contents decide, not its name.
+// Reads all input files: Matrix Market, Harwell-Boeing and Rutherford-Boeing, plain or compressed (gz, bz2, xz,
+// zst), or in a tar archive of the SuiteSparse collection. The contents of a file decide what it is, not its name.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -13,7 +13,7 @@ struct TextFault {
   std::string message;
 };
 
-/// The line of a place in a text, counted from 1. O(bytes before it): for messages.
+/// The line of a place in a text, counted from 1. O(bytes before it), so it is for messages only.
 std::int64_t line_of(const InputFile&, const char* at);
 
 /// Raises ParseError with the line and column of the fault.

@@ -14,14 +14,14 @@ namespace krill {
 /// other than general only the lower triangle is written (without the diagonal where skew-symmetric), and
 /// InvalidArgument names the first entry whose mirror image is not exactly the one that the symmetry demands.
 /// Every line of `comment` becomes a comment line below the banner.
-/// Written to a temporary file that is renamed at the end: there is never half a file. Raises Error where the file
-/// cannot be written. In parallel, a bounded piece of text at a time.
+/// The file is written under a temporary name and renamed at the end, so there is never half a file. Raises Error where
+/// the file cannot be written. In parallel, a bounded piece of text at a time.
 template <class T>
 void write_matrix_market(const std::filesystem::path&, const AnyMatrix<T>& A, Symmetry = Symmetry::general,
                          const std::string& comment = {});
 
-/// Writes the entries as they are stored, with their symmetry; a pattern stays one, an array stays one, integers become
-/// real. Raises as above.
+/// Writes the entries as they are stored, with their symmetry; patterns stay patterns, arrays stay arrays, integers
+/// become real. Raises as above.
 template <class T>
 void write_matrix_market(const std::filesystem::path&, const Triplets<T>&, const std::string& comment = {});
 
