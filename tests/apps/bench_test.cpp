@@ -17,8 +17,6 @@ namespace {
 using namespace bench;
 using Json = nlohmann::json;
 
-const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
-
 Row row_of(const std::string& kernel, const std::string& matrix, double ms) {
   Row row;
   row.kernel = kernel, row.matrix = matrix, row.precision = "float64", row.variant = "csr", row.cache = "cold";

@@ -11,8 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
-
 class MatrixCommands : public Program {
  protected:
   Json inspected(const std::string& file) {

@@ -6,6 +6,9 @@
 
 namespace krill::apps::test {
 
+/// The head of a matrix file.
+inline const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
+
 struct Outcome {
   int code = -1;  ///< -1: ended by a signal
   std::string out, err;

@@ -9,8 +9,6 @@ namespace {
 using Json = nlohmann::json;
 
 const std::string spd_case = "matrix: {generate: poisson2d, nx: 10}\nsolver: {type: pcg}\nbackend: host\n";
-const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
-
 class Usage : public Program {};
 
 TEST_F(Usage, help_is_success_for_every_command) {

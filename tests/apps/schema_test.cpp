@@ -17,9 +17,9 @@
 namespace krill::apps {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-bool has_type(const Json& value, const std::string& type) {
+bool has_type(const OrderedJson& value, const std::string& type) {
   if (type == "object") return value.is_object();
   if (type == "array") return value.is_array();
   if (type == "string") return value.is_string();
@@ -29,14 +29,15 @@ bool has_type(const Json& value, const std::string& type) {
   throw std::logic_error("the schema uses a type that this test does not know: " + type);
 }
 
-bool accepts(const Json& schema, const Json& value);
+bool accepts(const OrderedJson& schema, const OrderedJson& value);
 
-bool accepts_properties(const Json& schema, const Json& value) {
-  for (const auto& name : schema.value("required", Json::array()))
+bool accepts_properties(const OrderedJson& schema, const OrderedJson& value) {
+  for (const auto& name : schema.value("required", OrderedJson::array()))
     if (!value.contains(name.get<std::string>())) return false;
-  const Json properties = schema.value("properties", Json::object());
+  const OrderedJson properties = schema.value("properties", OrderedJson::object());
   for (const auto& [name, inner] : value.items()) {
-    const Json& rule = properties.contains(name) ? properties[name] : schema.value("additionalProperties", Json(true));
+    const OrderedJson& rule =
+        properties.contains(name) ? properties[name] : schema.value("additionalProperties", OrderedJson(true));
     if (rule.is_boolean() ? rule == false : !accepts(rule, inner)) return false;
   }
   if (value.size() < schema.value("minProperties", 0U)) return false;
@@ -44,7 +45,7 @@ bool accepts_properties(const Json& schema, const Json& value) {
 }
 
 /// What draft 2020-12 says of the words that our schema uses.
-bool accepts(const Json& schema, const Json& value) {
+bool accepts(const OrderedJson& schema, const OrderedJson& value) {
   if (schema.contains("type") && !has_type(value, schema["type"])) return false;
   if (schema.contains("const") && schema["const"] != value) return false;
   if (schema.contains("enum") && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
@@ -58,7 +59,7 @@ bool accepts(const Json& schema, const Json& value) {
     if (schema.contains("exclusiveMinimum") && number <= schema["exclusiveMinimum"]) return false;
     if (schema.contains("exclusiveMaximum") && number >= schema["exclusiveMaximum"]) return false;
   }
-  for (const auto& part : schema.value("allOf", Json::array()))
+  for (const auto& part : schema.value("allOf", OrderedJson::array()))
     if (!accepts(part, value)) return false;
   if (value.is_array()) {
     if (value.size() < schema.value("minItems", 0U)) return false;
@@ -67,11 +68,12 @@ bool accepts(const Json& schema, const Json& value) {
   }
   if (schema.contains("anyOf")) {
     const auto& parts = schema["anyOf"];
-    if (std::none_of(parts.begin(), parts.end(), [&](const Json& part) { return accepts(part, value); })) return false;
+    if (std::none_of(parts.begin(), parts.end(), [&](const OrderedJson& part) { return accepts(part, value); }))
+      return false;
   }
   if (schema.contains("oneOf")) {
     const auto& parts = schema["oneOf"];
-    if (std::count_if(parts.begin(), parts.end(), [&](const Json& part) { return accepts(part, value); }) != 1)
+    if (std::count_if(parts.begin(), parts.end(), [&](const OrderedJson& part) { return accepts(part, value); }) != 1)
       return false;
   }
   if (schema.contains("not") && accepts(schema["not"], value)) return false;
@@ -79,40 +81,40 @@ bool accepts(const Json& schema, const Json& value) {
 }
 
 /// YAML as an editor hands it to its schema checker.
-Json plain_json(const YamlNode& node) {
-  Json json;
+OrderedJson plain_json(const YamlNode& node) {
+  OrderedJson json;
   switch (node.kind) {
     case YamlNode::Kind::null:
       return json;
     case YamlNode::Kind::sequence:
-      json = Json::array();
+      json = OrderedJson::array();
       for (const auto& item : node.items) json.push_back(plain_json(item));
       return json;
     case YamlNode::Kind::map:
-      json = Json::object();
+      json = OrderedJson::object();
       for (const auto& [key, value] : node.entries) json[key.text] = plain_json(value);
       return json;
     case YamlNode::Kind::scalar:
       break;
   }
-  if (!node.quoted) json = Json::parse(node.text, nullptr, false);
-  return node.quoted || json.is_discarded() ? Json(node.text) : json;
+  if (!node.quoted) json = OrderedJson::parse(node.text, nullptr, false);
+  return node.quoted || json.is_discarded() ? OrderedJson(node.text) : json;
 }
 
 bool accepts_sweep(const std::string& yaml) {
-  static const Json schema = evaluate::sweep_schema();
+  static const OrderedJson schema = evaluate::sweep_schema();
   std::vector<Diagnostic> found;
   return accepts(schema, plain_json(read_yaml(yaml, "sweep.yaml", found)));
 }
 
 bool schema_accepts(const std::string& yaml) {
-  static const Json schema = case_schema();
+  static const OrderedJson schema = case_schema();
   std::vector<Diagnostic> found;
   return accepts(schema, plain_json(read_yaml(yaml, "case.yaml", found)));
 }
 
 TEST(Schema, accepts_the_effective_case_of_every_type) {
-  const Json schema = case_schema();
+  const OrderedJson schema = case_schema();
   for (const auto& text : test::all_cases()) {
     EXPECT_TRUE(schema_accepts(text)) << text;
     EXPECT_TRUE(accepts(schema, effective_json(parse_case(text, "case.yaml")))) << text;
@@ -146,7 +148,7 @@ TEST(Schema, of_sweeps_and_parser_agree) {
 }
 
 /// What a validator of its own finds: a line "true" or "false" for each document; nothing where there is none.
-std::string validated(const Json& schema, const Json& documents) {
+std::string validated(const OrderedJson& schema, const OrderedJson& documents) {
   const test::Scratch folder;
   const std::string program =
       "import json, sys, jsonschema\n"
@@ -164,15 +166,15 @@ TEST(Schema, a_validator_for_json_schema_takes_shipped_cases_and_refuses_their_m
   if (std::system("python3 -c 'import jsonschema.validators' 2>/dev/null") != 0)
     GTEST_SKIP() << "python3-jsonschema is not there";
   for (const bool sweeps : {false, true}) {
-    Json documents = Json::array();
+    OrderedJson documents = OrderedJson::array();
     std::string expected;
     for (const std::string& path : sweeps ? std::vector{test::shipped_sweep} : test::shipped_cases()) {
       std::vector<Diagnostic> found;
-      const Json whole = plain_json(read_yaml(test::contents(path), "case.yaml", found));
+      const OrderedJson whole = plain_json(read_yaml(test::contents(path), "case.yaml", found));
       documents.push_back(whole);
       expected += "true\n";
       for (const auto& [key, value] : whole.items()) {
-        Json wrong = whole, inside = whole;
+        OrderedJson wrong = whole, inside = whole;
         wrong[key + "q"] = value;
         documents.push_back(wrong);
         expected += "false\n";
@@ -261,11 +263,11 @@ TEST(Schema, and_parser_agree) {
 }
 
 /// Compares every default below `schema` with the value of the same name in `effective`.
-void expect_defaults(const Json& schema, const Json& effective, const std::string& path, int& compared) {
-  const Json properties = schema.value("properties", Json::object());
+void expect_defaults(const OrderedJson& schema, const OrderedJson& effective, const std::string& path, int& compared) {
+  const OrderedJson properties = schema.value("properties", OrderedJson::object());
   for (const auto& [name, property] : properties.items()) {
     if (!effective.contains(name)) continue;
-    const Json& value = effective[name];
+    const OrderedJson& value = effective[name];
     if (value.is_object()) {
       expect_defaults(property, value, path + name + ".", compared);
     } else if (property.contains("default")) {
@@ -273,12 +275,12 @@ void expect_defaults(const Json& schema, const Json& effective, const std::strin
       ++compared;
     }
   }
-  for (const auto& part : schema.value("allOf", Json::array()))
+  for (const auto& part : schema.value("allOf", OrderedJson::array()))
     if (part.contains("if") && accepts(part["if"], effective)) expect_defaults(part["then"], effective, path, compared);
 }
 
 TEST(Schema, defaults_are_those_of_the_structs) {
-  const Json schema = case_schema();
+  const OrderedJson schema = case_schema();
   int compared = 0;
   for (const auto& text : test::all_cases())
     expect_defaults(schema, effective_json(parse_case(text, "case.yaml")), "", compared);
@@ -286,22 +288,23 @@ TEST(Schema, defaults_are_those_of_the_structs) {
 }
 
 TEST(Schema, defaults_of_sections_are_what_a_case_without_them_has) {
-  const Json schema = case_schema(), effective = effective_json(parse_case(test::case_with("", ""), "case.yaml"));
+  const OrderedJson schema = case_schema(),
+                    effective = effective_json(parse_case(test::case_with("", ""), "case.yaml"));
   for (const std::string name : {"rhs", "initial_guess", "scaling", "ordering", "preconditioner"})
     EXPECT_EQ(schema["properties"][name]["default"]["type"], effective[name]["type"]) << name;
 }
 
 TEST(Schema, says_what_every_key_means) {
-  const auto check = [](const auto& self, const Json& schema) -> void {
-    const Json properties = schema.value("properties", Json::object());
+  const auto check = [](const auto& self, const OrderedJson& schema) -> void {
+    const OrderedJson properties = schema.value("properties", OrderedJson::object());
     for (const auto& [name, property] : properties.items()) {
       EXPECT_FALSE(property.value("description", "").empty()) << name;
       self(self, property);
     }
-    for (const auto& part : schema.value("allOf", Json::array()))
+    for (const auto& part : schema.value("allOf", OrderedJson::array()))
       if (part.contains("then")) self(self, part["then"]);
   };
-  Json schema = case_schema();
+  OrderedJson schema = case_schema();
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
   for (const std::string name : {"matrix", "rhs", "initial_guess", "scaling", "ordering", "solver", "preconditioner"})
     schema["properties"][name].erase("properties");  // the bare tag: each branch describes its own

@@ -71,7 +71,7 @@ void expect_holds(const Dense<T>& D, const Csr<T, Offset>& A, const std::string&
 }
 
 template <class T, class Offset>
-void expect_equal(const Csr<T, Offset>& a, const Csr<T, Offset>& b, const std::string& what) {
+void expect_same(const Csr<T, Offset>& a, const Csr<T, Offset>& b, const std::string& what) {
   EXPECT_EQ(a.rows(), b.rows()) << what;
   EXPECT_EQ(a.cols(), b.cols()) << what;
   EXPECT_EQ(contents(a.row_offsets()), contents(b.row_offsets())) << what;
@@ -100,7 +100,7 @@ TEST_P(DenseConvert, csr_to_dense_and_back_changes_nothing_not_even_padding) {
         to_dense(ctx, A, D);
         expect_holds(D, A, shape.name);
         EXPECT_EQ(count_in_padding(D, sentinel), padding) << shape.name;
-        expect_equal(to_csr(ctx, D), A, shape.name);
+        expect_same(to_csr(ctx, D), A, shape.name);
       }
   });
 }
@@ -113,7 +113,7 @@ TEST_P(DenseConvert, a_new_dense_matrix_with_64_bit_offsets) {
       const Dense<T> D = to_dense(ctx, A, Order::row_major, std::int64_t{A.cols()} + 2);
       EXPECT_EQ(D.leading_dimension(), A.cols() + 2);
       expect_holds(D, A, shape.name);
-      expect_equal(to_csr<T, std::int64_t>(ctx, D), A, shape.name);
+      expect_same(to_csr<T, std::int64_t>(ctx, D), A, shape.name);
     }
   });
 }

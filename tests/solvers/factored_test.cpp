@@ -36,7 +36,8 @@ Parilu0Options parilu0(int sweeps, const FactorSolveOptions& solve = {}) {
 }
 
 template <class T>
-std::vector<T> applied(Context& ctx, const Csr<T>& A, const PreconditionerOptions& options, const std::vector<T>& r) {
+std::vector<T> applied_once(Context& ctx, const Csr<T>& A, const PreconditionerOptions& options,
+                            const std::vector<T>& r) {
   const AnyMatrix<T> any(A.clone());
   Array<T> z(A.rows());
   return contents(make_preconditioner(ctx, options, any)->apply(ctx, Array<T>(r), z));
@@ -52,7 +53,7 @@ TEST_P(FactoredSolves, many_sweeps_are_the_exact_preconditioner) {
     const auto r = random_vector<T>(1, A.rows());
     const FactorSolveOptions by_sweeps{FactorSolveMethod::jacobi, 39};
     const auto expect_near = [&](const PreconditionerOptions& options, const PreconditionerOptions& exact) {
-      const auto found = applied(ctx, A, options, r), expected = applied(ctx, A, exact, r);
+      const auto found = applied_once(ctx, A, options, r), expected = applied_once(ctx, A, exact, r);
       // The factors' condition number is below 100 on so small a grid.
       for (std::size_t i = 0; i < found.size(); ++i)
         ASSERT_LE(std::abs(found[i] - expected[i]), 1000 * epsilon<T>()) << i;
@@ -80,7 +81,7 @@ TEST_P(FactoredSolves, stay_hermitian) {
     for (const FactorSolveOptions& solve : approximate_solves)
       for (const PreconditionerOptions& options :
            {PreconditionerOptions(ic0(solve)), PreconditionerOptions(paric0(2, solve))}) {
-        const auto mr = applied(ctx, A, options, r), ms = applied(ctx, A, options, s);
+        const auto mr = applied_once(ctx, A, options, r), ms = applied_once(ctx, A, options, s);
         EXPECT_LE(std::abs(product(mr, s) - product(r, ms)),
                   500 * epsilon<T>() * (norm(mr) * norm(s) + norm(r) * norm(ms)));
         EXPECT_GT(product(r, mr).real(), 0);
@@ -215,13 +216,13 @@ TEST_P(FactoredFacts, shift_nonzero_replaces_pivots_that_vanish) {
   in_blocks.shift = tenth, in_blocks.block_dim = 1;
   Parilu0Options by_sweeps = parilu0(10);
   by_sweeps.shift = tenth;
-  const std::vector<double> r{1, 2, 3}, expected = applied(ctx, A, boosted, r);
+  const std::vector<double> r{1, 2, 3}, expected = applied_once(ctx, A, boosted, r);
   for (const PreconditionerOptions& options :
        {PreconditionerOptions(shifted), PreconditionerOptions(in_blocks), PreconditionerOptions(by_sweeps)}) {
     const auto type = std::visit([](const auto& o) { return std::string(o.type); }, options);
     EXPECT_EQ(make_preconditioner(ctx, options, any)->report().notes,
               std::vector<std::string>{"preconditioner " + type + ": 1 pivot got the modulus 0.5"});
-    const std::vector<double> z = applied(ctx, A, options, r);
+    const std::vector<double> z = applied_once(ctx, A, options, r);
     for (std::size_t i = 0; i < z.size(); ++i)
       EXPECT_NEAR(z[i], expected[i], 100 * epsilon<double>() * std::abs(expected[i])) << type;
   }

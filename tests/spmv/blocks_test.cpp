@@ -14,7 +14,7 @@ namespace {
 using Blocks = OnBackendAndScalar;
 
 constexpr GrowthLimit no_limit{1e9};
-constexpr std::int32_t rows = 203, cols = 311;  // multiples of no block's size
+constexpr std::int32_t matrix_rows = 203, matrix_cols = 311;  // multiples of no block's size
 
 template <class T>
 T nan() {
@@ -22,22 +22,23 @@ T nan() {
 }
 
 /// Whether no row has an entry in that column. Some stand beside columns with entries, some at the right edge.
-bool is_empty_column(std::int32_t col) { return col % 7 == 3 || (col >= 40 && col < 80) || col == cols - 2; }
+bool is_empty_column(std::int32_t col) { return col % 7 == 3 || (col >= 40 && col < 80) || col == matrix_cols - 2; }
 
 template <class T>
 Csr<T> matrix() {
-  const Csr<T> all = random_csr<T>(101, {"", rows, cols, [](std::int32_t row, std::mt19937_64&) { return row % 23; }});
+  const Csr<T> all =
+      random_csr<T>(101, {"", matrix_rows, matrix_cols, [](std::int32_t row, std::mt19937_64&) { return row % 23; }});
   std::vector<std::int32_t> offsets{0}, columns;
   std::vector<T> values;
-  for (std::size_t row = 0; row < std::size_t{rows}; ++row) {
+  for (std::size_t row = 0; row < std::size_t{matrix_rows}; ++row) {
     const auto at = all.row_offsets().host();
     for (auto k = static_cast<std::size_t>(at[row]); k < static_cast<std::size_t>(at[row + 1]); ++k)
-      if (const std::int32_t col = all.col_indices().host()[k]; !is_empty_column(col) && col != cols - 1)
+      if (const std::int32_t col = all.col_indices().host()[k]; !is_empty_column(col) && col != matrix_cols - 1)
         columns.push_back(col), values.push_back(all.values().host()[k]);
-    if (row % 5 == 0) columns.push_back(cols - 1), values.push_back(T(2));  // the last block column is cut
+    if (row % 5 == 0) columns.push_back(matrix_cols - 1), values.push_back(T(2));  // the last block column is cut
     offsets.push_back(static_cast<std::int32_t>(columns.size()));
   }
-  return {cols, Array<std::int32_t>(offsets), Array<std::int32_t>(columns), Array<T>(values)};
+  return {matrix_cols, Array<std::int32_t>(offsets), Array<std::int32_t>(columns), Array<T>(values)};
 }
 
 /// The array from its second value on, where no two values are one load.
@@ -58,7 +59,7 @@ void check(Context& ctx, const Matrix& A, const std::vector<T>& values, const Pr
   for (const int values_by : {0, 1})
     for (const int x_by : {0, 1}) {
       SCOPED_TRACE(testing::Message() << "values moved by " << values_by << ", x by " << x_by);
-      Array<T> y(std::vector<T>(std::size_t{rows}, nan<T>()));
+      Array<T> y(std::vector<T>(std::size_t{matrix_rows}, nan<T>()));
       ctx.dispatch([&](const auto& where) {
         auto view = A.view(where);
         view.values = placed[values_by].read(where) + values_by;
@@ -73,11 +74,12 @@ void check(Context& ctx, const Matrix& A, const std::vector<T>& values, const Pr
 template <class T>
 struct Task {
   Csr<T> A = matrix<T>();
-  std::vector<T> x = random_vector<T>(102, cols);
-  Product expected = product(Op::none, 1.0, reference(A), to_reference(x), 0.0, std::vector<Z>(rows), epsilon<T>());
+  std::vector<T> x = random_vector<T>(102, matrix_cols);
+  Product expected =
+      product(Op::none, 1.0, reference(A), to_reference(x), 0.0, std::vector<Z>(matrix_rows), epsilon<T>());
 
   Task() {
-    for (std::int32_t col = 0; col < cols; ++col)
+    for (std::int32_t col = 0; col < matrix_cols; ++col)
       if (is_empty_column(col)) x[static_cast<std::size_t>(col)] = nan<T>();
   }
 };
@@ -101,8 +103,8 @@ TEST_P(Blocks, of_bsr_of_every_size_take_in_nothing_that_is_no_entry) {
                  k < B.row_offsets().host()[static_cast<std::size_t>(I) + 1]; ++k)
               for (std::int32_t i = 0; i < row_dim; ++i)
                 for (std::int32_t j = 0; j < col_dim; ++j)
-                  if (I * row_dim + i >= rows ||
-                      B.col_indices().host()[static_cast<std::size_t>(k)] * col_dim + j >= cols)
+                  if (I * row_dim + i >= matrix_rows ||
+                      B.col_indices().host()[static_cast<std::size_t>(k)] * col_dim + j >= matrix_cols)
                     values[static_cast<std::size_t>(k * B.blocks().size() + B.blocks().at(i, j))] = nan<T>();
           check(ctx, B, values, task.expected, task.x);
           check(ctx, to_bsrx(ctx, B), values, task.expected, task.x);
@@ -139,7 +141,7 @@ TEST_P(Blocks, of_blocked_ell_of_every_size_take_in_nothing_that_is_no_entry) {
       for (const std::int64_t more : {0, 1, 4, 100}) {
         SCOPED_TRACE(testing::Message() << "blocks of " << block_dim << ", rows longer by " << more);
         const BlockedEll<T> narrow = to_blocked_ell(ctx, task.A, block_dim, no_limit);
-        if (narrow.ell_cols() + more > cols) continue;
+        if (narrow.ell_cols() + more > matrix_cols) continue;
         const BlockedEll<T> B = widened(narrow, more);
         const std::vector<T> values(B.values().host().begin(), B.values().host().end());
         check(ctx, B, values, task.expected, task.x);

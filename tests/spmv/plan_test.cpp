@@ -19,7 +19,7 @@ namespace {
 using Plan = OnBackendAndScalar;
 
 template <class T>
-void expect_within(const Array<T>& y, const Product& expected) {
+void expect_planned(const Array<T>& y, const Product& expected) {
   ASSERT_EQ(static_cast<std::size_t>(y.size()), expected.y.size());
   for (std::size_t i = 0; i < expected.y.size(); ++i)
     ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "entry " << i;
@@ -33,11 +33,11 @@ void check_plan(Context& ctx, const SpmvPlan<T>& plan, Op op, const Reference& r
   for (const T beta : {T(0), random_vector<T>(84, 1)[0]}) {
     Array<T> y(y0);
     plan.apply(ctx, alpha, Array<T>(x), beta, y);
-    expect_within(y, product(op, Z(alpha), ref, to_reference(x), Z(beta), to_reference(y0), epsilon<T>()));
+    expect_planned(y, product(op, Z(alpha), ref, to_reference(x), Z(beta), to_reference(y0), epsilon<T>()));
   }
   Array<T> r(plan.rows());
   plan.residual(ctx, Array<T>(x), Array<T>(y0), r);
-  expect_within(r, product(op, -1.0, ref, to_reference(x), 1.0, to_reference(y0), epsilon<T>()));
+  expect_planned(r, product(op, -1.0, ref, to_reference(x), 1.0, to_reference(y0), epsilon<T>()));
 }
 
 TEST_P(Plan, in_place_multiplies_every_format_with_every_op) {
@@ -124,8 +124,8 @@ void check_packed(Context& ctx, Csr<T> A, ColumnCode columns, ValueCode values) 
     run_product(where, krill::Product<PackedView<const K>>{
                            {K(1)}, packed.view(where), ax.read(where), {K(0)}, y.write(where), {}});
   });
-  expect_within(y, product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
-                           std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>()));
+  expect_planned(y, product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
+                            std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>()));
 }
 
 TEST_P(Plan, every_code_of_columns_and_values_gives_the_product) {
@@ -255,8 +255,8 @@ TEST_P(Plan, new_values_of_transposes_reach_products_that_are_captured_already) 
           iterate(ctx, graph, progress, body, [&](const Progress&) {
             return ++looks < 20 || watch.milliseconds() < min_ms ? Reason::running : Reason::interrupted;
           });
-          expect_within(y, product(op, 1.0, reference(values), to_reference(x), 0.0,
-                                   std::vector<Z>(static_cast<std::size_t>(y.size())), epsilon<T>()));
+          expect_planned(y, product(op, 1.0, reference(values), to_reference(x), 0.0,
+                                    std::vector<Z>(static_cast<std::size_t>(y.size())), epsilon<T>()));
         };
         multiply(csr);
         const int calls_before = calls;
