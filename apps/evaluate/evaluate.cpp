@@ -102,7 +102,7 @@ class Evaluator {
       say(fmt::format("  {} finished before, from {}\n", done, folder_ + "/evaluation.jsonl"));
   }
 
-  std::vector<std::string_view> portfolio_for(const Case& sample) {
+  std::vector<std::string> portfolio_for(const Case& sample) {
     if (all_.options.portfolio == Portfolio::none) return {};
     return portfolio(all_.options.portfolio, runner_.kind(sample).value_or(SystemKind::general));
   }

@@ -1,81 +1,129 @@
 #include "apps/evaluate/portfolio.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
-#include <span>
+#include <type_traits>
 
 #include "solvers/method/choose.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
 
-struct Entry {
-  Portfolio min;  ///< the smallest portfolio that has it
-  std::string_view text;
+/// A solver for one kind of systems.
+struct Way {
+  SystemKind kind;
+  std::string_view solver, settings = {};
 };
+constexpr Way pcg{SystemKind::definite, PcgOptions::type};
+constexpr Way gmres_where_definite{SystemKind::definite, GmresOptions::type};
+constexpr Way bicgstab{SystemKind::general, BicgstabOptions::type};
+constexpr Way gmres{SystemKind::general, GmresOptions::type};
+constexpr Way long_gmres{SystemKind::general, GmresOptions::type, "restart: 200"};
+
+/// A preconditioner in one of its settings.
+struct Trial {
+  Portfolio min;  ///< the smallest portfolio that has it
+  Way way;
+  std::string_view settings = {};  ///< keys of the preconditioner that are not as by default
+  std::string_view rest = {};      ///< other parts of the case
+};
+using Trials = std::vector<Trial>;
+template <class Options>
+struct Of {};
 
 constexpr Portfolio quick = Portfolio::quick, standard = Portfolio::standard, thorough = Portfolio::thorough;
+constexpr std::string_view by_color = "ordering: {type: color}", by_bandwidth = "ordering: {type: rcm}",
+                           by_degree = "ordering: {type: amd}", by_diagonal = "scaling: {type: diagonal}",
+                           by_ruiz = "scaling: {type: ruiz}";
+constexpr std::string_view in_float32 = "precision: float32", with_jacobi = "triangular_solve: jacobi",
+                           with_isai = "triangular_solve: isai";
 
-constexpr Entry for_definite[] = {
-    {quick, "{solver: {type: pcg}, preconditioner: {type: jacobi}}"},
-    {quick, "{solver: {type: pcg}, preconditioner: {type: ic0}}"},
-    {quick, "{solver: {type: pcg}, preconditioner: {type: ic0}, ordering: {type: color}}"},
-    {quick, "{solver: {type: pcg}, preconditioner: {type: chebyshev, degree: 4}}"},
-    {quick, "{solver: {type: pcg}, preconditioner: {type: block_jacobi}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: ssor}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: ssor}, ordering: {type: color}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: ic0, precision: float32}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: ic0}, ordering: {type: rcm}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: chebyshev, degree: 8}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: chebyshev, degree: 4, precision: float32}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: isai}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: paric0, triangular_solve: isai}}"},
-    {standard, "{solver: {type: pcg}, preconditioner: {type: none}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: bic0}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: chebyshev, degree: 16}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: ssor, omega: 1.5}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: ic0, triangular_solve: jacobi}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: ic0, triangular_solve: isai}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: paric0}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: block_jacobi, precision: float32}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: ic0, precision: float32}, ordering: {type: color}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: ic0}, ordering: {type: amd}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: ic0}, scaling: {type: diagonal}}"},
-    {thorough, "{solver: {type: pcg}, preconditioner: {type: chebyshev}, scaling: {type: ruiz}}"},
-    {thorough, "{solver: {type: gmres}, preconditioner: {type: ic0}}"},
-};
+// What is worth a try of each preconditioner, the most promising first. One without an overload does not compile.
 
-constexpr Entry for_general[] = {
-    {quick, "{solver: {type: bicgstab}, preconditioner: {type: ilu0}}"},
-    {quick, "{solver: {type: bicgstab}, preconditioner: {type: jacobi}}"},
-    {quick, "{solver: {type: gmres}, preconditioner: {type: ilu0}}"},
-    {quick, "{solver: {type: gmres}, preconditioner: {type: jacobi}}"},
-    {quick, "{solver: {type: bicgstab}, preconditioner: {type: ilu0}, ordering: {type: color}}"},
-    {standard, "{solver: {type: bicgstab}, preconditioner: {type: ilu0}, ordering: {type: rcm}}"},
-    {standard, "{solver: {type: bicgstab}, preconditioner: {type: ilu0, precision: float32}}"},
-    {standard, "{solver: {type: bicgstab}, preconditioner: {type: block_jacobi}}"},
-    {standard, "{solver: {type: bicgstab}, preconditioner: {type: gauss_seidel, direction: forward}}"},
-    {standard, "{solver: {type: bicgstab}, preconditioner: {type: isai}}"},
-    {standard, "{solver: {type: bicgstab}, preconditioner: {type: parilu0, triangular_solve: isai}}"},
-    {standard, "{solver: {type: gmres}, preconditioner: {type: ilu0}, scaling: {type: ruiz}, ordering: {type: rcm}}"},
-    {standard, "{solver: {type: gmres, restart: 200}, preconditioner: {type: ilu0}}"},
-    {standard, "{solver: {type: bicgstab}, preconditioner: {type: none}}"},
-    {standard, "{solver: {type: gmres}, preconditioner: {type: none}}"},
-    {thorough, "{solver: {type: bicgstab}, preconditioner: {type: jacobi}, scaling: {type: ruiz}}"},
-    {thorough, "{solver: {type: bicgstab}, preconditioner: {type: ilu0}, scaling: {type: ruiz}}"},
-    {thorough, "{solver: {type: bicgstab}, preconditioner: {type: ilu0}, ordering: {type: amd}}"},
-    {thorough, "{solver: {type: bicgstab}, preconditioner: {type: bilu0}}"},
-    {thorough, "{solver: {type: bicgstab}, preconditioner: {type: parilu0}}"},
-    {thorough, "{solver: {type: bicgstab}, preconditioner: {type: ilu0, triangular_solve: jacobi}}"},
-    {thorough, "{solver: {type: bicgstab}, preconditioner: {type: ilu0, triangular_solve: isai}}"},
-    {thorough,
-     "{solver: {type: bicgstab}, preconditioner: {type: gauss_seidel, direction: forward}, "
-     "ordering: {type: color}}"},
-    {thorough, "{solver: {type: gmres}, preconditioner: {type: block_jacobi}}"},
-    {thorough, "{solver: {type: gmres}, preconditioner: {type: ilu0}, ordering: {type: color}}"},
-    {thorough, "{solver: {type: gmres, restart: 200}, preconditioner: {type: jacobi}}"},
-    {thorough, "{solver: {type: gmres, restart: 200}, preconditioner: {type: none}, scaling: {type: ruiz}}"},
+Trials trials(Of<AutoPreconditioner>) { return {}; }
+Trials trials(Of<NoPreconditioner>) {
+  return {{standard, pcg}, {standard, bicgstab}, {standard, gmres}, {thorough, long_gmres, {}, by_ruiz}};
+}
+Trials trials(Of<JacobiOptions>) {
+  return {{quick, pcg}, {quick, bicgstab}, {quick, gmres}, {thorough, bicgstab, {}, by_ruiz}, {thorough, long_gmres}};
+}
+Trials trials(Of<BlockJacobiOptions>) {
+  return {{quick, pcg}, {standard, bicgstab}, {thorough, pcg, in_float32}, {thorough, gmres}};
+}
+Trials trials(Of<ChebyshevOptions>) {
+  return {{quick, pcg, "degree: 4"},
+          {standard, pcg, "degree: 8"},
+          {standard, pcg, "degree: 4, precision: float32"},
+          {thorough, pcg, "degree: 16"},
+          {thorough, pcg, {}, by_ruiz}};
+}
+Trials trials(Of<GaussSeidelOptions>) {
+  return {{standard, bicgstab, "direction: forward"}, {thorough, bicgstab, "direction: forward", by_color}};
+}
+Trials trials(Of<SsorOptions>) {
+  return {{standard, pcg}, {standard, pcg, {}, by_color}, {thorough, pcg, "omega: 1.5"}};
+}
+Trials trials(Of<Ilu0Options>) {
+  return {{quick, bicgstab},
+          {quick, gmres},
+          {quick, bicgstab, {}, by_color},
+          {standard, bicgstab, {}, by_bandwidth},
+          {standard, bicgstab, in_float32},
+          {standard, gmres, {}, "scaling: {type: ruiz}, ordering: {type: rcm}"},
+          {standard, long_gmres},
+          {thorough, bicgstab, {}, by_ruiz},
+          {thorough, bicgstab, {}, by_degree},
+          {thorough, bicgstab, with_jacobi},
+          {thorough, bicgstab, with_isai},
+          {thorough, gmres, {}, by_color}};
+}
+Trials trials(Of<Ic0Options>) {
+  return {{quick, pcg},
+          {quick, pcg, {}, by_color},
+          {standard, pcg, in_float32},
+          {standard, pcg, {}, by_bandwidth},
+          {thorough, pcg, with_jacobi},
+          {thorough, pcg, with_isai},
+          {thorough, pcg, in_float32, by_color},
+          {thorough, pcg, {}, by_degree},
+          {thorough, pcg, {}, by_diagonal},
+          {thorough, gmres_where_definite}};
+}
+Trials trials(Of<Bilu0Options>) { return {{thorough, bicgstab}}; }
+Trials trials(Of<Bic0Options>) { return {{thorough, pcg}}; }
+Trials trials(Of<Parilu0Options>) { return {{standard, bicgstab, with_isai}, {thorough, bicgstab}}; }
+Trials trials(Of<Paric0Options>) { return {{standard, pcg, with_isai}, {thorough, pcg}}; }
+Trials trials(Of<IsaiOptions>) { return {{standard, pcg}, {standard, bicgstab}}; }
+
+/// "{type: chebyshev, degree: 4}"
+std::string section(std::string_view type, std::string_view settings) {
+  return fmt::format("{{type: {}{}{}}}", type, settings.empty() ? "" : ", ", settings);
+}
+
+struct Entry {
+  Portfolio min;
+  SystemKind kind;
+  std::string text;
 };
+template <class Options>
+std::vector<Entry> entries_of() {
+  std::vector<Entry> entries;
+  for (const Trial& t : trials(Of<Options>()))
+    entries.push_back({t.min, t.way.kind,
+                       fmt::format("{{solver: {}, preconditioner: {}{}{}}}", section(t.way.solver, t.way.settings),
+                                   section(Options::type, t.settings), t.rest.empty() ? "" : ", ", t.rest)});
+  return entries;
+}
+
+/// Of all preconditioners, the last in the library's list first: the strong ones stand there.
+template <class... Options>
+std::vector<Entry> all_entries(std::type_identity<std::variant<Options...>>) {
+  std::vector<Entry> all;
+  for (const auto& some : {entries_of<Options>()...}) all.insert(all.begin(), some.begin(), some.end());
+  return all;
+}
 
 }  // namespace
 
@@ -85,14 +133,13 @@ SystemKind system_kind(const MatrixProperties& m, Assume assume) {
   return may_be_positive_definite(m, rounding) ? SystemKind::definite : SystemKind::general;
 }
 
-std::vector<std::string_view> portfolio(Portfolio level, SystemKind kind) {
-  std::vector<std::string_view> texts;
+std::vector<std::string> portfolio(Portfolio level, SystemKind kind) {
+  std::vector<std::string> texts;
   if (level < Portfolio::quick) return texts;
-  const std::span<const Entry> entries =
-      kind == SystemKind::definite ? std::span<const Entry>(for_definite) : std::span<const Entry>(for_general);
+  const std::vector<Entry> entries = all_entries(std::type_identity<PreconditionerOptions>());
   for (const Portfolio now : {quick, standard, thorough})
     for (const Entry& entry : entries)
-      if (entry.min == now && now <= level) texts.push_back(entry.text);
+      if (entry.min == now && now <= level && entry.kind == kind) texts.push_back(entry.text);
   return texts;
 }
 

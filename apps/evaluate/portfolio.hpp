@@ -1,6 +1,7 @@
 // Which solvers and preconditioners are worth a try where nobody says which.
 #pragma once
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,6 @@ SystemKind system_kind(const MatrixProperties&, Assume);
 
 /// Parts of cases in YAML's flow style that name solver, preconditioner, ordering and scaling, the most promising
 /// first. Each level begins with the one below. Empty for `none`.
-std::vector<std::string_view> portfolio(Portfolio, SystemKind);
+std::vector<std::string> portfolio(Portfolio, SystemKind);
 
 }  // namespace krill::apps::evaluate

@@ -174,7 +174,7 @@ void Sweep::check_points(std::vector<Diagnostic>& found) {
   }
 }
 
-std::vector<Variant> Sweep::runs(std::size_t point, const std::vector<std::string_view>& portfolio,
+std::vector<Variant> Sweep::runs(std::size_t point, const std::vector<std::string>& portfolio,
                                  std::vector<Diagnostic>& found) const {
   std::vector<Variant> runs;
   const auto add = [&](const YamlNode& tree, const std::string& name = "") {
@@ -184,12 +184,12 @@ std::vector<Variant> Sweep::runs(std::size_t point, const std::vector<std::strin
   const bool complete = shared.find("matrix") && shared.find("solver");
   if ((is_case_ && (complete || variants_.empty())) || (variants_.empty() && portfolio.empty())) add(shared);
   for (const auto& [name, part] : variants_) add(merged(shared, part, case_keys()), name);
-  for (const std::string_view text : portfolio)
-    add(merged(points_[point], read_yaml(std::string(text), "portfolio", found), case_keys()));
+  for (const std::string& text : portfolio)
+    add(merged(points_[point], read_yaml(text, "portfolio", found), case_keys()));
   return runs;
 }
 
-std::vector<Variant> Sweep::variants(std::size_t point, const std::vector<std::string_view>& portfolio) const {
+std::vector<Variant> Sweep::variants(std::size_t point, const std::vector<std::string>& portfolio) const {
   std::vector<Diagnostic> found;
   auto all = runs(point, portfolio, found);
   refuse_if_any(std::move(found));

@@ -69,14 +69,14 @@ class Sweep {
   /// A complete case of that point: its matrix, backend and precision are those of the point.
   const Case& sample(std::size_t point) const { return samples_[point]; }
   /// The runs of a point, `portfolio` being the parts of cases that suit its system.
-  std::vector<Variant> variants(std::size_t point, const std::vector<std::string_view>& portfolio) const;
+  std::vector<Variant> variants(std::size_t point, const std::vector<std::string>& portfolio) const;
 
  private:
   void read(const SweepInput&, std::vector<Diagnostic>&);
   void read_trees(const YamlNode& root, std::vector<Diagnostic>&);
   void choose_portfolio();
   void check_points(std::vector<Diagnostic>&);
-  std::vector<Variant> runs(std::size_t point, const std::vector<std::string_view>& portfolio,
+  std::vector<Variant> runs(std::size_t point, const std::vector<std::string>& portfolio,
                             std::vector<Diagnostic>&) const;
 
   SweepOptions options_;

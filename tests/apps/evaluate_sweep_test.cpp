@@ -4,6 +4,7 @@
 #include "apps/case/effective.hpp"
 #include "apps/evaluate/names.hpp"
 #include "apps/evaluate/sweep.hpp"
+#include "solvers/method/type_name.hpp"
 #include "tests/apps/solve_support.hpp"
 
 namespace krill::apps::evaluate {
@@ -118,6 +119,25 @@ TEST_F(SweepTest, portfolio_is_the_default_and_suits_the_matrix) {
       EXPECT_TRUE(std::equal(texts.begin(), texts.end(), larger.begin())) << "levels begin with those below";
     }
   EXPECT_TRUE(portfolio(Portfolio::none, SystemKind::general).empty());
+}
+
+/// But for `auto`, which chooses one of the others, and Richardson's iteration, which needs a very good preconditioner.
+TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
+  const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
+  std::set<std::size_t> solvers, preconditioners;
+  for (const SystemKind kind : {SystemKind::definite, SystemKind::general})
+    for (const Variant& variant : read.variants(0, portfolio(Portfolio::thorough, kind))) {
+      solvers.insert(variant.settings.solver.index()), preconditioners.insert(variant.settings.preconditioner.index());
+      if (needs_definite(variant.settings.solver)) {
+        EXPECT_EQ(kind, SystemKind::definite);
+        EXPECT_TRUE(suits_pcg(variant.settings.preconditioner).holds) << type_name(variant.settings.preconditioner);
+      }
+    }
+  EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 2);
+  EXPECT_EQ(preconditioners.size(), std::variant_size_v<PreconditionerOptions> - 1);
+  EXPECT_FALSE(solvers.contains(SolverOptions(AutoSolver{}).index()));
+  EXPECT_FALSE(solvers.contains(SolverOptions(RichardsonOptions{}).index()));
+  EXPECT_FALSE(preconditioners.contains(PreconditionerOptions(AutoPreconditioner{}).index()));
 }
 
 TEST_F(SweepTest, kind_of_a_system) {
