@@ -33,11 +33,16 @@ class Laplacian final : public krill::Operator<double> {
 /// M = I / 4, the inverse of the diagonal.
 class Quarter final : public krill::Preconditioner<double> {
  public:
+  explicit Quarter(std::int64_t rows) : rows_(static_cast<double>(rows)) {}
   const krill::Array<double>& apply(krill::Context& ctx, const krill::Array<double>& r,
                                     krill::Array<double>& z) const override {
     axpby(ctx, 0.25, r, 0.0, z);
     return z;
   }
+  krill::ApplicationWork work() const override { return {{2 * rows_ * sizeof(double), rows_}}; }
+
+ private:
+  double rows_;
 };
 
 }  // namespace
@@ -46,7 +51,7 @@ int main() {
   constexpr std::int64_t n = 100;
   krill::Context ctx = krill::Context::automatic();
   const Laplacian A(n);
-  const Quarter M;
+  const Quarter M(n * n);
   const krill::Array<double> b(std::vector<double>(n * n, 1.0));
   krill::Array<double> x(std::vector<double>(n * n, 0.0));
 

@@ -37,7 +37,7 @@ class Bicgstab final : public Krylov<T> {
 
 /// Two products, and the updates of p, s, x and r: six, with four dots.
 inline SolveWork work(const BicgstabOptions&, int iterations) {
-  return {2.0 * iterations, 20.0 * iterations, 10.0 * iterations};
+  return {2.0 * iterations, 20.0 * iterations, 10.0 * iterations, 2.0 * iterations};
 }
 
 }  // namespace krill

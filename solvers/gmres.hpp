@@ -44,12 +44,13 @@ class Gmres final : public Krylov<T> {
 };
 
 /// Step j of a cycle multiplies, makes w orthogonal to j vectors (once, which reads them twice) and normalizes it; a
-/// cycle begins with the residual and ends with the update of x.
+/// cycle begins with the residual and ends with the update of x, which M is applied to once.
 inline SolveWork work(const GmresOptions& o, int iterations) {
   SolveWork sum;
   for (int done = 0; done < iterations; done += o.restart) {
     const double steps = iterations - done < o.restart ? iterations - done : o.restart;
     sum.products += steps + 1;
+    sum.applications += steps + 1;
     sum.vectors += steps * (steps + 1) + 7 * steps + (steps + 2) + 3;
     sum.updates += steps * (steps + 1) + 2 * steps + steps + 1;
   }

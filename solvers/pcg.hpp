@@ -32,7 +32,7 @@ class Pcg final : public Krylov<T> {
 
 /// q = A p, then x += alpha p, r -= alpha q and p = r + beta p; the two dots in the passes that have their operands.
 inline SolveWork work(const PcgOptions&, int iterations) {
-  return {1.0 * iterations, 11.0 * iterations, 5.0 * iterations};
+  return {1.0 * iterations, 11.0 * iterations, 5.0 * iterations, 1.0 * iterations};
 }
 
 }  // namespace krill

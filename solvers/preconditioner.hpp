@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "sparse/core/work.hpp"
 #include "sparse/formats/any_matrix.hpp"
 
 namespace krill {
@@ -31,6 +32,13 @@ struct PreconditionerReport {
   std::vector<std::string> notes;  ///< sentences that a reader should know: boosted pivots, a shift
 };
 
+/// What an application moves and computes, `own` beside products with A: the bytes of A's arrays count with each of
+/// those, and so do their operations.
+struct ApplicationWork {
+  Work own;
+  double products = 0;
+};
+
 /// z = M r with M an approximation of the inverse of A.
 template <class T>
 class Preconditioner {
@@ -43,6 +51,8 @@ class Preconditioner {
   virtual Preconditioned<T> apply_dot(Context&, const Array<T>& r, const Array<double>& rr, Array<T>& z,
                                       Array<double>& rz) const;
   virtual PreconditionerReport report() const { return {}; }
+  /// Of apply().
+  virtual ApplicationWork work() const = 0;
 
   /// A has new values in the pattern that M was made of: M becomes what it would be if it were made of this A, bit by
   /// bit, in its old memory, so that solvers that captured it remain valid. The pattern is not analyzed again: what

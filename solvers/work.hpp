@@ -1,28 +1,29 @@
-// What a solve without preconditioner moves and computes. The header of each solver has it as work(const Options&, int
-// iterations).
+// What a solve moves and computes. The header of each solver has it as work(const Options&, int iterations), each
+// preconditioner as work().
 #pragma once
 #include <cstdint>
 
 #include "solvers/options.hpp"
+#include "solvers/preconditioner.hpp"
 #include "sparse/core/work.hpp"
 
 namespace krill {
 
 struct SolveWork {
-  double products = 0;  ///< with A
-  double vectors = 0;   ///< that passes and products read or write, every operand once
-  double updates = 0;   ///< vectors that are added to another, and dots
+  double products = 0;      ///< with A
+  double vectors = 0;       ///< that passes and products read or write, every operand once
+  double updates = 0;       ///< vectors that are added to another, and dots
+  double applications = 0;  ///< of the preconditioner
 };
 SolveWork work_of(const SolverOptions&, int iterations);
 
-/// matrix: bytes of A as a product moves them.
+/// matrix: bytes of A as a product moves them. entries: of A.
 template <class T>
-double bytes(const SolveWork& w, double matrix, std::int64_t rows) {
-  return w.products * matrix + w.vectors * static_cast<double>(rows) * static_cast<double>(sizeof(T));
-}
-template <class T>
-double flops(const SolveWork& w, std::int64_t rows, std::int64_t entries) {
-  return multiply_add<T> * (w.products * static_cast<double>(entries) + w.updates * static_cast<double>(rows));
+Work total(const SolveWork& w, const ApplicationWork& M, double matrix, std::int64_t rows, std::int64_t entries) {
+  const double products = w.products + w.applications * M.products;
+  return {products * matrix + w.vectors * static_cast<double>(rows) * sizeof(T) + w.applications * M.own.bytes,
+          multiply_add<T> * (products * static_cast<double>(entries) + w.updates * static_cast<double>(rows)) +
+              w.applications * M.own.flops};
 }
 
 }  // namespace krill

@@ -123,7 +123,7 @@ class SolverBench {
     row.total_ms = setup_ms + timing.ms;
     row.iterations = report.iterations;
     if (report.iterations > 0) row.iteration_ms = timing.ms / report.iterations;
-    if (std::holds_alternative<NoPreconditioner>(variant.options)) count(*setup, row);
+    count(*setup, row);
     if (s_.rival) compete(variant, row);
   }
 
@@ -132,12 +132,12 @@ class SolverBench {
     return solver.solve(s_.ctx, b_, x_);
   }
 
-  /// Bytes and operations, of the method alone.
   void count(const Setup<T>& setup, Row& row) const {
     const auto matrix = static_cast<double>(setup.products().prepare(s_.ctx).report().bytes);
-    const SolveWork solve = work_of(options_, static_cast<int>(*row.iterations));
-    row.bytes = krill::bytes<T>(solve, matrix, rows(*s_.A));
-    row.flops = krill::flops<T>(solve, rows(*s_.A), nnz(*s_.A));
+    const Work work = total<T>(work_of(options_, static_cast<int>(*row.iterations)), setup.preconditioner().work(),
+                               matrix, rows(*s_.A), nnz(*s_.A));
+    row.bytes = work.bytes;
+    row.flops = work.flops;
     row.gbps = *row.bytes / *row.ms * 1e-6;
     if (s_.ceiling > 0) row.ceiling_share = *row.gbps / s_.ceiling;
   }

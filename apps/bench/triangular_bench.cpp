@@ -122,13 +122,14 @@ Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy, c
   auto operands = std::make_shared<Operands<T, Offset, Options>>(s, variant, copy, options);
   auto* const o = operands.get();
   Job<T> job;
-  job.bytes = triangular_bytes<T>(rows(*s.A), static_cast<double>(o->entries()), std::max(1, variant.columns));
+  const Work work = triangular_work<T>(rows(*s.A), static_cast<double>(o->entries()), std::max(1, variant.columns));
+  job.bytes = work.bytes;
   job.task = {.kernel = variant.kernel, .A = o->source.get(), .x = &o->b.values(), .y = &o->x.values()};
   job.task.triangle = o->triangle;
   if (variant.columns == 0) {
     job.run = [&ctx = s.ctx, o] { o->make_plan(ctx); };
   } else {
-    job.flops = triangular_flops<T>(rows(*s.A), static_cast<double>(o->entries()), variant.columns);
+    job.flops = work.flops;
     job.run = [&ctx = s.ctx, o] { o->solve(ctx); };
     job.fault = [o] { return o->fault(); };
   }

@@ -44,6 +44,11 @@ class BlockJacobi final : public Preconditioner<T> {
     return {z, rz};
   }
   PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    const std::int64_t whole = rows_ / chosen_.dim, rest = rows_ % chosen_.dim;
+    const auto entries = static_cast<double>(whole * chosen_.dim * chosen_.dim + rest * rest);
+    return {{(entries + 2.0 * rows_) * sizeof(T), multiply_add<T> * entries}};
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     if (krill::rows(A) != rows_ || krill::cols(A) != rows_) refuse_pattern(BlockJacobiOptions::type);

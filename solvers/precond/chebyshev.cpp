@@ -61,7 +61,7 @@ class Chebyshev final : public Preconditioner<T> {
         d_(A_.rows(), "chebyshev d"),
         w_(A_.rows(), "chebyshev w") {
     require_size("chebyshev: columns of the square matrix", krill::cols(A), A_.rows());
-    if (own_) own_->prepare(ctx);
+    if (own_) own_product_bytes_ = static_cast<double>(own_->prepare(ctx).report().bytes);
     ctx.synchronize();
     report_.symbolic_ms = watch_.lap();
     find_interval(ctx);
@@ -78,6 +78,16 @@ class Chebyshev final : public Preconditioner<T> {
     return {z, rz};
   }
   PreconditionerReport report() const override { return report_; }
+  /// The first term reads r and writes d and z; a step multiplies z, reads r and w, and goes over d and z.
+  ApplicationWork work() const override {
+    const auto n = static_cast<double>(A_.rows()), degree = static_cast<double>(options_.degree);
+    const Work passes{n * (3 * sizeof(T) + sizeof(R)) + degree * n * ((2 + 6) * sizeof(T) + sizeof(R)),
+                      multiply_add<T> * n * (1 + 3 * degree)};
+    if (!own_) return {passes, degree};
+    ApplicationWork all{passes};
+    all.own += {degree * own_product_bytes_, degree * multiply_add<T> * static_cast<double>(krill::nnz(*matrix_))};
+    return all;
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     if (&A != matrix_)
@@ -225,7 +235,7 @@ class Chebyshev final : public Preconditioner<T> {
   const AnyMatrix<T>* matrix_;
   Array<R> inverse_, coefficients_;
   mutable Array<T> d_, w_;
-  double min_ = 1, max_ = 2;
+  double min_ = 1, max_ = 2, own_product_bytes_ = 0;
   PreconditionerReport report_;
 };
 

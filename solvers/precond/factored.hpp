@@ -45,6 +45,9 @@ class FactorSolve {
   void update(Context& ctx, const Csr<T, Offset>& factor) {
     std::visit([&](auto& plan) { plan.update(ctx, factor); }, plan_);
   }
+  Work work() const {
+    return std::visit([](const auto& plan) { return plan.work(); }, plan_);
+  }
   bool is_exact() const { return std::holds_alternative<Exact>(plan_); }
   std::size_t bytes() const {
     return std::visit([](const auto& plan) { return plan.bytes(); }, plan_);
@@ -139,6 +142,11 @@ class Factored final : public Preconditioner<T> {
     return z;
   }
   PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    ApplicationWork both{lower_.work()};
+    both.own += upper_.work();
+    return both;
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     refactor_(ctx, A, [&](const Csr<T, Offset>& factor, PreconditionerReport report) {

@@ -66,6 +66,12 @@ class Sweep final : public Preconditioner<T> {
     return z;
   }
   PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    ApplicationWork both;
+    if (lower_) both.own += lower_->work();
+    if (upper_) both.own += upper_->work();
+    return both;
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     const Stopwatch watch;

@@ -9,6 +9,7 @@
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/spmv/plan.hpp"
+#include "sparse/spmv/work.hpp"
 #include "sparse/vector/vector.hpp"
 
 namespace krill {
@@ -61,6 +62,12 @@ class Isai final : public Preconditioner<T> {
     }
   }
   PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    const double products = factored_ ? 2 : 1;
+    const std::int32_t n = products_.rows();
+    return {{products * spmv_bytes<T>(static_cast<double>(products_.report().bytes), n, n, false),
+             products * spmv_flops<T>(n, nnz(inverse_), false)}};
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     watch_.lap();

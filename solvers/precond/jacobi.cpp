@@ -36,6 +36,10 @@ class Jacobi final : public Preconditioner<T> {
     return z;
   }
   PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    const auto n = static_cast<double>(inverse_diagonal_.size());
+    return {{3 * n * sizeof(T), multiply_add<T> * n}};
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     const Stopwatch watch;

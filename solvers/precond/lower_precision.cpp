@@ -103,6 +103,12 @@ class LowerPrecision final : public Preconditioner<T> {
     return {z, rz};
   }
   PreconditionerReport report() const override { return report_; }
+  /// Of the one in single precision, and the two passes that convert r and z.
+  ApplicationWork work() const override {
+    ApplicationWork all = made_->work();
+    all.own.bytes += 2.0 * static_cast<double>(r_.size()) * (sizeof(T) + sizeof(lower_t<T>));
+    return all;
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     const Stopwatch watch;

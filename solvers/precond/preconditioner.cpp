@@ -19,6 +19,7 @@ class Identity final : public Preconditioner<T> {
   const Array<T>& apply(Context&, const Array<T>& r, Array<T>&) const override {
     return r;  // NOLINT(bugprone-return-const-ref-from-parameter): the answer is r itself
   }
+  ApplicationWork work() const override { return {}; }
   void update(Context&, const AnyMatrix<T>&) override {}
   bool has_adjoint() const override { return true; }
   const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>&) const override {

@@ -9,4 +9,12 @@ namespace krill {
 template <class T>
 inline constexpr double multiply_add = is_complex<T> ? 8 : 2;
 
+struct Work {
+  double bytes = 0, flops = 0;
+  constexpr Work& operator+=(const Work& other) {
+    bytes += other.bytes, flops += other.flops;
+    return *this;
+  }
+};
+
 }  // namespace krill

@@ -145,6 +145,26 @@ struct ApproximateTriangularPlan<T, Offset>::Body {
     }
   }
 
+  Work work_of_solve() const {
+    const double vector = static_cast<double>(rows) * sizeof(T);
+    const double product = multiply_add<T> * static_cast<double>(krill::nnz(step->matrix));
+    const double matrix = static_cast<double>(krill::bytes(step->matrix));
+    Work work;
+    const auto pass = [&](double factor, double of_matrix, double vectors, double flops) {
+      work += {factor * (of_matrix + vectors * vector), factor * flops};
+    };
+    if (options.method == ApproximateMethod::jacobi) {
+      const bool stored = inverses.size() > 0;
+      pass(1, 0, stored ? 3 : 2, stored ? multiply_add<T> * rows : 0);
+      pass(options.steps - 1, matrix, 3, product);
+    } else {
+      pass(1, matrix, 2, product);
+      if (options.steps > 0) pass(1, 0, 2, 0);
+      pass(2 * options.steps, matrix, 3, product);
+    }
+    return work;
+  }
+
   void require_side(const Context& ctx) const { require_made_for(ctx, on_cuda, "approximate triangular plan"); }
 };
 
@@ -189,6 +209,11 @@ std::size_t ApproximateTriangularPlan<T, Offset>::bytes() const {
   const auto corrections = body_->triangle_alone ? body_->triangle_alone->bytes() : 0;
   return body_->step->bytes() + corrections +
          detail::bytes_of(body_->nears, body_->inverses, body_->scaled, body_->work);
+}
+
+template <class T, class Offset>
+Work ApproximateTriangularPlan<T, Offset>::work() const {
+  return body_->work_of_solve();
 }
 
 template <class T, class Offset>

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sparse/core/memory_ledger.hpp"
+#include "sparse/core/work.hpp"
 #include "sparse/formats/csr.hpp"
 #include "sparse/triangular/triangle.hpp"
 
@@ -46,6 +47,8 @@ class ApproximateTriangularPlan {
   /// Of the triangle, beside its diagonal.
   std::int64_t entries() const;
   std::size_t bytes() const;
+  /// Of a solve where b and x are two arrays.
+  Work work() const;
 
   /// New values of the same pattern. No wait, capturable after a first run. Raises ShapeMismatch where nnz differs.
   void update(Context&, const Csr<T, Offset>& A);

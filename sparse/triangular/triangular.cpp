@@ -10,6 +10,7 @@
 #include "sparse/core/made_for.hpp"
 #include "sparse/triangular/layout_sizes.hpp"
 #include "sparse/triangular/triangular_passes.hpp"
+#include "sparse/triangular/work.hpp"
 
 namespace krill {
 
@@ -312,6 +313,11 @@ template <class T, class Offset>
 std::size_t TriangularPlan<T, Offset>::bytes() const {
   return body_->schedule.bytes() + detail::bytes_of(body_->permutation, body_->rows, body_->slice_tasks, body_->tasks,
                                                     body_->columns, body_->values, body_->inverses);
+}
+
+template <class T, class Offset>
+Work TriangularPlan<T, Offset>::work() const {
+  return triangular_work<T>(rows(), static_cast<double>(body_->report.entries), 1, body_->triangle.diagonal);
 }
 
 template <class T, class Offset>

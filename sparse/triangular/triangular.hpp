@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "sparse/core/work.hpp"
 #include "sparse/formats/bsr.hpp"
 #include "sparse/formats/dense.hpp"
 #include "sparse/triangular/levels.hpp"
@@ -49,6 +50,8 @@ class TriangularPlan {
   std::int32_t rows() const;
   const TriangularReport& report() const;
   std::size_t bytes() const;
+  /// Of a solve with one right-hand side.
+  Work work() const;
 
   /// New values of the same pattern. O(nnz), no wait, capturable. Raises ShapeMismatch where nnz differs.
   void update(Context&, const Csr<T, Offset>& A);

@@ -17,11 +17,26 @@ using Json = nlohmann::json;
 
 TEST(SolverModel, an_iteration_by_hand) {
   const SolveWork pcg = work_of(PcgOptions{}, 1);
-  EXPECT_EQ(krill::bytes<double>(pcg, 1000, 10), 1000 + 11 * 10 * 8);
-  EXPECT_EQ(krill::bytes<float>(work_of(BicgstabOptions{}, 1), 1000, 10), 2000 + 20 * 10 * 4);
-  EXPECT_EQ(krill::bytes<float>(work_of(RichardsonOptions{}, 3), 1000, 10), 3 * (1000 + 7 * 10 * 4));
-  EXPECT_EQ(krill::flops<double>(pcg, 10, 50), 2 * (50 + 2 * 10 + 3 * 10));
-  EXPECT_EQ(krill::flops<std::complex<float>>(pcg, 10, 50), 4 * krill::flops<float>(pcg, 10, 50));
+  const auto alone = [](const SolveWork& w, auto scalar) { return total<decltype(scalar)>(w, {}, 1000, 10, 50); };
+  EXPECT_EQ(alone(pcg, 0.0).bytes, 1000 + 11 * 10 * 8);
+  EXPECT_EQ(alone(work_of(BicgstabOptions{}, 1), 0.F).bytes, 2000 + 20 * 10 * 4);
+  EXPECT_EQ(alone(work_of(RichardsonOptions{}, 3), 0.F).bytes, 3 * (1000 + 7 * 10 * 4));
+  EXPECT_EQ(alone(pcg, 0.0).flops, 2 * (50 + 2 * 10 + 3 * 10));
+  EXPECT_EQ(alone(pcg, std::complex<float>()).flops, 4 * alone(pcg, 0.F).flops);
+}
+
+TEST(SolverModel, preconditioners_are_applied_as_often_as_the_method_has_it) {
+  const ApplicationWork M{.own = {.bytes = 7, .flops = 3}, .products = 2};
+  const auto more = [&](const SolverOptions& solver, int iterations) {
+    const SolveWork w = work_of(solver, iterations);
+    const Work with = total<double>(w, M, 1000, 10, 50), without = total<double>(w, {}, 1000, 10, 50);
+    EXPECT_EQ((with.bytes - without.bytes) * (3 + 2 * 2 * 50), (with.flops - without.flops) * (7 + 2 * 1000));
+    return (with.bytes - without.bytes) / (7 + 2 * 1000);
+  };
+  EXPECT_EQ(more(PcgOptions{}, 4), 4);
+  EXPECT_EQ(more(BicgstabOptions{}, 4), 8);
+  EXPECT_EQ(more(RichardsonOptions{}, 4), 4);
+  EXPECT_EQ(more(GmresOptions{.restart = 3}, 4), (3 + 1) + (1 + 1)) << "each cycle ends with one more";
 }
 
 TEST(SolverModel, cycles_of_gmres_add_up) {
@@ -29,9 +44,11 @@ TEST(SolverModel, cycles_of_gmres_add_up) {
   // j and w for the dots, j and w twice for the update, w twice for the length; x + V y, and the residual at the start.
   const auto step = [](int j) { return 2 + (j + 1) + (j + 2) + 2; };
   const double first = step(1) + step(2) + (2 + 2) + 3, second = step(1) + (1 + 2) + 3;
-  EXPECT_EQ(krill::bytes<double>(work_of(GmresOptions{.restart = 2}, 3), 1000, 10),
-            (3 + 2) * 1000 + (first + second) * 10 * 8);
-  EXPECT_EQ(krill::bytes<double>(work_of(GmresOptions{.restart = 2}, 0), 1000, 10), 0);
+  const auto bytes = [](int iterations) {
+    return total<double>(work_of(GmresOptions{.restart = 2}, iterations), {}, 1000, 10, 50).bytes;
+  };
+  EXPECT_EQ(bytes(3), (3 + 2) * 1000 + (first + second) * 10 * 8);
+  EXPECT_EQ(bytes(0), 0);
 }
 
 // Rows.
@@ -65,7 +82,7 @@ void expect_consistent(const Row& row) {
   EXPECT_GT(*row.iterations, 0);
   EXPECT_DOUBLE_EQ(*row.total_ms, *row.setup_ms + *row.ms);
   EXPECT_DOUBLE_EQ(*row.iteration_ms * static_cast<double>(*row.iterations), *row.ms);
-  EXPECT_EQ(row.bytes.has_value(), row.variant == "none");
+  ASSERT_TRUE(row.bytes && row.flops) << row.variant;
 }
 
 TEST(BenchSolvers, pcg_takes_as_many_iterations_as_eigen) {
@@ -80,6 +97,13 @@ TEST(BenchSolvers, pcg_takes_as_many_iterations_as_eigen) {
     EXPECT_NEAR(static_cast<double>(*row.iterations), static_cast<double>(*row.rival_iterations), 1) << variant;
     EXPECT_DOUBLE_EQ(*row.ratio, *row.rival_ms / *row.ms);
   }
+  const auto bytes_each = [&](const char* variant) {
+    return *all.row(variant).bytes / static_cast<double>(*all.row(variant).iterations);
+  };
+  const double rows = 20 * 20, entries = 5 * rows - 4 * 20;
+  EXPECT_DOUBLE_EQ(bytes_each("jacobi") - bytes_each("none"), 3 * rows * 8);
+  // Both triangles without their diagonals, both diagonals, and r, z, z, z.
+  EXPECT_DOUBLE_EQ(bytes_each("ic0") - bytes_each("none"), (entries - rows) * 12 + 6 * rows * 8);
   EXPECT_LT(*all.row("ic0").iterations, *all.row("none").iterations);
   EXPECT_TRUE(all.row("ic0").rival_ms) << all.row("ic0").rival_error;
   EXPECT_FALSE(all.row("chebyshev").rival_ms) << "Eigen has none";

@@ -1,0 +1,153 @@
+// The bytes and operations that preconditioners state of an application, against entries counted in the pattern of A.
+#include "tests/solvers/applied.hpp"
+
+namespace krill::test {
+namespace {
+
+using PreconditionerWork = OnBackendAndScalar;
+
+/// Stored entries, by their place.
+struct Pattern {
+  std::int64_t n;
+  std::vector<bool> stored = std::vector<bool>(static_cast<std::size_t>(n * n));
+
+  auto at(std::int64_t i, std::int64_t j) { return stored[static_cast<std::size_t>(i * n + j)]; }
+  template <class F>
+  double count(F&& wanted) const {
+    double sum = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) sum += stored[static_cast<std::size_t>(i * n + j)] && wanted(i, j);
+    return sum;
+  }
+  double all() const {
+    return count([](auto, auto) { return true; });
+  }
+  /// Below the diagonal, and above it.
+  double lower() const {
+    return count([](auto i, auto j) { return i > j; });
+  }
+  double upper() const {
+    return count([](auto i, auto j) { return i < j; });
+  }
+  /// With whole blocks where a block has an entry.
+  Pattern in_blocks(std::int64_t dim) const {
+    Pattern filled{n};
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        if (stored[static_cast<std::size_t>(i * n + j)])
+          for (std::int64_t k = i / dim * dim; k < std::min(n, (i / dim + 1) * dim); ++k)
+            for (std::int64_t l = j / dim * dim; l < std::min(n, (j / dim + 1) * dim); ++l) filled.at(k, l) = true;
+    return filled;
+  }
+};
+
+/// What the passes of an application do, each told by what it reads, writes and multiplies.
+class Count {
+ public:
+  Count(const Pattern& a, double value_size) : a(a), n(static_cast<double>(a.n)), size(value_size) {}
+
+  void vectors(double many) { bytes += many * n * size; }
+  void multiplied(double values) { multiplications += values; }
+  /// A matrix in CSR; x and y are counted by the caller.
+  void csr(double entries) { bytes += entries * (size + 4) + (n + 1) * 4, multiplied(entries); }
+  /// A triangle that is solved with, its diagonal aside.
+  void triangle(double entries) { bytes += entries * (size + 4), multiplied(entries), vectors(2); }
+  void diagonal() { vectors(1), multiplied(n); }
+
+  /// A triangle of an incomplete factor.
+  void factor(double entries, bool unit, const FactorSolveOptions& o) {
+    if (o.method == FactorSolveMethod::jacobi) {
+      vectors(2);
+      if (!unit) diagonal();
+      for (int sweep = 1; sweep < o.sweeps; ++sweep) csr(entries), vectors(3);
+    } else if (o.method == FactorSolveMethod::isai) {
+      csr(entries + n), vectors(2);
+      if (o.corrections) vectors(2);
+      for (int step = 0; step < o.corrections; ++step) csr(entries + n), vectors(3), csr(entries + n), vectors(3);
+    } else {
+      triangle(entries);
+      if (!unit) diagonal();
+    }
+  }
+  void lu(const Pattern& pattern, const FactorSolveOptions& o) {
+    factor(pattern.lower(), true, o), factor(pattern.upper(), false, o);
+  }
+  void cholesky(const Pattern& pattern, const FactorSolveOptions& o) {
+    factor(pattern.lower(), false, o), factor(pattern.lower(), false, o);
+  }
+
+  const Pattern& a;
+  double n, size, real_size = 0;
+  double bytes = 0, multiplications = 0, products = 0;
+};
+
+void count(Count&, const NoPreconditioner&, const PreconditionerReport&) {}
+void count(Count&, const AutoPreconditioner&, const PreconditionerReport&) {}
+void count(Count& c, const JacobiOptions&, const PreconditionerReport&) { c.vectors(2), c.diagonal(); }
+void count(Count& c, const BlockJacobiOptions&, const PreconditionerReport& report) {
+  const auto dim = fact<std::int64_t>(report, "block_dim");
+  Pattern diagonal{c.a.n};
+  for (std::int64_t i = 0; i < c.a.n; ++i) diagonal.at(i, i) = true;
+  const double entries = diagonal.in_blocks(dim).all();
+  c.vectors(2), c.bytes += entries * c.size, c.multiplied(entries);
+}
+void count(Count& c, const ChebyshevOptions& o, const PreconditionerReport&) {
+  c.vectors(3), c.bytes += c.n * c.real_size, c.multiplied(c.n);  // d = z = D^-1 r
+  for (int step = 0; step < o.degree; ++step) {
+    c.products += 1, c.vectors(2);                                      // w = A z
+    c.vectors(6), c.bytes += c.n * c.real_size, c.multiplied(3 * c.n);  // d = d + D^-1 (r - w), z = z + d
+  }
+}
+void count(Count& c, const GaussSeidelOptions& o, const PreconditionerReport&) {
+  if (o.direction != SweepDirection::backward) c.triangle(c.a.lower()), c.diagonal();
+  if (o.direction != SweepDirection::forward) c.triangle(c.a.upper());
+  if (o.direction == SweepDirection::backward) c.diagonal();
+}
+void count(Count& c, const SsorOptions&, const PreconditionerReport& report) { count(c, GaussSeidelOptions{}, report); }
+void count(Count& c, const Ilu0Options& o, const PreconditionerReport&) { c.lu(c.a, o.solve); }
+void count(Count& c, const Ic0Options& o, const PreconditionerReport&) { c.cholesky(c.a, o.solve); }
+void count(Count& c, const Bilu0Options& o, const PreconditionerReport&) { c.lu(c.a.in_blocks(o.block_dim), o.solve); }
+void count(Count& c, const Bic0Options& o, const PreconditionerReport&) {
+  c.cholesky(c.a.in_blocks(o.block_dim), o.solve);
+}
+void count(Count& c, const Parilu0Options& o, const PreconditionerReport&) { c.lu(c.a, o.solve); }
+void count(Count& c, const Paric0Options& o, const PreconditionerReport&) { c.cholesky(c.a, o.solve); }
+void count(Count& c, const IsaiOptions&, const PreconditionerReport& report) {
+  if (fact<std::string>(report, "form") == "general") return c.csr(c.a.all()), c.vectors(2);
+  for (int factor = 0; factor < 2; ++factor) c.csr(c.a.lower() + c.n), c.vectors(2);
+}
+
+TEST_P(PreconditionerWork, is_what_its_passes_count) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> A(random_hpd<T>(61, 100, 7));
+    const MatrixOperator<T> products(A);
+    const Reference R = reference(std::get<Csr<T>>(A));
+    Pattern pattern{R.rows};
+    for (std::size_t k = 0; k < R.value.size(); ++k) pattern.at(R.row[k], R.col[k]) = true;
+
+    constexpr auto tried = static_cast<apps::SampleUse>(apps::in_verify | apps::in_tests);
+    for (const apps::PreconditionerSample& sample : apps::preconditioner_samples(tried)) {
+      const bool converted = is_kept_in_float32(sample.options) && sizeof(real_t<T>) > sizeof(float);
+      for (const bool with_products : {false, true}) {
+        const auto M = make_preconditioner<T>(ctx, sample.options, A, with_products ? &products : nullptr);
+        Count expected(pattern, converted ? sizeof(T) / 2 : sizeof(T));
+        expected.real_size = is_complex<T> ? expected.size / 2 : expected.size;
+        std::visit([&](const auto& o) { count(expected, o, M->report()); }, sample.options);
+        if (converted) expected.bytes += 2 * expected.n * (expected.size + sizeof(T));
+        if (!with_products || converted)
+          for (; expected.products > 0; --expected.products) expected.csr(pattern.all());
+
+        const ApplicationWork work = M->work();
+        EXPECT_EQ(work.products, expected.products) << name(sample.options);
+        EXPECT_EQ(work.own.bytes, expected.bytes) << name(sample.options);
+        EXPECT_EQ(work.own.flops, expected.multiplications * (is_complex<T> ? 8 : 2)) << name(sample.options);
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, PreconditionerWork, backends_and_scalars, param_name);
+
+}  // namespace
+}  // namespace krill::test
