@@ -338,10 +338,10 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
   for (const std::string_view key : idle)
     refuse({"layout", key},
            fmt::format("layout.{} is not used by format {}; leave it out or change format", key, name(c.format)));
-  if (c.layout.block_rows > largest_block_dim && c.format != Format::blocked_ell &&
-      std::find(idle.begin(), idle.end(), "block_rows") == idle.end())
+  const std::int32_t max_block_rows = facts(c.format).max_block_rows;
+  if (c.layout.block_rows > max_block_rows && std::find(idle.begin(), idle.end(), "block_rows") == idle.end())
     refuse({"layout", "block_rows"}, fmt::format("layout.block_rows is {}, expected 0 to {} for format {}",
-                                                 c.layout.block_rows, largest_block_dim, name(c.format)));
+                                                 c.layout.block_rows, max_block_rows, name(c.format)));
   if (c.assume == Assume::spd && !needs_definite(c.solver))
     refuse({"assume"}, "assume: spd is used by solver pcg only; leave it out or change solver.type");
   if (const PcgFit fit = suits_pcg(c.preconditioner); !fit.holds && !fit.key.empty() && needs_definite(c.solver))

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/samples/use.hpp"
-#include "sparse/convert/format.hpp"
+#include "sparse/formats/format.hpp"
 
 namespace krill::apps {
 

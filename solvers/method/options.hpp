@@ -100,9 +100,12 @@ using ScalingOptions = std::variant<NoScaling, DiagonalScaling, SymmetricScaling
 
 template <class Fields>
 void describe(Fields& fields, FormatLayout& o) {
-  fields.value("block_rows", o.block_rows, Range{0, 1024},
-               "rows of a block (bsr, bsrx, gebsr, gebsc: up to 64; blocked_ell); 0: 2 to 8, what takes least memory");
-  fields.value("block_cols", o.block_cols, Range{0, 64}, "columns of a block (gebsr, gebsc); 0: as block_rows");
+  fields.value(
+      "block_rows", o.block_rows, Range{0, largest_blocked_ell_dim},
+      "rows of a block, in formats that have blocks; most of these take up to 64 (krill formats); 0: 2 to 8, what "
+      "takes least memory");
+  fields.value("block_cols", o.block_cols, Range{0, largest_block_dim},
+               "columns of a block (gebsr, gebsc); 0: as block_rows");
   fields.value("block_columns", o.block_columns, any_value,
                "true: the insides of blocks lie by columns (bsr, bsrx, gebsr, gebsc)");
   fields.value("slice_rows", o.slice_rows, Range{1, 1048576}, "rows of a slice (sell, hll)");

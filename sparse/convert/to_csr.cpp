@@ -104,30 +104,37 @@ Csr<T, std::int64_t> to_csr_without_zeros(Context& ctx, const Format<T>& A) requ
   });
 }
 
+template <class Matrix, class T, class Offset>
+constexpr auto to_csr_of() {
+  if constexpr (is_csr<Matrix> || std::is_same_v<Matrix, Coo<T>>)  // convert.hpp has those
+    return nullptr;
+  else
+    return instance<Csr<T, Offset>(Context&, const Matrix&)>(to_csr);
+}
+template <class Matrix, class T>
+constexpr auto to_csr_without_zeros_of() {
+  if constexpr (BlockFormat<Matrix>)
+    return instance<Csr<T, std::int64_t>(Context&, const Matrix&)>(to_csr_without_zeros);
+  else
+    return nullptr;
+}
+template <class T, class Offset, class... Matrix>
+constexpr auto to_csr_of_each(std::type_identity<std::variant<Matrix...>>) {
+  return std::tuple{to_csr_of<Matrix, T, Offset>()..., to_csr_without_zeros_of<Matrix, T>()...};
+}
+
 template <class T, class Offset>
 struct ToCsrOffsetInstances {
-  static constexpr std::tuple list{
-      instance<Csr<T, Offset>(Context&, const CooAos<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const Csc<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const Bsr<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const Bsrx<T>&)>(to_csr),
-      instance<Array<Offset>(Context&, const Bsr<T>&, const Csr<T, Offset>&)>(positions_in_blocks),
-      instance<Csr<T, Offset>(Context&, const Gebsc<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const Ell<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const Sell<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const Hyb<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const Dia<T>&)>(to_csr),
-      instance<Csr<T, Offset>(Context&, const BlockedEll<T>&)>(to_csr)};
+  static constexpr auto of_each = to_csr_of_each<T, Offset>(std::type_identity<AnyMatrix<T>>());
+  static constexpr auto positions =
+      instance<Array<Offset>(Context&, const Bsr<T>&, const Csr<T, Offset>&)>(positions_in_blocks);
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(ToCsrOffsetInstances);
 
 template <class T>
 struct ToCsrInstances {
-  static constexpr std::tuple list{
-      instance<HeldMemory(MemoryLedger&, const AnyMatrix<T>&, const CsrSizes&)>(to_csr_memory),
-      instance<Csr<T, std::int64_t>(Context&, const Bsr<T>&)>(to_csr_without_zeros),
-      instance<Csr<T, std::int64_t>(Context&, const Bsrx<T>&)>(to_csr_without_zeros),
-      instance<Csr<T, std::int64_t>(Context&, const BlockedEll<T>&)>(to_csr_without_zeros)};
+  static constexpr auto memory =
+      instance<HeldMemory(MemoryLedger&, const AnyMatrix<T>&, const CsrSizes&)>(to_csr_memory);
 };
 KRILL_INSTANTIATE(ToCsrInstances);
 

@@ -36,6 +36,11 @@ template <class T>
 std::int64_t nnz(const AnyMatrix<T>& A) {
   return std::visit([](const auto& a) { return a.nnz(); }, A);
 }
+/// The format of a matrix; bsr stands for gebsr, too, and sell for hll.
+template <class T>
+Format format_of(const AnyMatrix<T>& A) {
+  return std::visit([](const auto& a) { return a.format(); }, A);
+}
 /// Bytes of the format's arrays, each counted once.
 template <class T>
 std::size_t bytes(const AnyMatrix<T>& A) {

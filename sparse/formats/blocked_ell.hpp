@@ -4,8 +4,6 @@
 
 namespace krill {
 
-inline constexpr std::int32_t largest_blocked_ell_dim = 1024;
-
 /// What kernels see. Block row I holds the blocks k = 0 .. width() - 1 at block columns col_indices[I width() + k]
 /// (padding_column: none); the entries of row i in all of its blocks lie side by side: column j of block k at values[i
 /// ell_cols + k block_dim + j]. Zeros, and what lies outside the matrix, do not count as entries.
@@ -48,6 +46,7 @@ template <class T>
 class BlockedEll : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::blocked_ell; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   BlockedEll(std::int64_t rows, std::int64_t cols, std::int32_t block_dim, std::int64_t ell_cols,

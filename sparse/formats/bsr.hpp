@@ -24,7 +24,6 @@ struct Blocking {
   }
   constexpr Blocking transposed() const { return {col_dim, row_dim, flipped(order)}; }
 };
-inline constexpr std::int32_t largest_block_dim = 64;
 
 /// What kernels see. Block row I holds the blocks row_begins[I] to row_ends[I] - 1 (in BSR, row_ends = row_begins + 1);
 /// block k stands at block column col_indices[k], its entries at values[k size()]. All indices count from `base`.
@@ -70,6 +69,7 @@ template <class T>
 class Bsr : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::bsr; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   Bsr(std::int64_t rows, std::int64_t cols, Blocking blocks, Array<std::int32_t> row_offsets,
@@ -114,6 +114,7 @@ template <class T>
 class Bsrx : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::bsrx; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   Bsrx(std::int64_t rows, std::int64_t cols, Blocking blocks, Array<std::int32_t> row_begins,
@@ -156,6 +157,7 @@ template <class T>
 class Gebsc : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::gebsc; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   Gebsc(std::int64_t rows, std::int64_t cols, Blocking blocks, Array<std::int32_t> col_offsets,

@@ -51,6 +51,7 @@ template <class T>
 class Coo : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::coo; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   Coo(std::int32_t rows, std::int32_t cols, Array<std::int32_t> row_indices, Array<std::int32_t> col_indices,
@@ -86,6 +87,7 @@ template <class T>
 class CooAos : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::coo_aos; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   CooAos(std::int32_t rows, std::int32_t cols, Array<std::int32_t> indices, Array<T> values)

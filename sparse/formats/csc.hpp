@@ -10,6 +10,7 @@ template <class T>
 class Csc : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::csc; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   Csc(std::int32_t rows, Array<std::int32_t> col_offsets, Array<std::int32_t> row_indices, Array<T> values)

@@ -46,6 +46,7 @@ template <class T, class Offset = std::int32_t>
 class Csr : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::csr; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch.
   Csr(std::int32_t cols, Array<Offset> row_offsets, Array<std::int32_t> col_indices, Array<T> values)

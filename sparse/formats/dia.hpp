@@ -56,6 +56,7 @@ class Dia : public MatrixShape {
 
   /// 0 for DIA.
   std::int32_t hack_rows() const { return hack_rows_; }
+  Format format() const { return hack_rows() ? Format::hdia : Format::dia; }
   std::int64_t diagonals() const { return offsets_.size(); }
   std::int64_t nnz() const { return nnz_; }
   std::size_t bytes() const { return detail::bytes_of(hack_offsets_, offsets_, values_); }

@@ -27,6 +27,7 @@ template <class T>
 class Hyb : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::hyb; }
 
   /// Raises ShapeMismatch where the parts differ in size.
   Hyb(Ell<T> ell, Coo<T> coo) : MatrixShape("hyb", ell.rows(), ell.cols()), ell_(std::move(ell)), coo_(std::move(coo)) {

@@ -59,6 +59,7 @@ template <class T>
 class Sell : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::sell; }
 
   /// Sizes are checked here, the entries by validate(); the last slice offset is the size of the other arrays. An empty
   /// row_permutation means that rows keep their order. `nnz` counts entries without padding.
@@ -104,6 +105,7 @@ template <class T>
 class Ell : public MatrixShape {
  public:
   using Value = T;
+  static constexpr Format format() { return Format::ell; }
 
   /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch and InvalidArgument.
   Ell(std::int64_t rows, std::int64_t cols, std::int64_t width, std::int64_t nnz, Array<std::int32_t> col_indices,

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "sparse/core/array.hpp"
+#include "sparse/formats/format.hpp"
 
 namespace krill {
 

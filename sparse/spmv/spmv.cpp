@@ -227,12 +227,15 @@ struct ProductInstances {
       instance<void(Context&, const Matrix&, const Array<T>&, const Array<T>&, Array<T>&, const Dots<T>&)>(residual)};
 };
 template <class T, class... Matrix>
-constexpr std::tuple products{ProductInstances<Matrix, T>::list...};
+constexpr std::tuple<decltype(ProductInstances<Matrix, T>::list)...> products(
+    std::type_identity<std::variant<Matrix...>>) {
+  return {ProductInstances<Matrix, T>::list...};
+}
 
 template <class T>
 struct SpmvInstances {
-  static constexpr auto list = products<T, Csr<T>, Csr<T, std::int64_t>, Coo<T>, CooAos<T>, Csc<T>, Bsr<T>, Bsrx<T>,
-                                        Gebsc<T>, Ell<T>, Sell<T>, Hyb<T>, Dia<T>, BlockedEll<T>, AnyMatrix<T>>;
+  static constexpr auto of_each = products<T>(std::type_identity<AnyMatrix<T>>());
+  static constexpr auto of_any = ProductInstances<AnyMatrix<T>, T>::list;
   static constexpr auto masked = instance<void(Context&, const Scalar<T>&, const Bsrx<T>&, const Array<std::int32_t>&,
                                                const Array<T>&, const Scalar<T>&, Array<T>&)>(spmv_masked);
 };

@@ -11,7 +11,7 @@
 #include "apps/verify/gallery.hpp"
 #include "solvers/options.hpp"
 #include "solvers/precond/options.hpp"
-#include "sparse/convert/format.hpp"
+#include "sparse/formats/format.hpp"
 #include "tests/apps/solve_support.hpp"
 
 namespace krill::apps::test {
