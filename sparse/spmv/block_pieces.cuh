@@ -46,7 +46,7 @@ struct alignas(whole ? count * sizeof(T) : alignof(T)) Piece {
       memcpy(&piece, &words, sizeof piece);
     } else {
 #pragma unroll
-      for (int v = 0; v < count; ++v) piece.values[v] = krill::load_streaming(from + v);
+      for (int v = 0; v < count; ++v) piece.values[v] = detail::load_streaming(from + v);
     }
     return piece;
   }
