@@ -250,8 +250,9 @@ std::optional<PivotBoost<T>> shift_boost(Context& ctx, const ShiftOptions<LuShif
 /// The boost that options name; without one, that of their shift.
 template <class T, class Offset>
 std::optional<PivotBoost<T>> pivot_boost(Context& ctx, const auto& o, const Csr<T, Offset>& A) {
-  if (o.boost == 0) return shift_boost(ctx, o.shift, A);
-  return PivotBoost<T>{o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))};
+  if constexpr (requires { o.boost; })
+    if (o.boost != 0) return PivotBoost<T>{o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))};
+  return shift_boost(ctx, o.shift, A);
 }
 
 /// Factors A with that boost, or refuses the row whose pivot forbids it.
