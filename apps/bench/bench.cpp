@@ -29,7 +29,7 @@ namespace {
 template <class T>
 struct Kernel {
   const char* name;
-  void (*run)(const Subject<T>&);
+  void (*run)(const BenchSubject<T>&);
   bool is_solver = false;
 };
 template <class T>
@@ -141,15 +141,15 @@ class Measurement {
     try {
       MadeMatrix<T> made = make_matrix<T>(matrix, request_.repeat);
       const auto rival = make_rival<T>(ctx_, command_.compare);
-      const Subject<T> subject{ctx_,
-                               made.name,
-                               name,
-                               std::make_shared<const AnyMatrix<T>>(std::move(made.A)),
-                               rival.get(),
-                               largest(result_.ceilings),
-                               command_.warm,
-                               request_.formats,
-                               [this](const Row& row) { report(row); }};
+      const BenchSubject<T> subject{ctx_,
+                                    made.name,
+                                    name,
+                                    std::make_shared<const AnyMatrix<T>>(std::move(made.A)),
+                                    rival.get(),
+                                    largest(result_.ceilings),
+                                    command_.warm,
+                                    request_.formats,
+                                    [this](const Row& row) { report(row); }};
       for (const Kernel<T>& kernel : kernels<T>)
         if (wanted(kernel.name)) kernel.run(subject);
     } catch (const Error& error) {

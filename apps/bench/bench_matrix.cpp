@@ -49,7 +49,7 @@ AnyMatrix<T> from_columns(std::string_view type, std::int64_t rows, const Column
 }
 
 template <class T>
-AnyMatrix<T> make(const RandomColumns& o) {
+AnyMatrix<T> source_matrix(const RandomColumns& o) {
   const CounterRandom random(seed, entry_column);
   const auto length = static_cast<std::size_t>(std::min(o.row_entries, o.rows));
   return from_columns<T>("random columns", o.rows, [&](std::int64_t i, std::vector<std::int32_t>& row) {
@@ -63,7 +63,7 @@ AnyMatrix<T> make(const RandomColumns& o) {
 }
 
 template <class T>
-AnyMatrix<T> make(const PowerLaw& o) {
+AnyMatrix<T> source_matrix(const PowerLaw& o) {
   // Square roots and products alone, which every machine rounds alike. P(length > l) ~ l^(-4/3), and the column of rank
   // r is drawn with a chance of r^(-3/5); ranks are spread by a multiplier that shares no factor with most sizes.
   constexpr double shortest = 3.37;
@@ -85,12 +85,12 @@ AnyMatrix<T> make(const PowerLaw& o) {
 }
 
 template <class T>
-AnyMatrix<T> make(const GeneratorOptions& options) {
+AnyMatrix<T> source_matrix(const GeneratorOptions& options) {
   return generate<T>(options);
 }
 
 template <class T>
-AnyMatrix<T> make(const MatrixFile& file) {
+AnyMatrix<T> source_matrix(const MatrixFile& file) {
   CanonicalReport report;
   return assemble(read_matrix<T>(file.file).matrix, report);
 }
@@ -204,7 +204,7 @@ AnyMatrix<T> repeat_blocks(const AnyMatrix<T>& A, std::int64_t times) {
 
 template <class T>
 MadeMatrix<T> make_matrix(const BenchMatrix& matrix, const RepeatBlocks& repeat) {
-  AnyMatrix<T> A = std::visit([](const auto& source) { return make<T>(source); }, matrix.source);
+  AnyMatrix<T> A = std::visit([](const auto& source) { return source_matrix<T>(source); }, matrix.source);
   const bool from_file = std::holds_alternative<MatrixFile>(matrix.source);
   const std::int64_t blocks = from_file ? times(A, repeat) : 1;
   if (blocks == 1) return {matrix.name, std::move(A)};

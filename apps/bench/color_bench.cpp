@@ -18,7 +18,7 @@ struct Operands {
   std::shared_ptr<const AnyMatrix<T>> source;
   Array<std::int32_t> colors;
 
-  Operands(const Subject<T>& s, std::size_t copy) : source(source_copy(s, copy)), colors(rows(*s.A), "colors") {
+  Operands(const BenchSubject<T>& s, std::size_t copy) : source(source_copy(s, copy)), colors(rows(*s.A), "colors") {
     forget();
   }
 
@@ -50,7 +50,7 @@ struct Operands {
 };
 
 template <class T, class Offset>
-Job<T> make_job(const Subject<T>& s, std::size_t copy) {
+Job<T> make_job(const BenchSubject<T>& s, std::size_t copy) {
   auto operands = std::make_shared<Operands<T, Offset>>(s, copy);
   auto* const o = operands.get();
   Job<T> job;
@@ -67,7 +67,7 @@ Job<T> make_job(const Subject<T>& s, std::size_t copy) {
 }  // namespace
 
 template <class T>
-void bench_color(const Subject<T>& s) {
+void bench_color(const BenchSubject<T>& s) {
   Row row = s.row("color", "greedy");
   if (rows(*s.A) != cols(*s.A)) {
     row.error = "the matrix is not square";
@@ -81,7 +81,7 @@ void bench_color(const Subject<T>& s) {
 
 template <class T>
 struct ColorBenchInstances {
-  static constexpr auto list = instance<void(const Subject<T>&)>(bench_color);
+  static constexpr auto list = instance<void(const BenchSubject<T>&)>(bench_color);
 };
 KRILL_INSTANTIATE(ColorBenchInstances);
 

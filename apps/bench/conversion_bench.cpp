@@ -29,7 +29,7 @@ struct Arrays {
 };
 
 template <class T, class Offset>
-Job<T> csr_to_csc(const Subject<T>& s, const Csr<T, Offset>&, std::size_t copy) {
+Job<T> csr_to_csc(const BenchSubject<T>& s, const Csr<T, Offset>&, std::size_t copy) {
   auto arrays = std::make_shared<Arrays<T, Offset>>();
   arrays->source = source_copy(s, copy);
   const auto& A = std::get<Csr<T, Offset>>(*arrays->source);
@@ -48,7 +48,7 @@ Job<T> csr_to_csc(const Subject<T>& s, const Csr<T, Offset>&, std::size_t copy) 
 }
 
 template <class T, class Offset>
-Job<T> csr_to_coo(const Subject<T>& s, const Csr<T, Offset>&, std::size_t copy) {
+Job<T> csr_to_coo(const BenchSubject<T>& s, const Csr<T, Offset>&, std::size_t copy) {
   auto arrays = std::make_shared<Arrays<T, Offset>>();
   arrays->source = source_copy(s, copy);
   const auto& A = std::get<Csr<T, Offset>>(*arrays->source);
@@ -62,7 +62,7 @@ Job<T> csr_to_coo(const Subject<T>& s, const Csr<T, Offset>&, std::size_t copy) 
 }
 
 template <class T, class Offset>
-Job<T> coo_to_csr(const Subject<T>& s, const Csr<T, Offset>& csr, std::size_t) {
+Job<T> coo_to_csr(const BenchSubject<T>& s, const Csr<T, Offset>& csr, std::size_t) {
   auto arrays = std::make_shared<Arrays<T, Offset>>();
   arrays->source = std::make_shared<const AnyMatrix<T>>(to_coo(s.ctx, csr));
   const auto& A = std::get<Coo<T>>(*arrays->source);
@@ -77,7 +77,7 @@ Job<T> coo_to_csr(const Subject<T>& s, const Csr<T, Offset>& csr, std::size_t) {
 
 /// The whole conversion, the result's memory included.
 template <class T>
-Job<T> csr_to(const Subject<T>& s, Format format, std::size_t copy) {
+Job<T> csr_to(const BenchSubject<T>& s, Format format, std::size_t copy) {
   return with_csr(*s.A, [&]<class Matrix>(const Matrix&) -> Job<T> {
     const auto source = source_copy(s, copy);
     const auto& A = std::get<Matrix>(*source);
@@ -90,11 +90,11 @@ Job<T> csr_to(const Subject<T>& s, Format format, std::size_t copy) {
 template <class T>
 struct Conversion {
   std::string name, format;
-  std::function<Job<T>(const Subject<T>&, std::size_t copy)> make;
+  std::function<Job<T>(const BenchSubject<T>&, std::size_t copy)> make;
 };
 
 template <class T, auto Make>
-Job<T> from_csr(const Subject<T>& s, std::size_t copy) {
+Job<T> from_csr(const BenchSubject<T>& s, std::size_t copy) {
   return with_csr(*s.A, [&](const auto& csr) { return Make(s, csr, copy); });
 }
 
@@ -104,15 +104,16 @@ std::vector<Conversion<T>> conversions() {
       {"csr to coo", "coo", from_csr<T, [](const auto&... all) { return csr_to_coo(all...); }>},
       {"coo to csr", "coo", from_csr<T, [](const auto&... all) { return coo_to_csr(all...); }>}};
   for (const NamedFormat& named : format_samples(in_conversions))
-    all.push_back({"csr to " + named.name, named.name,
-                   [format = named.format](const Subject<T>& s, std::size_t copy) { return csr_to(s, format, copy); }});
+    all.push_back(
+        {"csr to " + named.name, named.name,
+         [format = named.format](const BenchSubject<T>& s, std::size_t copy) { return csr_to(s, format, copy); }});
   return all;
 }
 
 }  // namespace
 
 template <class T>
-void bench_convert(const Subject<T>& s) {
+void bench_convert(const BenchSubject<T>& s) {
   for (const Conversion<T>& conversion : conversions<T>()) {
     if (!s.wants(conversion.format)) continue;
     Row row = s.row("convert", conversion.name);
@@ -122,7 +123,7 @@ void bench_convert(const Subject<T>& s) {
 }
 
 template <class T>
-void bench_csr2csc(const Subject<T>& s) {
+void bench_csr2csc(const BenchSubject<T>& s) {
   Row row = s.row("csr2csc", "csr");
   measure_job<T>(
       s, row, [&](std::size_t copy) { return with_csr(*s.A, [&](const auto& a) { return csr_to_csc(s, a, copy); }); });
@@ -131,8 +132,8 @@ void bench_csr2csc(const Subject<T>& s) {
 
 template <class T>
 struct ConversionBenchInstances {
-  static constexpr std::tuple list{instance<void(const Subject<T>&)>(bench_convert),
-                                   instance<void(const Subject<T>&)>(bench_csr2csc)};
+  static constexpr std::tuple list{instance<void(const BenchSubject<T>&)>(bench_convert),
+                                   instance<void(const BenchSubject<T>&)>(bench_csr2csc)};
 };
 KRILL_INSTANTIATE(ConversionBenchInstances);
 

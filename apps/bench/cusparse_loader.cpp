@@ -160,7 +160,7 @@ KrillRivalMatrix rival_result(const Task<T>& task, const KrillRivalMatrix& a, co
   return out;
 }
 
-class ModuleRun final : public Run {
+class ModuleRun final : public RivalRun {
  public:
   ModuleRun(void* session, const KrillRivalTask& task) {
     check_rival(module().prepare(session, &task, &run_, message_.data(), message_.size()), message_);
@@ -204,7 +204,7 @@ class CusparseRival final : public Rival<T> {
     return names;
   }
 
-  std::unique_ptr<Run> prepare(Context& ctx, const std::string& algorithm, const Task<T>& task) const override {
+  std::unique_ptr<RivalRun> prepare(Context& ctx, const std::string& algorithm, const Task<T>& task) const override {
     const std::string kernel(task.kernel);
     KrillRivalTask given{.kernel = kernel.c_str(), .algorithm = algorithm.c_str(), .scalar = scalar<T>()};
     given.upper = task.triangle.fill == Fill::upper;

@@ -8,8 +8,8 @@
 namespace krill::apps::bench {
 
 struct Change {
-  enum class Verdict { slower, fails, faster, same, gone, added };
-  Verdict verdict;
+  enum class Kind { slower, fails, faster, same, gone, added };
+  Kind kind;
   Row before, after;  ///< of `gone` and `added` one only
 };
 

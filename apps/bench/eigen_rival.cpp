@@ -9,22 +9,22 @@ namespace krill::apps::bench {
 namespace {
 
 template <class T>
-class Product final : public Run {
+class EigenProduct final : public RivalRun {
  public:
-  Product(const Csr<T>& A, const Task<T>& task)
+  EigenProduct(const Csr<T>& A, const Task<T>& task)
       : matrix_(mapped(A)), x_(task.x->host().data(), task.x->size()), y_(task.y->edit().data(), task.y->size()) {}
   void operator()() override { y_.noalias() = matrix_ * x_; }
 
  private:
   Eigen::Map<const RowMajor<T>> matrix_;
-  Eigen::Map<const Vector<T>> x_;
-  Eigen::Map<Vector<T>> y_;
+  Eigen::Map<const EigenVector<T>> x_;
+  Eigen::Map<EigenVector<T>> y_;
 };
 
 template <class T>
-class TriangularSolve final : public Run {
+class EigenTriangularSolve final : public RivalRun {
  public:
-  TriangularSolve(const Csr<T>& A, const Task<T>& task)
+  EigenTriangularSolve(const Csr<T>& A, const Task<T>& task)
       : matrix_(mapped(A)),
         triangle_(task.triangle),
         b_(task.x->host().data(), task.x->size()),
@@ -46,13 +46,13 @@ class TriangularSolve final : public Run {
 
   Eigen::Map<const RowMajor<T>> matrix_;
   Triangle triangle_;
-  Eigen::Map<const Vector<T>> b_;
-  Eigen::Map<Vector<T>> x_;
+  Eigen::Map<const EigenVector<T>> b_;
+  Eigen::Map<EigenVector<T>> x_;
 };
 
 /// Assignment to the other storage order, into memory of Eigen's own.
 template <class T>
-class Transposition final : public Run {
+class Transposition final : public RivalRun {
  public:
   explicit Transposition(const Csr<T>& A) : matrix_(mapped(A)) {}
   void operator()() override { by_columns_ = matrix_; }
@@ -78,10 +78,10 @@ class EigenRival final : public Rival<T> {
     if (task.kernel == "csr2csc") return {"assignment to column-major"};
     return {};
   }
-  std::unique_ptr<Run> prepare(Context&, const std::string&, const Task<T>& task) const override {
+  std::unique_ptr<RivalRun> prepare(Context&, const std::string&, const Task<T>& task) const override {
     const auto& A = std::get<Csr<T>>(*task.A);
-    if (task.kernel == "spmv") return std::make_unique<Product<T>>(A, task);
-    if (task.kernel == "triangular") return std::make_unique<TriangularSolve<T>>(A, task);
+    if (task.kernel == "spmv") return std::make_unique<EigenProduct<T>>(A, task);
+    if (task.kernel == "triangular") return std::make_unique<EigenTriangularSolve<T>>(A, task);
     return std::make_unique<Transposition<T>>(A);
   }
   std::unique_ptr<SolveRun> prepare_solve(Context&, const SolveTask<T>& task) const override {

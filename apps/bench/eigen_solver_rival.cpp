@@ -30,8 +30,8 @@ class Solve final : public SolveRun {
  private:
   std::string variant_;
   RowMajor<T> matrix_;
-  Eigen::Map<const Vector<T>> b_;
-  Vector<T> x_;
+  Eigen::Map<const EigenVector<T>> b_;
+  EigenVector<T> x_;
   Solver solver_;
 };
 

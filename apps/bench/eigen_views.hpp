@@ -9,7 +9,7 @@ namespace krill::apps::bench {
 template <class T>
 using RowMajor = Eigen::SparseMatrix<T, Eigen::RowMajor, std::int32_t>;
 template <class T>
-using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+using EigenVector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
 template <class T>
 Eigen::Map<const RowMajor<T>> mapped(const Csr<T>& A) {

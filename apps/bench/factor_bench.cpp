@@ -15,12 +15,12 @@ namespace krill::apps::bench {
 namespace {
 
 /// A line of the table.
-struct Variant {
+struct FactorVariant {
   std::string_view name, kernel;
   Factorization kind;
   bool analysis;  ///< the analysis itself is timed
 };
-constexpr Variant all_variants[] = {
+constexpr FactorVariant all_variants[] = {
     {"ILU0", "ilu0", Factorization::ilu0, false},
     {"ILU0 analysis", "ilu0_analysis", Factorization::ilu0, true},
     {"IC0", "ic0", Factorization::ic0, false},
@@ -37,7 +37,7 @@ struct Operands {
   std::unique_ptr<Factor> factor;
   Array<T> rivals;  // the factor's values as the rival has them
 
-  Operands(const Subject<T>& s, const Variant& variant, std::size_t copy)
+  Operands(const BenchSubject<T>& s, const FactorVariant& variant, std::size_t copy)
       : source(source_copy(s, copy)), kind(variant.kind), rivals(nnz(*s.A), "the rival's factor") {
     analyze(s.ctx);
     if (const auto row = factor->structural_zero())
@@ -93,7 +93,7 @@ struct Operands {
 };
 
 template <class T, class Offset>
-Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy) {
+Job<T> make_job(const BenchSubject<T>& s, const FactorVariant& variant, std::size_t copy) {
   auto operands = std::make_shared<Operands<T, Offset>>(s, variant, copy);
   auto* const o = operands.get();
   Job<T> job;
@@ -115,8 +115,8 @@ Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy) {
 }  // namespace
 
 template <class T>
-void bench_factor(const Subject<T>& s) {
-  for (const Variant& variant : all_variants) {
+void bench_factor(const BenchSubject<T>& s) {
+  for (const FactorVariant& variant : all_variants) {
     Row row = s.row("factor", variant.name);
     measure_job<T>(s, row, [&](std::size_t copy) {
       return with_csr(*s.A, [&]<class Offset>(const Csr<T, Offset>&) { return make_job<T, Offset>(s, variant, copy); });
@@ -127,7 +127,7 @@ void bench_factor(const Subject<T>& s) {
 
 template <class T>
 struct FactorBenchInstances {
-  static constexpr auto list = instance<void(const Subject<T>&)>(bench_factor);
+  static constexpr auto list = instance<void(const BenchSubject<T>&)>(bench_factor);
 };
 KRILL_INSTANTIATE(FactorBenchInstances);
 

@@ -13,7 +13,7 @@ namespace krill::apps::bench {
 namespace {
 
 template <class T>
-std::vector<Job<T>> make_jobs(const Subject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
+std::vector<Job<T>> make_jobs(const BenchSubject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
   std::vector<Job<T>> jobs;
   jobs.push_back(make(0));
   const Rotation round = rotation(jobs[0].bytes, cold_bytes(s.ctx), s.warm);
@@ -29,7 +29,7 @@ void require_result(const Job<T>& job) {
 }
 
 template <class T>
-void time_ours(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
+void time_ours(const BenchSubject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
   const Timing timing = measure(s.ctx, jobs.size(), [&](std::size_t i) { jobs[i].run(); });
   if (jobs[0].colors) row.colors = jobs[0].colors();
   require_result(jobs[0]);
@@ -42,8 +42,8 @@ void time_ours(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
 }
 
 template <class T>
-double rival_ms(const Subject<T>& s, Row& row, const std::string& algorithm, const std::vector<Job<T>>& jobs) {
-  std::vector<std::unique_ptr<Run>> runs;
+double rival_ms(const BenchSubject<T>& s, Row& row, const std::string& algorithm, const std::vector<Job<T>>& jobs) {
+  std::vector<std::unique_ptr<RivalRun>> runs;
   runs.reserve(jobs.size());
   for (const Job<T>& job : jobs) runs.push_back(s.rival->prepare(s.ctx, algorithm, job.task));
   const double ms = measure(s.ctx, runs.size(), [&](std::size_t i) { (*runs[i])(); }).ms;
@@ -53,7 +53,7 @@ double rival_ms(const Subject<T>& s, Row& row, const std::string& algorithm, con
 }
 
 template <class T>
-void compete(const Subject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
+void compete(const BenchSubject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
   for (const std::string& algorithm : s.rival->algorithms(jobs[0].task)) {
     row.rival = s.rival->name();
     const std::string problem = failure_of([&] {
@@ -81,12 +81,12 @@ std::string failure_of(const std::function<void()>& f) {
 }
 
 template <class T>
-bool Subject<T>::wants(std::string_view format) const {
+bool BenchSubject<T>::wants(std::string_view format) const {
   return formats.empty() || std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
 template <class T>
-Row Subject<T>::row(std::string_view kernel, std::string_view variant) const {
+Row BenchSubject<T>::row(std::string_view kernel, std::string_view variant) const {
   Row row;
   row.kernel = kernel;
   row.matrix = name;
@@ -98,13 +98,13 @@ Row Subject<T>::row(std::string_view kernel, std::string_view variant) const {
 }
 
 template <class T>
-std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>& s, std::size_t copy) {
+std::shared_ptr<const AnyMatrix<T>> source_copy(const BenchSubject<T>& s, std::size_t copy) {
   if (copy == 0) return s.A;
   return std::make_shared<const AnyMatrix<T>>(with_csr(*s.A, [](const auto& a) { return AnyMatrix<T>(a.clone()); }));
 }
 
 template <class T>
-void measure_job(const Subject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
+void measure_job(const BenchSubject<T>& s, Row& row, const std::function<Job<T>(std::size_t)>& make) {
   row.error = failure_of([&] {
     const std::vector<Job<T>> jobs = make_jobs(s, row, make);
     time_ours(s, row, jobs);
@@ -115,10 +115,10 @@ void measure_job(const Subject<T>& s, Row& row, const std::function<Job<T>(std::
 template <class T>
 struct JobInstances {
   static constexpr std::tuple list{
-      instance<std::shared_ptr<const AnyMatrix<T>>(const Subject<T>&, std::size_t)>(source_copy),
-      instance<void(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t)>&)>(measure_job)};
+      instance<std::shared_ptr<const AnyMatrix<T>>(const BenchSubject<T>&, std::size_t)>(source_copy),
+      instance<void(const BenchSubject<T>&, Row&, const std::function<Job<T>(std::size_t)>&)>(measure_job)};
 };
-KRILL_INSTANTIATE(Subject);
+KRILL_INSTANTIATE(BenchSubject);
 KRILL_INSTANTIATE(JobInstances);
 
 }  // namespace krill::apps::bench

@@ -12,7 +12,7 @@ namespace krill::apps::bench {
 
 /// The matrix under test and all that a kernel's benchmark has to know. A is in CSR form.
 template <class T>
-struct Subject {
+struct BenchSubject {
   Context& ctx;
   std::string name;       ///< of the matrix
   std::string precision;  ///< name of T
@@ -42,12 +42,12 @@ struct Job {
 
 /// The matrix itself as copy 0, else a copy with arrays of its own.
 template <class T>
-std::shared_ptr<const AnyMatrix<T>> source_copy(const Subject<T>&, std::size_t copy);
+std::shared_ptr<const AnyMatrix<T>> source_copy(const BenchSubject<T>&, std::size_t copy);
 
 /// Times as many copies of a job as the cache asks for, then the algorithms of the rival on the same arrays, and fills
 /// in the row. Where make(copy) or the work raises Error, the row gets its text; where the rival does, rival_error.
 template <class T>
-void measure_job(const Subject<T>&, Row&, const std::function<Job<T>(std::size_t copy)>& make);
+void measure_job(const BenchSubject<T>&, Row&, const std::function<Job<T>(std::size_t copy)>& make);
 
 /// Runs f; the text of what it raises, empty where it does not.
 std::string failure_of(const std::function<void()>& f);
@@ -55,21 +55,21 @@ std::string failure_of(const std::function<void()>& f);
 // The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp,
 // color_bench.cpp, solver_bench.cpp.
 template <class T>
-void bench_spmv(const Subject<T>&);
+void bench_spmv(const BenchSubject<T>&);
 template <class T>
-void bench_spmv_dot(const Subject<T>&);
+void bench_spmv_dot(const BenchSubject<T>&);
 template <class T>
-void bench_convert(const Subject<T>&);
+void bench_convert(const BenchSubject<T>&);
 template <class T>
-void bench_csr2csc(const Subject<T>&);
+void bench_csr2csc(const BenchSubject<T>&);
 template <class T>
-void bench_triangular(const Subject<T>&);
+void bench_triangular(const BenchSubject<T>&);
 template <class T>
-void bench_factor(const Subject<T>&);
+void bench_factor(const BenchSubject<T>&);
 template <class T>
-void bench_color(const Subject<T>&);
+void bench_color(const BenchSubject<T>&);
 template <class T, class SolverOptions>
-void bench_solver(const Subject<T>&);
+void bench_solver(const BenchSubject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();

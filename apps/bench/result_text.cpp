@@ -27,14 +27,14 @@ std::string colors_text(const std::optional<std::int64_t>& colors) {
 }
 
 /// Which rows have something to say in a column.
-enum class Of { all, kernels, solvers };
+enum class ShownFor { all, kernels, solvers };
 
 struct Column {
   const char* head;
   std::size_t width;  ///< 0: that of the names it will hold
   bool right;         ///< numbers
   std::string (*text)(const Row&);
-  Of of = Of::all;
+  ShownFor of = ShownFor::all;
 };
 
 /// What a row says after its kernel; the terminal and Markdown show the same.
@@ -48,11 +48,11 @@ constexpr Column columns[] = {
     {"GB/s", 7, true, [](const Row& r) { return number(r.gbps, "{:.1f}"); }},
     {"ceiling", 8, true, [](const Row& r) { return percent(r.ceiling_share); }},
     {"setup ms", 8, true, [](const Row& r) { return milliseconds(r.setup_ms); }},
-    {"total ms", 8, true, [](const Row& r) { return milliseconds(r.total_ms); }, Of::solvers},
+    {"total ms", 8, true, [](const Row& r) { return milliseconds(r.total_ms); }, ShownFor::solvers},
     {"iterations", 10, true, [](const Row& r) { return r.iterations ? std::to_string(*r.iterations) : ""; },
-     Of::solvers},
-    {"ms each", 7, true, [](const Row& r) { return milliseconds(r.iteration_ms); }, Of::solvers},
-    {"break-even", 10, true, [](const Row& r) { return number(r.break_even, "{:.0f}"); }, Of::kernels},
+     ShownFor::solvers},
+    {"ms each", 7, true, [](const Row& r) { return milliseconds(r.iteration_ms); }, ShownFor::solvers},
+    {"break-even", 10, true, [](const Row& r) { return number(r.break_even, "{:.0f}"); }, ShownFor::kernels},
     {"rival ms", 8, true, [](const Row& r) { return milliseconds(r.rival_ms); }},
     {"ratio", 6, true, [](const Row& r) { return number(r.ratio, "{:.2f}"); }},
     {"rival", 0, false,
@@ -66,7 +66,7 @@ constexpr std::size_t names = 3;  // columns that a row without a time has, too
 constexpr std::size_t kernel_width = 10;
 
 bool is_shown(const Column& column, RowKinds kinds) {
-  return column.of == Of::all || (column.of == Of::kernels ? kinds.kernels : kinds.solvers);
+  return column.of == ShownFor::all || (column.of == ShownFor::kernels ? kinds.kernels : kinds.solvers);
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {

@@ -12,7 +12,7 @@
 namespace krill::apps::bench {
 
 /// One call of a kernel, as both Krill and the rival are to make it. What a kernel does not use is null. All of it has
-/// to outlive the rival's Run.
+/// to outlive the rival's RivalRun.
 template <class T>
 struct Task {
   /// "spmv" (y = A x), "csr2csc", "csr2coo", "coo2csr", "triangular" (A y = x), "triangular_many" (8 columns),
@@ -29,9 +29,9 @@ struct Task {
 };
 
 /// A task with all that its algorithm prepares in advance.
-class Run {
+class RivalRun {
  public:
-  virtual ~Run() = default;
+  virtual ~RivalRun() = default;
   virtual void operator()() = 0;  ///< asynchronous on CUDA; raises Error
 };
 
@@ -46,7 +46,7 @@ struct SolveTask {
 };
 
 /// A solve with all that is done once a matrix.
-class SolveRun : public Run {
+class SolveRun : public RivalRun {
  public:
   virtual std::string variant() const = 0;
   /// Of the last call; nothing where it did not converge.
@@ -60,7 +60,7 @@ class Rival {
   virtual std::string name() const = 0;
   /// Those that do the task's kernel on the task's format; none where the rival has no such thing.
   virtual std::vector<std::string> algorithms(const Task<T>&) const = 0;
-  virtual std::unique_ptr<Run> prepare(Context&, const std::string& algorithm, const Task<T>&) const = 0;
+  virtual std::unique_ptr<RivalRun> prepare(Context&, const std::string& algorithm, const Task<T>&) const = 0;
   /// Null where the rival has no such solver or preconditioner.
   virtual std::unique_ptr<SolveRun> prepare_solve(Context&, const SolveTask<T>&) const { return nullptr; }
 };

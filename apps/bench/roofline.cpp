@@ -47,18 +47,18 @@ std::vector<Kernel> kernels_of(const Result& result) {
   return kernels;
 }
 
-struct Range {
+struct PlotRange {
   double min = std::numeric_limits<double>::infinity(), max = 0;
   void include(double value) { min = std::min(min, value), max = std::max(max, value); }
   /// With some room, and at least a decade, so that one mark stands in the middle.
-  Range widened(double factor) const {
+  PlotRange widened(double factor) const {
     const double middle = std::sqrt(min * max), reach = std::max(factor * std::sqrt(max / min), std::sqrt(10.0));
     return {middle / reach, middle * reach};
   }
 };
 
 /// 0.05, 0.1, 0.2, 0.5, ... as tics: numbers that people read, in place of powers of ten.
-std::string tics(const Range& range) {
+std::string tics(const PlotRange& range) {
   std::string text;
   for (int decade = static_cast<int>(std::floor(std::log10(range.min))); std::pow(10.0, decade) <= range.max; ++decade)
     for (const int lead : {1, 2, 5}) {
@@ -88,7 +88,7 @@ std::vector<Ceiling> ceilings_of(const Ceilings& c) {
 std::string roofline_script(const Result& result) {
   const std::vector<Kernel> kernels = kernels_of(result);
   const std::vector<Ceiling> ceilings = ceilings_of(result.ceilings);
-  Range x, y;
+  PlotRange x, y;
   for (const Kernel& kernel : kernels)
     for (const Point& point : kernel.points) x.include(point.intensity), y.include(point.gflops);
   if (kernels.empty()) x = y = {0.1, 1};

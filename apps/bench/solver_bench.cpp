@@ -74,7 +74,7 @@ class Setup {
 template <class T>
 class SolverBench {
  public:
-  SolverBench(const Subject<T>& subject, SolverOptions options)
+  SolverBench(const BenchSubject<T>& subject, SolverOptions options)
       : s_(subject),
         options_(std::move(options)),
         kernel_(type_name(options_)),
@@ -158,7 +158,7 @@ class SolverBench {
     });
   }
 
-  const Subject<T>& s_;
+  const BenchSubject<T>& s_;
   SolverOptions options_;
   std::string_view kernel_;
   Array<T> b_, x_;
@@ -167,7 +167,7 @@ class SolverBench {
 }  // namespace
 
 template <class T, class Options>
-void bench_solver(const Subject<T>& s) {
+void bench_solver(const BenchSubject<T>& s) {
   SolverBench<T>(s, limited<T>(Options{})).run();
 }
 

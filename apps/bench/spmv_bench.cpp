@@ -22,7 +22,7 @@ namespace {
 
 /// A matrix, or a plan made of one, that is ready to be multiplied with.
 template <class T>
-struct Product {
+struct TimedProduct {
   std::shared_ptr<const AnyMatrix<T>> matrix;  ///< null where the product has no matrix of a known format
   std::function<void(Context&, const Array<T>& x, Array<T>& y, const Dots<T>&)> apply;
   double bytes;  ///< of the matrix, in the form in which it is read
@@ -30,8 +30,8 @@ struct Product {
 
 /// A plan of the matrix, which keeps both.
 template <class T>
-Product<T> planned(Context& ctx, const std::shared_ptr<const AnyMatrix<T>>& A,
-                   SpmvMethod method = SpmvMethod::in_place) {
+TimedProduct<T> planned(Context& ctx, const std::shared_ptr<const AnyMatrix<T>>& A,
+                        SpmvMethod method = SpmvMethod::in_place) {
   const auto plan = std::make_shared<const SpmvPlan<T>>(ctx, *A, Op::none, method);
   const auto apply = [A, plan](Context& on, const Array<T>& x, Array<T>& y, const Dots<T>& dots) {
     plan->apply(on, 1.0, x, 0.0, y, dots);
@@ -43,14 +43,14 @@ Product<T> planned(Context& ctx, const std::shared_ptr<const AnyMatrix<T>>& A,
 
 /// A way to hold the matrix, under the name that rows and --format use.
 template <class T>
-struct Variant {
+struct ProductVariant {
   std::string name;
-  std::function<Product<T>(const Subject<T>&, std::size_t copy)> make;
+  std::function<TimedProduct<T>(const BenchSubject<T>&, std::size_t copy)> make;
 };
 
 /// The matrix in a format.
 template <class T>
-Product<T> converted(const Subject<T>& s, Format format) {
+TimedProduct<T> converted(const BenchSubject<T>& s, Format format) {
   return with_csr(*s.A, [&](const auto& csr) {
     return planned<T>(s.ctx, std::make_shared<const AnyMatrix<T>>(convert_format(s.ctx, csr, format, {})));
   });
@@ -58,16 +58,16 @@ Product<T> converted(const Subject<T>& s, Format format) {
 
 /// The first one is what the others have to beat.
 template <class T>
-const std::vector<Variant<T>>& variants() {
-  static const std::vector<Variant<T>> all = [] {
-    std::vector<Variant<T>> some{
-        {"csr", [](const Subject<T>& s, std::size_t copy) { return planned<T>(s.ctx, source_copy(s, copy)); }},
-        {"auto", [](const Subject<T>& s, std::size_t copy) {
+const std::vector<ProductVariant<T>>& variants() {
+  static const std::vector<ProductVariant<T>> all = [] {
+    std::vector<ProductVariant<T>> some{
+        {"csr", [](const BenchSubject<T>& s, std::size_t copy) { return planned<T>(s.ctx, source_copy(s, copy)); }},
+        {"auto", [](const BenchSubject<T>& s, std::size_t copy) {
            return planned<T>(s.ctx, source_copy(s, copy), SpmvMethod::automatic);
          }}};
     for (const NamedFormat& named : format_samples(in_bench))
-      some.push_back(
-          {named.name, [format = named.format](const Subject<T>& s, std::size_t) { return converted(s, format); }});
+      some.push_back({named.name,
+                      [format = named.format](const BenchSubject<T>& s, std::size_t) { return converted(s, format); }});
     return some;
   }();
   return all;
@@ -76,7 +76,7 @@ const std::vector<Variant<T>>& variants() {
 template <class T>
 class SpmvBench {
  public:
-  SpmvBench(const Subject<T>& subject, bool with_dot)
+  SpmvBench(const BenchSubject<T>& subject, bool with_dot)
       : s_(subject),
         with_dot_(with_dot),
         reference_(rows(*s_.A), "reference"),
@@ -89,7 +89,7 @@ class SpmvBench {
       row.error = "x and y are of different sizes, as the matrix is not square";
       return s_.report(row);
     }
-    for (const Variant<T>& variant : variants<T>()) {
+    for (const ProductVariant<T>& variant : variants<T>()) {
       const bool baseline = &variant == &variants<T>().front();
       if (!baseline && !s_.wants(variant.name)) continue;
       Row row = measured(variant);
@@ -102,7 +102,7 @@ class SpmvBench {
   }
 
  private:
-  Row measured(const Variant<T>& variant) {
+  Row measured(const ProductVariant<T>& variant) {
     Row row = s_.row(with_dot_ ? "spmv_dot" : "spmv", variant.name);
     measure_job<T>(
         s_, row, [&](std::size_t copy) { return job(copy == 0 ? timed(variant, row) : variant.make(s_, copy), copy); });
@@ -111,8 +111,8 @@ class SpmvBench {
   }
 
   /// The quicker of two times: the first one finds caches, workspace and the device's memory unprepared.
-  Product<T> timed(const Variant<T>& variant, Row& row) {
-    Product<T> product;
+  TimedProduct<T> timed(const ProductVariant<T>& variant, Row& row) {
+    TimedProduct<T> product;
     const auto build = [&] {
       product = {};
       return once_ms(s_.ctx, [&] { product = variant.make(s_, 0); });
@@ -122,8 +122,8 @@ class SpmvBench {
     return product;
   }
 
-  Job<T> job(Product<T> made, std::size_t copy) {
-    const auto product = std::make_shared<const Product<T>>(std::move(made));
+  Job<T> job(TimedProduct<T> made, std::size_t copy) {
+    const auto product = std::make_shared<const TimedProduct<T>>(std::move(made));
     const Array<T>& x = vector_of(x_, copy, cols(*s_.A), "x");
     Array<T>& y = vector_of(y_, copy, rows(*s_.A), "y");
     Job<T> job;
@@ -183,7 +183,7 @@ class SpmvBench {
     row.ratio = *row.rival_ms / *row.ms;
   }
 
-  const Subject<T>& s_;
+  const BenchSubject<T>& s_;
   bool with_dot_;
   std::deque<Array<T>> x_, y_;
   Array<T> reference_, difference_;
@@ -195,12 +195,12 @@ class SpmvBench {
 }  // namespace
 
 template <class T>
-void bench_spmv(const Subject<T>& s) {
+void bench_spmv(const BenchSubject<T>& s) {
   SpmvBench<T>(s, false).run();
 }
 
 template <class T>
-void bench_spmv_dot(const Subject<T>& s) {
+void bench_spmv_dot(const BenchSubject<T>& s) {
   SpmvBench<T>(s, true).run();
 }
 
@@ -212,8 +212,8 @@ std::vector<std::string> spmv_formats() {
 
 template <class T>
 struct SpmvBenchInstances {
-  static constexpr std::tuple list{instance<void(const Subject<T>&)>(bench_spmv),
-                                   instance<void(const Subject<T>&)>(bench_spmv_dot)};
+  static constexpr std::tuple list{instance<void(const BenchSubject<T>&)>(bench_spmv),
+                                   instance<void(const BenchSubject<T>&)>(bench_spmv_dot)};
 };
 KRILL_INSTANTIATE(SpmvBenchInstances);
 

@@ -19,13 +19,13 @@ namespace krill::apps::bench {
 namespace {
 
 /// A line of the table. Nobody else has approximate solves, so no kernel of a rival.
-struct Variant {
+struct SolveVariant {
   std::string_view name, kernel;
   Fill fill;
   std::int32_t columns;  ///< 0: the plan itself is timed
   std::optional<ApproximateOptions> approximate = {};
 };
-constexpr Variant all_variants[] = {
+constexpr SolveVariant all_variants[] = {
     {"L solve", "triangular", Fill::lower, 1},
     {"U solve", "triangular", Fill::upper, 1},
     {"L solve, 8 columns", "triangular_many", Fill::lower, 8},
@@ -46,7 +46,7 @@ struct Operands {
   std::unique_ptr<Plan> plan;
   Dense<T> b, x;
 
-  Operands(const Subject<T>& s, const Variant& variant, std::size_t copy, const Options& wanted)
+  Operands(const BenchSubject<T>& s, const SolveVariant& variant, std::size_t copy, const Options& wanted)
       : source(source_copy(s, copy)),
         triangle{variant.fill},
         options(wanted),
@@ -118,7 +118,7 @@ struct Operands {
 
 /// The bytes of approximate solves are those of exact ones, so that rates compare.
 template <class T, class Offset, class Options>
-Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy, const Options& options) {
+Job<T> make_job(const BenchSubject<T>& s, const SolveVariant& variant, std::size_t copy, const Options& options) {
   auto operands = std::make_shared<Operands<T, Offset, Options>>(s, variant, copy, options);
   auto* const o = operands.get();
   Job<T> job;
@@ -140,8 +140,8 @@ Job<T> make_job(const Subject<T>& s, const Variant& variant, std::size_t copy, c
 }  // namespace
 
 template <class T>
-void bench_triangular(const Subject<T>& s) {
-  for (const Variant& variant : all_variants) {
+void bench_triangular(const BenchSubject<T>& s) {
+  for (const SolveVariant& variant : all_variants) {
     Row row = s.row("triangular", variant.name);
     if (rows(*s.A) != cols(*s.A)) {
       row.error = "the matrix is not square";
@@ -159,7 +159,7 @@ void bench_triangular(const Subject<T>& s) {
 
 template <class T>
 struct TriangularBenchInstances {
-  static constexpr auto list = instance<void(const Subject<T>&)>(bench_triangular);
+  static constexpr auto list = instance<void(const BenchSubject<T>&)>(bench_triangular);
 };
 KRILL_INSTANTIATE(TriangularBenchInstances);
 

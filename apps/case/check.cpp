@@ -72,7 +72,7 @@ class Checker {
  private:
   using Words = std::set<std::string>;
 
-  void report(const Place& at, std::string message) {
+  void report(const SourcePlace& at, std::string message) {
     found_.push_back({at.source, at.line, at.column, std::move(message)});
   }
   void refuse(const YamlNode& node, const std::string& path, const std::string& expected,

@@ -43,7 +43,7 @@ void append_variant(const std::string& name, const YamlNode& part, std::vector<N
 
 }  // namespace
 
-YamlNode word(const std::string& text, const Place& place) {
+YamlNode word(const std::string& text, const SourcePlace& place) {
   YamlNode node;
   node.kind = YamlNode::Kind::scalar;
   node.text = text;

@@ -10,7 +10,7 @@ namespace krill::apps {
 
 /// A map with one key, and a scalar.
 YamlNode section(const std::string& key, YamlNode value);
-YamlNode word(const std::string& text, const Place& place);
+YamlNode word(const std::string& text, const SourcePlace& place);
 
 /// What `over` says in the place of what `under` says, where it says anything: sections are merged key by key. Where a
 /// section gets another type, keys that are not the new one's are dropped.

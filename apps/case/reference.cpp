@@ -14,7 +14,7 @@ namespace krill::apps {
 namespace {
 
 /// A key with the path to it and with those of the path's alternatives that have it.
-struct Entry {
+struct KeyEntry {
   std::string path;
   const Key* key;
   std::vector<std::string> users;  ///< "solver type gmres"
@@ -23,15 +23,15 @@ struct Entry {
 bool same(const Key& a, const Key& b) { return a.doc == b.doc && a.kind == b.kind && a.fallback == b.fallback; }
 
 /// All keys of a case file, sections and variants included, and of sweeps; keys that alternatives share are there once.
-std::vector<Entry> all_entries(const std::vector<Key>& of_sweeps) {
-  std::vector<Entry> entries;
+std::vector<KeyEntry> all_entries(const std::vector<Key>& of_sweeps) {
+  std::vector<KeyEntry> entries;
   const auto walk = [&](const auto& self, const std::vector<Key>& keys, const std::string& path,
                         const std::string& user, const Within& within) -> void {
     for (const Key& key : keys) {
       const std::string name = path + key.name;
       const auto known = std::find_if(entries.begin(), entries.end(),
-                                      [&](const Entry& e) { return e.path == name && same(*e.key, key); });
-      Entry& entry = known == entries.end() ? entries.emplace_back(Entry{name, &key, {}}) : *known;
+                                      [&](const KeyEntry& e) { return e.path == name && same(*e.key, key); });
+      KeyEntry& entry = known == entries.end() ? entries.emplace_back(KeyEntry{name, &key, {}}) : *known;
       if (!user.empty()) entry.users.push_back(user);
       self(self, key.keys, name + ".", user, within);
       for (const Alternative& one : key.alternatives)
@@ -176,7 +176,7 @@ std::string value_text(const Key& key) {
                                         : "default " + fallback);
 }
 
-std::string describe_entry(const Entry& entry) {
+std::string describe_entry(const KeyEntry& entry) {
   const Key& key = *entry.key;
   std::string text = fmt::format("{}\n  {}\n  {}\n", entry.path, wrapped(key.doc, 2), wrapped(value_text(key), 2));
   if (!entry.users.empty()) text += fmt::format("  {}\n", wrapped("with " + enumerate(entry.users), 2));
@@ -232,7 +232,7 @@ std::string case_reference() {
 
 std::vector<std::string> explained_words(const std::vector<Key>& of_sweeps) {
   std::set<std::string> known;
-  for (const Entry& entry : all_entries(of_sweeps)) {
+  for (const KeyEntry& entry : all_entries(of_sweeps)) {
     known.insert({entry.path, entry.key->name});
     for (const Alternative& one : entry.key->alternatives)
       if (!one.type.empty()) known.insert(one.type);
@@ -243,7 +243,7 @@ std::vector<std::string> explained_words(const std::vector<Key>& of_sweeps) {
 std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
-  for (const Entry& entry : all_entries(of_sweeps)) {
+  for (const KeyEntry& entry : all_entries(of_sweeps)) {
     if (entry.path == name || entry.path.ends_with("." + name)) add(describe_entry(entry));
     for (const Alternative& one : entry.key->alternatives)
       if (one.type == name && !name.empty()) add(describe_alternative(*entry.key, one));

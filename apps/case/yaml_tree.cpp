@@ -81,15 +81,15 @@ class TreeBuilder final : public YAML::EventHandler {
     node.place = place(mark);
     return node;
   }
-  Place place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
-  void report(const Place& at, std::string message) {
+  SourcePlace place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
+  void report(const SourcePlace& at, std::string message) {
     found_.push_back({at.source, at.line, at.column, std::move(message)});
   }
   void check_tag(const std::string& tag, const YAML::Mark& mark) {
     if (tag.size() > 1 && !tag.starts_with("tag:yaml.org,2002:"))
       report(place(mark), fmt::format("the tag {} means nothing here; leave it out", in_quotes(tag)));
   }
-  void count(const YamlNode& node, const Place& at) {
+  void count(const YamlNode& node, const SourcePlace& at) {
     if (++nodes_ > max_nodes) {
       report(at, fmt::format("more than {} values, counted with what aliases repeat; no case has so many", max_nodes));
       throw GivenUp();
@@ -239,7 +239,7 @@ YamlNode read_yaml(const std::string& text, const std::string& source, std::vect
     YamlNode first = std::move(builder.root);
     builder.root = {};
     if (parser.HandleNextDocument(builder)) {
-      const Place& at = builder.root.place;
+      const SourcePlace& at = builder.root.place;
       found.push_back({source, at.line, at.column, "a second document begins here; a case is one document"});
     }
     return first;

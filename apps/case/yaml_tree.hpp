@@ -9,7 +9,7 @@
 namespace krill::apps {
 
 /// Where something was written. Lines and columns count from 1; 0: in an option of the command line.
-struct Place {
+struct SourcePlace {
   std::string source;
   int line = 0, column = 0;
 };
@@ -22,7 +22,7 @@ struct YamlNode {
   Kind kind = Kind::null;
   bool quoted = false;  ///< a scalar that is text whatever it looks like
   std::string text;     ///< of a scalar
-  Place place;
+  SourcePlace place;
   std::vector<YamlNode> items;     ///< of a sequence
   std::vector<YamlEntry> entries;  ///< of a map: keys are scalars, each there once
 

@@ -54,9 +54,9 @@ LoadedCase read_case(const SolveCommand& command) {
 }
 
 /// One `krill solve` from the loaded case to the exit code.
-class Run {
+class SolveProgram {
  public:
-  Run(const SolveCommand& command, Interruption& interruption)
+  SolveProgram(const SolveCommand& command, Interruption& interruption)
       : voice_(command), interruption_(interruption), json_(command.json) {
     LoadedCase loaded = read_case(command);
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
@@ -171,7 +171,7 @@ int run_solve(const SolveCommand& command) {
     return 0;
   }
   Interruption interruption(while_reading);
-  return Run(command, interruption).go();
+  return SolveProgram(command, interruption).go();
 }
 
 }  // namespace krill::apps

@@ -25,9 +25,9 @@ using verify::Ledger;
 constexpr std::int64_t max_shown_failures = 10;
 
 /// One `krill verify`.
-class Run {
+class VerifyProgram {
  public:
-  explicit Run(const VerifyCommand& command) : command_(command), out_(command.json ? stderr : stdout) {
+  explicit VerifyProgram(const VerifyCommand& command) : command_(command), out_(command.json ? stderr : stdout) {
     run_.started_at = utc_now();
     run_.ledger = Ledger([this](const Check& check) { saw(check); });
   }
@@ -135,7 +135,7 @@ class Run {
   const VerifyCommand& command_;
   std::FILE* out_;
   Stopwatch clock_;
-  verify::Verification run_;
+  verify::VerifyResult run_;
   std::string folder_;
   std::int64_t failures_ = 0;
 };
@@ -148,7 +148,7 @@ int run_verify(const VerifyCommand& command) {
                                       : "verify: a case is missing; expected CASE.yaml, or --all for the gallery");
   if (command.all && !(command.overrides.empty() && command.variant.empty()))
     throw InvalidArgument("verify: --set and --variant change a case, and --all has none");
-  return Run(command).go();
+  return VerifyProgram(command).go();
 }
 
 }  // namespace krill::apps

@@ -41,8 +41,8 @@ std::string value_text(const Cost& cost, Use use) {
 
 }  // namespace
 
-Verdict judge(const Evaluation& all, const System& system) {
-  Verdict verdict;
+SystemVerdict judge(const Evaluation& all, const System& system) {
+  SystemVerdict verdict;
   for (const std::size_t r : system.runs) {
     if (!all.runs[r].outcome.converged()) continue;
     verdict.solved.push_back(r);
@@ -59,7 +59,7 @@ Verdict judge(const Evaluation& all, const System& system) {
 }
 
 std::vector<std::size_t> finalists(const Evaluation& all, const System& system) {
-  const Verdict verdict = judge(all, system);
+  const SystemVerdict verdict = judge(all, system);
   std::vector<Cost> costs = verdict.costs;
   for (std::size_t k = 0; k < costs.size(); ++k) {
     const Outcome& outcome = all.runs[verdict.solved[k]].outcome;
@@ -99,7 +99,7 @@ Overall judge_together(const Evaluation& all) {
 
 std::optional<std::size_t> best_run(const Evaluation& all) {
   if (all.systems.size() == 1) {
-    const Verdict verdict = judge(all, all.systems.front());
+    const SystemVerdict verdict = judge(all, all.systems.front());
     if (verdict.solved.empty()) return {};
     return verdict.chosen(Use::one_solve);
   }
@@ -112,9 +112,9 @@ std::optional<std::size_t> best_run(const Evaluation& all) {
   return {};
 }
 
-std::string sentence(const Evaluation& all, const Verdict& verdict, Use use) {
+std::string sentence(const Evaluation& all, const SystemVerdict& verdict, Use use) {
   if (verdict.solved.empty()) return {};
-  const Choice& choice = verdict.choices[static_cast<std::size_t>(use)];
+  const Recommendation& choice = verdict.choices[static_cast<std::size_t>(use)];
   const auto& order = verdict.rankings[static_cast<std::size_t>(use)];
   const auto name = [&](std::size_t place) { return all.runs[verdict.solved[place]].method; };
   const Cost& cost = verdict.costs[choice.chosen];

@@ -40,17 +40,17 @@ struct Evaluation {
 
 /// What the runs of one system say; nothing but empty lists where none converged. Numbers of runs are indices of
 /// Evaluation::runs.
-struct Verdict {
+struct SystemVerdict {
   std::vector<std::size_t> solved;  ///< runs that converged; all below goes by their places here
   std::vector<Cost> costs;
   std::array<std::vector<std::size_t>, 3> rankings;
-  std::array<Choice, 3> choices;
+  std::array<Recommendation, 3> choices;
   std::vector<bool> pareto;
   std::vector<Step> envelope;
 
   std::size_t chosen(Use use) const { return solved[choices[static_cast<std::size_t>(use)].chosen]; }
 };
-Verdict judge(const Evaluation&, const System&);
+SystemVerdict judge(const Evaluation&, const System&);
 
 /// Runs close enough to the best for one or for many solves that another measurement may change the order, going by the
 /// quickest time of each: one that something else slowed down may be the best.
@@ -67,7 +67,7 @@ Overall judge_together(const Evaluation&);
 std::optional<std::size_t> best_run(const Evaluation&);
 
 /// One sentence for each use with the numbers behind it; empty where none converged.
-std::string sentence(const Evaluation&, const Verdict&, Use);
+std::string sentence(const Evaluation&, const SystemVerdict&, Use);
 std::string sentence(const Overall&, std::size_t systems, Use);
 
 /// "12 ms", "1.5 s"

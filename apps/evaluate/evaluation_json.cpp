@@ -57,7 +57,7 @@ Json system_json(const Evaluation& all, const System& system, Json& runs) {
       std::ranges::find_if(system.runs, [&](std::size_t r) { return !all.runs[r].outcome.matrix.is_null(); });
   json["matrix_properties"] = told == system.runs.end() ? Json() : all.runs[*told].outcome.matrix;
   json["runs"] = system.runs;
-  const Verdict verdict = judge(all, system);
+  const SystemVerdict verdict = judge(all, system);
   if (verdict.solved.empty()) {
     json["recommendation"] = Json();
     return json;

@@ -31,7 +31,7 @@ struct Trial {
 };
 using Trials = std::vector<Trial>;
 template <class Options>
-struct Of {};
+struct TrialsOf {};
 
 constexpr Portfolio quick = Portfolio::quick, standard = Portfolio::standard, thorough = Portfolio::thorough;
 constexpr std::string_view by_color = "ordering: {type: color}", by_bandwidth = "ordering: {type: rcm}",
@@ -42,30 +42,30 @@ constexpr std::string_view in_float32 = "precision: float32", with_jacobi = "tri
 
 // What is worth a try of each preconditioner, the most promising first. One without an overload does not compile.
 
-Trials trials(Of<AutoPreconditioner>) { return {}; }
-Trials trials(Of<NoPreconditioner>) {
+Trials trials(TrialsOf<AutoPreconditioner>) { return {}; }
+Trials trials(TrialsOf<NoPreconditioner>) {
   return {{standard, pcg}, {standard, bicgstab}, {standard, gmres}, {thorough, long_gmres, {}, by_ruiz}};
 }
-Trials trials(Of<JacobiOptions>) {
+Trials trials(TrialsOf<JacobiOptions>) {
   return {{quick, pcg}, {quick, bicgstab}, {quick, gmres}, {thorough, bicgstab, {}, by_ruiz}, {thorough, long_gmres}};
 }
-Trials trials(Of<BlockJacobiOptions>) {
+Trials trials(TrialsOf<BlockJacobiOptions>) {
   return {{quick, pcg}, {standard, bicgstab}, {thorough, pcg, in_float32}, {thorough, gmres}};
 }
-Trials trials(Of<ChebyshevOptions>) {
+Trials trials(TrialsOf<ChebyshevOptions>) {
   return {{quick, pcg, "degree: 4"},
           {standard, pcg, "degree: 8"},
           {standard, pcg, "degree: 4, precision: float32"},
           {thorough, pcg, "degree: 16"},
           {thorough, pcg, {}, by_ruiz}};
 }
-Trials trials(Of<GaussSeidelOptions>) {
+Trials trials(TrialsOf<GaussSeidelOptions>) {
   return {{standard, bicgstab, "direction: forward"}, {thorough, bicgstab, "direction: forward", by_color}};
 }
-Trials trials(Of<SsorOptions>) {
+Trials trials(TrialsOf<SsorOptions>) {
   return {{standard, pcg}, {standard, pcg, {}, by_color}, {thorough, pcg, "omega: 1.5"}};
 }
-Trials trials(Of<Ilu0Options>) {
+Trials trials(TrialsOf<Ilu0Options>) {
   return {{quick, bicgstab},
           {quick, gmres},
           {quick, bicgstab, {}, by_color},
@@ -79,7 +79,7 @@ Trials trials(Of<Ilu0Options>) {
           {thorough, bicgstab, with_isai},
           {thorough, gmres, {}, by_color}};
 }
-Trials trials(Of<Ic0Options>) {
+Trials trials(TrialsOf<Ic0Options>) {
   return {{quick, pcg},
           {quick, pcg, {}, by_color},
           {standard, pcg, in_float32},
@@ -91,26 +91,26 @@ Trials trials(Of<Ic0Options>) {
           {thorough, pcg, {}, by_diagonal},
           {thorough, gmres_where_definite}};
 }
-Trials trials(Of<Bilu0Options>) { return {{thorough, bicgstab}}; }
-Trials trials(Of<Bic0Options>) { return {{thorough, pcg}}; }
-Trials trials(Of<Parilu0Options>) { return {{standard, bicgstab, with_isai}, {thorough, bicgstab}}; }
-Trials trials(Of<Paric0Options>) { return {{standard, pcg, with_isai}, {thorough, pcg}}; }
-Trials trials(Of<IsaiOptions>) { return {{standard, pcg}, {standard, bicgstab}}; }
+Trials trials(TrialsOf<Bilu0Options>) { return {{thorough, bicgstab}}; }
+Trials trials(TrialsOf<Bic0Options>) { return {{thorough, pcg}}; }
+Trials trials(TrialsOf<Parilu0Options>) { return {{standard, bicgstab, with_isai}, {thorough, bicgstab}}; }
+Trials trials(TrialsOf<Paric0Options>) { return {{standard, pcg, with_isai}, {thorough, pcg}}; }
+Trials trials(TrialsOf<IsaiOptions>) { return {{standard, pcg}, {standard, bicgstab}}; }
 
 /// "{type: chebyshev, degree: 4}"
 std::string section(std::string_view type, std::string_view settings) {
   return fmt::format("{{type: {}{}{}}}", type, settings.empty() ? "" : ", ", settings);
 }
 
-struct Entry {
+struct PortfolioEntry {
   Portfolio min;
   SystemKind kind;
   std::string text;
 };
 template <class Options>
-std::vector<Entry> entries_of() {
-  std::vector<Entry> entries;
-  for (const Trial& t : trials(Of<Options>()))
+std::vector<PortfolioEntry> entries_of() {
+  std::vector<PortfolioEntry> entries;
+  for (const Trial& t : trials(TrialsOf<Options>()))
     entries.push_back({t.min, t.way.kind,
                        fmt::format("{{solver: {}, preconditioner: {}{}{}}}", section(t.way.solver, t.way.settings),
                                    section(Options::type, t.settings), t.rest.empty() ? "" : ", ", t.rest)});
@@ -119,8 +119,8 @@ std::vector<Entry> entries_of() {
 
 /// Of all preconditioners, the last in the library's list first: the strong ones stand there.
 template <class... Options>
-std::vector<Entry> all_entries(std::type_identity<std::variant<Options...>>) {
-  std::vector<Entry> all;
+std::vector<PortfolioEntry> all_entries(std::type_identity<std::variant<Options...>>) {
+  std::vector<PortfolioEntry> all;
   for (const auto& some : {entries_of<Options>()...}) all.insert(all.begin(), some.begin(), some.end());
   return all;
 }
@@ -136,9 +136,9 @@ SystemKind system_kind(const MatrixProperties& m, Assume assume) {
 std::vector<std::string> portfolio(Portfolio level, SystemKind kind) {
   std::vector<std::string> texts;
   if (level < Portfolio::quick) return texts;
-  const std::vector<Entry> entries = all_entries(std::type_identity<PreconditionerOptions>());
+  const std::vector<PortfolioEntry> entries = all_entries(std::type_identity<PreconditionerOptions>());
   for (const Portfolio now : {quick, standard, thorough})
-    for (const Entry& entry : entries)
+    for (const PortfolioEntry& entry : entries)
       if (entry.min == now && now <= level && entry.kind == kind) texts.push_back(entry.text);
   return texts;
 }

@@ -38,9 +38,9 @@ std::vector<std::size_t> ranking(std::span<const Cost> costs, Use use) {
   return order;
 }
 
-Choice choose(std::span<const Cost> costs, Use use) {
+Recommendation choose(std::span<const Cost> costs, Use use) {
   const auto order = ranking(costs, use);
-  Choice choice{order.front(), order.front(), {}};
+  Recommendation choice{order.front(), order.front(), {}};
   const Cost& best = costs[choice.fastest];
   for (const std::size_t k : order) {
     const double more = value(costs[k], use) - value(best, use);

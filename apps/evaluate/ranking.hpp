@@ -33,11 +33,11 @@ double noise(const Cost&, Use);
 
 /// Whom to recommend, of one or more: the simplest of those that cannot be told from the best. Two cannot be told apart
 /// where their values differ by less than their noise together, and by less than 5 %.
-struct Choice {
+struct Recommendation {
   std::size_t chosen = 0, fastest = 0;
   std::vector<std::size_t> ties;  ///< the others that cannot be told from the fastest
 };
-Choice choose(std::span<const Cost>, Use);
+Recommendation choose(std::span<const Cost>, Use);
 
 /// Those that no other one beats or equals in set-up, solve and bytes together while it is better in one of them.
 std::vector<bool> pareto_set(std::span<const Cost>);

@@ -14,7 +14,7 @@ std::string shortened(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 3) + "...";
 }
 
-std::string ranking_table(const Evaluation& all, const Verdict& verdict) {
+std::string ranking_table(const Evaluation& all, const SystemVerdict& verdict) {
   const auto& order = verdict.rankings.front();
   std::size_t width = 7;
   for (const std::size_t k : order) width = std::max(width, all.runs[verdict.solved[k]].method.size());
@@ -46,7 +46,7 @@ std::string failures(const Evaluation& all, const System& system) {
 
 std::string system_text(const Evaluation& all, const System& system) {
   std::string text = fmt::format("\n{}\n", system.name);
-  const Verdict verdict = judge(all, system);
+  const SystemVerdict verdict = judge(all, system);
   if (!verdict.solved.empty()) text += ranking_table(all, verdict);
   text += failures(all, system);
   for (const Use use : all_uses)

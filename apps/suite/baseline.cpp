@@ -74,7 +74,7 @@ double rounded_up(double value) {
 
 }  // namespace
 
-Baseline read_baseline(const std::string& path) {
+ExpectedResults read_baseline(const std::string& path) {
   std::vector<Diagnostic> found;
   const YamlNode root = read_yaml(read_yaml_text(path), path, found);
   if (!found.empty() && root.kind != YamlNode::Kind::map) refuse_if_any(found);
@@ -83,7 +83,7 @@ Baseline read_baseline(const std::string& path) {
   const YamlNode* cases = root.find("cases");
   if (!cases || cases->kind != YamlNode::Kind::map)
     refuse(cases ? *cases : root, "cases has to be a section: an expectation for each case", found);
-  Baseline baseline;
+  ExpectedResults baseline;
   if (cases)
     for (const YamlEntry& entry : cases->entries) baseline[entry.key.text] = checked(entry, found);
   refuse_if_any(std::move(found));

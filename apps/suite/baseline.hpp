@@ -39,10 +39,10 @@ void describe(Fields& fields, Expectation& o) {
 }
 
 /// Expectations by the case's path below the folder of the suite.
-using Baseline = std::map<std::string, Expectation>;
+using ExpectedResults = std::map<std::string, Expectation>;
 
 /// Raises CaseError with all that is wrong, by line and column.
-Baseline read_baseline(const std::string& path);
+ExpectedResults read_baseline(const std::string& path);
 
 /// A baseline that these runs meet. Iterations may differ by a tenth, at least by 2: sums are added up in another order
 /// by other numbers of threads and on a device. The residual may be what the case asks for, where it converged; an

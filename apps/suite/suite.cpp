@@ -63,7 +63,7 @@ class Suite {
   SuiteCases found_;
 };
 
-CaseResult compared(const CaseRun& run, const Baseline& baseline) {
+CaseResult compared(const CaseRun& run, const ExpectedResults& baseline) {
   const auto expected = baseline.find(run.name);
   if (expected == baseline.end())
     return {run, {"the baseline does not have this case; krill suite baseline writes a new one"}};
@@ -71,7 +71,7 @@ CaseResult compared(const CaseRun& run, const Baseline& baseline) {
 }
 
 /// What the baseline expects and nobody has run.
-void add_missing(const Suite& suite, const Baseline& baseline, SuiteResult& result) {
+void add_missing(const Suite& suite, const ExpectedResults& baseline, SuiteResult& result) {
   for (const auto& [name, expected] : baseline)
     if (!std::ranges::binary_search(suite.cases(), name)) {
       CaseRun missing;
@@ -89,7 +89,7 @@ void report(const Suite& suite, const CaseResult& one) {
 
 int run_suite(const RunCommand& command) {
   Interruption interruption(before_the_first);
-  const Baseline baseline = read_baseline(command.baseline);
+  const ExpectedResults baseline = read_baseline(command.baseline);
   const Suite suite(command);
   require_writable(command.junit);
   require_writable(command.markdown);

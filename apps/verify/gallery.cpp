@@ -16,7 +16,7 @@ namespace {
 
 /// A rule for the entries of a matrix: the columns of a row, ascending. Values are fixed numbers; the diagonal
 /// dominates.
-struct Pattern {
+struct DrawnPattern {
   std::int32_t rows = 0, cols = 0;
   bool (*holds)(std::int32_t row, std::int32_t col, std::int32_t last) = nullptr;
 };
@@ -32,7 +32,7 @@ enum class Kind {
 struct Exhibit {
   std::string name;
   Kind kind;
-  std::variant<GeneratorOptions, Pattern> source;
+  std::variant<GeneratorOptions, DrawnPattern> source;
 };
 
 bool is_arrow(std::int32_t i, std::int32_t j, std::int32_t last) { return i == j || i == last || j == last; }
@@ -54,12 +54,12 @@ const std::vector<Exhibit>& exhibits() {
       {"convection_diffusion2d", Kind::general, GeneratorOptions(ConvectionDiffusion2dOptions{.nx = 15, .peclet = 40})},
       {"random_dominant", Kind::general, GeneratorOptions(RandomDominantOptions{.rows = 250})},
       {"helmholtz2d", Kind::general, GeneratorOptions(Helmholtz2dOptions{.nx = 14, .wavenumber = 5})},
-      {"arrow", Kind::general, Pattern{200, 200, is_arrow}},
-      {"dense row", Kind::general, Pattern{300, 300, is_dense_row}},
-      {"one entry", Kind::general, Pattern{1, 1, is_everything}},
-      {"empty rows", Kind::odd, Pattern{120, 120, is_gappy}},
-      {"wide", Kind::odd, Pattern{40, 170, is_gappy}},
-      {"tall", Kind::odd, Pattern{170, 40, is_gappy}},
+      {"arrow", Kind::general, DrawnPattern{200, 200, is_arrow}},
+      {"dense row", Kind::general, DrawnPattern{300, 300, is_dense_row}},
+      {"one entry", Kind::general, DrawnPattern{1, 1, is_everything}},
+      {"empty rows", Kind::odd, DrawnPattern{120, 120, is_gappy}},
+      {"wide", Kind::odd, DrawnPattern{40, 170, is_gappy}},
+      {"tall", Kind::odd, DrawnPattern{170, 40, is_gappy}},
       {"poisson3d, 5,832 rows", Kind::many_rows,
        GeneratorOptions(Poisson3dOptions{.nx = 18, .stencil = Stencil3d::twenty_seven})},
       {"power_law_laplacian, 20,000 rows", Kind::many_rows,
@@ -69,7 +69,7 @@ const std::vector<Exhibit>& exhibits() {
 }
 
 template <class T>
-Csr<T> make(const Pattern& pattern) {
+Csr<T> matrix_of(const DrawnPattern& pattern) {
   std::vector<std::int32_t> offsets{0}, cols;
   std::vector<T> values;
   for (std::int32_t i = 0; i < pattern.rows; ++i) {
@@ -91,8 +91,8 @@ Csr<T> make(const Pattern& pattern) {
 
 /// Nothing where the matrix is complex and T is not.
 template <class T>
-std::optional<Csr<T>> make(const Exhibit& exhibit) {
-  if (const auto* pattern = std::get_if<Pattern>(&exhibit.source)) return make<T>(*pattern);
+std::optional<Csr<T>> matrix_of(const Exhibit& exhibit) {
+  if (const auto* pattern = std::get_if<DrawnPattern>(&exhibit.source)) return matrix_of<T>(*pattern);
   const auto& options = std::get<GeneratorOptions>(exhibit.source);
   if (!is_complex<T> && needs_complex(options)) return std::nullopt;
   return std::get<Csr<T>>(generate<T>(options));
@@ -165,7 +165,7 @@ struct Visit {
 
 template <class T>
 void verify_exhibit(const Visit& visit, const Exhibit& exhibit) {
-  std::optional<Csr<T>> A = make<T>(exhibit);
+  std::optional<Csr<T>> A = matrix_of<T>(exhibit);
   if (!A || A->rows() > visit.max_rows) return;
   const Subject<T> subject(fmt::format("{}, {}", exhibit.name, precision_of<T>()), std::move(*A));
   if (visit.watch) visit.watch(subject.name, visit.number, visit.of);

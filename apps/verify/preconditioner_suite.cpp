@@ -35,7 +35,7 @@ AnyMatrix<L> matrix_in(Context& ctx, const Subject<T>& s, const Selection& selec
 /// Re r^H z.
 template <class T>
 Bounded<double> real_dot(const BoundedVector<T>& r, const BoundedVector<T>& z) {
-  Sum<double> sum;
+  BoundedSum<double> sum;
   for (std::size_t i = 0; i < r.size(); ++i) {
     if constexpr (is_complex<T>) {
       sum.add({r[i].value.re, r[i].error}, {z[i].value.re, z[i].error});

@@ -31,7 +31,7 @@ std::vector<Trial<T>> trials(const Subject<T>& s, Op op) {
     const bool plain = op == Op::none;
     Trial<T> trial{s.x[k].name, plain ? s.x[k].values : s.y[k].values, plain ? s.y[k].values : s.x[k].values, {}, {}};
     trial.product = product(op, some_alpha<T>(), s.rows, bounded<T>(trial.x), some_beta<T>(), bounded<T>(trial.y));
-    Sum<wide_t<T>> dot;
+    BoundedSum<wide_t<T>> dot;
     for (std::size_t i = 0; i < trial.y.size(); ++i)
       dot.add(Bounded<wide_t<T>>(conj(exact(trial.y[i])), 0),
               Bounded<wide_t<T>>(trial.product[i].value, trial.product[i].error));

@@ -22,11 +22,11 @@ constexpr std::string_view iterations_bound =
 /// The claim about ||b - A x|| against the residual without rounding to speak of.
 template <class T>
 Comparison compare_claim(const Rows<T>& A, std::span<const T> b, std::span<const T> x, double claimed) {
-  Sum<double> squares;
+  BoundedSum<double> squares;
   long double spread = 0;
   const BoundedVector<T> image = product<T>(A, bounded<T>(x));
   for (std::size_t i = 0; i < b.size(); ++i) {
-    const Bounded<T> r = Sum<T>().add(Bounded<T>(b[i])).subtract(image[i], Bounded<T>(T(1))).result();
+    const Bounded<T> r = BoundedSum<T>().add(Bounded<T>(b[i])).subtract(image[i], Bounded<T>(T(1))).result();
     const Bounded<double> size{modulus(r.value), 0};
     squares.add(size, size);
     spread += r.error * r.error;

@@ -88,13 +88,13 @@ template <class T>
 void check_solvers(Ledger&, Context&, const Subject<T>&, const Selection&);
 
 template <class T>
-struct Suite {
+struct CheckSuite {
   std::string_view group;
   SuiteFunction<T>* run;
 };
 
 template <class T>
-inline constexpr Suite<T> suites[] = {
+inline constexpr CheckSuite<T> suites[] = {
     {"vectors", check_vectors<T>},
     {"sparse vectors", check_sparse_vectors<T>},
     {"conversions", check_conversions<T>},
@@ -111,7 +111,7 @@ inline constexpr Suite<T> suites[] = {
 /// Runs all of them.
 template <class T>
 void run_suites(Ledger& ledger, Context& ctx, const Subject<T>& subject, const Selection& selection) {
-  for (const Suite<T>& suite : suites<T>) {
+  for (const CheckSuite<T>& suite : suites<T>) {
     ledger.about(std::string(suite.group), subject.name);
     ledger.check_all([&] { suite.run(ledger, ctx, subject, selection); });
   }

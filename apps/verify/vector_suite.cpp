@@ -31,7 +31,7 @@ Comparison compare_sum(const Array<wide_t<T>>& got, const Bounded<wide_t<T>>& ex
 /// x^H y, or x^T y.
 template <class T>
 Bounded<wide_t<T>> inner_product(const std::vector<T>& x, const std::vector<T>& y, Op op) {
-  Sum<wide_t<T>> sum;
+  BoundedSum<wide_t<T>> sum;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Exact<T> left = op == Op::adjoint ? conj(exact(x[i])) : exact(x[i]);
     sum.add(Bounded<wide_t<T>>(left, 0), widened(Bounded<T>(y[i])));
@@ -43,7 +43,7 @@ template <class T>
 BoundedVector<T> combination(const T& alpha, const std::vector<T>& x, const T& beta, const std::vector<T>& y) {
   BoundedVector<T> z(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    Sum<T> sum;
+    BoundedSum<T> sum;
     sum.add(Bounded<T>(alpha), Bounded<T>(x[i]));
     if (beta != T(0)) sum.add(Bounded<T>(beta), Bounded<T>(y[i]));
     z[i] = sum.result();
@@ -228,7 +228,7 @@ void check_vectors(Ledger& ledger, Context& ctx, const Subject<T>& s, const Sele
     return for_vectors(s.x, others, [&](const auto& x, const auto&) {
       Array<double> got(1, "norm");
       norm2(ctx, array(x, "x"), got);
-      Sum<double> sum;
+      BoundedSum<double> sum;
       for (const T& entry : x) {
         const std::complex<double> parts(entry);
         sum.add(Bounded<double>(parts.real()), Bounded<double>(parts.real()));

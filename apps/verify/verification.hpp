@@ -11,7 +11,7 @@
 namespace krill::apps::verify {
 
 /// One run of `krill verify`.
-struct Verification {
+struct VerifyResult {
   std::string name;              ///< of the case, or "all"
   std::optional<Case> settings;  ///< nothing for the gallery
   Precision precision = Precision::automatic;
@@ -24,7 +24,7 @@ struct Verification {
 };
 
 /// 0: no check has failed; 1.
-int exit_code(const Verification&);
+int exit_code(const VerifyResult&);
 
 /// The head of the table of checks, and a line of it.
 std::string check_head();
@@ -35,12 +35,12 @@ std::string failure_text(const Check&);
 /// One line for each group; the worst check beside its figures.
 std::string group_table(const Ledger&);
 /// "PASS: 120 checks ..., 3 not checked".
-std::string verdict_line(const Verification&);
+std::string verdict_line(const VerifyResult&);
 
 /// docs/verifying.md says what it holds. Of the gallery only groups, failures and what was not checked are listed.
-nlohmann::ordered_json verification_json(const Verification&);
+nlohmann::ordered_json verification_json(const VerifyResult&);
 
 /// The residual curves of a case side by side, for gnuplot; empty where there are none.
-std::string curves_script(const Verification&);
+std::string curves_script(const VerifyResult&);
 
 }  // namespace krill::apps::verify

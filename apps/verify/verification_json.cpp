@@ -69,7 +69,7 @@ Json device_json(const std::optional<DeviceInfo>& device) {
 
 }  // namespace
 
-Json verification_json(const Verification& v) {
+Json verification_json(const VerifyResult& v) {
   Json json = {{"verdict", exit_code(v) == 0 ? "PASS" : "FAIL"},
                {"exit_code", exit_code(v)},
                {"name", v.name},

@@ -31,7 +31,7 @@ std::string counted(std::int64_t n, std::string_view what) {
 
 }  // namespace
 
-int exit_code(const Verification& v) { return v.ledger.count(Verdict::fail) > 0 || !v.ended_early.empty() ? 1 : 0; }
+int exit_code(const VerifyResult& v) { return v.ledger.count(Verdict::fail) > 0 || !v.ended_early.empty() ? 1 : 0; }
 
 std::string check_head() {
   return fmt::format("  {:<11}  {:<17}  {:<46}  {:>9}  {:>11}  {:>10}  {:>8}  {:>8}\n", "verdict", "group", "check",
@@ -74,7 +74,7 @@ std::string group_table(const Ledger& ledger) {
   return text;
 }
 
-std::string verdict_line(const Verification& v) {
+std::string verdict_line(const VerifyResult& v) {
   const std::int64_t failed = v.ledger.count(Verdict::fail), open = v.ledger.count(Verdict::none);
   const auto all = std::ssize(v.ledger.checks());
   std::string text = exit_code(v) == 0 ? "PASS: " : "FAIL: ";
@@ -86,7 +86,7 @@ std::string verdict_line(const Verification& v) {
                             v.device ? v.device->name : "the host, " + counted(v.threads, "thread"), v.seconds, v.name);
 }
 
-std::string curves_script(const Verification& v) {
+std::string curves_script(const VerifyResult& v) {
   if (v.ledger.curves().empty()) return {};
   const Curves& c = v.ledger.curves().front();
   const auto block = [](std::string_view name, const std::vector<double>& history) {

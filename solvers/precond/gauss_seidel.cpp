@@ -44,10 +44,10 @@ decltype(auto) with_triangles(Context& ctx, const SweepPlan& plan, const AnyMatr
 }
 
 template <class T, class Offset>
-class Sweep final : public Preconditioner<T> {
+class SweepPreconditioner final : public Preconditioner<T> {
  public:
   /// A: as with_triangles() has it.
-  Sweep(Context& ctx, const Csr<T, Offset>& A, const SweepPlan& plan, double numeric_ms)
+  SweepPreconditioner(Context& ctx, const Csr<T, Offset>& A, const SweepPlan& plan, double numeric_ms)
       : plan_(plan), factor_(static_cast<real_t<T>>(2 - plan.omega)) {
     const TriangularOptions options{.method = plan.method};
     if (plan.direction != SweepDirection::backward) lower_.emplace(ctx, A, Triangle{Fill::lower}, options);
@@ -107,7 +107,7 @@ MadePreconditioner<T> make_sweep(Context& ctx, const SweepPlan& plan, const AnyM
   require_size("gauss_seidel, ssor: columns of the square matrix", krill::cols(A), krill::rows(A));
   Stopwatch watch;
   return with_triangles(ctx, plan, A, [&]<class Offset>(const Csr<T, Offset>& a) -> MadePreconditioner<T> {
-    return std::make_unique<Sweep<T, Offset>>(ctx, a, plan, watch.milliseconds());
+    return std::make_unique<SweepPreconditioner<T, Offset>>(ctx, a, plan, watch.milliseconds());
   });
 }
 

@@ -148,17 +148,16 @@ static Triangles find_triangles(Context& ctx, const Csr<T, Offset>& A) {
 }
 
 template <class T, class Offset>
-Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, krill::Mirror mirror) {
+Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, Mirror mirror) {
   require_size("expand: columns of the square matrix", triangle.cols(), triangle.rows());
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   const Triangles found = find_triangles(ctx, triangle);
   if (found.lower.value != none && found.upper.value != none)
-    throw InvalidArgument(fmt::format(
-        "expand: row {} has an entry below the diagonal and row {} one above it; a {} "
-        "matrix is stored as one triangle",
-        found.lower.value, found.upper.value, mirror == krill::Mirror::hermitian ? "hermitian" : "symmetric"));
-  const Csr<T, Offset> other =
-      transpose(ctx, triangle, mirror == krill::Mirror::hermitian ? Op::adjoint : Op::transpose);
+    throw InvalidArgument(
+        fmt::format("expand: row {} has an entry below the diagonal and row {} one above it; a {} "
+                    "matrix is stored as one triangle",
+                    found.lower.value, found.upper.value, mirror == Mirror::hermitian ? "hermitian" : "symmetric"));
+  const Csr<T, Offset> other = transpose(ctx, triangle, mirror == Mirror::hermitian ? Op::adjoint : Op::transpose);
   const std::int64_t rows = triangle.rows();
   Array<Offset> counts(rows, "expand counts"), row_offsets(rows + 1, "csr row_offsets");
   ctx.dispatch([&](const auto& where) {
@@ -174,7 +173,7 @@ Csr<T, Offset> expand(Context& ctx, const Csr<T, Offset>& triangle, krill::Mirro
                                            row_offsets.update(where), col_indices.write(where), values.write(where)};
     run_pass(where, rows,
              FillExpanded<kernel_t<T>, Offset>{triangle.view(where), other.view(where), out, found.upper.value != none,
-                                               real_t<T>(mirror == krill::Mirror::skew_symmetric ? -1 : 1)});
+                                               real_t<T>(mirror == Mirror::skew_symmetric ? -1 : 1)});
   });
   return {triangle.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
@@ -251,7 +250,7 @@ struct ConvertOffsetInstances {
       instance<Csr<T, Offset>(Context&, const Coo<T>&)>(to_csr),
       instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, Op, Array<Offset>*)>(transpose),
       instance<Csc<T>(Context&, const Csr<T, Offset>&)>(to_csc),
-      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, krill::Mirror)>(expand)};
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, Mirror)>(expand)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(ConvertOffsetInstances);
 

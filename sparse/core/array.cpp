@@ -29,14 +29,14 @@ std::atomic<std::int64_t> stale_arrays{0};
 void count_loop_launch() { ++loop_launches; }
 std::int64_t stale_in_loops() { return stale_arrays; }
 
-Mirror::Mirror(std::shared_ptr<void> owner, std::size_t bytes, const char* name)
+MirroredMemory::MirroredMemory(std::shared_ptr<void> owner, std::size_t bytes, const char* name)
     : bytes_(bytes), name_(name), host_current_(true) {
   void* memory = owner.get();
   host_memory::add(bytes);
   host_ = std::shared_ptr<void>(memory, [kept = std::move(owner), bytes](void*) { host_memory::subtract(bytes); });
 }
 
-Mirror::Mirror(const Borrowed& from, std::size_t bytes, const char* name)
+MirroredMemory::MirroredMemory(const Borrowed& from, std::size_t bytes, const char* name)
     : bytes_(bytes),
       name_(name),
       lender_(from.device == Borrowed::host ? Lender::host : Lender::device),
@@ -56,12 +56,12 @@ Mirror::Mirror(const Borrowed& from, std::size_t bytes, const char* name)
   }
 }
 
-Mirror::~Mirror() {
+MirroredMemory::~MirroredMemory() {
   mark_stale(false);
   if (device_ && lender_ != Lender::device) device::release(device_index_, stream_id_, device_);
 }
 
-void Mirror::swap(Mirror& other) noexcept {
+void MirroredMemory::swap(MirroredMemory& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(name_, other.name_);
   host_.swap(other.host_);
@@ -78,19 +78,19 @@ void Mirror::swap(Mirror& other) noexcept {
   std::swap(read_only_, other.read_only_);
 }
 
-void Mirror::note_use(const Cuda& where, bool writes) const {
+void MirroredMemory::note_use(const Cuda& where, bool writes) const {
   if (!where.skip.reason) return;
   in_loop_ = true;
   written_in_loop_ = written_in_loop_ || writes;
 }
 
-void Mirror::mark_stale(bool stale) const {
+void MirroredMemory::mark_stale(bool stale) const {
   if (stale == counted_stale_) return;
   stale_arrays += stale ? 1 : -1;
   counted_stale_ = stale;
 }
 
-void* Mirror::write(Host) {
+void* MirroredMemory::write(Host) {
   require_writable();
   void* host = reserve_host();
   host_current_ = true, device_current_ = false;
@@ -99,7 +99,7 @@ void* Mirror::write(Host) {
   return host;
 }
 
-void* Mirror::write(const Cuda& where) {
+void* MirroredMemory::write(const Cuda& where) {
   require_writable();
   void* device = reserve_device(where);
   if (device_current_ || stream_id_ != where.stream_id) device::wait_for(where, stream_id_);
@@ -109,7 +109,7 @@ void* Mirror::write(const Cuda& where) {
   return device;
 }
 
-const void* Mirror::fetch_host() const {
+const void* MirroredMemory::fetch_host() const {
   void* host = reserve_host();
   const bool outdated = !host_current_ || (written_in_loop_ && host_seen_ != loop_launches);
   if (device_current_ && outdated && bytes_ > 0) {
@@ -123,7 +123,7 @@ const void* Mirror::fetch_host() const {
   return host;
 }
 
-void* Mirror::fetch_device(const Cuda& where) const {
+void* MirroredMemory::fetch_device(const Cuda& where) const {
   if (device_ && device_index_ != where.device && device_current_) fetch_host();  // contents come by way of the host
   void* device = reserve_device(where);
   if (host_current_ && !device_current_ && bytes_ > 0) {
@@ -141,7 +141,7 @@ void* Mirror::fetch_device(const Cuda& where) const {
   return device;
 }
 
-void* Mirror::reserve_host() const {
+void* MirroredMemory::reserve_host() const {
   if (!host_ && bytes_ > 0) {
     void* memory = ::operator new(bytes_, alignment, std::nothrow);
     if (!memory) throw OutOfMemory(name_, bytes_, 0);
@@ -154,7 +154,7 @@ void* Mirror::reserve_host() const {
   return host_.get();
 }
 
-void* Mirror::reserve_device(const Cuda& where) const {
+void* MirroredMemory::reserve_device(const Cuda& where) const {
   leave_other_device(where);
   if (!device_ && bytes_ > 0) {
     device::forbid_in_capture(where, name_);
@@ -164,7 +164,7 @@ void* Mirror::reserve_device(const Cuda& where) const {
   return device_;
 }
 
-void Mirror::leave_other_device(const Cuda& where) const {
+void MirroredMemory::leave_other_device(const Cuda& where) const {
   if (!device_ || device_index_ == where.device) return;
   if (lender_ == Lender::device)
     throw InvalidArgument(fmt::format(
@@ -176,20 +176,20 @@ void Mirror::leave_other_device(const Cuda& where) const {
   mark_stale(false);
 }
 
-void Mirror::require_writable() const {
+void MirroredMemory::require_writable() const {
   if (read_only_)
     throw InvalidArgument(fmt::format(
         "{}: it was borrowed as const and cannot be written: borrow it as writable, or use a clone()", name_));
 }
 
-void Mirror::sync(const Host&) const {
+void MirroredMemory::sync(const Host&) const {
   if (lender_ == Lender::host) fetch_host();
   if (lender_ == Lender::device && !device_current_)
     throw InvalidArgument(fmt::format(
         "{}: its memory is borrowed on CUDA device {}: sync() with a context of that device", name_, device_index_));
 }
 
-void Mirror::sync(const Cuda& where) const {
+void MirroredMemory::sync(const Cuda& where) const {
   if (lender_ == Lender::host) fetch_host();
   if (lender_ == Lender::device) fetch_device(where);
 }

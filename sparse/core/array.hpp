@@ -25,12 +25,12 @@ void count_loop_launch();
 std::int64_t stale_in_loops();
 
 /// The bytes behind an Array: a host copy, a device copy, and which of them is current.
-class Mirror {
+class MirroredMemory {
  public:
-  Mirror() = default;
-  Mirror(std::size_t bytes, const char* name) : bytes_(bytes), name_(name) {}
+  MirroredMemory() = default;
+  MirroredMemory(std::size_t bytes, const char* name) : bytes_(bytes), name_(name) {}
   /// Takes over host memory that `owner` keeps alive.
-  Mirror(std::shared_ptr<void> owner, std::size_t bytes, const char* name);
+  MirroredMemory(std::shared_ptr<void> owner, std::size_t bytes, const char* name);
   /// What a mirror borrows: memory on the host, or on a device.
   struct Borrowed {
     void* memory;
@@ -39,14 +39,14 @@ class Mirror {
     bool read_only;
     static constexpr int host = -1;
   };
-  Mirror(const Borrowed&, std::size_t bytes, const char* name);
-  Mirror(Mirror&& other) noexcept { swap(other); }
-  Mirror& operator=(Mirror&& other) noexcept {
-    Mirror taken(std::move(other));
+  MirroredMemory(const Borrowed&, std::size_t bytes, const char* name);
+  MirroredMemory(MirroredMemory&& other) noexcept { swap(other); }
+  MirroredMemory& operator=(MirroredMemory&& other) noexcept {
+    MirroredMemory taken(std::move(other));
     swap(taken);
     return *this;
   }
-  ~Mirror();
+  ~MirroredMemory();
 
   const void* read(Host) const { return fetch_host(); }
   const void* read(const Cuda& where) const { return fetch_device(where); }
@@ -63,7 +63,7 @@ class Mirror {
   const char* name() const { return name_; }
 
  private:
-  void swap(Mirror& other) noexcept;
+  void swap(MirroredMemory& other) noexcept;
   void* reserve_host() const;
   void* reserve_device(const Cuda& where) const;
   void* fetch_device(const Cuda& where) const;
@@ -115,7 +115,7 @@ class Array {
   /// Takes the vector over without a copy.
   explicit Array(std::vector<T> values, const char* name = "array") : size_(std::ssize(values)) {
     auto owner = std::make_shared<std::vector<T>>(std::move(values));
-    bytes_ = detail::Mirror(std::shared_ptr<void>(owner, owner->data()), owner->size() * sizeof(T), name);
+    bytes_ = detail::MirroredMemory(std::shared_ptr<void>(owner, owner->data()), owner->size() * sizeof(T), name);
   }
   Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
   Array(Array&&) noexcept = default;
@@ -124,10 +124,10 @@ class Array {
   /// The caller's memory on the host. Of const memory every write raises InvalidArgument. Raises InvalidArgument where
   /// the address is no multiple of alignof(T).
   static Array borrow_host(T* memory, std::int64_t size, const char* name = "array") {
-    return Array({memory, detail::Mirror::Borrowed::host, alignof(T), false}, size, name);
+    return Array({memory, detail::MirroredMemory::Borrowed::host, alignof(T), false}, size, name);
   }
   static Array borrow_host(const T* memory, std::int64_t size, const char* name = "array") {
-    return Array({const_cast<T*>(memory), detail::Mirror::Borrowed::host, alignof(T), true}, size, name);
+    return Array({const_cast<T*>(memory), detail::MirroredMemory::Borrowed::host, alignof(T), true}, size, name);
   }
   /// The caller's memory on that device, or managed memory. It is used in the order of the stream of the context that
   /// asks for it: what the caller has written to it must be done, or stand in that stream before
@@ -187,11 +187,11 @@ class Array {
   std::span<T> edit() { return {static_cast<T*>(bytes_.update(Host{})), static_cast<std::size_t>(size_)}; }
 
  private:
-  Array(const detail::Mirror::Borrowed& borrowed, std::int64_t size, const char* name)
+  Array(const detail::MirroredMemory::Borrowed& borrowed, std::int64_t size, const char* name)
       : size_(size), bytes_(borrowed, static_cast<std::size_t>(size) * sizeof(T), name) {}
 
   std::int64_t size_ = 0;
-  detail::Mirror bytes_;
+  detail::MirroredMemory bytes_;
 };
 
 /// Raises InvalidArgument where two operands are the same array: "spmv: x and y must not be the same array".

@@ -11,9 +11,9 @@ namespace {
 
 /// The system of one row: `dim` equations, each with its right-hand side after its coefficients.
 template <class T, class Offset>
-class System {
+class RowSystem {
  public:
-  System(const InverseTask<T, Offset>& task, std::int64_t row) : f_(task), first_(task.offsets[row]), row_(row) {
+  RowSystem(const InverseTask<T, Offset>& task, std::int64_t row) : f_(task), first_(task.offsets[row]), row_(row) {
     dim_ = static_cast<std::int32_t>(task.offsets[row + 1] - first_);
   }
 
@@ -94,7 +94,7 @@ void solve_inverse(const Host& host, const InverseTask<T, Offset>& task) {
   for_blocks(host, task.a.rows, 64, work, [&](std::int64_t begin, std::int64_t end) {
     std::vector<T> memory;
     for (std::int64_t i = begin; i < end; ++i)
-      task.outcomes[i] = static_cast<std::uint8_t>(System<T, Offset>(task, i).solve(memory));
+      task.outcomes[i] = static_cast<std::uint8_t>(RowSystem<T, Offset>(task, i).solve(memory));
   });
 }
 

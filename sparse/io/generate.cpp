@@ -85,7 +85,7 @@ AnyMatrix<T> generate(const GeneratorOptions& options) {
               fmt::format("{}: with damping the entries are complex: ask for complex64 or "
                           "complex128, or set damping to 0",
                           o.type));
-        return detail::make<T>(o);
+        return detail::generate_matrix<T>(o);
       },
       options);
 }

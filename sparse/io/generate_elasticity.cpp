@@ -86,7 +86,7 @@ BrickMatrix brick_stiffness(double young, double poisson_ratio) {
 }
 
 template <class T>
-AnyMatrix<T> make(const Elasticity3dOptions& o) {
+AnyMatrix<T> generate_matrix(const Elasticity3dOptions& o) {
   using K = kernel_t<T>;
   // The nodes of the clamped face, x = 0, are left out.
   const Grid nodes{o.nx, extent(o.ny, o.nx) + 1, extent(o.nz, o.nx) + 1};
@@ -121,7 +121,7 @@ AnyMatrix<T> make(const Elasticity3dOptions& o) {
 
 template <class T>
 struct GenerateElasticityInstances {
-  static constexpr auto list = instance<AnyMatrix<T>(const Elasticity3dOptions&)>(make);
+  static constexpr auto list = instance<AnyMatrix<T>(const Elasticity3dOptions&)>(generate_matrix);
 };
 KRILL_INSTANTIATE(GenerateElasticityInstances);
 

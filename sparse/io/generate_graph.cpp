@@ -145,7 +145,7 @@ double resistance(const CounterRandom& random, std::int64_t a, std::int64_t b, i
 }  // namespace
 
 template <class T>
-AnyMatrix<T> make(const RandomSpdOptions& o) {
+AnyMatrix<T> generate_matrix(const RandomSpdOptions& o) {
   const CounterRandom partners(o.seed, partner), strengths(o.seed, strength);
   const std::int64_t edges = static_cast<std::int64_t>(o.rows) * (o.row_entries - 1) / 2;
   const Graph graph = checked_graph<T>(o.type, o.rows, edges, [&](std::int64_t e) {
@@ -157,7 +157,7 @@ AnyMatrix<T> make(const RandomSpdOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> make(const RandomDominantOptions& o) {
+AnyMatrix<T> generate_matrix(const RandomDominantOptions& o) {
   using K = kernel_t<T>;
   const CounterRandom columns(o.seed, partner), strengths(o.seed, strength);
   const std::int64_t rows = o.rows, others = rows - 1, parts = std::min<std::int64_t>(o.row_entries - 1, others);
@@ -183,7 +183,7 @@ AnyMatrix<T> make(const RandomDominantOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> make(const PowerLawLaplacianOptions& o) {
+AnyMatrix<T> generate_matrix(const PowerLawLaplacianOptions& o) {
   const CounterRandom random(o.seed, partner);
   const std::int64_t edges = static_cast<std::int64_t>(o.rows) * o.edges_per_node;
   const Graph graph = checked_graph<T>(o.type, o.rows, edges, [&](std::int64_t e) {
@@ -194,7 +194,7 @@ AnyMatrix<T> make(const PowerLawLaplacianOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> make(const ResistorNetworkOptions& o) {
+AnyMatrix<T> generate_matrix(const ResistorNetworkOptions& o) {
   using K = kernel_t<T>;
   const std::int64_t nx = o.nx, nodes = checked_rows(o.type, nx, extent(o.ny, o.nx));
   const CounterRandom partners(o.seed, partner), far(o.seed, presence), grounds(o.seed, ground),
@@ -215,10 +215,10 @@ AnyMatrix<T> make(const ResistorNetworkOptions& o) {
 
 template <class T>
 struct GenerateGraphInstances {
-  static constexpr std::tuple list{instance<AnyMatrix<T>(const RandomSpdOptions&)>(make),
-                                   instance<AnyMatrix<T>(const RandomDominantOptions&)>(make),
-                                   instance<AnyMatrix<T>(const PowerLawLaplacianOptions&)>(make),
-                                   instance<AnyMatrix<T>(const ResistorNetworkOptions&)>(make)};
+  static constexpr std::tuple list{instance<AnyMatrix<T>(const RandomSpdOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const RandomDominantOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const PowerLawLaplacianOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const ResistorNetworkOptions&)>(generate_matrix)};
 };
 KRILL_INSTANTIATE(GenerateGraphInstances);
 

@@ -63,30 +63,30 @@ AnyMatrix<T> build_rows(std::int64_t rows, const First& first, const Fill& fill)
 
 // The families, one overload each: generate_stencil.cpp, generate_elasticity.cpp, generate_graph.cpp.
 template <class T>
-AnyMatrix<T> make(const Poisson1dOptions&);
+AnyMatrix<T> generate_matrix(const Poisson1dOptions&);
 template <class T>
-AnyMatrix<T> make(const Poisson2dOptions&);
+AnyMatrix<T> generate_matrix(const Poisson2dOptions&);
 template <class T>
-AnyMatrix<T> make(const Poisson3dOptions&);
+AnyMatrix<T> generate_matrix(const Poisson3dOptions&);
 template <class T>
-AnyMatrix<T> make(const ConvectionDiffusion2dOptions&);
+AnyMatrix<T> generate_matrix(const ConvectionDiffusion2dOptions&);
 template <class T>
-AnyMatrix<T> make(const ConvectionDiffusion3dOptions&);
+AnyMatrix<T> generate_matrix(const ConvectionDiffusion3dOptions&);
 template <class T>
-AnyMatrix<T> make(const Anisotropic2dOptions&);
+AnyMatrix<T> generate_matrix(const Anisotropic2dOptions&);
 template <class T>
-AnyMatrix<T> make(const Helmholtz2dOptions&);
+AnyMatrix<T> generate_matrix(const Helmholtz2dOptions&);
 template <class T>
-AnyMatrix<T> make(const Helmholtz3dOptions&);
+AnyMatrix<T> generate_matrix(const Helmholtz3dOptions&);
 template <class T>
-AnyMatrix<T> make(const Elasticity3dOptions&);
+AnyMatrix<T> generate_matrix(const Elasticity3dOptions&);
 template <class T>
-AnyMatrix<T> make(const RandomSpdOptions&);
+AnyMatrix<T> generate_matrix(const RandomSpdOptions&);
 template <class T>
-AnyMatrix<T> make(const RandomDominantOptions&);
+AnyMatrix<T> generate_matrix(const RandomDominantOptions&);
 template <class T>
-AnyMatrix<T> make(const PowerLawLaplacianOptions&);
+AnyMatrix<T> generate_matrix(const PowerLawLaplacianOptions&);
 template <class T>
-AnyMatrix<T> make(const ResistorNetworkOptions&);
+AnyMatrix<T> generate_matrix(const ResistorNetworkOptions&);
 
 }  // namespace krill::detail

@@ -78,12 +78,12 @@ std::vector<StencilPoint> anisotropic(const Anisotropic2dOptions& o) {
 }  // namespace
 
 template <class T>
-AnyMatrix<T> make(const Poisson1dOptions& o) {
+AnyMatrix<T> generate_matrix(const Poisson1dOptions& o) {
   return on_grid<T>(o.type, {o.nx, 1, 1}, star(1, -1, 2, -1));
 }
 
 template <class T>
-AnyMatrix<T> make(const Poisson2dOptions& o) {
+AnyMatrix<T> generate_matrix(const Poisson2dOptions& o) {
   const Grid grid{o.nx, extent(o.ny, o.nx), 1};
   if (o.stencil == Stencil2d::five) return on_grid<T>(o.type, grid, star(2, -1, 4, -1));
   return on_grid<T>(o.type, grid, box(2, [](int dx, int dy, int) -> Value {
@@ -93,48 +93,48 @@ AnyMatrix<T> make(const Poisson2dOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> make(const Poisson3dOptions& o) {
+AnyMatrix<T> generate_matrix(const Poisson3dOptions& o) {
   const Grid grid{o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)};
   if (o.stencil == Stencil3d::seven) return on_grid<T>(o.type, grid, star(3, -1, 6, -1));
   return on_grid<T>(o.type, grid, box(3, [](int dx, int dy, int dz) -> Value { return dx || dy || dz ? -1 : 26; }));
 }
 
 template <class T>
-AnyMatrix<T> make(const ConvectionDiffusion2dOptions& o) {
+AnyMatrix<T> generate_matrix(const ConvectionDiffusion2dOptions& o) {
   return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, convection_diffusion(2, o.nx, o.peclet, o.scheme));
 }
 
 template <class T>
-AnyMatrix<T> make(const ConvectionDiffusion3dOptions& o) {
+AnyMatrix<T> generate_matrix(const ConvectionDiffusion3dOptions& o) {
   return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)},
                     convection_diffusion(3, o.nx, o.peclet, o.scheme));
 }
 
 template <class T>
-AnyMatrix<T> make(const Anisotropic2dOptions& o) {
+AnyMatrix<T> generate_matrix(const Anisotropic2dOptions& o) {
   return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, anisotropic(o));
 }
 
 template <class T>
-AnyMatrix<T> make(const Helmholtz2dOptions& o) {
+AnyMatrix<T> generate_matrix(const Helmholtz2dOptions& o) {
   return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, helmholtz(2, o));
 }
 
 template <class T>
-AnyMatrix<T> make(const Helmholtz3dOptions& o) {
+AnyMatrix<T> generate_matrix(const Helmholtz3dOptions& o) {
   return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, helmholtz(3, o));
 }
 
 template <class T>
 struct GenerateStencilInstances {
-  static constexpr std::tuple list{instance<AnyMatrix<T>(const Poisson1dOptions&)>(make),
-                                   instance<AnyMatrix<T>(const Poisson2dOptions&)>(make),
-                                   instance<AnyMatrix<T>(const Poisson3dOptions&)>(make),
-                                   instance<AnyMatrix<T>(const ConvectionDiffusion2dOptions&)>(make),
-                                   instance<AnyMatrix<T>(const ConvectionDiffusion3dOptions&)>(make),
-                                   instance<AnyMatrix<T>(const Anisotropic2dOptions&)>(make),
-                                   instance<AnyMatrix<T>(const Helmholtz2dOptions&)>(make),
-                                   instance<AnyMatrix<T>(const Helmholtz3dOptions&)>(make)};
+  static constexpr std::tuple list{instance<AnyMatrix<T>(const Poisson1dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const Poisson2dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const Poisson3dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const ConvectionDiffusion2dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const ConvectionDiffusion3dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const Anisotropic2dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const Helmholtz2dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const Helmholtz3dOptions&)>(generate_matrix)};
 };
 KRILL_INSTANTIATE(GenerateStencilInstances);
 

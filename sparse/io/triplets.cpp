@@ -18,9 +18,9 @@ namespace krill {
 namespace {
 
 /// A column, and whether the entry is the mirror image of a stored one, as one sortable number.
-using Key = std::uint32_t;
-constexpr Key key_of(std::int32_t col, bool mirrored) { return static_cast<Key>(col) << 1 | Key{mirrored}; }
-constexpr std::int32_t col_of(Key key) { return static_cast<std::int32_t>(key >> 1); }
+using SortKey = std::uint32_t;
+constexpr SortKey key_of(std::int32_t col, bool mirrored) { return static_cast<SortKey>(col) << 1 | SortKey{mirrored}; }
+constexpr std::int32_t col_of(SortKey key) { return static_cast<std::int32_t>(key >> 1); }
 
 int threads_for(std::int64_t work) { return work < 32'768 ? 1 : omp_get_max_threads(); }
 
@@ -105,9 +105,9 @@ class Assembly {
 #pragma omp parallel num_threads(threads_)
     {
       const std::int64_t thread = omp_get_thread_num(), team = omp_get_num_threads();
-      for_entries_in(static_cast<std::int32_t>(rows_ * thread / team),
-                     static_cast<std::int32_t>(rows_ * (thread + 1) / team),
-                     [&](std::int32_t row, Key, std::size_t, bool) { ++offsets_[static_cast<std::size_t>(row) + 1]; });
+      for_entries_in(
+          static_cast<std::int32_t>(rows_ * thread / team), static_cast<std::int32_t>(rows_ * (thread + 1) / team),
+          [&](std::int32_t row, SortKey, std::size_t, bool) { ++offsets_[static_cast<std::size_t>(row) + 1]; });
     }
     std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
   }
@@ -123,7 +123,7 @@ class Assembly {
     bounds.front() = 0;
 #pragma omp parallel for num_threads(threads_) schedule(static, 1)
     for (std::size_t part = 0; part < bounds.size() - 1; ++part)
-      for_entries_in(bounds[part], bounds[part + 1], [&](std::int32_t row, Key key, std::size_t i, bool mirrored) {
+      for_entries_in(bounds[part], bounds[part + 1], [&](std::int32_t row, SortKey key, std::size_t i, bool mirrored) {
         const auto at = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(row)]++);
         cols_and_keys_[at] = static_cast<std::int32_t>(key);
         values_[at] = mirrored ? mirror_value(stored_.symmetry, stored_.value[i]) : stored_.value[i];
@@ -168,15 +168,15 @@ class Assembly {
     const auto keys = cols_and_keys_.subspan(begin, size);
     const auto values = values_.subspan(begin, size);
     lengths_[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(size);
-    const auto col = [&](std::size_t i) { return col_of(static_cast<Key>(keys[i])); };
+    const auto col = [&](std::size_t i) { return col_of(static_cast<SortKey>(keys[i])); };
     std::size_t ascending = 1;
     while (ascending < size && col(ascending - 1) < col(ascending)) ++ascending;
     if (ascending >= size) {
-      for (std::int32_t& key : keys) key = col_of(static_cast<Key>(key));
+      for (std::int32_t& key : keys) key = col_of(static_cast<SortKey>(key));
       return {};
     }
     order.resize(size);
-    for (std::size_t i = 0; i < size; ++i) order[i] = std::uint64_t{static_cast<Key>(keys[i])} << 32 | i;
+    for (std::size_t i = 0; i < size; ++i) order[i] = std::uint64_t{static_cast<SortKey>(keys[i])} << 32 | i;
     std::sort(order.begin(), order.end());
     copy.assign(values.begin(), values.end());
     return merge(row, order, copy, keys, values);
@@ -188,9 +188,9 @@ class Assembly {
                   std::span<std::int32_t> keys, std::span<T> values) {
     RowResult result;
     std::size_t filled = 0;
-    const auto key = [&](std::size_t i) { return static_cast<Key>(order[i] >> 32); };
+    const auto key = [&](std::size_t i) { return static_cast<SortKey>(order[i] >> 32); };
     const auto sum_from = [&](std::size_t& i) {
-      const Key of = key(i);
+      const SortKey of = key(i);
       T sum = from[order[i] & 0xffff'ffff];
       for (++i; i < order.size() && key(i) == of; ++i, ++result.duplicates) sum += from[order[i] & 0xffff'ffff];
       return sum;

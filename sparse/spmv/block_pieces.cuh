@@ -19,11 +19,11 @@ bool lie_at_multiples(std::size_t bytes, const Pointers*... pointers) {
 
 /// Piece n of a row in blocks of `parts` pieces each: in block `whole` = n / parts, as piece `part` = n % parts of it.
 /// advance() adds such a pair, so that a loop divides only once, before it.
-struct Place {
+struct PiecePlace {
   unsigned whole, part;
 
-  __device__ static Place of(unsigned n, unsigned parts) { return {n / parts, n % parts}; }
-  __device__ void advance(Place step, unsigned parts) {
+  __device__ static PiecePlace of(unsigned n, unsigned parts) { return {n / parts, n % parts}; }
+  __device__ void advance(PiecePlace step, unsigned parts) {
     whole += step.whole, part += step.part;
     if (part >= parts) part -= parts, ++whole;
   }
@@ -57,21 +57,21 @@ struct alignas(whole ? count * sizeof(T) : alignof(T)) Piece {
 /// block has `size` columns; a column below the base is padding. Values beyond the matrix's last column are not read.
 /// Behind the last piece a lane loads its first one again: a branch would make lanes wait for each piece.
 template <int count, bool whole, class T, class Row>
-__device__ T sum_pieces(const Row& row, Place at, Place step, const T* x, unsigned cols) {
+__device__ T sum_pieces(const Row& row, PiecePlace at, PiecePlace step, const T* x, unsigned cols) {
   using Values = Piece<T, count, whole>;
   constexpr int flight = sizeof(Values) > 16 ? BlockTuning::wide_flight : BlockTuning::flight;
   const auto first = static_cast<std::int32_t>(row.a.base);
   T sum{};
 #pragma unroll 1
   while (row.has(at)) {
-    const Place known = at;
+    const PiecePlace known = at;
     std::int32_t block[flight];
     unsigned column[flight], there = 0;
     Values values[flight], factors[flight];
 #pragma unroll
     for (int u = 0; u < flight; ++u) {
       there |= static_cast<unsigned>(row.has(at)) << u;
-      const Place from = row.has(at) ? at : known;
+      const PiecePlace from = row.has(at) ? at : known;
       block[u] = *row.block(from);
       values[u] = Values::load_streaming(row.values(from));
       column[u] = at.part * count;

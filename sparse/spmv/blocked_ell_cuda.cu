@@ -29,10 +29,10 @@ struct RowInBlocks {
   __device__ unsigned size() const { return dim ? dim : static_cast<unsigned>(a.block_dim); }
   __device__ unsigned width() const { return (static_cast<unsigned>(a.ell_cols) + size() - 1) / size(); }
   __device__ unsigned parts() const { return size() / count; }
-  __device__ unsigned offset(Place at) const { return at.whole * size() + at.part * count; }
-  __device__ bool has(Place at) const { return offset(at) < static_cast<unsigned>(a.ell_cols); }
-  __device__ const std::int32_t* block(Place at) const { return blocks + at.whole; }
-  __device__ const T* values(Place at) const { return row + offset(at); }
+  __device__ unsigned offset(PiecePlace at) const { return at.whole * size() + at.part * count; }
+  __device__ bool has(PiecePlace at) const { return offset(at) < static_cast<unsigned>(a.ell_cols); }
+  __device__ const std::int32_t* block(PiecePlace at) const { return blocks + at.whole; }
+  __device__ const T* values(PiecePlace at) const { return row + offset(at); }
 };
 
 template <int lanes, int dim, int count, bool whole>
@@ -42,8 +42,8 @@ struct BlockedEllRow {
   template <class T>
   __device__ T operator()(const BlockedEllView<const T>& a, std::int32_t i, int lane, const T* x) const {
     const RowInBlocks<dim, count, T> row(a, i);
-    return sum_pieces<count, whole>(row, Place::of(static_cast<unsigned>(lane), row.parts()),
-                                    Place::of(lanes, row.parts()), x, static_cast<unsigned>(a.cols));
+    return sum_pieces<count, whole>(row, PiecePlace::of(static_cast<unsigned>(lane), row.parts()),
+                                    PiecePlace::of(lanes, row.parts()), x, static_cast<unsigned>(a.cols));
   }
 };
 

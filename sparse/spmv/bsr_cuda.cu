@@ -19,7 +19,7 @@ struct Sharing {
   int lanes;
   std::int32_t max_blocks;  // of a row; longer ones are for a whole warp
   std::int32_t block_rows;
-  Place pieces, rows;  // that the lanes and the thread block go on by
+  PiecePlace pieces, rows;  // that the lanes and the thread block go on by
   CsrTilesView tiles;
 
   constexpr bool by_tiles() const { return tiles.tiles != nullptr; }
@@ -46,9 +46,9 @@ struct RowInBlocks {
     return known_parts ? known_parts * count : static_cast<unsigned>(a.blocks.col_dim);
   }
   __device__ unsigned parts() const { return size() / count; }
-  __device__ bool has(Place at) const { return at.whole < end; }
-  __device__ const std::int32_t* block(Place at) const { return a.col_indices + at.whole; }
-  __device__ const T* values(Place at) const {
+  __device__ bool has(PiecePlace at) const { return at.whole < end; }
+  __device__ const std::int32_t* block(PiecePlace at) const { return a.col_indices + at.whole; }
+  __device__ const T* values(PiecePlace at) const {
     const auto rows = static_cast<unsigned>(a.blocks.row_dim);
     return row + std::int64_t{at.whole} * (rows * size()) + at.part * (by_rows() ? count : rows);
   }
@@ -62,8 +62,8 @@ __device__ unsigned parts_of(const BsrView<const T>& a) {
 
 /// What one of some threads adds up of row i of the blocks [begin, end): the pieces first, first + step, ...
 template <int count, bool whole, int known_parts, class T>
-__device__ T row_part(const Product<BsrView<const T>>& p, unsigned i, std::int32_t begin, std::int32_t end, Place first,
-                      Place step) {
+__device__ T row_part(const Product<BsrView<const T>>& p, unsigned i, std::int32_t begin, std::int32_t end,
+                      PiecePlace first, PiecePlace step) {
   const RowInBlocks<count, known_parts, T> row(p.a, i, static_cast<unsigned>(end));
   first.whole += static_cast<unsigned>(begin);
   return sum_pieces<count, whole>(row, first, step, p.x, static_cast<unsigned>(p.a.cols));
@@ -90,8 +90,8 @@ __noinline__ __device__ typename DotsView<T>::Sum add_long_rows(const Product<Bs
   const std::int32_t rows = p.a.blocks.row_dim;
   const auto part = [&](int i, std::int32_t begin, std::int32_t end, int from, unsigned threads) {
     return row_part<count, whole, known_parts>(p, static_cast<unsigned>(i), begin, end,
-                                               Place::of(static_cast<unsigned>(from), parts),
-                                               Place::of(threads, parts));
+                                               PiecePlace::of(static_cast<unsigned>(from), parts),
+                                               PiecePlace::of(threads, parts));
   };
   typename DotsView<T>::Sum dots;
   for (auto t = static_cast<std::int32_t>(blockIdx.x); t < sharing.tiles.count;
@@ -140,15 +140,15 @@ __global__ void __launch_bounds__(sum_threads, with_dots ? Tuning::blocks_with_d
   const auto base = static_cast<std::int32_t>(p.a.base);
   const unsigned thread = threadIdx.x, lanes = static_cast<unsigned>(sharing.lanes), lane = thread % lanes,
                  rows = static_cast<unsigned>(p.a.blocks.row_dim);
-  const Place first_piece = Place::of(lane, parts_of<count, known_parts>(p.a)),
-              first_row = Place::of(thread / lanes, rows);
+  const PiecePlace first_piece = PiecePlace::of(lane, parts_of<count, known_parts>(p.a)),
+                   first_row = PiecePlace::of(thread / lanes, rows);
   RowBook<with_dots, BsrView<const T>> book(p);
   bool some_are_long = sharing.by_tiles() && has_long_rows(sharing.tiles);
   auto t = static_cast<std::int32_t>(blockIdx.x);
   do {
     const auto tile = block_rows_of(p, sharing, t);
     const auto block_rows = static_cast<unsigned>(tile.end_row - tile.first_row);
-    for (Place at = first_row; __any_sync(~0u, at.whole < block_rows); at.advance(sharing.rows, rows)) {
+    for (PiecePlace at = first_row; __any_sync(~0u, at.whole < block_rows); at.advance(sharing.rows, rows)) {
       const bool there = at.whole < block_rows;
       const std::int32_t block_row = p.block_row(tile.first_row + (there ? static_cast<std::int32_t>(at.whole) : 0));
       const std::int32_t begin = p.a.row_begins[block_row] - base, end = p.a.row_ends[block_row] - base;
@@ -172,7 +172,9 @@ void launch(const Cuda& cuda, const Product<BsrView<const T>>& p, const CsrTiles
   const int lanes = tiles.tiling.lanes, rows = p.a.blocks.row_dim, parts = p.a.blocks.col_dim / count;
   const std::int64_t mean = p.a.stored_blocks / std::max(p.a.block_rows(), 1) + 1;
   const std::int64_t most = std::max<std::int64_t>(Tuning::pieces_alone * lanes / parts, Tuning::times_mean * mean);
-  const auto step = [](int n, int of) { return Place{static_cast<unsigned>(n / of), static_cast<unsigned>(n % of)}; };
+  const auto step = [](int n, int of) {
+    return PiecePlace{static_cast<unsigned>(n / of), static_cast<unsigned>(n % of)};
+  };
   const Sharing sharing{lanes,
                         static_cast<std::int32_t>(lanes < 32 ? std::min(most, any) : any),
                         block_rows_at_a_time(p.a, lanes),

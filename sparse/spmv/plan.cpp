@@ -19,7 +19,7 @@ namespace {
 
 /// Pointers to the arrays of a matrix in CSR, the user's or the plan's, and its tiles.
 template <class T>
-struct Rows {
+struct PlannedRows {
   std::int32_t rows = 0, cols = 0;
   std::variant<const Array<std::int32_t>*, const Array<std::int64_t>*> offsets;
   const Array<std::int32_t>* columns = nullptr;
@@ -27,8 +27,8 @@ struct Rows {
   CsrTiles tiles = {};
 
   template <class Offset>
-  static Rows of(Context& ctx, const MatrixShape& a, const Array<Offset>& offsets, const Array<std::int32_t>& columns,
-                 const Array<T>& values) {
+  static PlannedRows of(Context& ctx, const MatrixShape& a, const Array<Offset>& offsets,
+                        const Array<std::int32_t>& columns, const Array<T>& values) {
     return {a.rows(), a.cols(), &offsets, &columns, &values, CsrTiles::of(ctx, a.rows(), offsets, values)};
   }
 
@@ -76,7 +76,7 @@ struct SpmvPlan<T>::Body {
   SpmvReport report = {};
 
   // what multiplies: other, else rows, else A's own kernel
-  std::optional<Rows<T>> rows = {};
+  std::optional<PlannedRows<T>> rows = {};
   std::optional<OtherForm<T>> other = {};
   CsrTiles block_tiles = {};  // of A's block rows
 
@@ -118,7 +118,7 @@ struct SpmvPlan<T>::Body {
     unconjugated = &transposed.values();
     conjugated = Array<T>(transposed.nnz(), "plan values");
     conjugate(ctx);
-    rows = Rows<T>::of(ctx, transposed, transposed.row_offsets(), transposed.col_indices(), conjugated);
+    rows = PlannedRows<T>::of(ctx, transposed, transposed.row_offsets(), transposed.col_indices(), conjugated);
   }
   void conjugate(Context& ctx) {
     if constexpr (is_complex<T>)
@@ -151,7 +151,7 @@ struct SpmvPlan<T>::Body {
     ctx.dispatch([&](const auto& where) {
       compress_rows(where, a.rows(), values.size(), row_indices.read(where), offsets.write(where));
     });
-    rows = Rows<T>::of(ctx, a, offsets, col_indices, values);
+    rows = PlannedRows<T>::of(ctx, a, offsets, col_indices, values);
   }
   void make_from_pairs(Context& ctx, const CooAos<T>& a) {
     const Coo<T> split = to_coo(ctx, a);
@@ -160,7 +160,7 @@ struct SpmvPlan<T>::Body {
   }
   template <class Offset>
   void multiply_with(Context& ctx, const Csr<T, Offset>& csr) {
-    rows = Rows<T>::of(ctx, csr, csr.row_offsets(), csr.col_indices(), csr.values());
+    rows = PlannedRows<T>::of(ctx, csr, csr.row_offsets(), csr.col_indices(), csr.values());
   }
   void keep(Context& ctx, Csr<T, std::int64_t> csr) {
     multiply_with(ctx, own.template emplace<Csr<T, std::int64_t>>(std::move(csr)));

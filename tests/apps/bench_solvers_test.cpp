@@ -59,7 +59,7 @@ struct SolverRows {
   std::vector<std::string> formats;
 
   template <class T>
-  Subject<T> subject(const BenchMatrix& matrix, const Rival<T>* rival = nullptr) {
+  BenchSubject<T> subject(const BenchMatrix& matrix, const Rival<T>* rival = nullptr) {
     return {ctx,
             matrix.name,
             "float64",

@@ -218,7 +218,7 @@ TEST(Results, markdown_keeps_cells_together) {
 }
 
 TEST(Difference, verdicts) {
-  using Verdict = Change::Verdict;
+  using Kind = Change::Kind;
   Row failed = row_of("spmv", "fails", 1);
   failed.ms.reset(), failed.cache.clear(), failed.error = "refused";
   const auto before = result_of({row_of("spmv", "same", 1), row_of("spmv", "slower", 1), row_of("spmv", "faster", 1),
@@ -226,10 +226,9 @@ TEST(Difference, verdicts) {
   const auto after = result_of({row_of("spmv", "same", 1.04), row_of("spmv", "slower", 1.06),
                                 row_of("spmv", "faster", 0.9), failed, row_of("spmv", "new", 1)});
   const auto changes = compare({before}, {after}, 0.05);
-  const std::vector<Verdict> expected{Verdict::same, Verdict::slower, Verdict::faster,
-                                      Verdict::gone, Verdict::fails,  Verdict::added};
+  const std::vector<Kind> expected{Kind::same, Kind::slower, Kind::faster, Kind::gone, Kind::fails, Kind::added};
   ASSERT_EQ(changes.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(changes[i].verdict, expected[i]) << i;
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(changes[i].kind, expected[i]) << i;
   EXPECT_TRUE(got_worse(changes));
   EXPECT_FALSE(got_worse(compare({before}, {before}, 0)));
   EXPECT_TRUE(contains(difference_text(changes, 0.05),
@@ -237,16 +236,16 @@ TEST(Difference, verdicts) {
 }
 
 TEST(Difference, lets_pass_what_the_rounds_spread) {
-  const auto verdict = [](double ms, double spread_before, double spread_after) {
+  const auto kind = [](double ms, double spread_before, double spread_after) {
     Row before = row_of("spmv", "a", 1), after = row_of("spmv", "a", ms);
     before.spread = spread_before, after.spread = spread_after;
-    return compare({result_of({before})}, {result_of({after})}, 0.05)[0].verdict;
+    return compare({result_of({before})}, {result_of({after})}, 0.05)[0].kind;
   };
-  EXPECT_EQ(verdict(1.2, 0.01, 0.01), Change::Verdict::slower);
-  EXPECT_EQ(verdict(1.2, 0.25, 0.01), Change::Verdict::same);
-  EXPECT_EQ(verdict(1.2, 0.01, 0.25), Change::Verdict::same);
-  EXPECT_EQ(verdict(1.3, 0.25, 0.25), Change::Verdict::slower);
-  EXPECT_EQ(verdict(0.8, 0.01, 0.3), Change::Verdict::same);
+  EXPECT_EQ(kind(1.2, 0.01, 0.01), Change::Kind::slower);
+  EXPECT_EQ(kind(1.2, 0.25, 0.01), Change::Kind::same);
+  EXPECT_EQ(kind(1.2, 0.01, 0.25), Change::Kind::same);
+  EXPECT_EQ(kind(1.3, 0.25, 0.25), Change::Kind::slower);
+  EXPECT_EQ(kind(0.8, 0.01, 0.3), Change::Kind::same);
 }
 
 TEST(Difference, warm_and_cold_are_different_rows) {
@@ -263,7 +262,7 @@ struct Bench {
   std::vector<Row> rows;
   std::vector<std::string> formats;
 
-  Subject<double> subject(const Rival<double>* rival = nullptr) {
+  BenchSubject<double> subject(const Rival<double>* rival = nullptr) {
     return {ctx,
             "grid",
             "float64",
@@ -304,12 +303,12 @@ TEST(Job, a_wrong_result_has_no_time) {
 /// Its only algorithm leaves y as it is, or refuses.
 struct LazyRival final : Rival<double> {
   bool refuses = false;
-  struct Nothing final : Run {
+  struct Nothing final : RivalRun {
     void operator()() override {}
   };
   std::string name() const override { return "lazy"; }
   std::vector<std::string> algorithms(const Task<double>&) const override { return {"none"}; }
-  std::unique_ptr<Run> prepare(Context&, const std::string&, const Task<double>&) const override {
+  std::unique_ptr<RivalRun> prepare(Context&, const std::string&, const Task<double>&) const override {
     if (refuses) throw Error("no such thing");
     return std::make_unique<Nothing>();
   }

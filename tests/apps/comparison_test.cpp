@@ -70,7 +70,7 @@ TEST(Ulps, fall_into_bins) {
 }
 
 TEST(Bounds, grow_with_the_terms_of_a_sum) {
-  Sum<double> sum;
+  BoundedSum<double> sum;
   for (int k = 0; k < 10; ++k) sum.add(Bounded<double>(k % 2 ? 1.0 : -1.0), Bounded<double>(2.0));
   EXPECT_EQ(sum.result().value, 0);
   EXPECT_GE(sum.result().error, 10 * eps / 2 * 20);
@@ -198,7 +198,7 @@ TEST(Comparisons, merge_keeps_failures_and_the_first_entry) {
 }
 
 TEST(Ledgers, turn_errors_into_failures_and_count) {
-  Verification v;
+  VerifyResult v;
   v.name = "test";
   v.ledger.about("products", "a matrix");
   v.ledger.check("good", "a bound", [] { return product_with([](auto&) {}); });

@@ -29,7 +29,7 @@ std::string errors_of_baseline(const std::string& text) {
   }
 }
 
-Baseline baseline_of(const std::string& text) {
+ExpectedResults baseline_of(const std::string& text) {
   const Scratch folder;
   return read_baseline(folder.write("baseline.yaml", text));
 }
@@ -66,7 +66,7 @@ TEST(SuiteBaseline, what_was_written_of_runs_is_met_by_them) {
   runs[1].name = "odd: \"name\" #1.yaml";
   runs[0].error = 3.21e-7;
   runs.push_back({.name = "-x.yaml", .status = "refused", .why = "no such file"});
-  const Baseline all = baseline_of(baseline_yaml(runs));
+  const ExpectedResults all = baseline_of(baseline_yaml(runs));
   ASSERT_EQ(all.size(), 3U);
   for (const CaseRun& run : runs) {
     ASSERT_TRUE(all.contains(run.name)) << run.name;
@@ -157,7 +157,7 @@ class SuiteProgram : public Program {
 TEST_F(SuiteProgram, a_baseline_of_a_run_is_met_by_the_next_one) {
   const Outcome made = baseline();
   ASSERT_EQ(made.code, 0) << made.err;
-  const Baseline all = read_baseline(folder_ / "cases/baseline.yaml");
+  const ExpectedResults all = read_baseline(folder_ / "cases/baseline.yaml");
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all.at("good.yaml").status, "converged");
   EXPECT_GT(all.at("good.yaml").error, 0);

@@ -4,10 +4,10 @@
 namespace krill::apps::bench::cusparse {
 namespace {
 
-class CsrToCsc final : public Work {
+class CsrToCsc final : public CusparseWork {
  public:
   CsrToCsc(const Session& session, const KrillRivalTask& task)
-      : Work(session, task), nnz_(as_int(task.a.nnz, "cusparseCsr2cscEx2")) {
+      : CusparseWork(session, task), nnz_(as_int(task.a.nnz, "cusparseCsr2cscEx2")) {
     std::size_t bytes = 0;
     check(
         cusparseCsr2cscEx2_bufferSize(handle(), rows(), cols(), nnz_, task_.a.values, offsets(), task_.a.col_indices,
@@ -35,10 +35,10 @@ class CsrToCsc final : public Work {
   Workspace workspace_;
 };
 
-class CsrToCoo final : public Work {
+class CsrToCoo final : public CusparseWork {
  public:
   CsrToCoo(const Session& session, const KrillRivalTask& task)
-      : Work(session, task), nnz_(as_int(task.a.nnz, "cusparseXcsr2coo")) {}
+      : CusparseWork(session, task), nnz_(as_int(task.a.nnz, "cusparseXcsr2coo")) {}
   void run() override {
     check(cusparseXcsr2coo(handle(), int_offsets(task_.a, "cusparseXcsr2coo"), nnz_, static_cast<int>(task_.a.rows),
                            output(task_.result.row_indices), CUSPARSE_INDEX_BASE_ZERO),
@@ -49,10 +49,10 @@ class CsrToCoo final : public Work {
   int nnz_;
 };
 
-class CooToCsr final : public Work {
+class CooToCsr final : public CusparseWork {
  public:
   CooToCsr(const Session& session, const KrillRivalTask& task)
-      : Work(session, task), nnz_(as_int(task.a.nnz, "cusparseXcoo2csr")) {}
+      : CusparseWork(session, task), nnz_(as_int(task.a.nnz, "cusparseXcoo2csr")) {}
   void run() override {
     check(cusparseXcoo2csr(handle(), task_.a.row_indices, nnz_, static_cast<int>(task_.a.rows),
                            output(int_offsets(task_.result, "cusparseXcoo2csr")), CUSPARSE_INDEX_BASE_ZERO),
@@ -64,9 +64,9 @@ class CooToCsr final : public Work {
 };
 
 /// Both steps, the count of the blocks and the blocks; the result's arrays are large enough already.
-class CsrToBsr final : public Work {
+class CsrToBsr final : public CusparseWork {
  public:
-  CsrToBsr(const Session& session, const KrillRivalTask& task) : Work(session, task) {
+  CsrToBsr(const Session& session, const KrillRivalTask& task) : CusparseWork(session, task) {
     check(cusparseCreateMatDescr(&descriptor_), "cusparseCreateMatDescr");
   }
   ~CsrToBsr() override { cusparseDestroyMatDescr(descriptor_); }
@@ -103,10 +103,10 @@ class CsrToBsr final : public Work {
 
   cusparseMatDescr_t descriptor_ = nullptr;
 };
-class CsrToDense final : public Work {
+class CsrToDense final : public CusparseWork {
  public:
   CsrToDense(const Session& session, const KrillRivalTask& task)
-      : Work(session, task), a_(task.a, task.scalar), dense_(task.result, task.scalar) {
+      : CusparseWork(session, task), a_(task.a, task.scalar), dense_(task.result, task.scalar) {
     std::size_t bytes = 0;
     check(cusparseSparseToDense_bufferSize(handle(), a_, dense_, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, &bytes),
           "cusparseSparseToDense_bufferSize");
@@ -124,10 +124,10 @@ class CsrToDense final : public Work {
 };
 
 /// Both steps, the count of the entries and the entries; the result's arrays are large enough already.
-class DenseToCsr final : public Work {
+class DenseToCsr final : public CusparseWork {
  public:
   DenseToCsr(const Session& session, const KrillRivalTask& task)
-      : Work(session, task), dense_(task.a, task.scalar), csr_(task.result, task.scalar) {
+      : CusparseWork(session, task), dense_(task.a, task.scalar), csr_(task.result, task.scalar) {
     std::size_t bytes = 0;
     check(cusparseDenseToSparse_bufferSize(handle(), dense_, csr_, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, &bytes),
           "cusparseDenseToSparse_bufferSize");
@@ -149,17 +149,17 @@ class DenseToCsr final : public Work {
   Workspace workspace_;
 };
 
-constexpr Entry entries[] = {
-    {"csr2csc", krill_rival_csr, "CSR2CSC_ALG1", make<CsrToCsc>},
-    {"csr2coo", krill_rival_csr, "Xcsr2coo", make<CsrToCoo>},
-    {"coo2csr", krill_rival_coo, "Xcoo2csr", make<CooToCsr>},
-    {"csr2bsr", krill_rival_csr, "csr2bsr", make<CsrToBsr>},
-    {"csr2dense", krill_rival_csr, "SPARSETODENSE_ALG_DEFAULT", make<CsrToDense>},
-    {"dense2csr", krill_rival_dense, "DENSETOSPARSE_ALG_DEFAULT", make<DenseToCsr>},
+constexpr CusparseEntry entries[] = {
+    {"csr2csc", krill_rival_csr, "CSR2CSC_ALG1", make_work<CsrToCsc>},
+    {"csr2coo", krill_rival_csr, "Xcsr2coo", make_work<CsrToCoo>},
+    {"coo2csr", krill_rival_coo, "Xcoo2csr", make_work<CooToCsr>},
+    {"csr2bsr", krill_rival_csr, "csr2bsr", make_work<CsrToBsr>},
+    {"csr2dense", krill_rival_csr, "SPARSETODENSE_ALG_DEFAULT", make_work<CsrToDense>},
+    {"dense2csr", krill_rival_dense, "DENSETOSPARSE_ALG_DEFAULT", make_work<DenseToCsr>},
 };
 
 }  // namespace
 
-std::span<const Entry> conversions() { return entries; }
+std::span<const CusparseEntry> conversions() { return entries; }
 
 }  // namespace krill::apps::bench::cusparse

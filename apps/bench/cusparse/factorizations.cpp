@@ -19,10 +19,10 @@ class ColorInfo {
 };
 
 /// The colors and the order of the rows that they give.
-class CsrColor final : public Work {
+class CsrColor final : public CusparseWork {
  public:
   CsrColor(const Session& session, const KrillRivalTask& task)
-      : Work(session, task), nnz_(as_int(task.a.nnz, "cusparseXcsrcolor")) {
+      : CusparseWork(session, task), nnz_(as_int(task.a.nnz, "cusparseXcsrcolor")) {
     check(cusparseCreateMatDescr(&descriptor_), "cusparseCreateMatDescr");
     order_.reserve(static_cast<std::size_t>(task.a.rows) * sizeof(int));
   }
@@ -86,10 +86,10 @@ using ScalarTypes = std::tuple<float, double, cuComplex, cuDoubleComplex>;
 
 /// A factorization, the copy of the values included, which it overwrites; with `only_analysis`, what comes before.
 template <class Functions, bool only_analysis>
-class Factorization final : public Work {
+class FactorizationWork final : public CusparseWork {
  public:
-  Factorization(const Session& session, const KrillRivalTask& task)
-      : Work(session, task),
+  FactorizationWork(const Session& session, const KrillRivalTask& task)
+      : CusparseWork(session, task),
         rows_(as_int(task.a.rows, "an incomplete factorization")),
         nnz_(as_int(task.a.nnz, "an incomplete factorization")),
         offsets_(int_offsets(task.a, "an incomplete factorization")) {
@@ -105,7 +105,7 @@ class Factorization final : public Work {
     workspace_.reserve(static_cast<std::size_t>(bytes));
     analyse();
   }
-  ~Factorization() override {
+  ~FactorizationWork() override {
     if constexpr (!only_analysis) Functions::destroy(info_);
     cusparseDestroyMatDescr(descriptor_);
   }
@@ -166,16 +166,16 @@ class Factorization final : public Work {
   Workspace workspace_;
 };
 
-constexpr Entry entries[] = {
-    {"ilu0", krill_rival_csr, "csrilu02", make<Factorization<Ilu0Functions, false>>},
-    {"ilu0_analysis", krill_rival_csr, "csrilu02", make<Factorization<Ilu0Functions, true>>},
-    {"ic0", krill_rival_csr, "csric02", make<Factorization<Ic0Functions, false>>},
-    {"ic0_analysis", krill_rival_csr, "csric02", make<Factorization<Ic0Functions, true>>},
-    {"color", krill_rival_csr, "csrcolor", make<CsrColor>},
+constexpr CusparseEntry entries[] = {
+    {"ilu0", krill_rival_csr, "csrilu02", make_work<FactorizationWork<Ilu0Functions, false>>},
+    {"ilu0_analysis", krill_rival_csr, "csrilu02", make_work<FactorizationWork<Ilu0Functions, true>>},
+    {"ic0", krill_rival_csr, "csric02", make_work<FactorizationWork<Ic0Functions, false>>},
+    {"ic0_analysis", krill_rival_csr, "csric02", make_work<FactorizationWork<Ic0Functions, true>>},
+    {"color", krill_rival_csr, "csrcolor", make_work<CsrColor>},
 };
 
 }  // namespace
 
-std::span<const Entry> factorizations() { return entries; }
+std::span<const CusparseEntry> factorizations() { return entries; }
 
 }  // namespace krill::apps::bench::cusparse

@@ -6,9 +6,9 @@
 namespace krill::apps::bench::cusparse {
 namespace {
 
-const Entry* find(std::string_view kernel, KrillRivalLayout layout) {
+const CusparseEntry* find(std::string_view kernel, KrillRivalLayout layout) {
   for (const auto entries : {products(), conversions(), solves(), factorizations()})
-    for (const Entry& entry : entries)
+    for (const CusparseEntry& entry : entries)
       if (entry.kernel == kernel && entry.layout == layout) return &entry;
   return nullptr;
 }
@@ -27,7 +27,7 @@ int guarded(char* message, std::size_t size, F&& f) {
 }
 
 const char* algorithms(const char* kernel, KrillRivalLayout layout) {
-  const Entry* entry = find(kernel, layout);
+  const CusparseEntry* entry = find(kernel, layout);
   return entry ? entry->algorithms : "";
 }
 
@@ -39,17 +39,17 @@ void close(void* session) { delete static_cast<Session*>(session); }
 
 int prepare(void* session, const KrillRivalTask* task, void** run, char* message, std::size_t size) {
   return guarded(message, size, [&] {
-    const Entry* entry = find(task->kernel, task->a.layout);
+    const CusparseEntry* entry = find(task->kernel, task->a.layout);
     if (!entry) throw std::runtime_error(fmt::format("cuSPARSE has no {} of this layout", task->kernel));
     *run = entry->make(*static_cast<Session*>(session), *task).release();
   });
 }
 
 int run(void* work, char* message, std::size_t size) {
-  return guarded(message, size, [&] { static_cast<Work*>(work)->run(); });
+  return guarded(message, size, [&] { static_cast<CusparseWork*>(work)->run(); });
 }
 
-void destroy(void* work) { delete static_cast<Work*>(work); }
+void destroy(void* work) { delete static_cast<CusparseWork*>(work); }
 
 }  // namespace
 }  // namespace krill::apps::bench::cusparse

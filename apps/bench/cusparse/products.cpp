@@ -4,10 +4,10 @@
 namespace krill::apps::bench::cusparse {
 namespace {
 
-class Spmv final : public Work {
+class Spmv final : public CusparseWork {
  public:
   Spmv(const Session& session, const KrillRivalTask& task)
-      : Work(session, task),
+      : CusparseWork(session, task),
         algorithm_(algorithm_of(task.algorithm)),
         a_(task.a, task.scalar),
         x_(task.a.cols, task.x, task.scalar),
@@ -37,23 +37,23 @@ class Spmv final : public Work {
   }
   const void* zero() const { return zero_.in(task_.scalar); }
 
-  Factor zero_ = 0;
+  CusparseScalar zero_ = 0;
   cusparseSpMVAlg_t algorithm_;
   SparseDescriptor a_;
   VectorDescriptor x_, y_;
   Workspace workspace_;
 };
 
-constexpr Entry entries[] = {
-    {"spmv", krill_rival_csr, "CSR_ALG1 CSR_ALG2", make<Spmv>},
-    {"spmv", krill_rival_csc, "CSR_ALG1 CSR_ALG2", make<Spmv>},
-    {"spmv", krill_rival_coo, "COO_ALG1 COO_ALG2", make<Spmv>},
-    {"spmv", krill_rival_sell, "SELL_ALG1", make<Spmv>},
-    {"spmv", krill_rival_bsr, "BSR_ALG1", make<Spmv>},
+constexpr CusparseEntry entries[] = {
+    {"spmv", krill_rival_csr, "CSR_ALG1 CSR_ALG2", make_work<Spmv>},
+    {"spmv", krill_rival_csc, "CSR_ALG1 CSR_ALG2", make_work<Spmv>},
+    {"spmv", krill_rival_coo, "COO_ALG1 COO_ALG2", make_work<Spmv>},
+    {"spmv", krill_rival_sell, "SELL_ALG1", make_work<Spmv>},
+    {"spmv", krill_rival_bsr, "BSR_ALG1", make_work<Spmv>},
 };
 
 }  // namespace
 
-std::span<const Entry> products() { return entries; }
+std::span<const CusparseEntry> products() { return entries; }
 
 }  // namespace krill::apps::bench::cusparse

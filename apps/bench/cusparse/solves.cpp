@@ -18,10 +18,13 @@ class TriangleDescriptor : public SparseDescriptor {
 
 /// A solve; with `only_analysis`, what comes before the first one.
 template <bool only_analysis>
-class Spsv final : public Work {
+class Spsv final : public CusparseWork {
  public:
   Spsv(const Session& session, const KrillRivalTask& task)
-      : Work(session, task), a_(task), b_(task.a.rows, task.x, task.scalar), x_(task.a.rows, task.y, task.scalar) {
+      : CusparseWork(session, task),
+        a_(task),
+        b_(task.a.rows, task.x, task.scalar),
+        x_(task.a.rows, task.y, task.scalar) {
     create();
     std::size_t bytes = 0;
     check(cusparseSpSV_bufferSize(handle(), op, one(), a_, b_, x_, type(), algorithm, state_, &bytes),
@@ -57,10 +60,10 @@ class Spsv final : public Work {
   cusparseSpSVDescr_t state_ = nullptr;
 };
 
-class Spsm final : public Work {
+class Spsm final : public CusparseWork {
  public:
   Spsm(const Session& session, const KrillRivalTask& task)
-      : Work(session, task),
+      : CusparseWork(session, task),
         a_(task),
         b_(task.a.rows, columns, task.x, task.scalar),
         x_(task.a.rows, columns, task.y, task.scalar) {
@@ -87,14 +90,14 @@ class Spsm final : public Work {
   cusparseSpSMDescr_t state_ = nullptr;
 };
 
-constexpr Entry entries[] = {
-    {"triangular", krill_rival_csr, "SPSV_ALG_DEFAULT", make<Spsv<false>>},
-    {"triangular_plan", krill_rival_csr, "SPSV_ALG_DEFAULT", make<Spsv<true>>},
-    {"triangular_many", krill_rival_csr, "SPSM_ALG_DEFAULT", make<Spsm>},
+constexpr CusparseEntry entries[] = {
+    {"triangular", krill_rival_csr, "SPSV_ALG_DEFAULT", make_work<Spsv<false>>},
+    {"triangular_plan", krill_rival_csr, "SPSV_ALG_DEFAULT", make_work<Spsv<true>>},
+    {"triangular_many", krill_rival_csr, "SPSM_ALG_DEFAULT", make_work<Spsm>},
 };
 
 }  // namespace
 
-std::span<const Entry> solves() { return entries; }
+std::span<const CusparseEntry> solves() { return entries; }
 
 }  // namespace krill::apps::bench::cusparse

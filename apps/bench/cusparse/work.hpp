@@ -68,10 +68,10 @@ inline cudaDataType data_type(KrillRivalScalar scalar) {
 }
 
 /// A factor in the scalar type of a task, aligned as cuDoubleComplex and cuComplex are.
-struct Factor {
+struct CusparseScalar {
   alignas(16) double as_double[2] = {};
   alignas(8) float as_float[2] = {};
-  Factor(double value) { as_double[0] = value, as_float[0] = static_cast<float>(value); }
+  CusparseScalar(double value) { as_double[0] = value, as_float[0] = static_cast<float>(value); }
   const void* in(KrillRivalScalar scalar) const {
     const bool single = scalar == krill_rival_float32 || scalar == krill_rival_complex64;
     return single ? static_cast<const void*>(as_float) : as_double;
@@ -200,12 +200,12 @@ class VectorDescriptor {
 };
 
 /// A task that has been prepared.
-class Work {
+class CusparseWork {
  public:
-  Work(const Session& session, const KrillRivalTask& task) : session_(session), task_(task) {}
-  virtual ~Work() = default;
-  Work(const Work&) = delete;
-  Work& operator=(const Work&) = delete;
+  CusparseWork(const Session& session, const KrillRivalTask& task) : session_(session), task_(task) {}
+  virtual ~CusparseWork() = default;
+  CusparseWork(const CusparseWork&) = delete;
+  CusparseWork& operator=(const CusparseWork&) = delete;
   virtual void run() = 0;
 
  protected:
@@ -214,27 +214,27 @@ class Work {
   cudaDataType type() const { return data_type(task_.scalar); }
 
   const Session& session_;
-  const Factor one_ = 1;
+  const CusparseScalar one_ = 1;
   const KrillRivalTask task_;  // its names are gone after the constructor
 };
 
 /// What cuSPARSE can be asked for.
-struct Entry {
+struct CusparseEntry {
   std::string_view kernel;
   KrillRivalLayout layout;
   const char* algorithms;
-  std::unique_ptr<Work> (*make)(const Session&, const KrillRivalTask&);
+  std::unique_ptr<CusparseWork> (*make)(const Session&, const KrillRivalTask&);
 };
 
 template <class W>
-std::unique_ptr<Work> make(const Session& session, const KrillRivalTask& task) {
+std::unique_ptr<CusparseWork> make_work(const Session& session, const KrillRivalTask& task) {
   return std::make_unique<W>(session, task);
 }
 
 /// The entries of each file.
-std::span<const Entry> products();
-std::span<const Entry> conversions();
-std::span<const Entry> solves();
-std::span<const Entry> factorizations();
+std::span<const CusparseEntry> products();
+std::span<const CusparseEntry> conversions();
+std::span<const CusparseEntry> solves();
+std::span<const CusparseEntry> factorizations();
 
 }  // namespace krill::apps::bench::cusparse

@@ -27,11 +27,12 @@ void solve_block(const Question<T>& q, std::int32_t first, std::int32_t dim, Bou
     for (std::size_t i = 0; i < n; ++i) {
       if (i == k) continue;
       const Bounded<T> multiple = a[i][k];
-      for (std::size_t j = 0; j < 2 * n; ++j) a[i][j] = Sum<T>().add(a[i][j]).subtract(multiple, a[k][j]).result();
+      for (std::size_t j = 0; j < 2 * n; ++j)
+        a[i][j] = BoundedSum<T>().add(a[i][j]).subtract(multiple, a[k][j]).result();
     }
   }
   for (std::size_t i = 0; i < n; ++i) {
-    Sum<T> sum;
+    BoundedSum<T> sum;
     for (std::size_t j = 0; j < n; ++j) sum.add(a[i][n + j], q.r[as_size(first) + j]);
     z[as_size(first) + i] = sum.result();
   }

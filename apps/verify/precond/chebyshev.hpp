@@ -25,9 +25,9 @@ BoundedVector<T> reference(const ChebyshevOptions& o, const Question<T>& q) {
     const double next = 1 / (2 * sigma - rho), old = next * rho, fresh = 2 * next / radius;
     rho = next;
     for (std::size_t i = 0; i < z.size(); ++i) {
-      const Bounded<T> residual = Sum<T>().add(q.r[i]).subtract(w[i], Bounded<T>(T(1))).result();
-      d[i] = Sum<T>().add(factor<T>(old), d[i]).add(times(factor<T>(fresh), inverse[i]), residual).result();
-      z[i] = Sum<T>().add(z[i]).add(d[i]).result();
+      const Bounded<T> residual = BoundedSum<T>().add(q.r[i]).subtract(w[i], Bounded<T>(T(1))).result();
+      d[i] = BoundedSum<T>().add(factor<T>(old), d[i]).add(times(factor<T>(fresh), inverse[i]), residual).result();
+      z[i] = BoundedSum<T>().add(z[i]).add(d[i]).result();
     }
   }
   return z;

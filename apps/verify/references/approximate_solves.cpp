@@ -33,7 +33,7 @@ BoundedVector<T> sweep(const Rows<T>& triangle, int steps, const BoundedVector<T
   for (int step = 1; step < steps; ++step) {
     BoundedVector<T> next(b.size());
     for (std::int32_t i = 0; i < triangle.rows; ++i) {
-      Sum<T> sum;
+      BoundedSum<T> sum;
       sum.add(start[as_size(i)]);
       for (std::size_t k = beside.begin(i); k < beside.end(i); ++k)
         sum.subtract(beside.value[k], x[as_size(beside.col[k])]);
@@ -57,7 +57,7 @@ Rows<Bounded<T>> inverse_on_pattern(const Rows<T>& t, Fill fill) {
     };
     for (std::int64_t n = 0; n < length; ++n) {
       const std::int32_t j = t.col[place(n)];
-      Sum<T> sum;
+      BoundedSum<T> sum;
       if (j == i) sum.add(Bounded<T>(T(1)));
       for (std::int64_t before = 0; before < n; ++before) {
         const std::size_t k = place(before);
@@ -75,7 +75,7 @@ BoundedVector<T> multiply_and_correct(const Rows<Bounded<T>>& inverse, const Row
   BoundedVector<T> x = product<T>(inverse, b);
   for (int round = 0; round < corrections; ++round) {
     const BoundedVector<T> correction = product<T>(inverse, residual(triangle, b, x));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = Sum<T>().add(x[i]).add(correction[i]).result();
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = BoundedSum<T>().add(x[i]).add(correction[i]).result();
   }
   return x;
 }

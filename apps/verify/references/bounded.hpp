@@ -93,23 +93,23 @@ Bounded<T> conjugated(const Bounded<T>& a) {
 /// A sum of numbers and products in any order: n terms take n roundings each at most, so
 /// |error| <= sum of the terms' own errors + gamma_n sum |term|, and what underflow takes of each product.
 template <class T>
-class Sum {
+class BoundedSum {
  public:
-  Sum& add(const Bounded<T>& a) { return take(a.value, a.greatest(), a.error); }
-  Sum& add(const Bounded<T>& a, const Bounded<T>& b) { return take(a.value * b.value, a, b); }
-  Sum& subtract(const Bounded<T>& a, const Bounded<T>& b) { return take(-(a.value * b.value), a, b); }
+  BoundedSum& add(const Bounded<T>& a) { return take(a.value, a.greatest(), a.error); }
+  BoundedSum& add(const Bounded<T>& a, const Bounded<T>& b) { return take(a.value * b.value, a, b); }
+  BoundedSum& subtract(const Bounded<T>& a, const Bounded<T>& b) { return take(-(a.value * b.value), a, b); }
 
   /// After `more` roundings of the whole.
   Bounded<T> result(int more = 0) const { return {value_, error_ + gamma<T>(terms_ + more) * magnitude_}; }
 
  private:
-  Sum& take(const Exact<T>& term, const Bounded<T>& a, const Bounded<T>& b) {
+  BoundedSum& take(const Exact<T>& term, const Bounded<T>& a, const Bounded<T>& b) {
     const long double greatest = a.greatest() * b.greatest();
     return take(term, greatest,
                 greatest - modulus(a.value) * modulus(b.value) +
                     (is_complex<T> ? 4 : 1) * static_cast<long double>(std::numeric_limits<real_t<T>>::denorm_min()));
   }
-  Sum& take(const Exact<T>& term, long double greatest, long double error) {
+  BoundedSum& take(const Exact<T>& term, long double greatest, long double error) {
     value_ += term;
     magnitude_ += greatest;
     error_ += error;
@@ -124,7 +124,7 @@ class Sum {
 
 template <class T>
 Bounded<T> times(const Bounded<T>& a, const Bounded<T>& b) {
-  return Sum<T>().add(a, b).result();
+  return BoundedSum<T>().add(a, b).result();
 }
 
 /// Roundings of a quotient, which may be a product with an inverse. A complex one follows Smith (1962).

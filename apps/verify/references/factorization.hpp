@@ -26,7 +26,7 @@ struct Remainder {
 };
 template <class T>
 struct Remainder<Bounded<T>> {
-  Sum<T> sum;
+  BoundedSum<T> sum;
   explicit Remainder(const Bounded<T>& value) { sum.add(value); }
   void subtract(const Bounded<T>& left, const Bounded<T>& right) { sum.subtract(left, right); }
   Bounded<T> result() const { return sum.result(); }

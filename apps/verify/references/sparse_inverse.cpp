@@ -21,12 +21,13 @@ std::vector<std::int32_t> columns_of(const Rows<T>& A, std::int32_t i, bool up_t
 }
 
 template <class T>
-using Equations = std::vector<BoundedVector<T>>;  // coefficients, then the right-hand side
+using DenseEquations = std::vector<BoundedVector<T>>;  // coefficients, then the right-hand side
 
 /// A(J, J)^T and the unit vector of the diagonal. Hermitian: after A's lower triangle, real on the diagonal.
 template <class T>
-Equations<T> equations_of(const Rows<T>& A, const std::vector<std::int32_t>& columns, std::int32_t i, bool hermitian) {
-  Equations<T> e(columns.size());
+DenseEquations<T> equations_of(const Rows<T>& A, const std::vector<std::int32_t>& columns, std::int32_t i,
+                               bool hermitian) {
+  DenseEquations<T> e(columns.size());
   for (std::size_t t = 0; t < columns.size(); ++t) {
     for (std::size_t p = 0; p < columns.size(); ++p) {
       const bool mirrored = hermitian && columns[t] > columns[p];
@@ -45,7 +46,7 @@ long double size_of(long double a) { return std::fabs(a); }
 long double size_of(const Complex<long double>& a) { return std::fabs(a.re) + std::fabs(a.im); }
 
 template <class T>
-BoundedVector<T> solved(Equations<T> e, bool pivoting) {
+BoundedVector<T> solved(DenseEquations<T> e, bool pivoting) {
   const std::size_t n = e.size();
   for (std::size_t k = 0; k < n; ++k) {
     const auto first = e.begin() + static_cast<std::ptrdiff_t>(k);
@@ -55,12 +56,13 @@ BoundedVector<T> solved(Equations<T> e, bool pivoting) {
       }));
     for (std::size_t t = k + 1; t < n; ++t) {
       const Bounded<T> multiple = quotient(e[t][k], e[k][k]);
-      for (std::size_t p = k + 1; p <= n; ++p) e[t][p] = Sum<T>().add(e[t][p]).subtract(multiple, e[k][p]).result();
+      for (std::size_t p = k + 1; p <= n; ++p)
+        e[t][p] = BoundedSum<T>().add(e[t][p]).subtract(multiple, e[k][p]).result();
     }
   }
   BoundedVector<T> x(n);
   for (std::size_t k = n; k-- > 0;) {
-    Sum<T> left;
+    BoundedSum<T> left;
     left.add(e[k][n]);
     for (std::size_t p = k + 1; p < n; ++p) left.subtract(e[k][p], x[p]);
     x[k] = quotient(left.result(), e[k][k]);

@@ -27,7 +27,7 @@ template <class T, class V>
 BoundedVector<T> substitute(const Rows<V>& triangle, Fill solved, const T& alpha, const BoundedVector<T>& b) {
   BoundedVector<T> x(b.size());
   const auto solve_row = [&](std::int32_t i) {
-    Sum<T> sum;
+    BoundedSum<T> sum;
     sum.add(Bounded<T>(alpha), b[as_size(i)]);
     Bounded<T> pivot;
     for (std::size_t k = triangle.begin(i); k < triangle.end(i); ++k) {
