@@ -231,6 +231,9 @@ struct AddTo {
 /// would be the same. A pass over nothing.
 struct GmresEnd {
   using Sum = double;
+  /// A rule of the method (docs/architecture.md, Decisions), not varied: the squared norm falls by a millionth at
+  /// least.
+  static constexpr double min_fall = 1 - 1e-6;
   const double* rr;
   const Cycle* cycle;
   int m;
@@ -239,12 +242,11 @@ struct GmresEnd {
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t) const { return 0; }
   constexpr void finish(double) const {
-    constexpr double gained = 1 - 1e-6;
     const Reason by_truth = progress->correct(*rr);
     const bool goes_on = cycle->outcome == Reason::running || cycle->outcome == Reason::converged;
     if (!goes_on && by_truth != Reason::converged)
       progress->reason = cycle->outcome;
-    else if (by_truth == Reason::running && !(*rr < gained * cycle->start2))
+    else if (by_truth == Reason::running && !(*rr < min_fall * cycle->start2))
       progress->reason = cycle->columns < m ? Reason::breakdown_basis : Reason::stagnated;
     else
       progress->reason = by_truth;

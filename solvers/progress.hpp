@@ -60,6 +60,11 @@ struct Progress {
 /// the scaled system.
 struct Truth {
   double residual2 = std::numeric_limits<double>::infinity();
+  // When a solve goes on from its true residual: while that at least halves from one attempt to the next, in squared
+  // norms a quarter, and no more than ten times. Rules of the method, not varied.
+  static constexpr int max_restarts = 10;
+  static constexpr double max_ratio2 = 0.25;
+
   int restarts = 0;      ///< from the true residual
   bool goes_on = false;  ///< the method starts anew from that residual
   bool keeps_guess = false;
@@ -67,12 +72,10 @@ struct Truth {
   /// The true residual decides: an x that meets the tolerance is a solution whatever ended the loop, and no other x is.
   /// Otherwise the method starts anew from that residual, if that promises a gain, a bounded number of times.
   constexpr void decide(double found2, const Progress& progress) {
-    constexpr int max_restarts = 10;
-    constexpr double worth_going_on = 0.25;  // of the squared true residual: a restart has to halve the norm
     const Reason why = progress.reason;
     const bool can_go_on = why == Reason::converged || why == Reason::breakdown_rho || why == Reason::breakdown_omega;
     const bool met = found2 <= progress.target2;
-    goes_on = !met && can_go_on && found2 <= worth_going_on * residual2 && restarts < max_restarts;
+    goes_on = !met && can_go_on && found2 <= max_ratio2 * residual2 && restarts < max_restarts;
     keeps_guess = !goes_on && !met && !(found2 < progress.initial2);
     residual2 = found2;
     if (goes_on) ++restarts;

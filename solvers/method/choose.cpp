@@ -7,10 +7,18 @@
 namespace krill {
 namespace {
 
-constexpr std::int32_t min_rows_for_color = 10'000;  // below, one block of threads solves without waits for others
-constexpr std::int32_t max_rows_of_gmres_on_host = 3000, longest_basis = 1000;
-constexpr std::int32_t max_rows_of_gmres_on_cuda = 200;  // a graph holds a kernel for every eighth vector of each step
-constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
+// Sizes at which one method takes over from another. Reasoned, not varied.
+struct Tuning {
+  /// Below, one block of threads solves a triangle without waits for others.
+  static constexpr std::int32_t min_rows_for_color = 10'000;
+  static constexpr std::int32_t max_rows_of_gmres_on_host = 3000;
+  /// A graph holds a kernel for every eighth vector of each step.
+  static constexpr std::int32_t max_rows_of_gmres_on_cuda = 200;
+  static constexpr std::int32_t max_basis = 1000;  ///< vectors of gmres without a restart
+  static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
+  static constexpr int rows_a_dominant_one = 20;                ///< beyond, few rows are diagonally dominant
+  static constexpr int long_restart = 100, short_restart = 50;  ///< vectors; the short one for memory's sake
+};
 constexpr double far_apart = 1e4;  // norms of rows, beyond which a residual says little about short rows
 
 template <class Open, class Options>
@@ -28,7 +36,9 @@ GmresOptions gmres(int restart) {
 }
 
 /// Whether few rows speak for stable pivots.
-bool has_hardly_any_dominance(const MatrixProperties& m) { return 20 * m.dominant_rows < m.rows; }
+bool has_hardly_any_dominance(const MatrixProperties& m) {
+  return Tuning::rows_a_dominant_one * m.dominant_rows < m.rows;
+}
 
 /// The decisions, one after the other: solver, preconditioner, ordering, scaling.
 class Chooser {
@@ -62,9 +72,9 @@ class Chooser {
     }
     const std::string why = spd_ ? "the preconditioner may not be Hermitian" : not_for_pcg();
     if (keeps_long_basis()) {
-      take(gmres(std::clamp(m_.rows, 1, longest_basis)));
+      take(gmres(std::clamp(m_.rows, 1, Tuning::max_basis)));
       return say("solver", fmt::format("gmres, as {}; with {} rows a basis of {} vectors costs little", why, m_.rows,
-                                       std::min(m_.rows, longest_basis)));
+                                       std::min(m_.rows, Tuning::max_basis)));
     }
     if (has_diagonal(m_)) {
       take(BicgstabOptions{});
@@ -72,14 +82,14 @@ class Chooser {
                                        "quicker than gmres on most real matrices",
                                        why));
     }
-    const int restart = m_.rows <= max_rows_of_long_restart ? 100 : 50;
+    const int restart = m_.rows <= Tuning::max_rows_of_long_restart ? Tuning::long_restart : Tuning::short_restart;
     take(gmres(restart));
     say("solver", fmt::format("gmres, as {} and there is no ilu0 to help bicgstab; {} vectors until it restarts{}", why,
-                              restart, restart == 100 ? "" : ", for memory's sake"));
+                              restart, restart == Tuning::long_restart ? "" : ", for memory's sake"));
   }
 
   bool keeps_long_basis() const {
-    return m_.rows <= (on_cuda_ ? max_rows_of_gmres_on_cuda : max_rows_of_gmres_on_host);
+    return m_.rows <= (on_cuda_ ? Tuning::max_rows_of_gmres_on_cuda : Tuning::max_rows_of_gmres_on_host);
   }
   std::string_view hermitian() const { return m_.complex ? "Hermitian" : "symmetric"; }
   std::string definite() const {
@@ -137,7 +147,7 @@ class Chooser {
   void ordering() {
     OrderingOptions& order = choice_.method.ordering;
     const bool with_triangles = solves_triangles(choice_.method.preconditioner);
-    if (on_cuda_ && with_triangles && m_.rows >= min_rows_for_color) {
+    if (on_cuda_ && with_triangles && m_.rows >= Tuning::min_rows_for_color) {
       order = ColorOrdering{};
       return say("ordering",
                  "color: triangles are solved in as many steps as there are colors, 2 to 20 times as quickly on an "

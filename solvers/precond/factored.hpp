@@ -293,11 +293,15 @@ double radicand(const Csr<T, Offset>& A, const Csr<T, Offset>& L, std::int32_t r
   return sum;
 }
 
+/// The shifts that a Cholesky factorization tries after 0: each is twice the one before. Not varied.
+struct CholeskyTuning {
+  static constexpr double first_shift = 1e-3, max_shift = 1;  ///< times the diagonal: at 1 it is doubled
+};
+
 /// Factors A, by default with the least of some shifts for which the pivots are positive, or refuses the row whose
-/// pivot is not. The shift.
+/// pivot is not. Returns the shift.
 double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<CholeskyShift>& o,
                        std::int32_t block_dim = 1) {
-  constexpr double first_shift = 1e-3, max_shift = 1;
   const bool shifts = o.type == CholeskyShift::positive_definite;
   double shift = shifts ? o.value : 0;
   const auto& factor = made.factor;
@@ -316,8 +320,8 @@ double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<Cho
         fmt::format("the pivot is not positive (the root of {:.4g})", radicand(*made.A, factor.matrix(), *broken)),
         "set shift: {type: positive_definite}, or use preconditioner ilu0, jacobi or none", block_dim);
   const std::int32_t first = broken.value_or(-1);
-  while (broken && shift < max_shift) {
-    shift = std::max(2 * shift, first_shift);
+  while (broken && shift < CholeskyTuning::max_shift) {
+    shift = std::max(2 * shift, CholeskyTuning::first_shift);
     made.update(shift);
     broken = factor.numerical_zero();
   }

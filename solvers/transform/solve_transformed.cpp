@@ -23,6 +23,8 @@ double norm(std::span<const T> v) {
 
 namespace {
 
+/// How often the tolerance of the transformed system is tightened, each time by what the original system still misses.
+/// A solve whose residual does not halve ends earlier; this bounds the others. A rule, not varied.
 constexpr int max_tightenings = 10;
 
 /// The original system, which judges.

@@ -10,7 +10,9 @@ namespace krill {
 using namespace detail;
 namespace {
 
-constexpr std::int64_t row_block = 256;  // rows that a thread takes together: 2 KB of a column of doubles
+struct Tuning {
+  static constexpr std::int64_t row_block = 256;  ///< rows a thread at a time: 2 KB of a column of doubles. Not varied.
+};
 
 /// use(i, j, value) for every nonzero entry of the rows [begin, end), each row from left to right; in the order of
 /// memory, whichever that is.
@@ -38,7 +40,7 @@ void csr_to_dense(const Host& host, const CsrView<const T, Offset>& a, const Den
 template <class T, class Count>
 void count_nonzeros(const Host& host, const DenseView<const T>& d, Count* counts, std::int64_t* total) {
   if (host.skip.now()) return;
-  for_blocks(host, d.rows, row_block, std::int64_t{d.rows} * d.cols, [&](std::int64_t begin, std::int64_t end) {
+  for_blocks(host, d.rows, Tuning::row_block, std::int64_t{d.rows} * d.cols, [&](std::int64_t begin, std::int64_t end) {
     std::fill(counts + begin, counts + end, Count(0));
     for_nonzeros(d, begin, end, [&](std::int64_t i, std::int32_t, T) { ++counts[i]; });
   });
@@ -49,8 +51,8 @@ template <class T, class Offset>
 void dense_to_csr(const Host& host, const DenseView<const T>& d, const CsrView<T, Offset>& out) {
   if (host.skip.now()) return;
   const auto base = static_cast<std::int32_t>(out.base);
-  for_blocks(host, d.rows, row_block, std::int64_t{d.rows} * d.cols, [&](std::int64_t begin, std::int64_t end) {
-    Offset next[row_block];
+  for_blocks(host, d.rows, Tuning::row_block, std::int64_t{d.rows} * d.cols, [&](std::int64_t begin, std::int64_t end) {
+    Offset next[Tuning::row_block];
     for (std::int64_t i = begin; i < end; ++i) next[i - begin] = out.row_offsets[i] - base;
     for_nonzeros(d, begin, end, [&](std::int64_t i, std::int32_t j, T value) {
       const Offset to = next[i - begin]++;

@@ -44,6 +44,10 @@ struct SlicePlaces {
   }
 };
 
+struct SellFillTuning {
+  static constexpr int flight = 8;  ///< entries that are asked for before the first is used. Not varied.
+};
+
 /// The places of each stored row of SELL, ELL or HYB's ELL part, as far as they go; over all places for rows, those of
 /// rows that are missing in the last slice, too.
 template <class T, class Offset>
@@ -63,7 +67,7 @@ struct FillSell {
       const std::int32_t row = to.row_of(stored);
       k = from.row_offsets[row], end = from.row_offsets[row + 1];
     }
-    constexpr int flight = 8;  // entries that are asked for before the first is used
+    constexpr int flight = SellFillTuning::flight;
     for (std::int64_t place = 0; place < width; place += flight, k += flight) {
       std::int32_t column[flight] = {};
       T value[flight] = {};

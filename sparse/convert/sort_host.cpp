@@ -10,6 +10,10 @@ namespace krill {
 using namespace detail;
 namespace {
 
+struct Tuning {
+  static constexpr std::int64_t row_block = 256;  ///< rows that a thread takes together. Not varied.
+};
+
 template <class Key, class Index>
 struct Keyed {
   Key key;
@@ -65,7 +69,6 @@ void sort_within_rows(const Host& host, std::int32_t rows, std::int64_t nnz, con
                       std::int32_t* col_indices, Offset* permutation, IndexRange) {
   if (host.skip.now()) return;
   using Record = Keyed<std::int32_t, Offset>;
-  constexpr std::int64_t row_block = 256;  // rows that a thread takes together
   Frame frame(host);
   auto* records = frame.take<Record>(static_cast<std::size_t>(nnz));
   const auto sort_row = [&](std::int64_t begin, std::int64_t end) {
@@ -74,7 +77,7 @@ void sort_within_rows(const Host& host, std::int32_t rows, std::int64_t nnz, con
     std::stable_sort(records + begin, records + end, earlier);
     for (std::int64_t k = begin; k < end; ++k) col_indices[k] = records[k].key, permutation[k] = records[k].payload;
   };
-  for_blocks(host, rows, row_block, nnz, [&](std::int64_t first, std::int64_t last) {
+  for_blocks(host, rows, Tuning::row_block, nnz, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
       sort_row(row_offsets[i] - row_offsets[0], row_offsets[i + 1] - row_offsets[0]);
   });

@@ -14,6 +14,11 @@ namespace krill {
 using namespace detail;
 namespace {
 
+struct Tuning {
+  static constexpr std::int64_t samples = 32'768;            ///< entries: estimates are seldom off by more than 2 %
+  static constexpr std::int64_t max_counted = 16 * samples;  ///< entries up to which all are counted. Not varied.
+};
+
 void require_block(const char* what, const Blocking& blocks, std::int32_t most) {
   require_range(fmt::format("{}: row_dim of a block", what), blocks.row_dim, 1, most);
   require_range(fmt::format("{}: col_dim of a block", what), blocks.col_dim, 1, most);
@@ -38,17 +43,16 @@ std::int64_t stored_blocks(Context& ctx, const Csr<T, Offset>& A, Blocking block
 template <class T, class Offset>
 std::array<std::int64_t, largest_square + 1> estimated_squares(Context& ctx, const Csr<T, Offset>& A) {
   std::array<std::int64_t, largest_square + 1> blocks{};
-  constexpr std::int64_t samples = 32'768, max_counted = 16 * samples;  // sampling pays beyond
-  if (A.nnz() <= max_counted) {
+  if (A.nnz() <= Tuning::max_counted) {
     for (std::int32_t dim = smallest_square; dim <= largest_square; ++dim)
       blocks[static_cast<std::size_t>(dim)] = stored_blocks(ctx, A, {dim, dim});
     return blocks;
   }
   Array<BySquare> shares(1, "shares of blocks");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, samples, SampleSquares<Offset>{pattern(where, A), samples, shares.write(where)});
+    run_pass(where, Tuning::samples, SampleSquares<Offset>{pattern(where, A), Tuning::samples, shares.write(where)});
   });
-  const double scale = static_cast<double>(A.nnz()) / samples / SampleSquares<Offset>::whole;
+  const double scale = static_cast<double>(A.nnz()) / Tuning::samples / SampleSquares<Offset>::whole;
   for (std::size_t dim = smallest_square; dim <= largest_square; ++dim)
     blocks[dim] = std::llround(static_cast<double>(shares.host()[0].of[dim]) * scale);
   return blocks;

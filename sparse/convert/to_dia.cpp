@@ -53,7 +53,8 @@ std::int64_t stored_diagonals(Context& ctx, const Csr<T, Offset>& A, std::int64_
   const auto count = [&](std::int64_t first, std::int64_t rows) {
     return last_offset(ctx, find_diagonals(ctx, A, first, rows).positions);
   };
-  constexpr std::int32_t window = 1024;
+  constexpr std::int32_t window =
+      1024;  // rows in the middle, which alone may show that there are too many. Not varied.
   if (A.rows() > window)
     if (const std::int64_t in_window = count((A.rows() - window) / 2, window); in_window > enough) return in_window;
   return count(0, A.rows());

@@ -4,12 +4,14 @@
 
 namespace krill::detail {
 
-/// Fewer entries are not worth the wait for the device; and of columns that are empty for the most part, the buckets'
-/// blocks would have little to do.
-inline constexpr std::int64_t min_entries_for_buckets = std::int64_t{1} << 19;
-inline constexpr std::int64_t max_cols_per_entry = 4;
+/// Which matrices are transposed by buckets. Reasoned, not varied.
+struct BucketRangeTuning {
+  static constexpr std::int64_t min_entries = std::int64_t{1} << 19;  ///< fewer are not worth the wait for the device
+  /// Where more columns are empty, the buckets' blocks have little to do.
+  static constexpr std::int64_t max_cols_per_entry = 4;
+};
 constexpr bool suits_buckets(std::int32_t cols, std::int64_t nnz) {
-  return nnz >= min_entries_for_buckets && cols / max_cols_per_entry <= nnz;
+  return nnz >= BucketRangeTuning::min_entries && cols / BucketRangeTuning::max_cols_per_entry <= nnz;
 }
 
 /// Bytes of an entry on its way into its bucket, with a value of so many.

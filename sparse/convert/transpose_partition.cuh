@@ -411,7 +411,7 @@ bool partition_entries(const Cuda& cuda, Frame& frame, const BitTranspose<Payloa
 
   PartitionFacts found{};
   device::copy_out(cuda, &found, facts, sizeof found);
-  constexpr unsigned long long max_hot = 0x7fffffff;
+  constexpr unsigned long long max_hot = 0x7fffffff;  // their numbers are 32 bits wide
   if (found.long_row || found.hot > static_cast<unsigned long long>(task.nnz) / 2 || found.hot > max_hot) return false;
 
   const auto hot = static_cast<std::size_t>(found.hot);

@@ -16,9 +16,11 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// Chunks that a large matrix has at most, and the rows that one has at least. Chosen for a device that colors 500
-/// blocks of 512 rows at a time, each of which may be one chain.
-constexpr std::int64_t max_chunks = 1024, min_chunk = 4096;
+/// Reasoned for a device that colors 500 blocks of 512 rows at a time, each of which may be one chain. Not varied.
+struct Tuning {
+  static constexpr std::int64_t max_chunks = 1024;  ///< of a large matrix
+  static constexpr std::int64_t min_chunk = 4096;   ///< rows
+};
 
 template <class T, class Offset>
 bool is_symmetric(Context& ctx, const Csr<T, Offset>& A) {
@@ -34,7 +36,7 @@ bool is_symmetric(Context& ctx, const Csr<T, Offset>& A) {
 /// Chunks of whole lines or planes of an even number, so that the colors of a grid's chunks fit where they meet.
 ColorSequence sequence_of(std::int32_t rows, std::int64_t farthest, std::int64_t spread) {
   const std::int64_t aligned = 2 * std::max<std::int64_t>(1, farthest - spread / 2);
-  const std::int64_t least = std::max(min_chunk, (rows + max_chunks - 1) / max_chunks);
+  const std::int64_t least = std::max(Tuning::min_chunk, (rows + Tuning::max_chunks - 1) / Tuning::max_chunks);
   const std::int64_t chunk = (least + aligned - 1) / aligned * aligned;
   if (2 * chunk > rows) return {rows, rows, 1};
   return {rows, static_cast<std::int32_t>(chunk), static_cast<std::int32_t>((rows + chunk - 1) / chunk)};
@@ -145,7 +147,7 @@ Coloring color(Context& ctx, const Csr<T, Offset>& A, double fraction_to_color) 
 }
 
 HeldMemory color_memory(MemoryLedger& ledger, const CsrSizes& A, bool has_symmetric_pattern) {
-  constexpr std::int32_t few_colors = 16;
+  constexpr std::int32_t few_colors = 16;  // their number is not known yet; the scratch of the sort hardly hangs on it
   HeldMemory kept = Ordering::memory(ledger, A.rows);
   const HeldMemory colors = ledger.hold<std::int32_t>(A.rows);
   { const HeldMemory row_indices = ledger.hold<std::int32_t>(A.nnz); }  // while symmetry is looked at

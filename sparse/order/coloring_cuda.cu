@@ -10,8 +10,8 @@ struct Tuning {
   static constexpr int short_threads = 512, blocks = 3;  ///< of a block, a row each; blocks of a multiprocessor
 };
 constexpr int long_threads = Tuning::long_threads, short_threads = Tuning::short_threads;
-constexpr int window_words = long_threads;
-constexpr std::int32_t window = 32 * window_words;  // colors that are looked at together
+constexpr int window_words = long_threads;          // a word a thread
+constexpr std::int32_t window = 32 * window_words;  // colors that are looked at together, a bit each
 
 // Threads: a block a long row, an entry a thread.
 // Bytes: row offsets and columns once, 4 for each entry's color.

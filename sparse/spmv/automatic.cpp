@@ -16,11 +16,17 @@
 namespace krill::detail {
 namespace {
 
-constexpr std::int64_t min_entries = 20'000;           // below that, a product is a launch and no more
-constexpr double clearly_slower = 1.02;                // than csr: what a timing may say without being noise
-constexpr double clearly_less = 0.95;                  // of csr's bytes: what is worth being made and timed
-constexpr std::int64_t longest_row_for_blocks = 4096;  // blocks are made with a thread a row
-constexpr std::int64_t max_blocks = 2'000'000'000;     // estimated: they have 32-bit offsets
+// Reasoned, not varied.
+struct Tuning {
+  static constexpr std::int64_t min_entries = 20'000;         ///< below that, a product is a launch and no more
+  static constexpr double max_slowdown = 1.02;                ///< beside csr: what a timing may say without being noise
+  static constexpr double max_bytes_share = 0.95;             ///< of csr's bytes: what is worth being made and timed
+  static constexpr std::int64_t max_row_for_blocks = 4096;    ///< entries: blocks are made with a thread a row
+  static constexpr std::int64_t min_mean_row_for_blocks = 4;  ///< entries
+  static constexpr double entry_ms = 2e-4, bytes_a_ms = 4e9;  ///< of a thread on its own; of a device
+  static constexpr double max_products = 4, enough_ms = 0.2;  ///< that are timed, after one that warms up
+};
+constexpr std::int64_t max_blocks = 2'000'000'000;  // estimated: they have 32-bit offsets
 
 /// A form, and what a product with it moves.
 template <class T>
@@ -34,8 +40,8 @@ struct Candidate {
 /// Whether a product with slices takes no longer than its bytes do: on a device a thread goes along each row.
 template <class T, class Offset>
 bool can_be_sliced(bool on_cuda, const Csr<T, Offset>& A, std::int64_t longest_row) {
-  constexpr double entry_ms = 2e-4, bytes_a_ms = 4e9;  // of a thread on its own, of a device
-  return !on_cuda || entry_ms * static_cast<double>(longest_row) <= static_cast<double>(A.bytes()) / bytes_a_ms;
+  return !on_cuda ||
+         Tuning::entry_ms * static_cast<double>(longest_row) <= static_cast<double>(A.bytes()) / Tuning::bytes_a_ms;
 }
 
 /// The form that moves the fewest bytes.
@@ -43,7 +49,7 @@ template <class T, class Offset>
 Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A, bool on_cuda) {
   const std::int64_t longest_row = detail::longest_row(ctx, A.row_offsets());
   // blocks save indices alone, which row patterns have saved already
-  bool try_blocks = A.nnz() >= 4 * std::int64_t{A.rows()} && longest_row <= longest_row_for_blocks;
+  bool try_blocks = A.nnz() >= Tuning::min_mean_row_for_blocks * A.rows() && longest_row <= Tuning::max_row_for_blocks;
   Candidate<T> best{"csr", "", A.bytes()};
   if (can_be_sliced(on_cuda, A, longest_row)) {
     Packed<T> packed(ctx, A, longest_row);
@@ -68,7 +74,8 @@ Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A, bool on_cuda)
 
 template <class T, class Offset>
 bool is_worth_trying(const Candidate<T>& form, const Csr<T, Offset>& A) {
-  return form.method != "csr" && static_cast<double>(form.bytes) <= clearly_less * static_cast<double>(A.bytes());
+  return form.method != "csr" &&
+         static_cast<double>(form.bytes) <= Tuning::max_bytes_share * static_cast<double>(A.bytes());
 }
 
 /// A in that form; form.packed is used up.
@@ -88,7 +95,6 @@ OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
 /// many products.
 template <class T>
 double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProduct<T>& multiply) {
-  constexpr double max_products = 4, enough_ms = 0.2;
   Array<T> x(cols, "plan x"), y(rows, "plan y");
   fill(ctx, T(1), x);
   const Scalar<T> one(1), zero(0);
@@ -102,7 +108,7 @@ double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProd
     return watch.milliseconds() / products;
   };
   const double first = mean_of(1);
-  return mean_of(static_cast<int>(std::clamp(enough_ms / first, 1.0, max_products)));
+  return mean_of(static_cast<int>(std::clamp(Tuning::enough_ms / first, 1.0, Tuning::max_products)));
 }
 
 /// Makes the best candidate and keeps it unless it is clearly slower than csr.
@@ -123,7 +129,7 @@ std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, cons
   OtherForm<T> other = make(ctx, A, best);
   report.ms = time_of<T>(ctx, A.rows(), A.cols(), [&](const SpmvCall<T>& call) { other.multiply(ctx, call); });
   const std::string sizes = fmt::format("{} in place of {}", human_bytes(other.bytes()), human_bytes(A.bytes()));
-  if (report.ms < clearly_slower * report.csr_ms) {
+  if (report.ms < Tuning::max_slowdown * report.csr_ms) {
     report.method = best.method, report.bytes = other.bytes();
     report.why =
         fmt::format("{}: {}, {:.3g} ms a product in place of {:.3g}", best.what, sizes, report.ms, report.csr_ms);
@@ -163,7 +169,7 @@ void OtherForm<T>::update(Context& ctx, const Csr<T, Offset>& A) {
 
 template <class T, class Offset>
 FormEstimate estimate_form(Context& ctx, const Csr<T, Offset>& A, bool for_cuda) {
-  if (A.nnz() < min_entries) return {"csr", A.bytes()};
+  if (A.nnz() < Tuning::min_entries) return {"csr", A.bytes()};
   const Candidate<T> best = best_candidate(ctx, A, for_cuda);
   if (!is_worth_trying(best, A)) return {"csr", A.bytes()};
   return {best.method, best.bytes};
@@ -173,8 +179,8 @@ template <class T, class Offset>
 std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A,
                                         const std::type_identity_t<AnyProduct<T>>& multiply_in_csr,
                                         SpmvReport& report) {
-  if (A.nnz() < min_entries) {
-    report.why = fmt::format("with less than {} entries there is nothing to gain", min_entries);
+  if (A.nnz() < Tuning::min_entries) {
+    report.why = fmt::format("with less than {} entries there is nothing to gain", Tuning::min_entries);
     return {};
   }
   try {
