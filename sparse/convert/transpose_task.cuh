@@ -1,5 +1,6 @@
 // What the kernels of the transposition by buckets share.
 //
+//   histogram   how many entries each bucket gets, and which buckets are hot (transpose_histogram.cuh)
 //   partition   entries go to their bucket, a range of neighboring columns, in any order (transpose_partition.cuh)
 //   buckets     a block sorts a bucket in shared memory by column, row, place in the row (transpose_buckets.cuh)
 //
@@ -32,6 +33,19 @@ struct CapacityTuning {
 template <class Payload>
 inline constexpr int bucket_capacity =
     payload_bytes<Payload> > 8 ? CapacityTuning::wide_entries : CapacityTuning::entries;
+
+struct PartitionTuning {
+  static constexpr int flight = 8;   ///< entries of a thread in flight. Not varied.
+  static constexpr int bins = 1024;  ///< by which a block sorts its entries. Not varied.
+  /// Threads of a block, and blocks that share a multiprocessor: what shared memory and registers allow.
+  template <class Payload>
+  static constexpr int threads = payload_bytes<Payload> > 8 ? 128 : 256;
+  template <class Payload>
+  static constexpr int blocks = payload_bytes<Payload> > 8 ? 5 : 3;
+  /// Rows of a chunk, in its lengths, up to which a warp goes along rows and not along entries. Not varied.
+  static constexpr int max_rows_of_chunk = 4;
+};
+inline constexpr int partition_chunk = 32 * PartitionTuning::flight;  ///< consecutive entries of a warp
 
 /// Numbers of entries and places: of the width of the offsets.
 template <class Offset>
