@@ -6,14 +6,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "sparse/core/error.hpp"
 #include "sparse/io/host_memory.hpp"
@@ -27,12 +32,56 @@ struct Release {
   void operator()(archive* a) const { archive_read_free(a); }
 };
 
+/// Unpacks a gzip file for libarchive by zlib, which compares its checksums and lengths; libarchive does not.
+class GzipFile {
+ public:
+  GzipFile(const fs::path& path, std::size_t block_bytes) : file_(gzopen(path.c_str(), "rb")), block_(block_bytes) {
+    if (file_) gzbuffer(file_.get(), static_cast<unsigned>(block_bytes));
+  }
+
+  static bool is_one(const fs::path& path) {
+    std::array<char, 2> magic{};
+    std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
+    return magic == std::array{'\x1f', '\x8b'};
+  }
+
+  int open(archive* a) { return archive_read_open(a, this, nullptr, next_block, nullptr); }
+  /// What stands behind the end of a tar archive, too: the checksum comes last.
+  int read_to_end(archive* a) {
+    const void* block = nullptr;
+    la_ssize_t bytes = 1;
+    while (bytes > 0) bytes = next_block(a, this, &block);
+    return bytes == 0 ? ARCHIVE_OK : ARCHIVE_FATAL;
+  }
+
+ private:
+  struct Close {
+    void operator()(gzFile file) const { gzclose(file); }
+  };
+
+  static la_ssize_t next_block(archive* a, void* self, const void** block) {
+    auto& mine = *static_cast<GzipFile*>(self);
+    if (!mine.file_) return fail(a, "it cannot be opened");
+    *block = mine.block_.data();
+    const int bytes = gzread(mine.file_.get(), mine.block_.data(), static_cast<unsigned>(mine.block_.size()));
+    int error = Z_OK;
+    const char* reason = gzerror(mine.file_.get(), &error);
+    return bytes < 0 || (bytes == 0 && error != Z_OK && error != Z_STREAM_END) ? fail(a, reason) : bytes;
+  }
+  static la_ssize_t fail(archive* a, const char* reason) {
+    archive_set_error(a, EIO, "%s", reason);
+    return -1;
+  }
+
+  std::unique_ptr<gzFile_s, Close> file_;
+  std::vector<char> block_;
+};
+
 /// The members of a file in turn; a file that is no archive has one member, itself.
 class Members {
  public:
   explicit Members(fs::path path) : path_(std::move(path)), archive_(archive_read_new()) {
     if (!archive_) throw OutOfMemory("reading " + path_.string(), block_bytes, available_memory());
-    archive_read_support_filter_gzip(archive_.get());
     archive_read_support_filter_bzip2(archive_.get());
     archive_read_support_filter_xz(archive_.get());
     archive_read_support_filter_lzma(archive_.get());
@@ -40,12 +89,18 @@ class Members {
     archive_read_support_format_tar(archive_.get());
     archive_read_support_format_raw(archive_.get());
     archive_read_support_format_empty(archive_.get());
-    require_success(archive_read_open_filename(archive_.get(), path_.c_str(), block_bytes));
+    if (GzipFile::is_one(path_)) gzip_.emplace(path_, block_bytes);
+    require_success(gzip_ ? gzip_->open(archive_.get())
+                          : archive_read_open_filename(archive_.get(), path_.c_str(), block_bytes));
   }
 
+  /// False behind the last member, and then all of the file was read and its checksums were right.
   bool next() {
     const int status = archive_read_next_header(archive_.get(), &entry_);
-    if (status == ARCHIVE_EOF) return false;
+    if (status == ARCHIVE_EOF) {
+      if (gzip_) require_success(gzip_->read_to_end(archive_.get()));
+      return false;
+    }
     require_success(status);
     return true;
   }
@@ -77,7 +132,9 @@ class Members {
                     "gz, bz2, xz, zst, or one of these around a tar archive)",
                     path_.string(), reason ? reason : "unknown reason"));
   }
-  bool is_packed() const { return in_archive() || archive_filter_code(archive_.get(), 0) != ARCHIVE_FILTER_NONE; }
+  bool is_packed() const {
+    return gzip_ || in_archive() || archive_filter_code(archive_.get(), 0) != ARCHIVE_FILTER_NONE;
+  }
 
   void unpack(InputFile& file, std::size_t limit) {
     const void* block = nullptr;
@@ -131,6 +188,7 @@ class Members {
   }
 
   fs::path path_;
+  std::optional<GzipFile> gzip_;
   std::unique_ptr<archive, Release> archive_;
   archive_entry* entry_ = nullptr;
 };

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "sparse/core/error.hpp"
 #include "sparse/io/checksum.hpp"
 #include "sparse/io/host_memory.hpp"
@@ -21,7 +23,7 @@ std::string long_text(std::size_t lines) {
 }
 
 std::string text_of(const std::filesystem::path& path) { return std::string(read_input(path).matrix.view()); }
-std::string fault(const std::filesystem::path& path) {
+std::string damage(const std::filesystem::path& path) {
   return thrown<Error>([&] { read_input(path); });
 }
 
@@ -54,6 +56,54 @@ TEST(InputFile, takes_matrix_and_rhs_out_of_a_collection_archive) {
   }
 }
 
+/// A file's bytes, damaged, are refused or unpack to what they were: checksums and lengths are compared.
+void expect_no_damage_passes(const std::filesystem::path& path, const std::string& text) {
+  const std::string whole = read_text(path);
+  const auto check = [&](const std::string& damaged, const std::string& how) {
+    std::ofstream(path, std::ios::binary) << damaged;
+    std::string found = text;
+    try {
+      found = text_of(path);
+    } catch (const Error&) {
+    }
+    ASSERT_EQ(found, text) << how << " of " << path;
+  };
+  for (std::size_t at = 2; at < whole.size(); ++at) {  // the first two say that it is gzip
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    check(damaged, "flipped bit in byte " + std::to_string(at));
+  }
+  for (std::size_t bytes = 2; bytes < whole.size(); ++bytes)
+    check(whole.substr(0, bytes), "the first " + std::to_string(bytes) + " bytes");
+}
+
+TEST(InputFile, refuses_damaged_gzip) {
+  const Folder folder;
+  const std::string text = long_text(200);
+  pack(folder.path("A.mtx.gz"), Packing::gzip, text);
+  expect_no_damage_passes(folder.path("A.mtx.gz"), text);
+}
+
+TEST(InputFile, refuses_a_damaged_gzipped_archive) {
+  const Folder folder;
+  const std::string text = long_text(200);
+  pack_tar(folder.path("A.tar.gz"), Packing::gzip, {{"A/A.mtx", text}, {"A/README", long_text(20)}});
+  expect_no_damage_passes(folder.path("A.tar.gz"), text);
+}
+
+TEST(InputFile, says_why_gzip_is_damaged) {
+  const Folder folder;
+  const auto path = folder.path("A.mtx.gz");
+  pack(path, Packing::gzip, long_text(200));
+  const std::string whole = read_text(path);
+  folder.write("A.mtx.gz", whole.substr(0, whole.size() - 4));
+  EXPECT_NE(damage(path).find("unexpected end of file"), std::string::npos) << damage(path);
+  std::string damaged = whole;
+  damaged[whole.size() - 8] ^= 1;
+  folder.write("A.mtx.gz", damaged);
+  EXPECT_NE(damage(path).find("incorrect data check"), std::string::npos) << damage(path);
+}
+
 TEST(InputFile, takes_the_only_matrix_of_another_archive) {
   const Folder folder;
   pack_tar(folder.path("t"), Packing::gzip, {{"README", "no"}, {"west.rua", "matrix"}});
@@ -63,9 +113,10 @@ TEST(InputFile, takes_the_only_matrix_of_another_archive) {
 TEST(InputFile, names_the_choice_in_an_ambiguous_archive) {
   const Folder folder;
   pack_tar(folder.path("t"), Packing::none, {{"a.mtx", "1"}, {"b.rb", "2"}});
-  EXPECT_EQ(fault(folder.path("t")), folder.path("t").string() +
-                                         ": the archive holds 2 matrices and none is named as its folder: a.mtx, b.rb\n"
-                                         "  unpack it and give the name of one of them");
+  EXPECT_EQ(damage(folder.path("t")),
+            folder.path("t").string() +
+                ": the archive holds 2 matrices and none is named as its folder: a.mtx, b.rb\n"
+                "  unpack it and give the name of one of them");
 }
 
 TEST(InputFile, ends_at_the_limit) {
@@ -84,26 +135,26 @@ TEST(InputFile, ends_at_the_limit) {
 
 TEST(InputFile, says_why_a_file_cannot_be_read) {
   const Folder folder;
-  EXPECT_EQ(fault(folder.path("none")), folder.path("none").string() +
-                                            ": the file cannot be read: No such file or directory\n"
-                                            "  check the name and the folder");
-  EXPECT_NE(fault(folder.path("")).find("this is a folder, not a file"), std::string::npos);
-  EXPECT_NE(fault("/dev/null").find("a device or a pipe"), std::string::npos);
+  EXPECT_EQ(damage(folder.path("none")), folder.path("none").string() +
+                                             ": the file cannot be read: No such file or directory\n"
+                                             "  check the name and the folder");
+  EXPECT_NE(damage(folder.path("")).find("this is a folder, not a file"), std::string::npos);
+  EXPECT_NE(damage("/dev/null").find("a device or a pipe"), std::string::npos);
   if (geteuid() != 0) {
     const auto path = folder.write("secret", "text");
     std::filesystem::permissions(path, std::filesystem::perms::none);
-    EXPECT_NE(fault(path).find("Permission denied"), std::string::npos) << fault(path);
+    EXPECT_NE(damage(path).find("Permission denied"), std::string::npos) << damage(path);
   }
 }
 
 TEST(InputFile, refuses_empty_files_and_archives) {
   const Folder folder;
-  EXPECT_NE(fault(folder.write("empty", "")).find("there is no matrix in this file"), std::string::npos);
+  EXPECT_NE(damage(folder.write("empty", "")).find("there is no matrix in this file"), std::string::npos);
   for (const Packing packing : packings) {
     pack(folder.path("packed"), packing, "");
-    EXPECT_NE(fault(folder.path("packed")).find("there is no matrix"), std::string::npos) << static_cast<int>(packing);
+    EXPECT_NE(damage(folder.path("packed")).find("there is no matrix"), std::string::npos) << static_cast<int>(packing);
     pack_tar(folder.path("tar"), packing, {{"README", "text"}});
-    EXPECT_NE(fault(folder.path("tar")).find("there is no matrix"), std::string::npos) << static_cast<int>(packing);
+    EXPECT_NE(damage(folder.path("tar")).find("there is no matrix"), std::string::npos) << static_cast<int>(packing);
   }
 }
 
@@ -114,7 +165,7 @@ TEST(InputFile, refuses_damaged_archives_and_never_crashes) {
     if (packing == Packing::none) continue;
     pack(folder.path("m"), packing, text);
     const std::string packed = read_text(folder.path("m"));
-    EXPECT_NE(fault(folder.write("cut", packed.substr(0, packed.size() / 2))), "") << static_cast<int>(packing);
+    EXPECT_NE(damage(folder.write("cut", packed.substr(0, packed.size() / 2))), "") << static_cast<int>(packing);
     for (std::size_t at = 0; at < packed.size(); at += packed.size() / 50) {
       std::string damaged = packed;
       damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
