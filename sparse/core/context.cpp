@@ -61,6 +61,7 @@ Context Context::cuda(CudaOptions options) {
     throw NoDevice("CUDA device " + std::to_string(options.device) + " does not exist: there are " +
                    std::to_string(devices) + ", counted from 0");
   Context ctx = host();
+  if (options.stream) device::require_stream_of(options.device, options.stream);
   ctx.device_ = std::make_unique<Device>(options.device, options.stream);
   Device& own = *ctx.device_;
   ctx.cuda_ = {own.stream,   {}, &own.arena, nullptr, options.device, device::info(options.device).multiprocessors,

@@ -51,14 +51,14 @@ enum class LoopControl { device, host };
 
 struct CudaOptions {
   int device = 0;
-  CUstream_st* stream = nullptr;  ///< null: the context makes one of its own
+  CUstream_st* stream = nullptr;  ///< of that device; null: the context makes one of its own
 };
 
 /// Not thread-safe: one per thread. Movable.
 class Context {
  public:
   static Context host(int threads = 0);   ///< 0: as many as OpenMP gives
-  static Context cuda(CudaOptions = {});  ///< Raises NoDevice.
+  static Context cuda(CudaOptions = {});  ///< Raises NoDevice, and InvalidArgument for a stream of another device.
   static Context automatic();             ///< CUDA where there is a device, else the host
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;

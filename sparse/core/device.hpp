@@ -82,6 +82,8 @@ void wait_for(const Cuda&, std::uint64_t other_stream_id);
 // The stream of a context. Ids are never used twice.
 CUstream_st* create_stream(int device);
 void destroy_stream(CUstream_st*) noexcept;
+/// Raises InvalidArgument where the stream is another device's.
+void require_stream_of(int device, CUstream_st*);
 void synchronize(CUstream_st*);
 std::uint64_t enlist_stream(int device, CUstream_st*);  ///< from now on wait_for finds it
 void strike_stream(std::uint64_t id) noexcept;

@@ -234,6 +234,17 @@ CUstream_st* create_stream(int device) {
 
 void destroy_stream(CUstream_st* stream) noexcept { cudaStreamDestroy(stream); }
 
+void require_stream_of(int device, CUstream_st* stream) {
+  const Current current(device);  // the two default streams are the current device's
+  int owner = device;
+  check(cudaStreamGetDevice(stream, &owner));
+  if (owner != device)
+    throw InvalidArgument(
+        fmt::format("the stream belongs to CUDA device {}, the context to device {}: pass "
+                    "CudaOptions{{.device = {}, .stream = stream}}",
+                    owner, device, owner));
+}
+
 void synchronize(CUstream_st* stream) {
   ++counters().synchronizations;
   check(cudaStreamSynchronize(stream));

@@ -34,6 +34,7 @@ void forbid_in_capture(const Cuda&, const char*) {}
 void wait_for(const Cuda&, std::uint64_t) {}
 CUstream_st* create_stream(int) { throw NoDevice(absence()); }
 void destroy_stream(CUstream_st*) noexcept {}
+void require_stream_of(int, CUstream_st*) { throw NoDevice(absence()); }
 void synchronize(CUstream_st*) {}
 std::uint64_t enlist_stream(int, CUstream_st*) { return 0; }
 void strike_stream(std::uint64_t) noexcept {}

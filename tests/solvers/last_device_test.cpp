@@ -77,5 +77,19 @@ TEST_F(LastDevice, takes_turns_with_the_first) {
   first.synchronize();
 }
 
+TEST_F(LastDevice, refuses_the_stream_of_another_device) {
+  const int last = device::count() - 1;
+  if (last == 0) GTEST_SKIP() << "one device";
+  CUstream_st* const stream = device::create_stream(0);
+  EXPECT_THROW(Context::cuda({.device = last, .stream = stream}), InvalidArgument);
+  {
+    Context ctx = Context::cuda({.device = 0, .stream = stream});
+    Array<double> a(std::vector<double>(1000, 1.0));
+    axpby(ctx, 2.0, a, 0.0, a);
+    EXPECT_EQ(a.host()[500], 2.0);
+  }
+  device::destroy_stream(stream);
+}
+
 }  // namespace
 }  // namespace krill::test
