@@ -37,7 +37,10 @@ void Gmres<T>::iterate_once(Context& ctx) {
   begin_cycle(ctx);  // v0 = r / ||r||
   ctx.dispatch([&](const auto& where) {
     const Context::SkipScope until_the_cycle_ends(ctx, &cycle_.read(where)->reason);
-    for (int j = 0; j < restart_; ++j) step(ctx, j);
+    for (int j = 0; j < restart_; ++j) {
+      this->look(where);
+      step(ctx, j);
+    }
   });
   close_cycle(ctx);  // x += M V y, r = b - A x; decides
 }

@@ -154,7 +154,8 @@ struct CloseColumn {
     cycle->outcome = progress->note(hessenberg.rotate(j, *length));
     cycle->columns = j + 1;
     constexpr double rounding2 = 1e-30;  // below: w lies in the span of the basis, which can grow no more
-    if (cycle->outcome != Reason::running || j + 1 == hessenberg.m || !(sum > rounding2 * column2))
+    if (cycle->outcome != Reason::running || progress->stop_requested != Reason::running || j + 1 == hessenberg.m ||
+        !(sum > rounding2 * column2))
       cycle->reason = Reason::converged;
   }
 };
@@ -228,7 +229,8 @@ struct AddTo {
 };
 
 /// Ends a cycle: rr is the true residual and decides. After a cycle without gain the solve ends, for the next cycle
-/// would be the same. A pass over nothing.
+/// would be the same: it has broken down where the steps themselves ran out of directions, and stagnated where they
+/// found a better solution than rounding lets stand. A pass over nothing.
 struct GmresEnd {
   using Sum = double;
   /// A rule of the method (docs/architecture.md, Decisions), not varied: the squared norm falls by a millionth at
@@ -242,12 +244,13 @@ struct GmresEnd {
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t) const { return 0; }
   constexpr void finish(double) const {
+    const bool drifted = Truth::drifted_from(progress->residual2, *rr);
     const Reason by_truth = progress->correct(*rr);
     const bool goes_on = cycle->outcome == Reason::running || cycle->outcome == Reason::converged;
     if (!goes_on && by_truth != Reason::converged)
       progress->reason = cycle->outcome;
     else if (by_truth == Reason::running && !(*rr < min_fall * cycle->start2))
-      progress->reason = cycle->columns < m ? Reason::breakdown_basis : Reason::stagnated;
+      progress->reason = cycle->columns < m && !drifted ? Reason::breakdown_basis : Reason::stagnated;
     else
       progress->reason = by_truth;
   }

@@ -32,7 +32,7 @@ Krylov<T>::Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iter
       max_iterations_(max_iterations),
       stop_(stop),
       b_(A.rows(), "solver b"),
-      most_(1, "solver max |b|"),
+      largest_(1, "solver max |b|"),
       rhs2_(1, "solver b'b"),
       history_(max_iterations + std::int64_t{1}, "solver history"),
       truth_(1, "solver truth") {
@@ -60,7 +60,7 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
   require_disjoint("solve: b and x", b, x);
   const TraceRange range("krill solve");
   const auto begun = std::chrono::steady_clock::now();
-  const Watcher watcher = [&](const Progress& p) {
+  const Watcher looks_on = [&](const Progress& p) {
     const double seconds = seconds_since(begun);
     if (stop_.time_limit > 0 && seconds > stop_.time_limit) return Reason::time_limit;
     const Sight sight{p.iteration, ratio_of_roots(p.residual2, p.baseline2), ratio_of_roots(p.target2, p.baseline2),
@@ -68,9 +68,17 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
     return watch && !watch(sight) ? Reason::interrupted : Reason::running;
   };
 
-  import(ctx, b, x);
-  do attempt(ctx, x, watch || stop_.time_limit > 0 ? watcher : Watcher());
-  while (truth_.host()[0].goes_on);
+  watcher_ = watch || stop_.time_limit > 0 ? looks_on : Watcher();
+  max_abs(ctx, b, largest_);
+  solve_scaled(ctx, b, x);
+  if (initial_residual_overflowed()) {
+    A_.apply(ctx, x, r_);
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, size(), SubtractFrom<kernel_t<T>>{b.read(where), r_.update(where), rr_.write(where)});
+    });
+    max_abs(ctx, r_, largest_);
+    solve_scaled(ctx, b, x);
+  }
 
   SolveReport result = report();
   ctx.synchronize();
@@ -79,33 +87,53 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
 }
 
 template <class T>
+void Krylov<T>::solve_scaled(Context& ctx, const Array<T>& b, Array<T>& x) {
+  import(ctx, b, x);
+  do attempt(ctx, x);
+  while (truth_.host()[0].goes_on);
+}
+
+template <class T>
+bool Krylov<T>::initial_residual_overflowed() const {
+  const Progress end = progress_.host()[0];
+  return end.iteration == 0 && std::isfinite(end.rhs2) && !std::isfinite(end.initial2);
+}
+
+template <class T>
 void Krylov<T>::import(Context& ctx, const Array<T>& b, const Array<T>& x) {
-  max_abs(ctx, b, most_);
   ctx.dispatch([&](const auto& where) {
     run_pass(where, size(),
-             ImportSystem<kernel_t<T>>{most_.read(where), b.read(where), x.read(where), b_.write(where),
+             ImportSystem<kernel_t<T>>{largest_.read(where), b.read(where), x.read(where), b_.write(where),
                                        x_.write(where), rhs2_.write(where)});
   });
   residual(ctx);
   ctx.dispatch([&](const auto& where) {
     run_pass(where, 0,
-             StartRecord{most_.read(where), rhs2_.read(where), rr_.read(where), progress_.write(where),
+             StartRecord{largest_.read(where), rhs2_.read(where), rr_.read(where), progress_.write(where),
                          history_.write(where), truth_.write(where), stop_, max_iterations_});
   });
 }
 
 template <class T>
-void Krylov<T>::attempt(Context& ctx, Array<T>& x, const Watcher& watcher) {
+void Krylov<T>::attempt(Context& ctx, Array<T>& x) {
   start(ctx);
   iterate(
-      ctx, graph_, progress_, [&] { iterate_once(ctx); }, watcher);
+      ctx, graph_, progress_, [&] { iterate_once(ctx); }, watcher_);
   settle(ctx);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, size(), RoundAsExported<kernel_t<T>>{largest_.read(where), x_.update(where), truth_.update(where)});
+  });
   residual(ctx);
   ctx.dispatch([&](const auto& where) {
     run_pass(where, 0, DecideByTruth{rr_.read(where), progress_.update(where), truth_.update(where)});
     run_pass(where, size(),
-             ExportSolution<kernel_t<T>>{most_.read(where), truth_.read(where), x_.read(where), x.update(where)});
+             ExportSolution<kernel_t<T>>{largest_.read(where), truth_.read(where), x_.read(where), x.update(where)});
   });
+}
+
+template <class T>
+void Krylov<T>::look(const Host& where) {
+  if (watcher_) progress_.update(where)->ask(watcher_);
 }
 
 template <class T>
@@ -122,10 +150,8 @@ SolveReport Krylov<T>::report() const {
   const Truth truth = truth_.host()[0];
   SolveReport result;
   result.iterations = end.iteration;
-  result.reason = truth.residual2 <= end.target2    ? Reason::converged
-                  : end.reason == Reason::converged ? Reason::stagnated
-                                                    : end.reason;
-  const double unscale = 1 / scale_of(most_.host()[0]);
+  result.reason = truth.verdict(end);
+  const double unscale = 1 / scale_of(largest_.host()[0]);
   result.rhs_norm = std::sqrt(end.rhs2) * unscale;
   result.baseline = std::sqrt(end.baseline2) * unscale;
   result.initial_relative = ratio_of_roots(end.initial2, end.baseline2);

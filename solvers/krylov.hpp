@@ -32,6 +32,10 @@ class Krylov : public Solver<T> {
   virtual std::int64_t own_vectors() const = 0;  // of size() entries, beside r_, b_ and x_
 
   void residual(Context&);  // r = b - A x, rr = r'r
+  // Between the steps of a long iteration: asks the watcher, as the loop does after each one. On CUDA the loop looks on
+  // from aside all the time.
+  void look(const Host&);
+  void look(const Cuda&) {}
 
   std::int64_t size() const { return A_.rows(); }
   int max_iterations() const { return max_iterations_; }
@@ -43,16 +47,20 @@ class Krylov : public Solver<T> {
   Array<Progress> progress_;
 
  private:
+  void solve_scaled(Context&, const Array<T>& b, Array<T>& x);  // so that largest_ comes near 1
+  bool initial_residual_overflowed() const;  // of a guess far worse than x = 0, where the entries of b are near 1
   void import(Context&, const Array<T>& b, const Array<T>& x);  // scales b and x into own arrays, starts the record
-  void attempt(Context&, Array<T>& x, const Watcher&);  // a loop, the residual after it, and x if the solve is over
+  void attempt(Context&, Array<T>& x);  // a loop, the residual after it, and x if the solve is over
   SolveReport report() const;
 
   int max_iterations_;
   StopOptions stop_;
   Array<T> b_;
-  Array<double> most_, rhs2_, history_;
+  Array<double> largest_;  // max |b_i|; where it overflowed in this scale, of the initial residual's entries
+  Array<double> rhs2_, history_;
   Array<Truth> truth_;
   LoopGraph graph_;
+  Watcher watcher_;  // of the solve that runs
 };
 
 }  // namespace krill

@@ -18,13 +18,13 @@ constexpr double scale_of(double most) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(wanted + 1023) << 52);
 }
 
-/// The system in the solver's own arrays, scaled so that the largest entry of b is near 1: squared norms of 1e-170 and
-/// 1e160 neither vanish nor overflow, and powers of two change no bit of the mantissa. b = 0 starts from x = 0, which
-/// solves it. rhs2 = ||b||^2 scaled. Moves 4 n values.
+/// The system in the solver's own arrays, scaled so that `most`, the largest entry of b, is near 1: squared norms of
+/// 1e-170 and 1e160 neither vanish nor overflow, and powers of two change no bit of the mantissa. b = 0 starts from x =
+/// 0, which solves it. rhs2 = ||b||^2 scaled. Moves 4 n values.
 template <class T>
 struct ImportSystem {
   using Sum = double;
-  const double* most;  // max |b_i|
+  const double* most;
   const T *b, *x;
   T *own_b, *own_x;
   double* rhs2;
@@ -60,6 +60,26 @@ struct ExportSolution {
   constexpr NoSum entry(std::int64_t i) const {
     return x[i] = ImportSystem<T>::scaled_wide(own_x[i], unscale), NoSum{};
   }
+};
+
+/// The solution in hand becomes what the caller's array will hold of it: what is judged is what is handed back. In the
+/// range of T no bit changes. Counts the entries that do. Moves 2 n values where the system was scaled, else none.
+template <class T>
+struct RoundAsExported {
+  using Sum = std::int64_t;
+  const double* most;
+  T* own_x;
+  Truth* truth;
+  double scale = 1;
+
+  constexpr bool begin() { return scale = scale_of(*most), scale != 1; }
+  constexpr std::int64_t entry(std::int64_t i) const {
+    const T before = own_x[i], exported = ImportSystem<T>::scaled_wide(before, 1 / scale),
+            after = ImportSystem<T>::scaled_wide(exported, scale);
+    own_x[i] = after;
+    return !(before == after) && before == before ? 1 : 0;
+  }
+  constexpr void finish(std::int64_t lost) const { truth->lost = lost; }
 };
 
 /// r = b - r (r holds A x on entry), rr = r'r. Moves 3 n values.
@@ -106,6 +126,9 @@ struct StartRecord {
     fresh.stagnation = stop.stagnation;
     fresh.best2 = *rr;
     fresh.reason = fresh.correct(*rr);
+    // Beside an initial residual that is more than 1e100 times larger, squared norms near the target would underflow.
+    const bool rhs_vanished = *most != 0 && *rhs2 < 1e-200;
+    if (stop.baseline == Baseline::rhs && rhs_vanished && absolute2 == 0) fresh.reason = Reason::not_representable;
     *progress = fresh;
     *truth = {};
   }
@@ -159,7 +182,7 @@ struct ScaleDot {
 template <class Value, class Where, class T = kernel_t<Value>>
 struct KrylovPasses {
   static constexpr auto list = passes<Where, StartRecord, DecideByTruth, ImportSystem<T>, ExportSolution<T>,
-                                      SubtractFrom<T>, ScaleDot<T>, RealDot<T>>;
+                                      RoundAsExported<T>, SubtractFrom<T>, ScaleDot<T>, RealDot<T>>;
 };
 
 }  // namespace krill::detail

@@ -14,7 +14,7 @@ void run_loop(const Host&, const LoopPlan& plan) {
   plan.graph = {};  // the arrays are the host's now
   while (plan.progress->go_on()) {
     plan.body();
-    if (plan.watcher) plan.progress->stop_requested = plan.watcher(*plan.progress);
+    if (plan.watcher) plan.progress->ask(plan.watcher);
   }
 }
 

@@ -151,39 +151,44 @@ void step_loop(const Cuda& cuda, const LoopPlan& plan) {
   }
 }
 
+std::shared_ptr<CapturedLoop> not_captured_yet() {
+  auto loop = std::make_shared<CapturedLoop>();
+  cudaStream_t aside = nullptr;
+  check(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
+  loop->aside.reset(aside);
+  cudaEvent_t begin = nullptr;
+  check(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming));
+  loop->begin.reset(begin);
+  return loop;
+}
+
 /// The graph of the loop. What the body needs is on the device when it is answered: the first direct run has brought
-/// it, and another one brings what the host has changed since.
-CapturedLoop& captured(const Cuda& cuda, const LoopPlan& plan) {
-  if (plan.graph.context == plan.context) {
-    if (detail::stale_in_loops() > 0) plan.body();
-  } else {
-    plan.graph = {};
-    plan.body();
-    auto fresh = std::make_shared<CapturedLoop>();
-    fresh->exec = capture_loop(cuda, plan.progress, plan.body);
-    cudaStream_t aside = nullptr;
-    check(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
-    fresh->aside.reset(aside);
-    cudaEvent_t begin = nullptr;
-    check(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming));
-    fresh->begin.reset(begin);
-    plan.graph.graph = std::move(fresh);
-    plan.graph.context = plan.context;
+/// it, and another one brings what the host has changed since. The record can be looked at before such a run ends.
+std::shared_ptr<CapturedLoop> captured(const Cuda& cuda, const LoopPlan& plan) {
+  const bool known = plan.graph.context == plan.context;
+  const auto loop = known ? std::static_pointer_cast<CapturedLoop>(plan.graph.graph) : not_captured_yet();
+  if (plan.watcher) {
+    check(cudaEventRecord(loop->begin.get(), cuda.stream));
+    check(cudaStreamWaitEvent(loop->aside.get(), loop->begin.get()));
   }
-  return *static_cast<CapturedLoop*>(plan.graph.graph.get());
+  if (!known || detail::stale_in_loops() > 0) plan.body();
+  if (!known) {
+    plan.graph = {};
+    loop->exec = capture_loop(cuda, plan.progress, plan.body);
+    plan.graph = {plan.context, loop};
+  }
+  return loop;
 }
 
 }  // namespace
 
 void run_loop(const Cuda& cuda, const LoopPlan& plan) {
   if (plan.control == LoopControl::host) return step_loop(cuda, plan);
-  const CapturedLoop& loop = captured(cuda, plan);
+  const auto loop = captured(cuda, plan);
   detail::count_loop_launch();
-  if (!plan.watcher) return check(cudaGraphLaunch(loop.exec.get(), cuda.stream));
-  check(cudaEventRecord(loop.begin.get(), cuda.stream));
-  check(cudaStreamWaitEvent(loop.aside.get(), loop.begin.get()));
-  check(cudaGraphLaunch(loop.exec.get(), cuda.stream));
-  look_on(cuda, loop.aside.get(), plan.progress, plan.watcher);
+  check(cudaGraphLaunch(loop->exec.get(), cuda.stream));
+  if (!plan.watcher) return;
+  look_on(cuda, loop->aside.get(), plan.progress, plan.watcher);
   check(cudaStreamSynchronize(cuda.stream));
 }
 

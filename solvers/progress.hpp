@@ -1,5 +1,6 @@
 // How far a solve is, kept where the solve runs.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <limits>
 
@@ -10,7 +11,7 @@ namespace krill {
 /// One record a solve, on the backend's side, written by passes alone. Norms are those of the scaled system.
 struct Progress {
   Reason reason = Reason::running;
-  Reason stop_requested = Reason::running;  ///< the only word the host writes; read between iterations
+  Reason stop_requested = Reason::running;  ///< the only word the host writes; read between iterations, or their steps
   int iteration = 0;
   int iteration_limit = 0;
   double rhs2 = 0;         ///< ||b||^2
@@ -49,6 +50,11 @@ struct Progress {
     if (stagnation > 0 && iteration - best_iteration >= stagnation) return Reason::stagnated;
     return Reason::running;
   }
+  /// On the host, between two iterations or steps of one: what the watcher wishes.
+  template <class Watcher>
+  void ask(const Watcher& watcher) {
+    if (stop_requested == Reason::running) stop_requested = watcher(*this);
+  }
   /// Between two iterations; true to go on.
   constexpr bool go_on() {
     if (reason == Reason::running && stop_requested != Reason::running) reason = stop_requested;
@@ -66,20 +72,35 @@ struct Truth {
   static constexpr double max_ratio2 = 0.25;
 
   int restarts = 0;      ///< from the true residual
+  bool met = false;      ///< x, as the caller gets it, meets the target
   bool goes_on = false;  ///< the method starts anew from that residual
   bool keeps_guess = false;
+  std::int64_t lost = 0;  ///< entries of x that the caller's array cannot hold as they are: too large, or too small
 
-  /// The true residual decides: an x that meets the tolerance is a solution whatever ended the loop, and no other x is.
-  /// Otherwise the method starts anew from that residual, if that promises a gain, a bounded number of times.
+  /// The true residual decides: a finite x that meets the tolerance is a solution whatever ended the loop, and no other
+  /// x is. Otherwise the method starts anew from that residual, if that promises a gain, a bounded number of times.
   constexpr void decide(double found2, const Progress& progress) {
     const Reason why = progress.reason;
-    const bool can_go_on = why == Reason::converged || why == Reason::breakdown_rho || why == Reason::breakdown_omega;
-    const bool met = found2 <= progress.target2;
+    const bool can_go_on =
+        lost == 0 && (why == Reason::converged || why == Reason::breakdown_rho || why == Reason::breakdown_omega);
+    met = found2 - found2 == 0 && found2 <= progress.target2;
     goes_on = !met && can_go_on && found2 <= max_ratio2 * residual2 && restarts < max_restarts;
     keeps_guess = !goes_on && !met && !(found2 < progress.initial2);
     residual2 = found2;
     if (goes_on) ++restarts;
   }
+  /// Why the solve ended. A breakdown of a recurrence that had long left the truth behind says nothing of the matrix.
+  constexpr Reason verdict(const Progress& progress) const {
+    const Reason why = progress.reason;
+    const bool drifted = drifted_from(progress.residual2, residual2);
+    const bool broke_down = why == Reason::not_positive_definite || why == Reason::indefinite_preconditioner ||
+                            why == Reason::breakdown_rho || why == Reason::breakdown_omega;
+    if (met) return Reason::converged;
+    if (lost > 0) return Reason::not_representable;
+    return why == Reason::converged || (broke_down && drifted) ? Reason::stagnated : why;
+  }
+  /// Whether the recurrence's residual is less than half of the true one.
+  static constexpr bool drifted_from(double recurrence2, double found2) { return recurrence2 < 0.25 * found2; }
 };
 
 /// What a watcher of a running solve is told now and then; norms relative to the baseline.

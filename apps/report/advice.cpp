@@ -49,6 +49,7 @@ Advice too_slow(const SolveRecord& record) {
 
 Advice stuck(const SolveRecord& record) {
   const SolveReport& r = record.result;
+  const bool single = record.precision == Precision::float32 || record.precision == Precision::complex64;
   Advice a;
   if (scaling_name(record) != "none" && r.recurrence_relative <= r.target_relative) {
     a.why = fmt::format(
@@ -61,10 +62,19 @@ Advice stuck(const SolveRecord& record) {
   if (r.recurrence_relative <= r.target_relative) {
     a.why = fmt::format("the recurrence reached {:.2e}, but the true residual stays at {:.2e}: rounding allows no more",
                         r.recurrence_relative, r.true_relative);
-    const bool single = record.precision == Precision::float32 || record.precision == Precision::complex64;
     a.remedy = single
                    ? "Use precision float64 or complex128, or a target (solver.stop.relative) that float32 can reach."
                    : "Loosen solver.stop.relative, or scale the system so that its rows are of one size.";
+    return a;
+  }
+  if (const double rounding = single ? 0x1p-24 : 0x1p-53; record.backward_error <= 8 * rounding) {
+    a.why = fmt::format(
+        "the target {:.2e} is below what {} reaches: the residual is {:.2e}, its backward error {:.1e} is that of "
+        "rounding",
+        r.target_relative, precision_names[static_cast<std::size_t>(record.precision)], r.true_relative,
+        record.backward_error);
+    a.remedy = single ? "Use precision float64 or complex128, or loosen solver.stop.relative."
+                      : "Loosen solver.stop.relative: no other x in this precision does better.";
     return a;
   }
   a.why = fmt::format("for a long time the residual has not fallen by as much as 1 %; it is {:.2e}, the target {:.2e}",
@@ -109,6 +119,10 @@ Advice by_reason(const SolveRecord& record) {
     case Reason::not_finite:
       return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),
               "The numbers overflow: check the sizes of the entries (krill inspect), or use a wider precision."};
+    case Reason::not_representable:
+      return {fmt::format("x, or a norm that decides, lies outside of what {} can hold",
+                          precision_names[static_cast<std::size_t>(record.precision)]),
+              "Scale A or b (x changes by the quotient of the two factors), or use a wider precision."};
     case Reason::time_limit:
       return {fmt::format("the time limit of {} s was over; the residual is {:.2e}, the target {:.2e}",
                           stop(record.settings.solver).time_limit, r.true_relative, r.target_relative),

@@ -62,6 +62,19 @@ class Judge {
   Array<T> r_;
 };
 
+/// Whether a finite y became an x that overflows, or vanishes, in its type.
+template <class T>
+bool out_of_range(std::span<const T> y, std::span<const T> x) {
+  const auto greatest = [](std::span<const T> v) {
+    double most = 0;
+    for (const T& entry : v)
+      if (const double size = static_cast<double>(std::abs(entry)); !(size <= most)) most = size;
+    return most;
+  };
+  const double before = greatest(y), after = greatest(x);
+  return std::isfinite(before) && (!std::isfinite(after) || (after == 0 && before > 0));
+}
+
 StopOptions& stop_of(SolverOptions& options) {
   return std::visit([](auto& o) -> StopOptions& { return o.stop; }, options);
 }
@@ -125,7 +138,9 @@ SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const 
     const bool was_stopped = part.reason == Reason::max_iterations || part.reason == Reason::time_limit ||
                              part.reason == Reason::interrupted;
     if (part.reason != Reason::converged && (tightened == 0 || was_stopped)) break;
-    whole.reason = std::isfinite(residual) ? Reason::stagnated : Reason::not_finite;
+    whole.reason = out_of_range(y.host(), found.host()) ? Reason::not_representable
+                   : std::isfinite(residual)            ? Reason::stagnated
+                                                        : Reason::not_finite;
     if (part.reason != Reason::converged || tightened == max_tightenings || !std::isfinite(residual) ||
         (tightened > 0 && 2 * residual > last))
       break;

@@ -28,6 +28,8 @@ std::string_view name(Reason reason) {
       return "zero_pivot";
     case Reason::not_finite:
       return "not_finite";
+    case Reason::not_representable:
+      return "not_representable";
     case Reason::time_limit:
       return "time_limit";
     case Reason::interrupted:

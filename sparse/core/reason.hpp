@@ -18,6 +18,7 @@ enum class Reason : int {
   indefinite_preconditioner,
   zero_pivot,
   not_finite,
+  not_representable,  ///< x, or a norm that decides, lies outside of the range of its type
   time_limit,
   interrupted,
 };

@@ -154,7 +154,11 @@ TEST(Advice, foretells_the_iterations_that_the_pace_needs) {
 
 TEST(Advice, tells_rounding_from_stagnation) {
   SolveRecord record = record_of(Reason::stagnated);
+  record.backward_error = 1e-9;
   EXPECT_TRUE(contains(advice(record).why, "has not fallen"));
+  record.backward_error = 2e-16;
+  EXPECT_TRUE(contains(advice(record).why, "is below what float64 reaches")) << advice(record).why;
+  record.backward_error = 1e-9;
   record.result.recurrence_relative = 1e-15;
   EXPECT_TRUE(contains(advice(record).why, "rounding"));
   record.precision = Precision::float32;

@@ -4,6 +4,7 @@ namespace krill::test {
 namespace {
 
 using Failure = OnBackend;
+using FailureInEveryType = OnBackendAndScalar;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Csr<double> diagonal_matrix(const std::vector<double>& d) {
@@ -46,6 +47,73 @@ TEST_P(Failure, pcg_finds_an_indefinite_preconditioner) {
   Array<double> x(std::vector<double>(100, 0.0));
   EXPECT_EQ(solver->solve(ctx, Array<double>(std::vector<double>(100, 1.0)), x).reason,
             Reason::indefinite_preconditioner);
+}
+
+/// x = b / a for a multiple of the identity, where b and a have a range that x has not.
+TEST_P(FailureInEveryType, an_x_beyond_its_type_is_not_representable) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const bool single = sizeof(real_t<T>) == 4;
+    const auto power = [](int exponent) { return T(std::ldexp(real_t<T>(1), exponent)); };
+    for (const auto& [a, b] : single ? std::vector<std::pair<int, int>>{{-60, 80}, {60, -100}}
+                                     : std::vector<std::pair<int, int>>{{-510, 520}, {510, -570}})
+      for (const SolverOptions& options : all_solvers()) {
+        Csr<T> A = poisson2d<T>(8);
+        for (T& value : A.values().edit()) value *= power(a);
+        const std::vector<T> rhs(64, power(b));
+        const Solved<T> s = solve(ctx, A, rhs, options, JacobiOptions{});
+        EXPECT_EQ(s.report.reason, Reason::not_representable) << name(options) << ": " << name(s.report.reason);
+        EXPECT_TRUE(s.report.kept_initial_guess);
+        EXPECT_EQ(s.x, std::vector<T>(64)) << name(options);
+        EXPECT_EQ(s.report.true_relative, 1);
+      }
+  });
+}
+
+/// One entry of x is too small for its type, and the residual does not feel it.
+TEST_P(Failure, an_entry_that_vanishes_beside_large_ones_does_no_harm) {
+  Context ctx = context();
+  const std::vector<double> d{1, std::ldexp(1.0, 500)}, b{std::ldexp(1.0, -600), std::ldexp(1.0, -700)};
+  const Solved<double> s = solve(ctx, diagonal_matrix(d), b, SolverOptions(PcgOptions{}), JacobiOptions{});
+  EXPECT_EQ(s.report.reason, Reason::converged) << name(s.report.reason);
+  EXPECT_EQ(s.x, (std::vector<double>{b[0], 0}));
+}
+
+TEST_P(Failure, a_guess_far_worse_than_zero_is_judged_by_finite_norms) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(8);
+  const auto guess = random_vector<double>(71, 64);
+  for (const double size : {1e-160, 1e-170, 1e-300})
+    for (SolverOptions options : all_solvers()) {
+      const std::vector<double> b(64, size);
+      StopOptions& stop = std::visit([](auto& o) -> StopOptions& { return o.stop; }, options);
+      stop.baseline = Baseline::initial_residual;
+      const Solved<double> by_start = solve(ctx, A, b, options, JacobiOptions{}, guess);
+      EXPECT_EQ(by_start.report.reason, Reason::converged) << name(options) << ": " << name(by_start.report.reason);
+      EXPECT_GT(by_start.report.iterations, 0);
+      EXPECT_LE(relative_residual(reference(A), to_reference(by_start.x), to_reference(b)) * size,
+                1e-7 * relative_residual(reference(A), to_reference(guess), to_reference(b)) * size);
+      stop.baseline = Baseline::rhs;
+      const Solved<double> by_rhs = solve(ctx, A, b, options, JacobiOptions{}, guess);
+      EXPECT_EQ(by_rhs.report.reason, Reason::not_representable) << name(options) << ": " << name(by_rhs.report.reason);
+      stop.absolute = 1e-6;
+      const Solved<double> by_size = solve(ctx, A, b, options, JacobiOptions{}, guess);
+      EXPECT_EQ(by_size.report.reason, Reason::converged) << name(options) << ": " << name(by_size.report.reason);
+      EXPECT_GT(by_size.report.iterations, 0);
+    }
+}
+
+/// The recurrence falls far below what rounding lets the truth reach, and then vanishes.
+TEST_P(FailureInEveryType, a_target_of_zero_ends_as_stagnated) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (SolverOptions options : all_solvers(0, 20'000)) {
+      const Csr<T> A = poisson2d<T>(12);
+      const Solved<T> s = solve(ctx, A, random_vector<T>(72, 144), options, JacobiOptions{});
+      EXPECT_EQ(s.report.reason, Reason::stagnated) << name(options) << ": " << name(s.report.reason);
+      EXPECT_LT(s.report.true_relative, 100 * std::numeric_limits<real_t<T>>::epsilon()) << name(options);
+    }
+  });
 }
 
 TEST_P(Failure, nan_anywhere_ends_as_not_finite_at_once) {
@@ -210,6 +278,7 @@ TEST_P(Failure, thousand_random_systems_are_never_called_converged_wrongly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Failure, backends, param_name);
+INSTANTIATE_TEST_SUITE_P(, FailureInEveryType, backends_and_scalars, param_name);
 
 }  // namespace
 }  // namespace krill::test

@@ -180,6 +180,23 @@ TEST_P(Loop, a_time_limit_ends_a_solve) {
   }
 }
 
+/// A cycle may have hundreds of steps, each as dear as an iteration of another method.
+TEST_P(Loop, gmres_is_ended_within_a_cycle) {
+  Context ctx = context();
+  const AnyMatrix<double> A(poisson2d<double>(150));
+  const MatrixOperator<double> op(A);
+  const auto M = make_preconditioner(ctx, PreconditionerOptions(NoPreconditioner{}), A);
+  const auto solver = make_solver<double>(GmresOptions{.max_iterations = 400, .restart = 400}, op, *M);
+  const Array<double> b(random_vector<double>(87, 22'500));
+  Array<double> x(std::vector<double>(22'500, 0.0)), y(std::vector<double>(22'500, 0.0));
+  solver->solve(ctx, b, x);  // on CUDA the first cycle runs while the host captures it
+  const SolveReport report = solver->solve(ctx, b, y, [](const Sight& sight) { return sight.iteration < 10; });
+  EXPECT_EQ(report.reason, Reason::interrupted);
+  EXPECT_GE(report.iterations, 10);
+  EXPECT_LE(report.iterations, ctx.on_cuda() ? 399 : 11) << "the host asks before each step";
+  EXPECT_LT(report.true_relative, 1) << "x holds what the steps had found";
+}
+
 INSTANTIATE_TEST_SUITE_P(, Loop, backends, param_name);
 
 }  // namespace

@@ -135,6 +135,21 @@ TEST_P(SystemSolve, starts_from_the_guess_and_hears_the_watch) {
   EXPECT_EQ(report.result.reason, Reason::interrupted);
 }
 
+/// The scaled system is solved, and the way back from it leads out of the range of double.
+TEST_P(SystemSolve, a_scaled_solution_that_overflows_or_vanishes_is_not_representable) {
+  Context ctx = context();
+  for (const auto& [a, b] : {std::pair{-510, 520}, std::pair{510, -570}}) {
+    Csr<double> scaled = std::get<Csr<double>>(grid(8)).clone();
+    for (double& value : scaled.values().edit()) value = std::ldexp(value, a);
+    const AnyMatrix<double> A(std::move(scaled));
+    Array<double> x = zeros<double>(64);
+    const SystemReport report = krill::solve(ctx, A, Array<double>(std::vector<double>(64, std::ldexp(1.0, b))), x,
+                                             {.solver = PcgOptions{}, .scaling = DiagonalScaling{}});
+    EXPECT_EQ(report.result.reason, Reason::not_representable) << name(report.result.reason);
+    EXPECT_EQ(contents(x), std::vector<double>(64));
+  }
+}
+
 Csr<double> dense2(double a, double b, double c, double d) {
   return {2, Array<std::int32_t>(std::vector<std::int32_t>{0, 2, 4}),
           Array<std::int32_t>(std::vector<std::int32_t>{0, 1, 0, 1}), Array<double>(std::vector<double>{a, b, c, d})};
