@@ -66,7 +66,7 @@ void add_solve(CLI::App& program, Action& action) {
       "  krill solve case.yaml --set solver.stop.relative=1e-10 --set 'solver={type: gmres, restart: 80}'\n"
       "  krill solve case.yaml --set 'matrix={file: thermal.mtx.gz}' --json | jq .iterations\n"
       "  krill solve case.yaml --plan --backend cuda\n\n"
-      "Exit codes: 0 converged (and verified, where asked); 1 not; 2 bad case or input; 3 no device or memory.");
+      "Exit codes: 0 converged (and verified, where asked); 1 not; 2 bad case or input; 3 no device, memory or disk.");
 }
 
 void add_verify(CLI::App& program, Action& action) {

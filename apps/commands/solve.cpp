@@ -12,6 +12,7 @@
 #include "apps/commands/commands.hpp"
 #include "apps/plan/plan.hpp"
 #include "apps/report/report.hpp"
+#include "apps/support/exit_code.hpp"
 #include "apps/support/interruption.hpp"
 #include "apps/support/print.hpp"
 #include "apps/support/progress_line.hpp"
@@ -68,6 +69,7 @@ class SolveProgram {
     Context ctx = make_context(record_.settings);
     ctx.restart_memory_peak();
     const OutputFolder folder(record_.folder);
+    folder.begin(record_.settings);
     begin_record(record_, ctx);
     return with_scalar(record_.precision, [&]<class T>(T) { return solve<T>(ctx, folder); });
   }
@@ -82,7 +84,7 @@ class SolveProgram {
     LinearSystem<T> system = load_system<T>(ctx, record_);
     describe();
     run_solver(ctx, system);
-    write_files(folder, system);
+    const std::string unwritten = write_files(folder, system);
     if (record_.settings.verify.reference != Reference::none) {
       // A judge that is cut short, by a signal or by the system for want of memory, leaves a report that says so.
       record_.verification = {Verification::State::not_run, "interrupted while verifying", {}};
@@ -94,7 +96,9 @@ class SolveProgram {
     if (!json_) voice_.say("\n" + summary(record_));
     if (voice_.silent && exit_code(record_) != 0)
       std::fputs(fmt::format("krill: {}: {}\n", name(record_.result.reason), advice(record_).why).c_str(), stderr);
-    return exit_code(record_);
+    if (unwritten.empty()) return exit_code(record_);
+    std::fputs(fmt::format("krill: {}\n", unwritten).c_str(), stderr);
+    return bad_environment;
   }
 
   void describe() {
@@ -122,16 +126,28 @@ class SolveProgram {
     });
   }
 
+  /// What could not be written, on a full disk say, and why; the report, which is small, is tried nevertheless.
   template <class T>
-  void write_files(const OutputFolder& folder, const LinearSystem<T>& system) {
-    folder.write_history(record_);
-    if (record_.settings.output.solution) {
-      write_vector(std::filesystem::path(folder.path()) / "solution.mtx", system.x.host(), 1,
-                   fmt::format("solution of {} by krill {}: {}, relative residual {:.3e}", record_.settings.name,
-                               version, name(record_.result.reason), record_.result.true_relative));
-      record_.files.emplace_back("solution.mtx");
-    }
+  std::string write_files(const OutputFolder& folder, const LinearSystem<T>& system) {
+    std::string failure;
+    const auto attempt = [&](const auto& write) {
+      try {
+        write();
+      } catch (const Error& error) {
+        if (failure.empty()) failure = error.what();
+        record_.notes.emplace_back(error.what());
+      }
+    };
+    attempt([&] { folder.write_history(record_); });
+    if (record_.settings.output.solution)
+      attempt([&] {
+        write_vector(std::filesystem::path(folder.path()) / "solution.mtx", system.x.host(), 1,
+                     fmt::format("solution of {} by krill {}: {}, relative residual {:.3e}", record_.settings.name,
+                                 version, name(record_.result.reason), record_.result.true_relative));
+        record_.files.emplace_back("solution.mtx");
+      });
     folder.remove_leftovers(record_);
+    return failure;
   }
 
   template <class T>

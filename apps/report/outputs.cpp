@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
+#include <vector>
 
 #include "apps/report/convergence_plot.hpp"
 #include "apps/report/report.hpp"
@@ -51,6 +53,29 @@ OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
     throw Error(
         fmt::format("{}: the output folder cannot be made: {}; choose another one with --out", path_, error.message()));
   const AtomicFile probe(std::filesystem::path(path_) / report_name);  // gone again without a trace
+}
+
+void OutputFolder::begin(const Case& settings) const {
+  const auto* matrix = std::get_if<MatrixFile>(&settings.matrix);
+  const auto* rhs = std::get_if<FileRhs>(&settings.rhs);
+  const auto* guess = std::get_if<FileGuess>(&settings.initial_guess);
+  std::vector<std::string_view> names(optional_names.begin(), optional_names.end());
+  names.push_back(report_name);
+  for (const std::string_view name : names) {
+    const auto path = std::filesystem::path(path_) / name;
+    const auto is_this = [&](const std::string* input) {
+      std::error_code unknown;
+      return input && std::filesystem::equivalent(*input, path, unknown);
+    };
+    if (is_this(matrix ? &matrix->file : nullptr) || is_this(rhs ? &rhs->path : nullptr))
+      throw InvalidArgument(
+          fmt::format("{}: the case reads this file, and its own output would replace it; choose "
+                      "another folder with --out",
+                      path.string()));
+    if (is_this(guess ? &guess->path : nullptr)) continue;
+    std::error_code none;
+    std::filesystem::remove(path, none);
+  }
 }
 
 void OutputFolder::write(SolveRecord& record, const std::string& name, std::string_view contents) const {

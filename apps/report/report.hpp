@@ -35,6 +35,10 @@ class OutputFolder {
   explicit OutputFolder(std::string path);
   const std::string& path() const { return path_; }
 
+  /// Takes away what an earlier run left, before this one starts: whatever happens to it, no report is another run's. A
+  /// file that this run reads stays until it is written anew. Raises InvalidArgument where that would replace the
+  /// matrix or the right-hand side.
+  void begin(const Case&) const;
   /// Writes one file as a whole and notes its name in the record.
   void write(SolveRecord&, const std::string& name, std::string_view contents) const;
   /// residuals.csv and convergence.svg as far as the case asks for them. A plot that cannot be drawn becomes a note.

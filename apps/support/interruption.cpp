@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -14,7 +15,9 @@ std::atomic<const char*> last_words{nullptr};
 std::atomic<bool> seen{false};
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-struct sigaction earlier_int, earlier_term;
+constexpr std::array handled{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array ignored{SIGPIPE, SIGXFSZ};
+std::array<struct sigaction, handled.size() + ignored.size()> earlier;
 
 void on_signal(int) {
   const char* text = last_words;
@@ -32,13 +35,16 @@ Interruption::Interruption(const char* farewell) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, &earlier_int);
-  sigaction(SIGTERM, &action, &earlier_term);
+  auto* before = earlier.data();
+  for (const int signal : handled) sigaction(signal, &action, before++);
+  action.sa_handler = SIG_IGN;
+  for (const int signal : ignored) sigaction(signal, &action, before++);
 }
 
 Interruption::~Interruption() {
-  sigaction(SIGINT, &earlier_int, nullptr);
-  sigaction(SIGTERM, &earlier_term, nullptr);
+  const auto* before = earlier.data();
+  for (const int signal : handled) sigaction(signal, before++, nullptr);
+  for (const int signal : ignored) sigaction(signal, before++, nullptr);
 }
 
 void Interruption::ends_at_once(const char* farewell) { last_words = farewell; }

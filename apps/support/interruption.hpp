@@ -1,10 +1,12 @@
-// Ctrl-C and SIGTERM.
+// Ctrl-C, SIGTERM, and a terminal that goes.
 #pragma once
 
 namespace krill::apps {
 
-/// While one of these lives (at most one at a time), SIGINT and SIGTERM are its business: the first one either ends the
-/// program at once or is kept for requested(), a second one always ends it. The exit code is 1 then.
+/// While one of these lives (at most one at a time), SIGINT, SIGTERM and SIGHUP are its business: the first one either
+/// ends the program at once or is kept for requested(), a second one always ends it. The exit code is 1 then. SIGPIPE
+/// and SIGXFSZ are ignored: that nobody reads the output, or that a file may not grow, fails the write and not the
+/// solve.
 class Interruption {
  public:
   /// `farewell` as for ends_at_once().

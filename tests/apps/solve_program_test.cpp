@@ -115,6 +115,65 @@ TEST_F(SolveProgram, json_prints_the_report_and_nothing_else) {
   EXPECT_EQ(nlohmann::json::parse(end.out)["status"], "converged");
 }
 
+/// What is in the folder is never another run's.
+TEST_F(SolveProgram, a_run_that_is_killed_leaves_no_report_of_an_earlier_one) {
+  ASSERT_EQ(run({small_case(), "--out", out()}).code, 0);
+  const pid_t child = start({endless_case(), "--out", out()});
+  await("pcg with preconditioner");
+  kill(child, SIGKILL);
+  EXPECT_EQ(end_of(child).code, 128 + SIGKILL);
+  for (const char* name : {"report.json", "solution.mtx", "residuals.csv"})
+    EXPECT_FALSE(std::filesystem::exists(out() + "/" + name)) << name;
+}
+
+TEST_F(SolveProgram, a_terminal_that_goes_is_an_interruption) {
+  const pid_t child = start({endless_case(), "--out", out()});
+  await("pcg with preconditioner");
+  kill(child, SIGHUP);
+  EXPECT_EQ(end_of(child).code, 1);
+  EXPECT_EQ(nlohmann::json::parse(test::contents(out() + "/report.json"))["status"], "interrupted");
+}
+
+TEST_F(SolveProgram, a_reader_that_goes_does_not_cost_the_files) {
+  const std::string line =
+      "'" + program_ + "' solve '" + small_case() + "' --out '" + out() + "' | head -n 1 >/dev/null";
+  EXPECT_EQ(std::system(line.c_str()), 0);
+  EXPECT_EQ(nlohmann::json::parse(test::contents(out() + "/report.json"))["status"], "converged");
+  EXPECT_TRUE(std::filesystem::exists(out() + "/solution.mtx"));
+}
+
+/// Files may not grow beyond a size, as on a disk that becomes full: the report fits, the solution does not.
+TEST_F(SolveProgram, a_disk_that_becomes_full_costs_only_the_file_that_does_not_fit) {
+  const std::string case_file =
+      scratch_.write("large.yaml", "matrix: {generate: poisson2d, nx: 100}\nsolver: {type: pcg}\n");
+  const std::string line = "ulimit -f 64; '" + program_ + "' solve '" + case_file + "' --out '" + out() +
+                           "' >/dev/null 2>'" + scratch_ / "stderr" + "'";
+  const int status = std::system(line.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_TRUE(
+      contains(test::contents(scratch_ / "stderr"), "solution.mtx: the file cannot be written: File too large"));
+  const auto report = nlohmann::json::parse(test::contents(out() + "/report.json"));
+  EXPECT_EQ(report["status"], "converged");
+  EXPECT_TRUE(contains(report["notes"].dump(), "solution.mtx: the file cannot be written")) << report["notes"];
+  for (const std::string& name : test::names_in(out())) EXPECT_FALSE(contains(name, "solution.mtx")) << name;
+}
+
+TEST_F(SolveProgram, an_output_that_would_replace_an_input_is_refused) {
+  ASSERT_EQ(run({small_case(), "--out", out()}).code, 0);
+  const std::string solution = out() + "/solution.mtx", before = test::contents(solution);
+  for (const std::string& setting : {"matrix={file: " + solution + "}", "rhs={type: file, path: " + solution + "}"}) {
+    const Ended end = run({small_case(), "--out", out(), "--set", setting});
+    EXPECT_EQ(end.code, 2);
+    EXPECT_TRUE(contains(end.err, solution + ": the case reads this file, and its own output would replace it"))
+        << end.err;
+    EXPECT_EQ(test::contents(solution), before);
+  }
+  // A guess is where the solve goes on from, and x is the better of the two.
+  const Ended end = run({small_case(), "--out", out(), "--set", "initial_guess={type: file, path: " + solution + "}"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_TRUE(contains(end.out, "converged after 0 iterations")) << end.out;
+}
+
 TEST_F(SolveProgram, exit_codes_tell_failures_apart) {
   EXPECT_EQ(run({small_case(), "--out", out(), "--set", "solver.max_iterations=1"}).code, 1);
   const Ended bad = run({small_case(), "--out", out(), "--set", "solver.tpye=pcg"});
