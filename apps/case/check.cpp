@@ -8,6 +8,7 @@
 #include <set>
 
 #include "apps/case/suggest.hpp"
+#include "apps/case/synonyms.hpp"
 #include "solvers/method/type_name.hpp"
 #include "sparse/io/numbers.hpp"
 
@@ -107,9 +108,15 @@ class Checker {
         report(key.place, reason);
         continue;
       }
-      std::string hint = did_you_mean(key.text, allowed);
-      if (hint.empty()) hint = elsewhere(key.text);
-      for (auto& word : nearest(key.text, allowed)) suggested.insert(std::move(word));
+      std::string hint;
+      if (const auto known = synonym(key.text, Synonym::Kind::key)) {
+        hint = fmt::format("; Krill calls that {};", known->ours);
+        suggested.insert(std::string(known->ours.substr(0, known->ours.find('.'))));
+      } else {
+        hint = did_you_mean(key.text, allowed);
+        if (hint.empty()) hint = elsewhere(key.text);
+        for (auto& word : nearest(key.text, allowed)) suggested.insert(std::move(word));
+      }
       report(key.place,
              fmt::format("unknown key {}{}{} allowed: {}", in_quotes(key.text), path.empty() ? "" : " in " + path,
                          hint.empty() ? ";" : hint, enumerate(allowed, ", ")));
@@ -209,6 +216,8 @@ class Checker {
   static std::string bare_type_hint(const YamlNode& node, const Key& key) {
     if (node.kind != YamlNode::Kind::scalar) return {};
     const auto types = types_of(key);
+    if (const auto known = synonym(node.text, Synonym::Kind::type); known && key.alternative(known->ours))
+      return fmt::format("; Krill calls that {{{}: {}}}", key.tag, known->ours);
     const auto near = nearest(node.text, types);
     return near.empty() ? std::string() : fmt::format("; did you mean {{{}: {}}}?", key.tag, near.front());
   }
@@ -250,7 +259,11 @@ class Checker {
     }
     if (type) {
       const bool is_word = type->kind == YamlNode::Kind::scalar;
-      return refuse(*type, joined(path, key.tag), one_of(types), is_word ? did_you_mean(type->text, types) : "");
+      const auto known = is_word ? synonym(type->text, Synonym::Kind::type) : std::nullopt;
+      const std::string hint = known && key.alternative(known->ours) ? fmt::format("; Krill calls that {}", known->ours)
+                               : is_word                             ? did_you_mean(type->text, types)
+                                                                     : "";
+      return refuse(*type, joined(path, key.tag), one_of(types), hint);
     }
     std::vector<std::string> selectors{key.tag};
     for (const Alternative& one : key.alternatives)

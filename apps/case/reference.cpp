@@ -9,6 +9,7 @@
 #include "apps/case/case_file.hpp"
 #include "apps/case/effective.hpp"
 #include "apps/case/suggest.hpp"
+#include "apps/case/synonyms.hpp"
 
 namespace krill::apps {
 namespace {
@@ -243,11 +244,26 @@ std::vector<std::string> explained_words(const std::vector<Key>& of_sweeps) {
 std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
-  for (const KeyEntry& entry : all_entries(of_sweeps)) {
+  const std::vector<KeyEntry> entries = all_entries(of_sweeps);
+  for (const KeyEntry& entry : entries) {
+    if (entry.key->alternatives.empty() || !name.starts_with(entry.path + ".")) continue;
+    const std::string inner = name.substr(entry.path.size() + 1), word = inner.substr(0, inner.find('.'));
+    const Alternative* const one = entry.key->alternative(word);
+    if (inner == entry.key->tag) return describe_entry(entry);                   // solver.type
+    if (one && inner == word) return describe_alternative(*entry.key, *one);     // solver.gmres
+    if (one) return explain(entry.path + inner.substr(word.size()), of_sweeps);  // solver.gmres.restart
+  }
+  for (const KeyEntry& entry : entries) {
     if (entry.path == name || entry.path.ends_with("." + name)) add(describe_entry(entry));
     for (const Alternative& one : entry.key->alternatives)
       if (one.type == name && !name.empty()) add(describe_alternative(*entry.key, one));
   }
+  for (const auto kind : {Synonym::Kind::key, Synonym::Kind::type})
+    if (const auto known = synonym(name, kind)) {
+      const std::string ours(known->ours);
+      add(text.empty() ? fmt::format("{}: Krill calls that {}\n\n{}", name, ours, explain(ours, of_sweeps))
+                       : fmt::format("{} of other programs: Krill calls that {}\n", name, ours));
+    }
   if (!text.empty()) return text;
   throw InvalidArgument(
       fmt::format("a case has nothing that is called '{}'{}", name, did_you_mean(name, explained_words(of_sweeps))));

@@ -13,8 +13,9 @@ std::string case_reference();
 std::string key_table(const std::vector<Key>&, const std::string& path);
 
 /// What there is to know of a key ("relative", "stop.relative", "solver.stop.relative"), a section ("solver.stop") or
-/// the type of something ("gmres", "poisson3d"), wherever in a case it may stand, or of a key of sweeps.
-/// Raises InvalidArgument with a proposal where there is no such thing.
+/// the type of something ("gmres", "solver.gmres", "poisson3d"), wherever in a case it may stand, of a key of sweeps,
+/// or of what another program calls otherwise ("tol", "cg"). Raises InvalidArgument with a proposal where there is no
+/// such thing.
 std::string explain(const std::string& name, const std::vector<Key>& of_sweeps = {});
 
 /// Every word that explain() knows.

@@ -1,4 +1,5 @@
 // Schema, reference and explanations: all made of the same descriptions as the parser.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -8,6 +9,7 @@
 #include "apps/case/effective.hpp"
 #include "apps/case/json_schema.hpp"
 #include "apps/case/reference.hpp"
+#include "apps/case/synonyms.hpp"
 #include "apps/case/yaml_tree.hpp"
 #include "apps/evaluate/sweep.hpp"
 #include "apps/evaluate/sweep_schema.hpp"
@@ -360,6 +362,26 @@ TEST(Explain, knows_every_key_by_its_path_and_every_key_of_sweeps) {
   for (const std::string word : {"include", "variants", "solver", "solver.stop", "solver.stop.relative", "poisson3d"})
     EXPECT_EQ(std::ranges::count(words, word), 1) << word;
   EXPECT_TRUE(explain("budget", evaluate::sweep_keys()).ends_with("with krill evaluate\n"));
+}
+TEST(Explain, a_path_may_go_through_types) {
+  EXPECT_EQ(explain("solver.type"), explain("solver"));
+  EXPECT_EQ(explain("preconditioner.type"), explain("preconditioner"));
+  EXPECT_EQ(explain("preconditioner.ilu0").find("preconditioner: {type: ilu0}\n"), 0U);
+  EXPECT_EQ(explain("solver.gmres.restart"), explain("solver.restart"));
+  EXPECT_EQ(explain("solver.pcg.stop.relative"), explain("relative"));
+}
+TEST(Explain, words_of_other_programs_lead_to_those_of_a_case) {
+  const auto words = explained_words(evaluate::sweep_keys());
+  for (const Synonym& one : synonyms()) {
+    const std::string ours(one.ours), text = explain(std::string(one.word), evaluate::sweep_keys());
+    const bool is_ours_too = std::ranges::count(words, one.word) > 0;
+    if (is_ours_too) {
+      EXPECT_TRUE(text.ends_with(fmt::format("\n{} of other programs: Krill calls that {}\n", one.word, ours))) << text;
+    } else {
+      EXPECT_EQ(text, fmt::format("{}: Krill calls that {}\n\n{}", one.word, ours, explain(ours)));
+    }
+  }
+  EXPECT_EQ(explain("KSP-RTOL").find("KSP-RTOL: Krill calls that solver.stop.relative\n"), 0U);
 }
 TEST(Explain, proposes_what_was_meant) {
   try {
