@@ -31,16 +31,16 @@ struct Point {
   double intensity, gflops;
 };
 
-struct Kernel {
+struct KernelPoints {
   std::string name;
   std::vector<Point> points;
 };
 
-std::vector<Kernel> kernels_of(const Result& result) {
-  std::vector<Kernel> kernels;
+std::vector<KernelPoints> points_of_kernels(const Result& result) {
+  std::vector<KernelPoints> kernels;
   for (const Row& row : result.rows) {
     if (!row.ms || !row.bytes || !row.flops || !(*row.ms > 0 && *row.bytes > 0 && *row.flops > 0)) continue;
-    auto kernel = std::ranges::find(kernels, row.kernel, &Kernel::name);
+    auto kernel = std::ranges::find(kernels, row.kernel, &KernelPoints::name);
     if (kernel == kernels.end()) kernel = kernels.insert(kernel, {row.kernel, {}});
     kernel->points.push_back({*row.flops / *row.bytes, *row.flops / *row.ms * 1e-6});
   }
@@ -86,10 +86,10 @@ std::vector<Ceiling> ceilings_of(const Ceilings& c) {
 }  // namespace
 
 std::string roofline_script(const Result& result) {
-  const std::vector<Kernel> kernels = kernels_of(result);
+  const std::vector<KernelPoints> kernels = points_of_kernels(result);
   const std::vector<Ceiling> ceilings = ceilings_of(result.ceilings);
   PlotRange x, y;
-  for (const Kernel& kernel : kernels)
+  for (const KernelPoints& kernel : kernels)
     for (const Point& point : kernel.points) x.include(point.intensity), y.include(point.gflops);
   if (kernels.empty()) x = y = {0.1, 1};
   x = x.widened(1.5);

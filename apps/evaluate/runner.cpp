@@ -18,7 +18,7 @@ constexpr double reading_limit = 3600;  // seconds
 /// A solve ends itself at the limit; this long after it a worker hangs.
 double patience(double limit) { return limit + std::max(2.0, 0.2 * limit); }
 
-Outcome outcome_of(const WorkerEnd& end, double limit) {
+Outcome outcome_of_end(const WorkerEnd& end, double limit) {
   const std::string words = end.last_words.empty() ? "" : "; its last words: " + end.last_words;
   if (end.kind == WorkerEnd::Kind::interrupted) return failure("not_run", "interrupted");
   if (end.kind == WorkerEnd::Kind::too_long)
@@ -49,7 +49,7 @@ Outcome Runner::measure(const Case& settings, int repeats, double limit) {
     const auto got = worker_->receive(patience(limit), interruption_);
     if (const auto* end = std::get_if<WorkerEnd>(&got)) {
       worker_.reset();
-      Outcome outcome = outcome_of(*end, limit);
+      Outcome outcome = outcome_of_end(*end, limit);
       outcome.limit_s = limit;
       outcome.matrix = matrix_;
       return outcome;
@@ -81,7 +81,7 @@ std::optional<Outcome> Runner::prepare(const Case& settings) {
   const auto got = worker_->receive(reading_limit, interruption_);
   std::optional<Outcome> failed;
   if (const auto* end = std::get_if<WorkerEnd>(&got)) {
-    failed = outcome_of(*end, reading_limit);
+    failed = outcome_of_end(*end, reading_limit);
   } else if (const Json& answer = std::get<Json>(got); answer.contains("outcome")) {
     failed = outcome_from(answer.at("outcome"));
   } else {

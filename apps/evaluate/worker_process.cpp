@@ -21,7 +21,7 @@
 namespace krill::apps::evaluate {
 namespace {
 
-constexpr double patience = 1;  ///< seconds from SIGTERM to SIGKILL
+constexpr double grace = 1;  ///< seconds from SIGTERM to SIGKILL
 
 [[noreturn]] void fail(const char* what, int error_number) {
   throw Error(fmt::format("evaluate: {}: {}", what, std::generic_category().message(error_number)));
@@ -135,7 +135,7 @@ WorkerEnd Worker::end(WorkerEnd::Kind kind) {
   const Stopwatch watch;
   // A worker whose pipe is closed is about to be gone; one that does not go is helped.
   while (waitpid(process_, &status, WNOHANG) == 0) {
-    if (watch.milliseconds() > 1000 * patience) kill(process_, SIGKILL);
+    if (watch.milliseconds() > 1000 * grace) kill(process_, SIGKILL);
     usleep(2000);
   }
   process_ = -1;
