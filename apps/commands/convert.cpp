@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <complex>
+#include <filesystem>
 
 #include "apps/commands/commands.hpp"
 #include "apps/support/print.hpp"
@@ -57,9 +58,20 @@ int convert(const ConvertCommand& command) {
   return 0;
 }
 
+/// Whether both names are of one file, which may not be there yet; devices take both in turn.
+bool same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  if (fs::exists(a, unknown) && !fs::is_regular_file(a, unknown)) return false;
+  return fs::weakly_canonical(fs::absolute(a), unknown) == fs::weakly_canonical(fs::absolute(b), unknown);
+}
+
 }  // namespace
 
 int run_convert(const ConvertCommand& command) {
+  if (!command.rhs.empty() && same_file(command.output, command.rhs))
+    throw InvalidArgument(
+        fmt::format("--rhs {}: the matrix goes into this file; give the right-hand side one of its own", command.rhs));
   return peek_matrix(command.input).field == Field::complex ? convert<std::complex<double>>(command)
                                                             : convert<double>(command);
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "apps/commands/command_line.hpp"
+#include "apps/support/child_process.hpp"
 
 namespace {
 
@@ -22,6 +23,7 @@ void restart_with_passive_threads(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  krill::apps::end_with_parent();
   restart_with_passive_threads(argv);
   return krill::apps::run_command_line(argc, argv);
 }

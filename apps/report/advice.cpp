@@ -27,9 +27,11 @@ std::string other_solver(const SolveRecord& record) {
   return is(solver_name(record), "gmres") ? "solver: {type: bicgstab}" : "solver: {type: gmres}";
 }
 
+/// Names in --set start at the current folder, as that of the results does.
 std::string go_on(const SolveRecord& record) {
-  if (!record.settings.output.solution) return "";
-  return fmt::format(" To go on from here: initial_guess: {{type: file, path: {}/solution.mtx}}.", record.folder);
+  if (!record.settings.output.solution || record.result.kept_initial_guess) return "";
+  return fmt::format(" To go on from here: --set 'initial_guess={{type: file, path: {}/solution.mtx}}'.",
+                     record.folder);
 }
 
 Advice too_slow(const SolveRecord& record) {

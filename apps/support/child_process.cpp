@@ -2,6 +2,7 @@
 
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -16,6 +19,24 @@ extern char** environ;
 
 namespace krill::apps {
 namespace {
+
+constexpr const char* parent_name = "KRILL_PARENT";
+
+/// The environment of a child, which tells it whose it is.
+class ChildEnvironment {
+ public:
+  ChildEnvironment() : parent_(std::string(parent_name) + "=" + std::to_string(getpid())) {
+    for (char** word = environ; *word; ++word)
+      if (!std::string_view(*word).starts_with(std::string(parent_name) + "=")) words_.push_back(*word);
+    words_.push_back(parent_.data());
+    words_.push_back(nullptr);
+  }
+  char** words() { return words_.data(); }
+
+ private:
+  std::string parent_;
+  std::vector<char*> words_;
+};
 
 class MemoryFile {
  public:
@@ -84,14 +105,23 @@ ChildEnd run_child(const ChildProcess& process) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  ChildEnvironment environment;
   pid_t child = 0;
-  end.start_error = posix_spawnp(&child, process.program.c_str(), &files, nullptr, arguments.data(), environ);
+  end.start_error =
+      posix_spawnp(&child, process.program.c_str(), &files, nullptr, arguments.data(), environment.words());
   posix_spawn_file_actions_destroy(&files);
   if (end.start_error) return end;
   wait_for(child, process, end);
   end.out = output.contents();
   end.err = complaints.contents();
   return end;
+}
+
+void end_with_parent() {
+  const char* const parent = std::getenv(parent_name);
+  if (!parent) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (std::to_string(getppid()) != parent) _exit(1);  // it was gone before
 }
 
 }  // namespace krill::apps

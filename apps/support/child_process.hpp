@@ -24,7 +24,10 @@ struct ChildEnd {
 };
 
 /// Runs the program and waits for it. Its streams are files without names, so nothing needs quoting and none of them
-/// can fill up. Raises nothing.
+/// can fill up. Raises nothing. A child that is krill itself ends with this process, however that ends.
 ChildEnd run_child(const ChildProcess&);
+
+/// What a krill does first: where another one has started it by run_child, it will not outlive that one.
+void end_with_parent();
 
 }  // namespace krill::apps

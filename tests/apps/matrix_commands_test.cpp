@@ -94,6 +94,17 @@ TEST_F(MatrixCommands, a_right_hand_side_that_is_not_there_is_refused) {
   EXPECT_FALSE(exists("b.mtx") || exists("c.mtx"));
 }
 
+TEST_F(MatrixCommands, matrix_and_right_hand_side_do_not_go_into_one_file) {
+  folder_.write("a.mtx", banner + "1 1 1\n1 1 1\n");
+  folder_.write("b.mtx", "what was there");
+  for (const char* same : {"b.mtx", "./b.mtx", "../$(basename \"$PWD\")/b.mtx"}) {
+    const Outcome o = krill("convert a.mtx b.mtx --rhs " + std::string(same));
+    EXPECT_EQ(o.code, 2);
+    EXPECT_TRUE(contains(o.err, "the matrix goes into this file; give the right-hand side one of its own")) << o.err;
+    EXPECT_EQ(contents(folder_ / "b.mtx"), "what was there");
+  }
+}
+
 TEST_F(MatrixCommands, inspection_finds_what_is_odd) {
   folder_.write("a.mtx", banner + "3 3 6\n1 1 2\n1 1 1\n1 2 5\n2 1 4\n3 2 0\n3 1 inf\n");
   const Json m = inspected("a.mtx");

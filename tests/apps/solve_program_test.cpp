@@ -174,6 +174,26 @@ TEST_F(SolveProgram, an_output_that_would_replace_an_input_is_refused) {
   EXPECT_TRUE(contains(end.out, "converged after 0 iterations")) << end.out;
 }
 
+/// The advice, taken by its word, goes on where the solve ended.
+TEST_F(SolveProgram, the_advice_to_go_on_works) {
+  const Ended first = run({small_case(), "--out", out(), "--set", "solver.max_iterations=5"});
+  ASSERT_EQ(first.code, 1);
+  const auto before = nlohmann::json::parse(test::contents(out() + "/report.json"));
+  const std::string advice = before["remedy"], mark = "--set '";
+  const auto begin = advice.find(mark), end = advice.find('\'', begin + mark.size());
+  ASSERT_NE(end, std::string::npos) << advice;
+  const Ended second = run({small_case(), "--out", out(), "--set", "solver.max_iterations=5", "--set",
+                            advice.substr(begin + mark.size(), end - begin - mark.size())});
+  const auto after = nlohmann::json::parse(test::contents(out() + "/report.json"));
+  EXPECT_LT(after["residual"]["true_relative"].get<double>(), before["residual"]["true_relative"].get<double>())
+      << second.err;
+  // Where the guess was better, nothing is there to go on from.
+  run({small_case(), "--out", out(), "--set", "solver={type: richardson, max_iterations: 3}"});
+  const auto kept = nlohmann::json::parse(test::contents(out() + "/report.json"));
+  ASSERT_EQ(kept["kept_initial_guess"], true) << kept;
+  EXPECT_FALSE(contains(kept["remedy"].get<std::string>(), "initial_guess")) << kept["remedy"];
+}
+
 TEST_F(SolveProgram, exit_codes_tell_failures_apart) {
   EXPECT_EQ(run({small_case(), "--out", out(), "--set", "solver.max_iterations=1"}).code, 1);
   const Ended bad = run({small_case(), "--out", out(), "--set", "solver.tpye=pcg"});

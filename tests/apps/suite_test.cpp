@@ -1,6 +1,12 @@
 // krill suite: baselines, comparison, JUnit XML, and the program as a user runs it.
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <limits>
+#include <thread>
 
 #include "apps/suite/suite_report.hpp"
 #include "tests/apps/program.hpp"
@@ -192,6 +198,33 @@ TEST_F(SuiteProgram, a_case_that_does_not_end_is_ended) {
   const Outcome ended = run("--time-limit 0.3");
   EXPECT_EQ(ended.code, 1) << ended.err;
   EXPECT_PRED2(contains, ended.out, "the status is too_long, expected converged: no end within 0.3 s");
+}
+
+TEST_F(SuiteProgram, a_suite_that_is_killed_leaves_no_case_running) {
+  ASSERT_EQ(baseline().code, 0);
+  folder_.write("cases/good.yaml", "matrix: {generate: poisson3d, nx: 200}\nsolver: {type: pcg}\n");
+  const std::string line = "cd '" + (folder_ / "") + "' && exec '" + program_ +
+                           "' suite run cases --baseline cases/baseline.yaml --backend host >/dev/null 2>&1";
+  const pid_t suite = fork();
+  if (suite == 0) {
+    execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+    _exit(127);
+  }
+  const std::string of_suite = "/proc/" + std::to_string(suite) + "/task/" + std::to_string(suite) + "/children";
+  // The second case in alphabetical order takes seconds.
+  pid_t solve = 0;
+  const auto takes_seconds = [&](pid_t child) {
+    return contains(contents("/proc/" + std::to_string(child) + "/cmdline"), "good.yaml");
+  };
+  for (int i = 0; i < 1000 && !(solve > 0 && takes_seconds(solve)); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    solve = std::atoi(contents(of_suite).c_str());
+  }
+  ASSERT_GT(solve, 0);
+  kill(suite, SIGKILL);
+  waitpid(suite, nullptr, 0);
+  for (int i = 0; i < 500 && kill(solve, 0) == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_NE(kill(solve, 0), 0) << "the case outlived the suite";
 }
 
 TEST_F(SuiteProgram, what_cannot_be_used_is_refused_before_anything_runs) {
