@@ -9,7 +9,7 @@ function(krill_test name)
   target_precompile_headers(${program} REUSE_FROM krill_test_support)
   set(test_filter *)
   if(KRILL_SANITIZE)  # without long solves by way of code that other cases run on small matrices
-    set(test_filter "-BenchSolversProgram.*:*VerifySuites.pass_on_the_gallery/*:*PlannedPeak.with_every_format/*")
+    set(test_filter "-BenchSolversProgram.*:BenchCommandLine.*:*VerifySuites.pass_on_the_gallery/*:*PlannedPeak.with_every_format/*")
   endif()
   gtest_discover_tests(${program}
     TEST_PREFIX ${name}/

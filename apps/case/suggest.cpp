@@ -33,6 +33,8 @@ int edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size() % 3][b.size()];
 }
 
+bool same_word(std::string_view a, std::string_view b) { return std::ranges::equal(a, b, {}, folded, folded); }
+
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> words) {
   if (word.size() > 100) return {};
   std::vector<std::string> found;

@@ -11,6 +11,9 @@ namespace krill::apps {
 /// once); letters count as equal in either case, and - as _.
 int edit_distance(std::string_view a, std::string_view b);
 
+/// Whether both are one word, letters equal in either case, and - as _.
+bool same_word(std::string_view a, std::string_view b);
+
 /// The words that are nearest to `word`, at most three, all at the same distance; none where a third of the word or
 /// more would have to change.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> words);

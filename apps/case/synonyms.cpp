@@ -84,7 +84,7 @@ const std::vector<Synonym>& synonyms() {
 
 std::optional<Synonym> synonym(std::string_view word, Synonym::Kind kind) {
   const auto at = std::ranges::find_if(
-      synonyms(), [&](const Synonym& one) { return one.kind == kind && edit_distance(one.word, word) == 0; });
+      synonyms(), [&](const Synonym& one) { return one.kind == kind && same_word(one.word, word); });
   return at == synonyms().end() ? std::nullopt : std::optional(*at);
 }
 

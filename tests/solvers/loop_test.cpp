@@ -189,7 +189,7 @@ TEST_P(Loop, gmres_is_ended_within_a_cycle) {
   const auto solver = make_solver<double>(GmresOptions{.max_iterations = 400, .restart = 400}, op, *M);
   const Array<double> b(random_vector<double>(87, 22'500));
   Array<double> x(std::vector<double>(22'500, 0.0)), y(std::vector<double>(22'500, 0.0));
-  solver->solve(ctx, b, x);  // on CUDA the first cycle runs while the host captures it
+  if (ctx.on_cuda()) solver->solve(ctx, b, x);  // the first cycle runs while the host captures it
   const SolveReport report = solver->solve(ctx, b, y, [](const Sight& sight) { return sight.iteration < 10; });
   EXPECT_EQ(report.reason, Reason::interrupted);
   EXPECT_GE(report.iterations, 10);
