@@ -72,10 +72,7 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
   max_abs(ctx, b, largest_);
   solve_scaled(ctx, b, x);
   if (initial_residual_overflowed()) {
-    A_.apply(ctx, x, r_);
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, size(), SubtractFrom<kernel_t<T>>{b.read(where), r_.update(where), rr_.write(where)});
-    });
+    residual(ctx, b, x);
     max_abs(ctx, r_, largest_);
     solve_scaled(ctx, b, x);
   }
@@ -138,9 +135,14 @@ void Krylov<T>::look(const Host& where) {
 
 template <class T>
 void Krylov<T>::residual(Context& ctx) {
-  A_.apply(ctx, x_, r_);
+  residual(ctx, b_, x_);
+}
+
+template <class T>
+void Krylov<T>::residual(Context& ctx, const Array<T>& b, const Array<T>& x) {
+  A_.apply(ctx, x, r_);
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, size(), SubtractFrom<kernel_t<T>>{b_.read(where), r_.update(where), rr_.write(where)});
+    run_pass(where, size(), SubtractFrom<kernel_t<T>>{b.read(where), r_.update(where), rr_.write(where)});
   });
 }
 

@@ -47,6 +47,7 @@ class Krylov : public Solver<T> {
   Array<Progress> progress_;
 
  private:
+  void residual(Context&, const Array<T>& b, const Array<T>& x);
   void solve_scaled(Context&, const Array<T>& b, Array<T>& x);  // so that largest_ comes near 1
   bool initial_residual_overflowed() const;  // of a guess far worse than x = 0, where the entries of b are near 1
   void import(Context&, const Array<T>& b, const Array<T>& x);  // scales b and x into own arrays, starts the record

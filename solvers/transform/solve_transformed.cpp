@@ -65,13 +65,7 @@ class Judge {
 /// Whether a finite y became an x that overflows, or vanishes, in its type.
 template <class T>
 bool out_of_range(std::span<const T> y, std::span<const T> x) {
-  const auto greatest = [](std::span<const T> v) {
-    double most = 0;
-    for (const T& entry : v)
-      if (const double size = static_cast<double>(std::abs(entry)); !(size <= most)) most = size;
-    return most;
-  };
-  const double before = greatest(y), after = greatest(x);
+  const double before = norm(y), after = norm(x);
   return std::isfinite(before) && (!std::isfinite(after) || (after == 0 && before > 0));
 }
 
