@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -326,7 +325,6 @@ class Evaluator {
 
 int run_evaluate(const EvaluateCommand& command) {
   Interruption interruption(while_reading);
-  std::signal(SIGPIPE, SIG_IGN);  // a worker may be gone when it is written to
   return Evaluator(command, interruption).go();
 }
 

@@ -59,23 +59,25 @@ void OutputFolder::begin(const Case& settings) const {
   const auto* matrix = std::get_if<MatrixFile>(&settings.matrix);
   const auto* rhs = std::get_if<FileRhs>(&settings.rhs);
   const auto* guess = std::get_if<FileGuess>(&settings.initial_guess);
+  const auto is_output = [&](const std::string& input, std::string_view name) {
+    std::error_code unknown;
+    return std::filesystem::equivalent(input, std::filesystem::path(path_) / name, unknown);
+  };
   std::vector<std::string_view> names(optional_names.begin(), optional_names.end());
   names.push_back(report_name);
-  for (const std::string_view name : names) {
-    const auto path = std::filesystem::path(path_) / name;
-    const auto is_this = [&](const std::string* input) {
-      std::error_code unknown;
-      return input && std::filesystem::equivalent(*input, path, unknown);
-    };
-    if (is_this(matrix ? &matrix->file : nullptr) || is_this(rhs ? &rhs->path : nullptr))
+  for (const std::string_view name : names)  // before any of them goes
+    if ((matrix && is_output(matrix->file, name)) || (rhs && is_output(rhs->path, name)))
       throw InvalidArgument(
           fmt::format("{}: the case reads this file, and its own output would replace it; choose "
                       "another folder with --out",
-                      path.string()));
-    if (is_this(guess ? &guess->path : nullptr)) continue;
-    std::error_code none;
-    std::filesystem::remove(path, none);
-  }
+                      (std::filesystem::path(path_) / name).string()));
+  for (const std::string_view name : names)
+    if (!guess || !is_output(guess->path, name)) remove(name);
+}
+
+void OutputFolder::remove(std::string_view name) const {
+  std::error_code ignored;
+  std::filesystem::remove(std::filesystem::path(path_) / name, ignored);
 }
 
 void OutputFolder::write(SolveRecord& record, const std::string& name, std::string_view contents) const {
@@ -100,10 +102,7 @@ void OutputFolder::write_history(SolveRecord& record) const {
 
 void OutputFolder::remove_leftovers(const SolveRecord& record) const {
   for (const std::string_view name : optional_names)
-    if (std::ranges::find(record.files, name) == record.files.end()) {
-      std::error_code ignored;
-      std::filesystem::remove(std::filesystem::path(path_) / name, ignored);
-    }
+    if (std::ranges::find(record.files, name) == record.files.end()) remove(name);
 }
 
 void OutputFolder::write_report(SolveRecord& record) const {

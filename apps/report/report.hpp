@@ -49,6 +49,8 @@ class OutputFolder {
   void write_report(SolveRecord&) const;
 
  private:
+  void remove(std::string_view name) const;
+
   std::string path_;
 };
 

@@ -37,6 +37,8 @@ Interruption::Interruption(const char* farewell) {
   action.sa_flags = SA_RESTART;
   auto* before = earlier.data();
   for (const int signal : handled) sigaction(signal, &action, before++);
+  const struct sigaction& hangup = earlier[handled.size() - 1];
+  if (hangup.sa_handler == SIG_IGN) sigaction(SIGHUP, &hangup, nullptr);  // nohup asked for that
   action.sa_handler = SIG_IGN;
   for (const int signal : ignored) sigaction(signal, &action, before++);
 }

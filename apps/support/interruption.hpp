@@ -4,7 +4,8 @@
 namespace krill::apps {
 
 /// While one of these lives (at most one at a time), SIGINT, SIGTERM and SIGHUP are its business: the first one either
-/// ends the program at once or is kept for requested(), a second one always ends it. The exit code is 1 then. SIGPIPE
+/// ends the program at once or is kept for requested(), a second one always ends it. The exit code is 1 then. Where
+/// SIGHUP was ignored before, as under nohup, it stays so. SIGPIPE
 /// and SIGXFSZ are ignored: that nobody reads the output, or that a file may not grow, fails the write and not the
 /// solve.
 class Interruption {

@@ -134,6 +134,13 @@ TEST_F(SolveProgram, a_terminal_that_goes_is_an_interruption) {
   EXPECT_EQ(nlohmann::json::parse(test::contents(out() + "/report.json"))["status"], "interrupted");
 }
 
+TEST_F(SolveProgram, nohup_keeps_a_solve_from_hanging_up) {
+  const std::string line = "trap '' HUP; '" + program_ + "' solve '" + small_case() + "' --out '" + out() +
+                           "' --set matrix.nx=300 >/dev/null & child=$!; sleep 0.1; kill -HUP $child; wait $child";
+  EXPECT_EQ(std::system(line.c_str()), 0);
+  EXPECT_EQ(nlohmann::json::parse(test::contents(out() + "/report.json"))["status"], "converged");
+}
+
 TEST_F(SolveProgram, a_reader_that_goes_does_not_cost_the_files) {
   const std::string line =
       "'" + program_ + "' solve '" + small_case() + "' --out '" + out() + "' | head -n 1 >/dev/null";
@@ -167,6 +174,7 @@ TEST_F(SolveProgram, an_output_that_would_replace_an_input_is_refused) {
     EXPECT_TRUE(contains(end.err, solution + ": the case reads this file, and its own output would replace it"))
         << end.err;
     EXPECT_EQ(test::contents(solution), before);
+    EXPECT_TRUE(std::filesystem::exists(out() + "/residuals.csv")) << "refused, the folder stays as it was";
   }
   // A guess is where the solve goes on from, and x is the better of the two.
   const Ended end = run({small_case(), "--out", out(), "--set", "initial_guess={type: file, path: " + solution + "}"});
