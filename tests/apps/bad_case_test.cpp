@@ -15,7 +15,7 @@ namespace {
 
 using test::errors_of;
 using test::good_case;
-using test::least_case;
+using test::minimal_case;
 
 struct Bad {
   std::string name, text, message;
@@ -34,13 +34,13 @@ const std::string top_keys =
 INSTANTIATE_TEST_SUITE_P(
     keys, BadCase,
     testing::Values(
-        Bad{"unknown", least_case + "colour: red\n", "case.yaml:3:1: unknown key \"colour\"; allowed: " + top_keys},
-        Bad{"misspelt", least_case + "precison: float64\n",
+        Bad{"unknown", minimal_case + "colour: red\n", "case.yaml:3:1: unknown key \"colour\"; allowed: " + top_keys},
+        Bad{"misspelt", minimal_case + "precison: float64\n",
             "case.yaml:3:1: unknown key \"precison\"; did you mean 'precision'? allowed: " + top_keys},
         Bad{"in_wrong_section", "matrix: {generate: poisson1d}\nsolver: {type: pcg, relative: 1e-6}\n",
             "case.yaml:2:21: unknown key \"relative\" in solver; it is a key of solver.stop; allowed: type, "
             "max_iterations, stop"},
-        Bad{"duplicate", least_case + "solver: {type: gmres}\n",
+        Bad{"duplicate", minimal_case + "solver: {type: gmres}\n",
             "case.yaml:3:1: duplicate key \"solver\", first given in line 2; keep one of them"},
         Bad{"duplicate_inside", "matrix: {generate: poisson2d, nx: 3, nx: 4}\nsolver: {type: pcg}\n",
             "case.yaml:1:38: duplicate key \"nx\", first given in line 1; keep one of them"},
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:2:19: \"seed\" is not used by rhs with type ones, only with random or manufactured; leave it "
             "out or "
             "change type"},
-        Bad{"not_a_word", least_case + "[a, b]: 3\n", "case.yaml:3:1: a key has to be a word, such as 'solver'"},
+        Bad{"not_a_word", minimal_case + "[a, b]: 3\n", "case.yaml:3:1: a key has to be a word, such as 'solver'"},
         Bad{"both_matrices", "matrix: {file: a.mtx, generate: poisson1d}\nsolver: {type: pcg}\n",
             "case.yaml:1:10: matrix has both 'generate' and 'file'; keep one of them (--set 'matrix={file: NAME}' "
             "replaces "
@@ -71,13 +71,13 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:1:1: solver is missing; expected a section such as {type: pcg}"},
         Bad{"misspelt_section_is_not_missing", "matrx: {generate: poisson1d}\nsolver: {type: pcg}\n",
             "case.yaml:1:1: unknown key \"matrx\"; did you mean 'matrix'? allowed: " + top_keys},
-        Bad{"missing_path", least_case + "initial_guess: {type: file}\n",
+        Bad{"missing_path", minimal_case + "initial_guess: {type: file}\n",
             "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
         Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
             "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres, bicgstab, richardson or auto"}),
     [](const auto& info) { return info.param.name; });
 
-std::string with(const std::string& line) { return least_case + line + "\n"; }
+std::string with(const std::string& line) { return minimal_case + line + "\n"; }
 std::string with_stop(const std::string& keys) {
   return "matrix: {generate: poisson1d}\nsolver: {type: gmres, " + keys + "}\n";
 }
@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"word", "solver\n", "case.yaml:1:1: expected keys such as 'solver:' at the top of a case"},
         Bad{"open_brace", "solver: {type: pcg\nmatrix: 1\n",
             "case.yaml:2:7: not valid YAML: a { is not closed by }, or a comma is missing (end of map flow not found)"},
-        Bad{"open_quote", least_case + "name: \"abc\n",
+        Bad{"open_quote", minimal_case + "name: \"abc\n",
             "case.yaml:5:1: not valid YAML: a quote is not closed (illegal document indicator in scalar)"},
         Bad{"two_colons", "name: a: b\n",
             "case.yaml:1:8: not valid YAML: a colon where none can stand; check the indentation, or quote text that "
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"unknown_alias", "name: *there\n", "case.yaml:1:7: not valid YAML: the referenced anchor is not defined"},
         Bad{"alias_in_itself", "name: &me [*me]\n",
             "case.yaml:1:12: this alias stands inside the thing that it names; write the contents out"},
-        Bad{"two_documents", least_case + "---\n" + least_case,
+        Bad{"two_documents", minimal_case + "---\n" + minimal_case,
             "case.yaml:4:1: a second document begins here; a case is one document"},
         Bad{"tag", with("name: !secret x"), "case.yaml:3:7: the tag \"!secret\" means nothing here; leave it out"},
         Bad{"merge_of_a_word", with("rhs: {<<: ones, type: ones}"),

@@ -12,7 +12,7 @@ namespace krill::apps {
 namespace {
 
 using test::good_case;
-using test::least_case;
+using test::minimal_case;
 using test::shipped_cases;
 using test::shipped_sweep;
 
@@ -21,7 +21,7 @@ Case parsed(const std::string& text, const std::vector<std::string>& overrides =
 }
 
 TEST(Case, what_is_left_out_has_the_structs_defaults) {
-  const Case c = parsed(least_case);
+  const Case c = parsed(minimal_case);
   EXPECT_EQ(c.name, "case");
   Case defaults;
   defaults.name = "case";
@@ -115,8 +115,8 @@ TEST(Case, relative_paths_start_at_the_folder_of_the_case_and_those_of_options_h
 }
 
 TEST(Case, its_name_is_that_of_the_file_where_it_says_none) {
-  EXPECT_EQ(parse_case(least_case, "configs/thermal.block.yaml").name, "thermal.block");
-  EXPECT_EQ(parse_case(least_case, ".yaml").name, "case");
+  EXPECT_EQ(parse_case(minimal_case, "configs/thermal.block.yaml").name, "thermal.block");
+  EXPECT_EQ(parse_case(minimal_case, ".yaml").name, "case");
 }
 
 TEST(Override, changes_one_value_and_the_last_one_wins) {
@@ -136,7 +136,7 @@ TEST(Override, makes_sections_and_replaces_whole_ones) {
 }
 
 TEST(Override, changes_the_type_where_the_keys_still_fit) {
-  const Case c = parsed(least_case, {"solver.type=gmres", "solver.restart=9"});
+  const Case c = parsed(minimal_case, {"solver.type=gmres", "solver.restart=9"});
   EXPECT_EQ(std::get<GmresOptions>(c.solver).restart, 9);
 }
 
@@ -158,19 +158,19 @@ TEST(EffectiveCase, parses_back_to_the_same_case_for_every_type) {
 
 TEST(EffectiveCase, keeps_every_bit_and_every_letter) {
   for (const std::string relative : {"0.1", "1e-300", "123456789.123456789", "2.2250738585072014e-308", "3"}) {
-    const Case c = parsed(least_case, {"solver.stop.relative=" + relative});
+    const Case c = parsed(minimal_case, {"solver.stop.relative=" + relative});
     EXPECT_EQ(stop(parsed(effective_yaml(c)).solver).relative, stop(c.solver).relative);
   }
   for (const std::string name :
        {"true", "12", "1e3", "a: b", "# x", "- x", "'", "\"\\", "caf\xC3\xA9", " ", "null", "~", "*a", "!x", "yes"}) {
-    Case c = parsed(least_case);
+    Case c = parsed(minimal_case);
     c.name = name;
     EXPECT_EQ(parsed(effective_yaml(c)).name, name);
   }
 }
 
 TEST(EffectiveCase, names_files_absolutely) {
-  const Case c = parsed(least_case, {"matrix={file: a.mtx}"});
+  const Case c = parsed(minimal_case, {"matrix={file: a.mtx}"});
   EXPECT_EQ(effective_json(c)["matrix"]["file"], (std::filesystem::current_path() / "a.mtx").string());
 }
 

@@ -21,7 +21,7 @@ inline const std::string good_case =
     "  stop: {relative: 1.0e-6}\n";
 
 /// The least that a case says.
-inline const std::string least_case = "matrix: {generate: poisson1d}\nsolver: {type: pcg}\n";
+inline const std::string minimal_case = "matrix: {generate: poisson1d}\nsolver: {type: pcg}\n";
 
 /// What is wrong with a case, a line each; empty where nothing is.
 inline std::string errors_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
