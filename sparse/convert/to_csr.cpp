@@ -62,24 +62,24 @@ HeldMemory rows_to_csr_memory(MemoryLedger& ledger, const CsrSizes& made) {
 template <class T>
 HeldMemory to_csr_memory(MemoryLedger& ledger, const AnyMatrix<T>& A, const CsrSizes& made) {
   return std::visit(
-      Overloaded{[]<class Offset>(const Csr<T, Offset>&) {
-    return HeldMemory(); },
-                 [&](const Coo<T>&) {
-    return csr_memory(ledger, made); },
-                 [&](const CooAos<T>& a) {
-    const HeldMemory split = ledger.hold(a.bytes());
-    return csr_memory(ledger, made);
-                 },
-                 [&](const Csc<T>&) {
-    return transpose_memory(ledger, made.transposed()); },
-                 [&](const Gebsc<T>&) {
-    const HeldMemory turned = rows_to_csr_memory(ledger, made.transposed());
-    return transpose_memory(ledger, made.transposed());
-                 },
-                 [&]<class Matrix>(const Matrix&) requires RowFormat<Matrix>{ return rows_to_csr_memory(ledger, made);
-}
-}  // namespace krill
-,
+      [&]<class Matrix>(const Matrix& a) -> HeldMemory {
+        if constexpr (is_csr<Matrix>) return {};
+        if constexpr (std::is_same_v<Matrix, Coo<T>>) return csr_memory(ledger, made);
+        if constexpr (std::is_same_v<Matrix, CooAos<T>>) {
+          const HeldMemory split = ledger.hold(a.bytes());
+          return csr_memory(ledger, made);
+        }
+        if constexpr (std::is_same_v<Matrix, Csc<T>>) {  // the offsets become wider after the transposition
+          HeldMemory turned = transpose_memory(ledger, CsrSizes::of(a.transposed()));
+          if (made.offset > sizeof(std::int32_t)) turned += ledger.hold<std::int64_t>(made.rows + std::int64_t{1});
+          return turned;
+        }
+        if constexpr (std::is_same_v<Matrix, Gebsc<T>>) {
+          const HeldMemory turned = rows_to_csr_memory(ledger, made.transposed());
+          return transpose_memory(ledger, made.transposed());
+        }
+        if constexpr (RowFormat<Matrix>) return rows_to_csr_memory(ledger, made);
+      },
       A);
 }
 
