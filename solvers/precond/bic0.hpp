@@ -13,16 +13,17 @@ struct Bic0Options : Ic0Options {
       "Hermitian "
       "positive definite systems; shifts as in ic0";
   int block_dim = 0;
+
+  FactorRecipe recipe() const {
+    FactorRecipe r = Ic0Options::recipe();
+    r.type = type, r.block_dim = block_dim;
+    return r;
+  }
 };
 template <class Fields>
 void describe(Fields& fields, Bic0Options& o) {
   detail::describe_factored_blocks(fields, o.block_dim);
   describe(fields, static_cast<Ic0Options&>(o));
 }
-
-template <class T>
-MadePreconditioner<T> make(Context&, const Bic0Options&, const PreconditionerInput<T>&);
-template <class T>
-HeldMemory memory(MemoryLedger&, Context& host, const Bic0Options&, const PreconditionerInput<T>&);
 
 }  // namespace krill

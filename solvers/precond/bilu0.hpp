@@ -12,16 +12,17 @@ struct Bilu0Options : Ilu0Options {
       "incomplete LU factorization in the pattern of A's blocks: the zeros inside them belong to it, for general "
       "systems";
   int block_dim = 0;
+
+  FactorRecipe recipe() const {
+    FactorRecipe r = Ilu0Options::recipe();
+    r.type = type, r.block_dim = block_dim;
+    return r;
+  }
 };
 template <class Fields>
 void describe(Fields& fields, Bilu0Options& o) {
   detail::describe_factored_blocks(fields, o.block_dim);
   describe(fields, static_cast<Ilu0Options&>(o));
 }
-
-template <class T>
-MadePreconditioner<T> make(Context&, const Bilu0Options&, const PreconditionerInput<T>&);
-template <class T>
-HeldMemory memory(MemoryLedger&, Context& host, const Bilu0Options&, const PreconditionerInput<T>&);
 
 }  // namespace krill

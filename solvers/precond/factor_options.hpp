@@ -1,11 +1,14 @@
-// What a user can choose about incomplete factorizations: their shifts, and how their triangles are solved.
+// Incomplete factorizations as preconditioners: what a user can choose about them, and their makers, which all share.
 #pragma once
 #include <array>
+#include <concepts>
+#include <optional>
 #include <string_view>
 
 #include "solvers/precond/descriptor.hpp"
 #include "solvers/precond/kept_precision.hpp"
 #include "solvers/range.hpp"
+#include "sparse/factor/factorization.hpp"
 #include "sparse/triangular/method.hpp"
 
 namespace krill {
@@ -98,5 +101,39 @@ void describe_factor_sweeps(Fields& fields, int& sweeps) {
   fields.value("sweeps", sweeps, Range{1.0, 1000.0}, "of the factorization; many of them end in the factor itself");
 }
 }  // namespace detail
+
+/// An incomplete factorization and the solves with its factor, as the options of a preconditioner ask for them.
+struct FactorRecipe {
+  std::string_view type;  ///< of the preconditioner
+  Factorization kind = Factorization::ilu0;
+  int sweeps = 0;                         ///< 0: row after row
+  std::optional<int> block_dim = {};      ///< of the blocks that are filled up; 0: chosen by the matrix
+  double boost = 0, boost_tolerance = 0;  ///< 0: the shift instead
+  ShiftOptions<LuShift> lu_shift = {};
+  ShiftOptions<CholeskyShift> cholesky_shift = {};
+  FactorSolveOptions solve = {};
+};
+
+/// Options of a preconditioner that is an incomplete factorization.
+template <class Options>
+concept FactorizationOptions = requires(const Options& o) {
+  { o.recipe() } -> std::same_as<FactorRecipe>;
+};
+
+namespace detail {
+template <class T>
+MadePreconditioner<T> make_factored(Context&, const FactorRecipe&, const PreconditionerInput<T>&);
+template <class T>
+HeldMemory factored_memory(MemoryLedger&, Context& host, const FactorRecipe&, const PreconditionerInput<T>&);
+}  // namespace detail
+
+template <class T, FactorizationOptions Options>
+MadePreconditioner<T> make(Context& ctx, const Options& o, const PreconditionerInput<T>& input) {
+  return detail::make_factored(ctx, o.recipe(), input);
+}
+template <class T, FactorizationOptions Options>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const Options& o, const PreconditionerInput<T>& input) {
+  return detail::factored_memory(ledger, host, o.recipe(), input);
+}
 
 }  // namespace krill

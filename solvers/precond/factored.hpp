@@ -247,12 +247,12 @@ std::optional<PivotBoost<T>> shift_boost(Context& ctx, const ShiftOptions<LuShif
   return PivotBoost<T>{modulus, T(modulus), true};
 }
 
-/// The boost that options name; without one, that of their shift.
+/// The boost of an LU factorization: the one that is named, or else that of its shift.
 template <class T, class Offset>
-std::optional<PivotBoost<T>> pivot_boost(Context& ctx, const auto& o, const Csr<T, Offset>& A) {
-  if constexpr (requires { o.boost; })
-    if (o.boost != 0) return PivotBoost<T>{o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))};
-  return shift_boost(ctx, o.shift, A);
+std::optional<PivotBoost<T>> pivot_boost(Context& ctx, const FactorRecipe& o, const Csr<T, Offset>& A) {
+  if (o.kind != Factorization::ilu0) return {};
+  if (o.boost != 0) return PivotBoost<T>{o.boost_tolerance, T(static_cast<real_t<T>>(o.boost))};
+  return shift_boost(ctx, o.lu_shift, A);
 }
 
 /// Factors A with that boost, or refuses the row whose pivot forbids it.

@@ -10,23 +10,10 @@ namespace krill {
 using namespace detail;
 namespace {
 
-// What the options of a factorization say of it by the members that they have.
-template <class Options>
-inline constexpr bool by_sweeps = requires(Options o) {
-  o.sweeps;
-};
-template <class Options>
-inline constexpr bool in_blocks = requires(Options o) {
-  o.block_dim;
-};
-template <class Options>
-inline constexpr Factorization kind_of =
-    std::is_same_v<decltype(Options::shift), ShiftOptions<LuShift>> ? Factorization::ilu0 : Factorization::ic0;
-
-template <class T, class Offset, class Options>
-using FactorOf = std::conditional_t<by_sweeps<Options>, FixedPointFactor<T, Offset>, IncompleteFactor<T, Offset>>;
-template <class T, class Offset, class Options>
-using Made = TimedFactor<FactorOf<T, Offset, Options>, Csr<T, Offset>>;
+template <class Factor>
+inline constexpr bool by_sweeps = false;
+template <class T, class Offset>
+inline constexpr bool by_sweeps<FixedPointFactor<T, Offset>> = true;
 
 void tell(const BlockDim& blocks, PreconditionerReport& report) {
   report.symbolic_ms += blocks.ms;
@@ -46,25 +33,23 @@ void tell_residual(Context& ctx, const Csr<T, Offset>& A, double shift, auto& ma
 }
 
 /// Factors A, with the analysis of an earlier one where there is one. blocks: those that A's entries fill.
-template <class T, class Offset, class Options>
-void factor(Context& ctx, const Options& o, const BlockDim& blocks, const Csr<T, Offset>& A,
-            std::optional<Made<T, Offset, Options>>& made) {
-  constexpr Factorization kind = kind_of<Options>;
-  std::optional<PivotBoost<T>> boost;
-  if constexpr (kind == Factorization::ilu0) boost = pivot_boost(ctx, o, A);
+template <class Factor, class T, class Offset>
+void factor(Context& ctx, const FactorRecipe& o, const BlockDim& blocks, const Csr<T, Offset>& A,
+            std::optional<TimedFactor<Factor, Csr<T, Offset>>>& made) {
+  const std::optional<PivotBoost<T>> boost = pivot_boost(ctx, o, A);
   if (!made || made->boost != boost) {
-    if constexpr (by_sweeps<Options>)
-      made.emplace(ctx, A, kind, boost, o.sweeps);
+    if constexpr (by_sweeps<Factor>)
+      made.emplace(ctx, A, o.kind, boost, o.sweeps);
     else
-      made.emplace(ctx, A, kind, boost);
+      made.emplace(ctx, A, o.kind, boost);
   }
   tell(blocks, made->report);
   double shift = 0;
-  if constexpr (kind == Factorization::ilu0)
+  if (o.kind == Factorization::ilu0)
     factor_lu(*made, o.type, boost, blocks.dim);
   else
-    shift = factor_cholesky(*made, o.type, o.shift, blocks.dim);
-  if constexpr (by_sweeps<Options>) tell_residual(ctx, A, shift, *made);
+    shift = factor_cholesky(*made, o.type, o.cholesky_shift, blocks.dim);
+  if constexpr (by_sweeps<Factor>) tell_residual(ctx, A, shift, *made);
 }
 
 /// use(A in CSR), with the zeros that fill up its blocks where there are some.
@@ -77,125 +62,74 @@ decltype(auto) with_entries(Context& ctx, const BlockDim& blocks, const AnyMatri
   return with_csr(ctx, filled, use);
 }
 
-template <class T, class Options>
-BlockDim blocks_of(Context& ctx, const Options& o, const AnyMatrix<T>& A) {
-  if constexpr (in_blocks<Options>)
-    return choose_block_dim(ctx, o.block_dim, largest_block_dim, A);
-  else
-    return {};
+template <class T>
+BlockDim blocks_of(Context& ctx, const FactorRecipe& o, const AnyMatrix<T>& A) {
+  return o.block_dim ? choose_block_dim(ctx, *o.block_dim, largest_block_dim, A) : BlockDim();
 }
 
-template <class T, class Options>
-MadePreconditioner<T> make_factored(Context& ctx, const Options& o, const PreconditionerInput<T>& input) {
-  const Stopwatch watch;
-  BlockDim blocks = blocks_of(ctx, o, input.A);
-  return with_entries(ctx, blocks, input.A, [&]<class Offset>(const Csr<T, Offset>& csr) -> MadePreconditioner<T> {
-    if (in_blocks<Options>) ctx.synchronize(), blocks.ms = watch.milliseconds();
-    std::optional<Made<T, Offset, Options>> made;
-    factor(ctx, o, blocks, csr, made);
-    auto refactor = refactor_by<Made<T, Offset, Options>, T, Offset>(
-        o.type, [blocks](Context& on, const AnyMatrix<T>& a, const auto& use) { with_entries(on, blocks, a, use); },
-        [o, blocks](Context& on, const Csr<T, Offset>& a, auto& again) { factor(on, o, blocks, a, again); });
-    const LevelSchedule* levels = nullptr;
-    if constexpr (!by_sweeps<Options>) levels = &made->factor.schedule();
-    return std::make_unique<Factored<T, Offset>>(ctx, made->factor.matrix(), made->factor.kind(), o.solve,
-                                                 std::move(made->report), std::move(refactor), levels);
-  });
+template <class Factor, class T, class Offset>
+MadePreconditioner<T> make_from(Context& ctx, const FactorRecipe& o, const BlockDim& blocks, const Csr<T, Offset>& A) {
+  using Made = TimedFactor<Factor, Csr<T, Offset>>;
+  std::optional<Made> made;
+  factor<Factor>(ctx, o, blocks, A, made);
+  auto refactor = refactor_by<Made, T, Offset>(
+      o.type, [blocks](Context& on, const AnyMatrix<T>& a, const auto& use) { with_entries(on, blocks, a, use); },
+      [o, blocks](Context& on, const Csr<T, Offset>& a, auto& again) { factor<Factor>(on, o, blocks, a, again); });
+  const LevelSchedule* levels = nullptr;
+  if constexpr (!by_sweeps<Factor>) levels = &made->factor.schedule();
+  return std::make_unique<Factored<T, Offset>>(ctx, made->factor.matrix(), o.kind, o.solve, std::move(made->report),
+                                               std::move(refactor), levels);
 }
 
-template <class T, class Options>
-HeldMemory memory_of(MemoryLedger& ledger, Context& host, const Options& o, const PreconditionerInput<T>& input) {
-  const auto of_entries = [&](const AnyMatrix<T>& A) {
-    return with_csr_memory(ledger, host, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
-      using Factor = FactorOf<T, Offset, Options>;
-      if constexpr (by_sweeps<Options>) {
-        const HeldMemory factor = Factor::memory(ledger, csr, kind_of<Options>);
-        return Factored<T, Offset>::memory(ledger, host, csr, kind_of<Options>, o.solve);
-      } else {
-        const LevelSchedule schedule = Factor::find_schedule(host, csr, ledger.on_cuda());
-        const HeldMemory factor = Factor::memory(ledger, host, csr, kind_of<Options>, schedule);
-        return Factored<T, Offset>::memory(ledger, host, csr, kind_of<Options>, o.solve, &schedule);
-      }
-    });
-  };
-  if constexpr (!in_blocks<Options>) {
-    return of_entries(input.A);
-  } else {
-    const std::int32_t dim = blocks_of(host, o, input.A).dim;
-    std::optional<AnyMatrix<T>> filled;
-    const HeldMemory blocks = with_csr_memory(ledger, host, input.A, [&](const auto& csr) {
-      filled.emplace(to_bsr(host, csr, Blocking{dim, dim}));
-      return ledger.hold(bytes(*filled));
-    });
-    return of_entries(*filled);
+template <class T, class Offset>
+HeldMemory memory_from(MemoryLedger& ledger, Context& host, const FactorRecipe& o, const Csr<T, Offset>& A) {
+  using Made = Factored<T, Offset>;
+  if (o.sweeps > 0) {
+    const HeldMemory factor = FixedPointFactor<T, Offset>::memory(ledger, A, o.kind);
+    return Made::memory(ledger, host, A, o.kind, o.solve);
   }
+  const LevelSchedule schedule = IncompleteFactor<T, Offset>::find_schedule(host, A, ledger.on_cuda());
+  const HeldMemory factor = IncompleteFactor<T, Offset>::memory(ledger, host, A, o.kind, schedule);
+  return Made::memory(ledger, host, A, o.kind, o.solve, &schedule);
 }
 
 }  // namespace
 
+namespace detail {
+
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const Ilu0Options& o, const PreconditionerInput<T>& input) {
-  return make_factored(ctx, o, input);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context& host, const Ilu0Options& o, const PreconditionerInput<T>& input) {
-  return memory_of(ledger, host, o, input);
+MadePreconditioner<T> make_factored(Context& ctx, const FactorRecipe& o, const PreconditionerInput<T>& input) {
+  const Stopwatch watch;
+  BlockDim blocks = blocks_of(ctx, o, input.A);
+  return with_entries(ctx, blocks, input.A, [&]<class Offset>(const Csr<T, Offset>& csr) {
+    if (o.block_dim) ctx.synchronize(), blocks.ms = watch.milliseconds();
+    return o.sweeps > 0 ? make_from<FixedPointFactor<T, Offset>>(ctx, o, blocks, csr)
+                        : make_from<IncompleteFactor<T, Offset>>(ctx, o, blocks, csr);
+  });
 }
 
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const Ic0Options& o, const PreconditionerInput<T>& input) {
-  return make_factored(ctx, o, input);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context& host, const Ic0Options& o, const PreconditionerInput<T>& input) {
-  return memory_of(ledger, host, o, input);
-}
-
-template <class T>
-MadePreconditioner<T> make(Context& ctx, const Bilu0Options& o, const PreconditionerInput<T>& input) {
-  return make_factored(ctx, o, input);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context& host, const Bilu0Options& o, const PreconditionerInput<T>& input) {
-  return memory_of(ledger, host, o, input);
+HeldMemory factored_memory(MemoryLedger& ledger, Context& host, const FactorRecipe& o,
+                           const PreconditionerInput<T>& input) {
+  const auto of_entries = [&](const AnyMatrix<T>& A) {
+    return with_csr_memory(ledger, host, A, [&](const auto& csr) { return memory_from(ledger, host, o, csr); });
+  };
+  if (!o.block_dim) return of_entries(input.A);
+  const std::int32_t dim = blocks_of(host, o, input.A).dim;
+  std::optional<AnyMatrix<T>> filled;
+  const HeldMemory blocks = with_csr_memory(ledger, host, input.A, [&](const auto& csr) {
+    filled.emplace(to_bsr(host, csr, Blocking{dim, dim}));
+    return ledger.hold(bytes(*filled));
+  });
+  return of_entries(*filled);
 }
 
 template <class T>
-MadePreconditioner<T> make(Context& ctx, const Bic0Options& o, const PreconditionerInput<T>& input) {
-  return make_factored(ctx, o, input);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context& host, const Bic0Options& o, const PreconditionerInput<T>& input) {
-  return memory_of(ledger, host, o, input);
-}
-
-template <class T>
-MadePreconditioner<T> make(Context& ctx, const Parilu0Options& o, const PreconditionerInput<T>& input) {
-  return make_factored(ctx, o, input);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context& host, const Parilu0Options& o, const PreconditionerInput<T>& input) {
-  return memory_of(ledger, host, o, input);
-}
-
-template <class T>
-MadePreconditioner<T> make(Context& ctx, const Paric0Options& o, const PreconditionerInput<T>& input) {
-  return make_factored(ctx, o, input);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context& host, const Paric0Options& o, const PreconditionerInput<T>& input) {
-  return memory_of(ledger, host, o, input);
-}
-
-template <class T, class... Options>
-constexpr std::tuple factorization_makers{instance<Maker<T, Options>>(make)...,
-                                          instance<MemoryOf<T, Options>>(memory)...};
-
-template <class T>
-struct FactorizationMakers {
-  static constexpr auto list =
-      factorization_makers<T, Ilu0Options, Ic0Options, Bilu0Options, Bic0Options, Parilu0Options, Paric0Options>;
+struct FactoredInstances {
+  static constexpr std::tuple list{instance<Maker<T, FactorRecipe>>(make_factored),
+                                   instance<MemoryOf<T, FactorRecipe>>(factored_memory)};
 };
-KRILL_INSTANTIATE(FactorizationMakers);
+KRILL_INSTANTIATE(FactoredInstances);
 
+}  // namespace detail
 }  // namespace krill

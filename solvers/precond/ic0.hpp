@@ -20,6 +20,9 @@ struct Ic0Options {
 
   static constexpr PcgFit suits_pcg() { return {true}; }
   OptionConflict conflict() const { return detail::conflict_of(shift); }
+  FactorRecipe recipe() const {
+    return {.type = type, .kind = Factorization::ic0, .cholesky_shift = shift, .solve = solve};
+  }
 };
 template <class Fields>
 void describe(Fields& fields, Ic0Options& o) {
@@ -27,10 +30,5 @@ void describe(Fields& fields, Ic0Options& o) {
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
-
-template <class T>
-MadePreconditioner<T> make(Context&, const Ic0Options&, const PreconditionerInput<T>&);
-template <class T>
-HeldMemory memory(MemoryLedger&, Context& host, const Ic0Options&, const PreconditionerInput<T>&);
 
 }  // namespace krill

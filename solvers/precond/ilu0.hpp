@@ -23,6 +23,9 @@ struct Ilu0Options {
 
   static constexpr PcgFit suits_pcg() { return {false}; }
   OptionConflict conflict() const { return detail::conflict_of(shift, boost); }
+  FactorRecipe recipe() const {
+    return {.type = type, .boost = boost, .boost_tolerance = boost_tolerance, .lu_shift = shift, .solve = solve};
+  }
 };
 template <class Fields>
 void describe(Fields& fields, Ilu0Options& o) {
@@ -32,10 +35,5 @@ void describe(Fields& fields, Ilu0Options& o) {
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
-
-template <class T>
-MadePreconditioner<T> make(Context&, const Ilu0Options&, const PreconditionerInput<T>&);
-template <class T>
-HeldMemory memory(MemoryLedger&, Context& host, const Ilu0Options&, const PreconditionerInput<T>&);
 
 }  // namespace krill

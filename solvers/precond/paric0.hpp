@@ -20,6 +20,9 @@ struct Paric0Options {
 
   static constexpr PcgFit suits_pcg() { return {true}; }
   OptionConflict conflict() const { return detail::conflict_of(shift); }
+  FactorRecipe recipe() const {
+    return {.type = type, .kind = Factorization::ic0, .sweeps = sweeps, .cholesky_shift = shift, .solve = solve};
+  }
 };
 template <class Fields>
 void describe(Fields& fields, Paric0Options& o) {
@@ -28,10 +31,5 @@ void describe(Fields& fields, Paric0Options& o) {
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
-
-template <class T>
-MadePreconditioner<T> make(Context&, const Paric0Options&, const PreconditionerInput<T>&);
-template <class T>
-HeldMemory memory(MemoryLedger&, Context& host, const Paric0Options&, const PreconditionerInput<T>&);
 
 }  // namespace krill

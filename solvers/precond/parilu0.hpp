@@ -20,6 +20,7 @@ struct Parilu0Options {
 
   static constexpr PcgFit suits_pcg() { return {false}; }
   OptionConflict conflict() const { return detail::conflict_of(shift); }
+  FactorRecipe recipe() const { return {.type = type, .sweeps = sweeps, .lu_shift = shift, .solve = solve}; }
 };
 template <class Fields>
 void describe(Fields& fields, Parilu0Options& o) {
@@ -28,10 +29,5 @@ void describe(Fields& fields, Parilu0Options& o) {
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
 }
-
-template <class T>
-MadePreconditioner<T> make(Context&, const Parilu0Options&, const PreconditionerInput<T>&);
-template <class T>
-HeldMemory memory(MemoryLedger&, Context& host, const Parilu0Options&, const PreconditionerInput<T>&);
 
 }  // namespace krill

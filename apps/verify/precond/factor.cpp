@@ -23,7 +23,7 @@ template <class T>
 Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<T>& A,
                       const PreconditionerReport& report) {
   Factor<T> made{rows_of(A), {}, find_fact<double>(report, "shift").value_or(0), 0};
-  if (recipe.in_blocks)
+  if (recipe.block_dim)
     made.A = with_blocks(made.A, static_cast<std::int32_t>(find_fact<std::int64_t>(report, "block_dim").value()));
   const Csr<T> matrix = csr_of(made.A);
   const auto keep = [&](auto factor) {

@@ -10,16 +10,6 @@
 
 namespace krill::apps::verify {
 
-/// What a preconditioner's options say of its factor.
-struct FactorRecipe {
-  Factorization kind = Factorization::ilu0;
-  int sweeps = 0;                         ///< 0: row after row
-  bool in_blocks = false;                 ///< of the size that the report tells
-  double boost = 0, boost_tolerance = 0;  ///< 0: the shift instead
-  ShiftOptions<LuShift> shift = {};
-  FactorSolveOptions solve = {};
-};
-
 template <class T>
 struct Factor {
   Rows<T> A;              ///< with the zeros inside of blocks where there are blocks
