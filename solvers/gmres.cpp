@@ -8,7 +8,8 @@ namespace krill {
 namespace {
 
 int restart_of(const GmresOptions& o, std::int64_t size) {
-  return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>({o.restart, o.max_iterations, size})));
+  const auto vectors = std::min<std::int64_t>({o.restart, o.max_iterations, size});
+  return static_cast<int>(std::max<std::int64_t>(1, vectors));
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ Choice choose(const MatrixProperties& m, bool on_cuda, const SolveOptions& open)
 
 std::vector<ChoiceReason> choose_for(SolveOptions& options, const MatrixProperties& m, bool on_cuda) {
   Choice choice = choose(m, on_cuda, options);
-  options = std::move(choice.method);
+  options = choice.method;
   return std::move(choice.reasons);
 }
 

@@ -220,8 +220,8 @@ struct TimedFactor {
 /// use) calls use(A in CSR).
 template <class Made, class T, class Offset, class With, class Factor>
 Refactor<T, Offset> refactor_by(std::string_view type, With with, Factor factor) {
-  return [type, with, factor, made = std::make_shared<std::optional<Made>>()](Context& ctx, const AnyMatrix<T>& A,
-                                                                              const auto& use) {
+  return [type, with = std::move(with), factor = std::move(factor), made = std::make_shared<std::optional<Made>>()](
+             Context& ctx, const AnyMatrix<T>& A, const auto& use) {
     with(ctx, A, [&]<class Other>(const Csr<T, Other>& csr) {
       if constexpr (std::is_same_v<Other, Offset>) {
         if (*made) (*made)->follow(ctx, csr);
