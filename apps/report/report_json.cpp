@@ -4,6 +4,7 @@
 
 #include "apps/case/effective.hpp"
 #include "apps/report/report.hpp"
+#include "apps/support/machine.hpp"
 #include "apps/support/matrix_json.hpp"
 #include "sparse/core/config.hpp"
 
@@ -89,6 +90,10 @@ Json device_json(const SolveRecord& record) {
           {"memory_bytes", d.memory_bytes}};
 }
 
+Json host_json() {
+  return {{"name", host_name()}, {"processor", processor()}, {"operating_system", operating_system()}};
+}
+
 Json timings_json(const Timings& t) {
   return {{"read", t.read},
           {"convert", t.convert},
@@ -142,7 +147,8 @@ Json preconditioner_json(const PreconditionerReport& p) {
 
 nlohmann::ordered_json report_json(const SolveRecord& record) {
   const Advice help = advice(record);
-  Json json = {{"status", name(record.result.reason)},
+  Json json = {{"schema_version", 1},
+               {"status", name(record.result.reason)},
                {"exit_code", exit_code(record)},
                {"name", record.settings.name},
                {"solver", solver_name(record)},
@@ -159,6 +165,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["matrix"] = matrix_section(record);
   json["backend"] = record.on_cuda ? "cuda" : "host";
   json["device"] = device_json(record);
+  json["host"] = host_json();
   json["threads"] = record.threads;
   json["precision"] = choice(precision_names, record.precision);
   json["format"] = format_used(record);

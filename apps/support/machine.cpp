@@ -1,6 +1,7 @@
 #include "apps/support/machine.hpp"
 
 #include <fmt/chrono.h>
+#include <sys/utsname.h>
 
 #include <ctime>
 #include <fstream>
@@ -13,6 +14,21 @@ std::string processor() {
     if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
       return line.substr(colon + 2);
   return "host";
+}
+
+namespace {
+utsname names() {
+  utsname all = {};
+  uname(&all);
+  return all;
+}
+}  // namespace
+
+std::string host_name() { return names().nodename; }
+
+std::string operating_system() {
+  const utsname all = names();
+  return fmt::format("{} {} {}", all.sysname, all.release, all.machine);
 }
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }

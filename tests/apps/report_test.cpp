@@ -57,8 +57,9 @@ TEST(Report, exit_code_is_0_only_for_what_converged_and_was_verified_where_asked
 
 TEST(Report, json_has_the_fields_that_are_promised) {
   const auto json = nlohmann::json::parse(report_text(record_of(Reason::converged)));
-  for (const char* key : {"status", "iterations", "residual", "backward_error", "timings_ms", "matrix", "backend",
-                          "device", "memory_bytes", "verification", "case", "versions", "started_at", "notes", "files"})
+  for (const char* key :
+       {"status", "iterations", "residual", "backward_error", "timings_ms", "matrix", "backend", "device", "host",
+        "schema_version", "memory_bytes", "verification", "case", "versions", "started_at", "notes", "files"})
     EXPECT_TRUE(json.contains(key)) << key;
   for (const char* key :
        {"true_relative", "recurrence_relative", "initial_relative", "target_relative", "baseline", "norm", "history"})
