@@ -105,7 +105,7 @@ std::string roofline_script(const Result& result) {
   }
   fmt::format_to(out,
                  "set title {} noenhanced\n"
-                 "set xlabel 'operations a byte that has to move (flop/byte)'\n"
+                 "set xlabel 'arithmetic intensity (flop/byte)'\n"
                  "set ylabel 'operations a second (GFLOP/s)'\n"
                  "set logscale xy 10\nset xrange [{:g}:{:g}]\nset yrange [{:g}:{:g}]\n"
                  "set xtics nomirror out ({})\nset ytics nomirror out ({})\nset border 3 lc rgb '#444444'\n"

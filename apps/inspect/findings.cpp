@@ -163,7 +163,7 @@ class Diagnosis {
       add(Severity::warning, "dense_rows",
           fmt::format("{} of more than {} entries, up to {}", counted(s_.dense_rows.count, "row", "rows"),
                       s_.dense_rows.limit, m_.longest_row),
-          s_.dense_rows.first, "they make factors and colorings dear and ell and sell wasteful",
+          s_.dense_rows.first, "they make factors and colorings expensive and ell and sell wasteful",
           "format csr or auto; order them last where the system is made");
     if (s_.dense_cols.count > 0 && !m_.symmetric_pattern)
       add(Severity::note, "dense_cols",

@@ -83,7 +83,7 @@ void draw_scale(Svg& svg, double x, double height, const Span& span, const std::
     svg.line(x + scale_width, y, x + scale_width + 5, y, "#444444");
     svg.text(x + scale_width + 9, y + 5, density_text(density), Svg::Anchor::start, 13);
   }
-  svg.text(x + scale_width + 74, top - 14, "places that are entries", Svg::Anchor::end, 13);
+  svg.text(x + scale_width + 74, top - 14, "share of positions that hold an entry", Svg::Anchor::end, 13);
 }
 
 }  // namespace

@@ -40,11 +40,12 @@ Advice too_slow(const SolveRecord& record) {
   a.why = fmt::format("after {} iterations the residual is {:.2e}, the target {:.2e}", r.iterations, r.true_relative,
                       r.target_relative);
   const double needed = iterations_needed(r);
-  a.remedy = needed > 0 && needed < 1e7
-                 ? fmt::format("Raise solver.max_iterations (at the pace of late, to about {:.0f}) or {}.",
-                               std::ceil(1.1 * needed), stronger_preconditioner(record))
-                 : fmt::format("The residual does not fall: {}, or {}.", stronger_preconditioner(record),
-                               other_solver(record));
+  a.remedy =
+      needed > 0 && needed < 1e7
+          ? fmt::format("Raise solver.max_iterations (at the rate of the last iterations, to about {:.0f}) or {}.",
+                        std::ceil(1.1 * needed), stronger_preconditioner(record))
+          : fmt::format("The residual does not fall: {}, or {}.", stronger_preconditioner(record),
+                        other_solver(record));
   a.remedy += go_on(record);
   return a;
 }

@@ -29,8 +29,9 @@ struct Ilu0Options {
 };
 template <class Fields>
 void describe(Fields& fields, Ilu0Options& o) {
-  fields.value("boost", o.boost, any_value, "pivots that are too small become this; 0: they do not");
-  fields.value("boost_tolerance", o.boost_tolerance, at_least_zero, "too small: of a modulus up to this");
+  fields.value("boost", o.boost, any_value, "the value that replaces a pivot that is too small; 0: none is replaced");
+  fields.value("boost_tolerance", o.boost_tolerance, at_least_zero,
+               "a pivot is too small if its modulus is at most this");
   detail::describe_shift(fields, o.shift);
   detail::describe_factor_solve(fields, o.solve);
   detail::describe_precision(fields, o.precision);
