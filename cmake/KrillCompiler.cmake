@@ -58,7 +58,8 @@ if(krill_with_cuda)
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_EXTENSIONS OFF)
-  message(STATUS "CUDA: ${CUDAToolkit_VERSION}, architecture ${CMAKE_CUDA_ARCHITECTURES}")
+  message(STATUS "CUDA: ${CUDAToolkit_VERSION}, architecture ${CMAKE_CUDA_ARCHITECTURES} "
+                 "(for other devices: -DCMAKE_CUDA_ARCHITECTURES=\"80;90\")")
 endif()
 
 add_compile_options(

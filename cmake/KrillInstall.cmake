@@ -13,9 +13,24 @@ if(TARGET krill)
 endif()
 
 install(DIRECTORY ${krill_include_dir}/krill DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(cmake/krillConfig.cmake.in ${PROJECT_BINARY_DIR}/krillConfig.cmake
   INSTALL_DESTINATION ${krill_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/krillConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/krillConfig.cmake ${PROJECT_BINARY_DIR}/krillConfigVersion.cmake
   DESTINATION ${krill_package_dir})
+
+# `cpack -G DEB` makes a package for this release of Debian or Ubuntu; it names the libraries that the program needs.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_GENERATOR DEB)
+  set(CPACK_PACKAGE_VENDOR Krill)
+  set(CPACK_PACKAGE_CONTACT "the authors of Krill")
+  set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_SECTION math)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  include(CPack)
+endif()

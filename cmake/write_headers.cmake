@@ -3,8 +3,11 @@
 # files whose source is gone are removed.
 cmake_minimum_required(VERSION 3.25)
 set(headers)
-foreach(root IN ITEMS ${SOURCE} ${GENERATED})
+foreach(root IN ITEMS ${SOURCE} ${GENERATED} ${SOURCE}/cmake)
   file(GLOB_RECURSE found RELATIVE ${root} ${root}/sparse/*.hpp ${root}/sparse/*.cuh ${root}/solvers/*.hpp ${root}/solvers/*.cuh)
+  if(EXISTS ${root}/krill.hpp)  # the one that includes the others
+    list(APPEND found krill.hpp)
+  endif()
   list(APPEND headers ${found})
   foreach(header IN LISTS found)
     if(EXISTS ${OUTPUT}/${header} AND NOT ${root}/${header} IS_NEWER_THAN ${OUTPUT}/${header})

@@ -17,13 +17,10 @@ class Laplacian final : public krill::Operator<double> {
   explicit Laplacian(std::int64_t n) : n_(n) {}
   std::int64_t rows() const override { return n_ * n_; }
   /// It is its own transpose.
-  void apply(krill::Context& ctx, krill::Op, const krill::Array<double>& x, krill::Array<double>& y,
-             const krill::Dots<double>& dots) const override {
+  void apply(krill::Context& ctx, krill::Op, const krill::Array<double>& x, krill::Array<double>& y) const override {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, rows(), LaplacianProduct{n_, x.read(where), y.write(where)});
     });
-    if (dots.first) dot(ctx, *dots.with_first, y, *dots.first);
-    if (dots.second) dot(ctx, *dots.with_second, y, *dots.second);
   }
 
  private:

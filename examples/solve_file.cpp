@@ -2,10 +2,7 @@
 //   solve_file [MATRIX]     a file (.mtx, .rb, .rua, also compressed), square; else a model problem
 #include <fmt/core.h>
 
-#include <krill/solvers/method/type_name.hpp>
-#include <krill/solvers/system/solve.hpp>
-#include <krill/sparse/io/generate.hpp>
-#include <krill/sparse/io/read.hpp>
+#include <krill/krill.hpp>
 
 namespace {
 

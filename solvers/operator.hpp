@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sparse/spmv/plan.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
 
@@ -14,9 +15,16 @@ class Operator {
   virtual ~Operator() = default;
   virtual std::int64_t rows() const = 0;
   virtual std::int64_t cols() const { return rows(); }
-  /// y = op(A) x, and the dots in the same pass where the format can. x and y are different arrays. An operator without
-  /// its transpose refuses other ops (require_plain); solvers that need them say so.
-  virtual void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const = 0;
+  /// y = op(A) x. x and y are different arrays. An operator without its transpose refuses other ops (require_plain);
+  /// solvers that need them say so.
+  virtual void apply(Context&, Op, const Array<T>& x, Array<T>& y) const = 0;
+  /// The same, and the dots of y: by default after the product, which reads y and the partners once more each. An
+  /// operator that can take them in the same pass overrides this, too.
+  virtual void apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
+    apply(ctx, op, x, y);
+    if (dots.first) dot(ctx, *dots.with_first, y, *dots.first);
+    if (dots.second) dot(ctx, *dots.with_second, y, *dots.second);
+  }
   /// y = A x.
   void apply(Context& ctx, const Array<T>& x, Array<T>& y, const Dots<T>& dots = {}) const {
     apply(ctx, Op::none, x, y, dots);
@@ -39,7 +47,8 @@ class MatrixOperator final : public Operator<T> {
   std::int64_t rows() const override { return krill::rows(A_); }
   std::int64_t cols() const override { return krill::cols(A_); }
   using Operator<T>::apply;
-  void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const override;
+  void apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y) const override { apply(ctx, op, x, y, {}); }
+  void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>&) const override;
   /// The plan of that context.
   const SpmvPlan<T>& prepare(Context&, Op = Op::none) const;
   /// The matrix has new values: without this call, formats whose plan keeps a copy go on with the old ones. Solvers

@@ -66,4 +66,23 @@ class Preconditioner {
   virtual const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>& z) const;
 };
 
+/// M = I: no preconditioner, for solvers that are made by hand. Costs nothing.
+template <class T>
+class Identity final : public Preconditioner<T> {
+ public:
+  const Array<T>& apply(Context&, const Array<T>& r, Array<T>&) const override {
+    return r;  // NOLINT(bugprone-return-const-ref-from-parameter): the answer is r itself
+  }
+  Preconditioned<T> apply_dot(Context&, const Array<T>& r, const Array<double>& rr, Array<T>&,
+                              Array<double>&) const override {
+    return {r, rr};
+  }
+  ApplicationWork work() const override { return {}; }
+  void update(Context&, const AnyMatrix<T>&) override {}
+  bool has_adjoint() const override { return true; }
+  const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>&) const override {
+    return r;  // NOLINT(bugprone-return-const-ref-from-parameter)
+  }
+};
+
 }  // namespace krill

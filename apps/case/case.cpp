@@ -28,8 +28,8 @@ std::string all_lines(const std::vector<Diagnostic>& found) {
   return text;
 }
 
-using Identity = std::tuple<std::string, int, int, std::string>;
-Identity identity(const Diagnostic& d) { return {d.source, d.line, d.column, d.message}; }
+using DiagnosticKey = std::tuple<std::string, int, int, std::string>;
+DiagnosticKey key_of(const Diagnostic& d) { return {d.source, d.line, d.column, d.message}; }
 
 /// Takes the variants out of the tree of a file.
 std::vector<NamedPart> take_variants(YamlNode& root, std::vector<Diagnostic>& found) {
@@ -77,7 +77,7 @@ void check_variants(const YamlNode& root, const std::vector<NamedPart>& variants
     std::vector<Diagnostic> of_both;
     check_case(merged(root, one.tree, case_keys()), "case", of_both);
     for (Diagnostic& diagnostic : of_both)
-      if (std::ranges::find(of_case, identity(diagnostic), identity) == of_case.end())
+      if (std::ranges::find(of_case, key_of(diagnostic), key_of) == of_case.end())
         found.push_back(std::move(diagnostic));
   }
 }
@@ -128,8 +128,8 @@ Case parse_case(const std::string& text, const std::string& source, const std::v
 
 void refuse_if_any(std::vector<Diagnostic> found) {
   if (found.empty()) return;
-  std::set<Identity> known;  // what cases share is wrong in each of them
-  std::erase_if(found, [&](const Diagnostic& d) { return !known.insert(identity(d)).second; });
+  std::set<DiagnosticKey> known;  // what cases share is wrong in each of them
+  std::erase_if(found, [&](const Diagnostic& d) { return !known.insert(key_of(d)).second; });
   const auto place = [](const Diagnostic& d) {  // options, which have no line, first and as they were typed
     return std::tuple(d.line > 0 ? d.source : "", d.line, d.column);
   };

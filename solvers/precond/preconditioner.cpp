@@ -7,27 +7,6 @@
 #include "solvers/precond/make.hpp"
 
 namespace krill {
-namespace {
-
-template <class T>
-class Identity final : public Preconditioner<T> {
- public:
-  Preconditioned<T> apply_dot(Context&, const Array<T>& r, const Array<double>& rr, Array<T>&,
-                              Array<double>&) const override {
-    return {r, rr};
-  }
-  const Array<T>& apply(Context&, const Array<T>& r, Array<T>&) const override {
-    return r;  // NOLINT(bugprone-return-const-ref-from-parameter): the answer is r itself
-  }
-  ApplicationWork work() const override { return {}; }
-  void update(Context&, const AnyMatrix<T>&) override {}
-  bool has_adjoint() const override { return true; }
-  const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>&) const override {
-    return r;  // NOLINT(bugprone-return-const-ref-from-parameter)
-  }
-};
-
-}  // namespace
 
 template <class T>
 MadePreconditioner<T> make(Context&, const NoPreconditioner&, const PreconditionerInput<T>&) {

@@ -181,7 +181,7 @@ TEST_P(Loop, a_time_limit_ends_a_solve) {
   }
 }
 
-/// A cycle may have hundreds of steps, each as dear as an iteration of another method.
+/// A cycle may have hundreds of steps, each as expensive as an iteration of another method.
 TEST_P(Loop, gmres_is_ended_within_a_cycle) {
   Context ctx = context();
   if (ctx.on_cuda() && ctx.loop_control == LoopControl::host) GTEST_SKIP() << "no graph under KRILL_LOOP=host";

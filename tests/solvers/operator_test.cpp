@@ -83,13 +83,45 @@ TEST(Solvers, refuse_an_operator_that_is_not_square) {
    public:
     std::int64_t rows() const override { return 3; }
     std::int64_t cols() const override { return 4; }
-    void apply(Context&, Op, const Array<double>&, Array<double>&, const Dots<double>&) const override {}
+    void apply(Context&, Op, const Array<double>&, Array<double>&) const override {}
   };
   Context ctx = Context::host();
   const Wide A;
   const AnyMatrix<double> square(random_hpd<double>(1, 3, 2));
   const auto M = make_preconditioner(ctx, PreconditionerOptions(NoPreconditioner{}), square);
   EXPECT_THROW(make_solver<double>(PcgOptions{}, A, *M), ShapeMismatch);
+}
+
+/// An operator that knows nothing of dots.
+class PlainProduct final : public Operator<double> {
+ public:
+  explicit PlainProduct(const AnyMatrix<double>& A) : A_(A) {}
+  std::int64_t rows() const override { return A_.rows(); }
+  using Operator<double>::apply;
+  void apply(Context& ctx, Op op, const Array<double>& x, Array<double>& y) const override { A_.apply(ctx, op, x, y); }
+
+ private:
+  MatrixOperator<double> A_;
+};
+
+TEST_P(MatrixOperators, an_operator_without_dots_serves_every_solver) {
+  Context ctx = context();
+  const AnyMatrix<double> A(poisson2d<double>(20));
+  const PlainProduct op(A);
+  const Identity<double> M;
+  const Array<double> b(random_vector<double>(88, 400));
+  for (const SolverOptions& options : all_solvers(1e-8)) {
+    Array<double> x(std::vector<double>(400, 0.0));
+    if (std::holds_alternative<RichardsonOptions>(options)) continue;  // it diverges without a preconditioner
+    const SolveReport report = make_solver<double>(options, op, M)->solve(ctx, b, x);
+    EXPECT_EQ(report.reason, Reason::converged) << name(options);
+  }
+  Array<double> y(400), z(400);
+  Array<double> first(1), second(1), third(1), fourth(1);
+  op.apply(ctx, Op::none, b, y, {&b, &first, &y, &second});
+  MatrixOperator<double>(A).apply(ctx, Op::none, b, z, {&b, &third, &z, &fourth});
+  EXPECT_NEAR(first.host()[0], third.host()[0], 1e-12 * std::abs(third.host()[0]));
+  EXPECT_NEAR(second.host()[0], fourth.host()[0], 1e-12 * std::abs(fourth.host()[0]));
 }
 
 INSTANTIATE_TEST_SUITE_P(, MatrixOperators, backends, param_name);

@@ -209,9 +209,9 @@ class Counted final : public Operator<double> {
  public:
   explicit Counted(const AnyMatrix<double>& A) : A_(A) {}
   std::int64_t rows() const override { return A_.rows(); }
-  void apply(Context& ctx, Op op, const Array<double>& x, Array<double>& y, const Dots<double>& dots) const override {
+  void apply(Context& ctx, Op op, const Array<double>& x, Array<double>& y) const override {
     ++products;
-    A_.apply(ctx, op, x, y, dots);
+    A_.apply(ctx, op, x, y);
   }
   mutable int products = 0;
 
