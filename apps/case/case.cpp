@@ -82,19 +82,29 @@ void check_variants(const YamlNode& root, const std::vector<NamedPart>& variants
   }
 }
 
-LoadedCase read_case(const std::string& text, const std::string& source, const std::vector<std::string>& overrides,
-                     const Reading& reading) {
-  std::vector<Diagnostic> found;
-  YamlNode root = read_tree(text, source, reading.environment, found);
+/// The case that a matrix file stands for.
+YamlNode case_of_matrix(const std::string& path) {
+  const SourcePlace place{path, 0, 0};
+  YamlNode root = section("matrix", section("file", word(path, place)));
+  for (const char* name : {"solver", "preconditioner", "ordering", "scaling"})
+    root.entries.push_back({word(name, place), section("type", word("auto", place))});
+  return root;
+}
+
+LoadedCase checked_case(YamlNode root, std::string name, const std::string& source,
+                        const std::vector<std::string>& overrides, const Reading& reading,
+                        std::vector<Diagnostic> found) {
   const bool readable = found.empty() || root.kind == YamlNode::Kind::map;
   if (!readable) refuse_if_any(found);
   const auto variants = take_variants(root, found);
   check_variants(root, variants, found);
-  std::string name = default_name(source);
   if (!reading.variant.empty()) choose(root, variants, reading.variant, name, found);
-  for (const auto& option : overrides) apply_setting(root, option, "--set " + option, found);
+  for (const auto& option : overrides) apply_case_setting(root, option, "--set " + option, found);
   if (!reading.backend.empty())
     apply_setting(root, "backend=" + reading.backend, "--backend " + reading.backend, found);
+  if (reading.threads > 0)
+    apply_setting(root, fmt::format("threads={}", reading.threads), fmt::format("--threads {}", reading.threads),
+                  found);
   require_map(root, source, "case", "matrix and solver", found);
   auto checked = check_case(root, name, found);
   const auto names = names_of(variants);
@@ -105,17 +115,25 @@ LoadedCase read_case(const std::string& text, const std::string& source, const s
   return {std::move(*checked), names};
 }
 
+LoadedCase read_case(const std::string& text, const std::string& source, const std::vector<std::string>& overrides,
+                     const Reading& reading) {
+  std::vector<Diagnostic> found;
+  YamlNode root = read_tree(text, source, reading.environment, found);
+  return checked_case(std::move(root), default_name(source), source, overrides, reading, std::move(found));
+}
+
 }  // namespace
 
 std::string default_name(const std::string& source) {
   const std::string stem = std::filesystem::path(source).stem().string();
-  return stem.empty() || stem.starts_with('.') ? "case" : stem;
+  return stem.empty() || stem.starts_with('.') || stem == "standard input" ? "case" : stem;
 }
 
 CaseError::CaseError(std::vector<Diagnostic> found) : Error(all_lines(found)), diagnostics(std::move(found)) {}
 
 LoadedCase load_case_file(const std::string& path, const std::vector<std::string>& overrides, const Reading& reading) {
-  return read_case(read_yaml_text(path), path, overrides, reading);
+  if (names_matrix(path)) return checked_case(case_of_matrix(path), name_of_matrix(path), path, overrides, reading, {});
+  return read_case(read_yaml_text(path), path == "-" ? "standard input" : path, overrides, reading);
 }
 
 Case load_case(const std::string& path, const std::vector<std::string>& overrides) {

@@ -58,6 +58,8 @@ class Reader {
   YamlNode read(const std::string& text, const std::string& source) {
     YamlNode root = read_yaml(text, source, found_);
     fill_in_values(root);
+    write_out_words(root);
+    if (YamlNode* of_sweep = root.find("case")) write_out_words(*of_sweep);
     chain_.push_back(source);
     root = with_includes(std::move(root));
     chain_.pop_back();
@@ -161,7 +163,7 @@ std::string read_yaml_text(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown))
     throw CaseError({{path, 0, 0, "is a folder; expected a YAML file"}});
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(path == "-" ? "/dev/stdin" : path, std::ios::binary);
   if (!in) throw CaseError({{path, 0, 0, fmt::format("cannot be read: {}", std::strerror(errno))}});
   std::string text(max_bytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -13,6 +13,7 @@ struct Reading {
   std::string variant;       ///< which of the file's variants is meant; empty: the case as it is without them
   bool environment = false;  ///< fill in ${NAME}, which is an error otherwise
   std::string backend = {};  ///< in place of what the file says; empty: as it says
+  int threads = 0;           ///< in place of what the file says; 0: as it says
 };
 
 /// The case that was asked for, and the names of the variants that its file has.
@@ -21,9 +22,10 @@ struct LoadedCase {
   std::vector<std::string> variants;
 };
 
-/// Reads and checks a case file, with the files that it includes; `overrides` are "path=value", applied in order on top
-/// of the variant and before anything is checked. Variants that are not meant are checked, too. Raises CaseError with
-/// all that is wrong.
+/// Reads and checks a case file, with the files that it includes; "-" is the standard input, and a matrix file
+/// (names_matrix) stands for a case that has this matrix, b of ones and everything else chosen by `auto`. `overrides`
+/// are "path=value", applied in order on top of the variant and before anything is checked. Variants that are not meant
+/// are checked, too. Raises CaseError with all that is wrong.
 LoadedCase load_case_file(const std::string& path, const std::vector<std::string>& overrides, const Reading&);
 
 /// The keys of a case, and those that say of which parts its file makes it: include and variants.
@@ -36,7 +38,8 @@ inline constexpr std::string_view include_doc =
     "this "
     "file, those in an included file at the folder of that one";
 
-/// The text of a YAML file. Raises CaseError where it cannot be read or is longer than 1 MiB.
+/// The text of a YAML file, or of the standard input for "-". Raises CaseError where it cannot be read or is longer
+/// than 1 MiB.
 std::string read_yaml_text(const std::string& path);
 
 /// The tree of a case or a sweep whose text was read from `source`, put over the files that `include` names, of which

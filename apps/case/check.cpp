@@ -157,7 +157,7 @@ class Checker {
         return refuse(node, path, expectation(key)), Json();
       case Kind::variant:
         if (node.kind == YamlNode::Kind::map) return variant(node, key, path);
-        return refuse(node, path, expectation(key), bare_type_hint(node, key)), Json();
+        return refuse(node, path, expectation(key)), Json();
       case Kind::tree:
         break;
     }
@@ -213,15 +213,6 @@ class Checker {
     return value;
   }
 
-  static std::string bare_type_hint(const YamlNode& node, const Key& key) {
-    if (node.kind != YamlNode::Kind::scalar) return {};
-    const auto types = types_of(key);
-    if (const auto known = synonym(node.text, Synonym::Kind::type); known && key.alternative(known->ours))
-      return fmt::format("; Krill calls that {{{}: {}}}", key.tag, known->ours);
-    const auto near = nearest(node.text, types);
-    return near.empty() ? std::string() : fmt::format("; did you mean {{{}: {}}}?", key.tag, near.front());
-  }
-
   Json variant(const YamlNode& node, const Key& key, const std::string& path) {
     const Alternative* chosen = chosen_alternative(node, key);
     std::vector<std::string> allowed;
@@ -252,10 +243,7 @@ class Checker {
       const auto& at = std::find_if(node.entries.begin(), node.entries.end(), [&](const auto& entry) {
                          return entry.key.text == one.key;
                        })->key.place;
-      return report(at,
-                    fmt::format("{0} has both '{1}' and '{2}'; keep one of them (--set '{0}={{{2}: NAME}}' replaces "
-                                "the whole section)",
-                                path, key.tag, one.key));
+      return report(at, fmt::format("{} has both '{}' and '{}'; keep one of them", path, key.tag, one.key));
     }
     if (type) {
       const bool is_word = type->kind == YamlNode::Kind::scalar;

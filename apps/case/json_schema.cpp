@@ -1,5 +1,6 @@
 #include "apps/case/json_schema.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "apps/case/case_file.hpp"
@@ -35,18 +36,30 @@ Json branch(const Key& variant, const Alternative& alternative, const Within& wi
   return {{"if", std::move(chosen)}, {"then", std::move(then)}};
 }
 
+/// The words that stand for a section with that type and nothing else; for a file's, any name.
+Json word_schema(const Key& key) {
+  Json schema{{"enum", Json::array()}};
+  for (const Alternative& one : key.alternatives) {
+    if (!one.key.empty()) return {{"type", "string"}, {"minLength", 1}};
+    if (std::ranges::none_of(one.keys(), &Key::required)) schema["enum"].push_back(one.type);
+  }
+  return schema;
+}
+
 /// Alternatives inside of themselves are named, and their keys left to the program.
 Json variant_schema(const Key& key, const Within& within) {
-  Json schema{{"type", "object"}, {"properties", {{key.tag, {{"enum", types_of(key)}}}}}};
+  Json section{{"type", "object"}};
+  Json schema{{"properties", {{key.tag, {{"enum", types_of(key)}}}}}};
   Json selectors = Json::array({Json{{"required", {key.tag}}}}), branches = Json::array();
   for (const Alternative& alternative : key.alternatives) {
     if (!alternative.key.empty()) selectors.push_back({{"required", {alternative.key}}});
     if (!within.has(alternative)) branches.push_back(branch(key, alternative, within));
   }
   if (selectors.size() > 1)
-    schema["oneOf"] = std::move(selectors);
+    section["oneOf"] = std::move(selectors);
   else
-    schema["required"] = {key.tag};
+    section["required"] = {key.tag};
+  schema["anyOf"] = {std::move(section), word_schema(key)};
   for (auto& one : branches) schema["allOf"].push_back(std::move(one));
   return schema;
 }

@@ -113,7 +113,7 @@ std::string expectation(const Key& key) {
   std::vector<std::string> examples{fmt::format("{{{}: {}}}", key.tag, type)};
   for (const auto& one : key.alternatives)
     if (!one.key.empty()) examples.push_back(fmt::format("{{{}: NAME}}", one.key));
-  return "a section such as " + enumerate(examples);
+  return fmt::format("a word such as {}, or a section such as {}", type, enumerate(examples));
 }
 
 }  // namespace krill::apps

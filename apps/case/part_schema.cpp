@@ -23,7 +23,8 @@ void for_each_key(Json& schema, F&& f) {
 /// Leaves it open which keys have to be there.
 void relax(Json& schema) {
   schema.erase("required");
-  schema.erase("oneOf");
+  if (const auto forms = schema.find("anyOf"); forms != schema.end())
+    for (Json& form : *forms) form.erase("required"), form.erase("oneOf");
   if (const auto branches = schema.find("allOf"); branches != schema.end())
     for (Json& branch : *branches) branch.at("then").erase("required");
 }
@@ -37,14 +38,13 @@ void allow_lists(Json& schema) {
   });
 }
 
-/// A value or, in place of a section, the word that is short for it; lists may stand in the place of values.
-Json short_or_long(Json schema) {
-  allow_lists(schema);
-  if (schema.value("type", "") == "object") schema = {{"anyOf", {schema, {{"type", "string"}, {"minLength", 1}}}}};
-  return schema;
-}
-
 Json list_of(const Json& items) { return {{"type", "array"}, {"minItems", 1}, {"items", items}}; }
+
+/// A value in which lists may stand in the place of values, or a list of those.
+Json value_or_list(Json schema) {
+  allow_lists(schema);
+  return {{"anyOf", {schema, list_of(schema)}}};
+}
 
 }  // namespace
 
@@ -63,10 +63,7 @@ Json include_schema() {
 
 Json variants_schema() {
   Json part = part_schema();
-  for (auto& [name, schema] : part["properties"].items()) {
-    const Json value = short_or_long(schema);
-    schema = {{"anyOf", {value, list_of(value)}}};
-  }
+  for (auto& [name, schema] : part["properties"].items()) schema = value_or_list(std::move(schema));
   return {{"anyOf", {{{"type", "object"}, {"minProperties", 1}, {"additionalProperties", part}}, list_of(part)}}};
 }
 
@@ -75,8 +72,7 @@ Json grid_schema() {
   const Json part = part_schema();
   for (const auto& [name, schema] : part.at("properties").items()) {
     if (name == "name" || name == "verify" || name == "output") continue;
-    const Json value = short_or_long(schema);
-    grid["properties"][name] = {{"anyOf", {value, list_of(value)}}};
+    grid["properties"][name] = value_or_list(schema);
   }
   return grid;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "apps/case/check.hpp"
 #include "sparse/io/numbers.hpp"
@@ -118,6 +119,36 @@ void write_out_words(YamlNode& part) {
     const bool by_key = with_key != key->alternatives.end() && !key->alternative(value.text);
     value = section(by_key ? with_key->key : key->tag, std::move(value));
   }
+}
+
+void apply_case_setting(YamlNode& root, const std::string& setting, const std::string& source,
+                        std::vector<Diagnostic>& found) {
+  constexpr std::string_view of_sweep = "case.";
+  if (YamlNode* shared = root.find("case"); shared && !shared->entries.empty() && setting.starts_with(of_sweep))
+    return apply_case_setting(*shared, setting.substr(of_sweep.size()), source, found);
+  YamlNode change;
+  std::vector<Diagnostic> found_again;
+  apply_setting(change, setting, source, found_again);
+  for (const auto& [name, value] : change.entries) {
+    const Key* key = find_key(case_keys(), name.text);
+    YamlNode* mine = root.find(name.text);
+    if (!mine || !key || key->kind != Key::Kind::variant) continue;
+    const Alternative *now = chosen_alternative(value, *key), *before = chosen_alternative(*mine, *key);
+    if (now && before && now->key != before->key) mine->entries.clear();
+  }
+  apply_setting(root, setting, source, found);
+  write_out_words(root);
+}
+
+bool names_matrix(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  return !extension.empty() && extension != ".yaml" && extension != ".yml" && extension != ".json";
+}
+
+std::string name_of_matrix(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string stem = name.substr(0, name.find('.'));
+  return stem.empty() ? "matrix" : stem;
 }
 
 std::vector<NamedPart> read_variants(const YamlNode& variants, std::vector<Diagnostic>& found) {

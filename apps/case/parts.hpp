@@ -25,6 +25,16 @@ double count_expanded(const YamlNode&);
 /// "preconditioner: chebyshev" becomes {type: chebyshev}; of a matrix, {file: word} unless a generator has that name.
 void write_out_words(YamlNode& part);
 
+/// Applies a setting "a.b.c=value" to a case, or to a sweep with one, as apply_setting does, with words written out. A
+/// matrix of another kind takes the place of the former one: "matrix.file=a.mtx" that of a generated one.
+void apply_case_setting(YamlNode& root, const std::string& setting, const std::string& source,
+                        std::vector<Diagnostic>& found);
+
+/// Whether a file is taken for a matrix: its name has an extension, and none of .yaml, .yml, .json.
+bool names_matrix(const std::string& path);
+/// "thermal" of "data/thermal.mtx.gz".
+std::string name_of_matrix(const std::string& path);
+
 /// A part of a case that is put over another one. Without a name, `name` is empty.
 struct NamedPart {
   std::string name;

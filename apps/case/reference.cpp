@@ -128,13 +128,16 @@ constexpr std::string_view introduction =
 
 ```yaml
 matrix: {generate: poisson3d, nx: 64}
-solver: {type: pcg}
+solver: pcg
 ```
 
+- In place of a section that has a `type`, its word will do: `solver: pcg` is `{type: pcg}`; of a matrix, the name of a
+  generator or of a file. `krill solve thermal.mtx.gz` solves with a matrix file in the place of a case: `b` of ones,
+  everything else `auto`. `krill solve -` reads the case from the standard input.
 - Every key is checked before anything runs: an unknown, misspelt or doubled key, a wrong type, a value out of range, or a
   key that the chosen type does not use is an error with file, line and column. All errors are shown at once.
 - `--set path=value` changes one value, under the same rules: `--set solver.stop.relative=1e-10`,
-  `--set 'matrix={file: thermal.mtx.gz}'`.
+  `--set preconditioner=ilu0`. `--set matrix.file=thermal.mtx.gz` takes the place of a generator and its keys.
 - Names of files start at the folder of the case; those in `--set` at the current folder.
 - `include: base.yaml` puts this case over another one: sections are merged key by key, and a section that gets another
   type keeps the keys that the new type has, too. Anchors, aliases and merge keys (`<<`) work inside of one file.
@@ -156,7 +159,7 @@ verify: {reference: eigen}
 ```
 
 One with variants: `krill solve CASE.yaml --variant strong` solves one of them and calls it flow-strong, `krill evaluate
-CASE.yaml` measures all. A variant may be short: a word stands for `{type: word}`, and a list in a value for several cases.
+CASE.yaml` measures all. A list in a value of a variant stands for several cases.
 
 ```yaml
 name: flow

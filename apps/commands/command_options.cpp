@@ -40,6 +40,9 @@ void add_changes(CLI::App& app, Input& input) {
       ->take_all();
   app.add_flag("--env", input.environment, "Fill in environment variables: ${NAME} in values of the file");
   add_backend(app, input.backend, "Where to run, in place of what the file says");
+  app.add_option("--threads", input.threads, "Host threads, in place of what the file says")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096).description(""));
 }
 template <class Input>
 void add_variant(CLI::App& app, Input& input) {
@@ -49,7 +52,9 @@ void add_variant(CLI::App& app, Input& input) {
 void add_solve(CLI::App& program, Action& action) {
   auto [app, command] =
       add_command<SolveCommand>(program, action, "solve", "Solve the linear system of a case", run_solve);
-  app->add_option("CASE.yaml", command->case_path, "YAML case (docs/cases.md, krill explain KEY)")
+  app->add_option("CASE", command->case_path,
+                  "YAML case (docs/cases.md, krill explain KEY), - for one from the standard input, or a matrix file, "
+                  "solved as krill inspect suggests")
       ->required()
       ->type_name("");
   add_changes(*app, *command);
@@ -62,9 +67,10 @@ void add_solve(CLI::App& program, Action& action) {
       "Writes report.json, residuals.csv, solution.mtx and convergence.svg.\n\n"
       "Examples:\n"
       "  krill solve configs/quickstart.yaml\n"
+      "  krill solve thermal.mtx.gz\n"
       "  krill solve case.yaml --backend host --out results/first\n"
-      "  krill solve case.yaml --set solver.stop.relative=1e-10 --set 'solver={type: gmres, restart: 80}'\n"
-      "  krill solve case.yaml --set 'matrix={file: thermal.mtx.gz}' --json | jq .iterations\n"
+      "  krill solve case.yaml --set solver.stop.relative=1e-10 --set solver=gmres\n"
+      "  krill solve case.yaml --set matrix.file=thermal.mtx.gz --json | jq .iterations\n"
       "  krill solve case.yaml --plan --backend cuda\n\n"
       "Exit codes: 0 converged (and verified, where asked); 1 not; 2 bad case or input; 3 no device, memory or disk.");
 }
@@ -72,7 +78,7 @@ void add_solve(CLI::App& program, Action& action) {
 void add_verify(CLI::App& program, Action& action) {
   auto [app, command] = add_command<VerifyCommand>(
       program, action, "verify", "Compare every kernel that a case uses, or all, with references", run_verify);
-  app->add_option("CASE.yaml", command->case_path, "YAML case, as for krill solve")->type_name("");
+  app->add_option("CASE", command->case_path, "A case, as for krill solve")->type_name("");
   app->add_flag("--all", command->all, "Every kernel of the library on a gallery of matrices, in place of a case");
   add_changes(*app, *command);
   add_variant(*app, *command);

@@ -23,13 +23,14 @@ struct ConvertCommand {
 };
 int run_convert(const ConvertCommand&);
 
-/// `krill verify CASE.yaml`, `krill verify --all`.
+/// `krill verify CASE`, `krill verify --all`.
 struct VerifyCommand {
   std::string case_path;               ///< empty with `all`
   std::vector<std::string> overrides;  ///< "path=value", in the order given
   std::string variant;                 ///< which of the case's variants; empty: the case without them
   bool environment = false;            ///< fill in ${NAME}
   std::string backend;                 ///< auto | host | cuda; empty: as the case says
+  int threads = 0;                     ///< host threads; 0: as the case says
   std::string out;                     ///< folder of the output files; default: out/verify-<case name>
   bool all = false;                    ///< the gallery in place of a case
   bool quiet = false;                  ///< print nothing but failures

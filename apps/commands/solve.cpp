@@ -51,7 +51,8 @@ std::size_t peak_host_bytes() {
 }
 
 LoadedCase read_case(const SolveCommand& command) {
-  return load_case_file(command.case_path, command.overrides, {command.variant, command.environment, command.backend});
+  return load_case_file(command.case_path, command.overrides,
+                        {command.variant, command.environment, command.backend, command.threads});
 }
 
 /// One `krill solve` from the loaded case to the exit code.

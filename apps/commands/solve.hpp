@@ -1,4 +1,4 @@
-// `krill solve CASE.yaml`.
+// `krill solve CASE`.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,6 +12,7 @@ struct SolveCommand {
   std::string variant = {};                 ///< one of the case's variants; empty: the case without them
   bool environment = false;                 ///< fill in ${NAME}
   std::string backend = {};                 ///< auto | host | cuda
+  int threads = 0;                          ///< host threads; 0: as the case says
   std::string out = {};                     ///< folder of the output files; default: out/<case name>
   bool quiet = false;                       ///< print nothing but errors
   bool json = false;                        ///< print the report, and nothing else, to stdout

@@ -57,8 +57,9 @@ class VerifyProgram {
       settings.backend = command_.backend == "host"   ? Backend::host
                          : command_.backend == "cuda" ? Backend::cuda
                                                       : Backend::automatic;
+      settings.threads = command_.threads;
     } else {
-      const Reading reading{command_.variant, command_.environment, command_.backend};
+      const Reading reading{command_.variant, command_.environment, command_.backend, command_.threads};
       settings = load_case_file(command_.case_path, command_.overrides, reading).settings;
       run_.name = settings.name;
       run_.settings = settings;
@@ -145,7 +146,7 @@ class VerifyProgram {
 int run_verify(const VerifyCommand& command) {
   if (command.all != command.case_path.empty())
     throw InvalidArgument(command.all ? "verify: --all takes no case: it goes through matrices of its own"
-                                      : "verify: a case is missing; expected CASE.yaml, or --all for the gallery");
+                                      : "verify: a case is missing; expected CASE, or --all for the gallery");
   if (command.all && !(command.overrides.empty() && command.variant.empty()))
     throw InvalidArgument("verify: --set and --variant change a case, and --all has none");
   return VerifyProgram(command).go();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -68,15 +67,6 @@ YamlNode checked_grid(const YamlNode& grid, std::vector<Diagnostic>& found) {
   return kept;
 }
 
-bool looks_like_yaml(const std::string& path) { return path.ends_with(".yaml") || path.ends_with(".yml"); }
-
-/// "thermal" of "data/thermal.mtx.gz".
-std::string name_of_matrix(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  const std::string stem = name.substr(0, name.find('.'));
-  return stem.empty() ? "matrix" : stem;
-}
-
 }  // namespace
 
 const std::vector<Key>& sweep_keys() { return KeyCollector::keys_of<SweepOptions>(); }
@@ -92,19 +82,23 @@ Sweep::Sweep(const SweepInput& input) {
 void Sweep::read(const SweepInput& input, std::vector<Diagnostic>& found) {
   YamlNode root;
   options_.name = default_name(input.path);
-  if (!looks_like_yaml(input.path)) {
+  const bool looks_like_yaml = input.path.ends_with(".yaml") || input.path.ends_with(".yml");
+  if (!looks_like_yaml) {
     options_.name = name_of_matrix(input.path);
     root = section("case", section("matrix", section("file", word(input.path, {input.path, 0, 0}))));
-    for (const auto& one : input.overrides) apply_setting(*root.find("case"), one, "--set " + one, found);
+    for (const auto& one : input.overrides) apply_case_setting(*root.find("case"), one, "--set " + one, found);
   } else {
     root = read_tree(read_yaml_text(input.path), input.path, input.environment, found);
     if (!found.empty() && root.kind != YamlNode::Kind::map) refuse_if_any(found);
-    for (const auto& one : input.overrides) apply_setting(root, one, "--set " + one, found);
+    for (const auto& one : input.overrides) apply_case_setting(root, one, "--set " + one, found);
     require_map(root, input.path, "sweep", "a matrix: case: {matrix: {file: ...}}", found);
     is_case_ = !root.find("case") && !root.find("grid") && (root.find("matrix") || root.find("solver"));
     if (is_case_) root = section("case", std::move(root));
   }
   if (!input.backend.empty()) apply_setting(root, "case.backend=" + input.backend, "--backend " + input.backend, found);
+  if (input.threads > 0)
+    apply_setting(root, fmt::format("case.threads={}", input.threads), fmt::format("--threads {}", input.threads),
+                  found);
   if (!input.portfolio.empty())
     apply_setting(root, "portfolio=" + input.portfolio, "--portfolio " + input.portfolio, found);
   if (input.budget >= 0)

@@ -54,6 +54,7 @@ struct SweepInput {
   std::string path;                    ///< a sweep, a case, or a matrix file
   std::vector<std::string> overrides;  ///< "path=value" in the file, of a matrix: in the case
   std::string backend, portfolio;
+  int threads = 0;
   double budget = -1;
   bool environment = false;  ///< fill in ${NAME}
 };

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "apps/case/effective.hpp"
+#include "apps/case/parts.hpp"
 #include "apps/evaluate/sweep.hpp"
 #include "tests/apps/cases.hpp"
 #include "tests/apps/program.hpp"
@@ -154,6 +155,83 @@ TEST_F(Environment, says_what_cannot_be_filled_in) {
 }
 
 using Variants = Files;
+
+using Words = Files;
+
+TEST_F(Words, stand_for_sections_in_files_includes_and_settings) {
+  const Case c = load(
+                     "matrix: poisson2d\nsolver: gmres\npreconditioner: ilu0\nscaling: ruiz\nordering: rcm\n"
+                     "rhs: random\nformat: sell\n")
+                     .settings;
+  EXPECT_EQ(effective_json(c),
+            effective_json(parse_case("matrix: {generate: poisson2d}\nsolver: {type: gmres}\nformat: sell\n"
+                                      "preconditioner: {type: ilu0}\nscaling: {type: ruiz}\nordering: {type: rcm}\n"
+                                      "rhs: {type: random}\n",
+                                      "case.yaml")));
+  write("base.yaml", "matrix: poisson1d\nsolver: {type: gmres, restart: 7, max_iterations: 9}\n");
+  const Case over = load("include: base.yaml\nsolver: bicgstab\n").settings;
+  EXPECT_EQ(std::get<BicgstabOptions>(over.solver).max_iterations, 9) << "as {type: bicgstab} would keep it";
+  write("short.yaml", "matrix: poisson1d\nsolver: gmres\n");
+  EXPECT_EQ(std::get<GmresOptions>(load("include: short.yaml\nsolver: {restart: 3}\n").settings.solver).restart, 3);
+  const Case set = load(base, {}, {"solver=gmres", "solver.restart=4", "preconditioner=ilu0"}).settings;
+  EXPECT_EQ(std::get<GmresOptions>(set.solver).restart, 4);
+  EXPECT_TRUE(std::holds_alternative<Ilu0Options>(set.preconditioner));
+  EXPECT_EQ(errors(base, {}, {"solver=pgc"}),
+            "--set solver=pgc: solver.type is pgc, expected one of pcg, gmres, bicgstab, richardson or auto; did you "
+            "mean 'pcg'?");
+}
+TEST_F(Words, for_a_matrix_are_generators_or_files) {
+  EXPECT_EQ(std::get<MatrixFile>(load("matrix: a.mtx\nsolver: pcg\n").settings.matrix).file, at("a.mtx"));
+  EXPECT_EQ(std::get<MatrixFile>(load(base, {}, {"matrix=a.mtx"}).settings.matrix).file, "a.mtx");
+}
+TEST_F(Words, settings_of_another_kind_of_matrix_replace_it) {
+  EXPECT_EQ(std::get<MatrixFile>(load(base, {}, {"matrix.file=a.mtx"}).settings.matrix).file, "a.mtx");
+  const std::string of_file = "matrix: {file: a.mtx}\nsolver: pcg\n";
+  const Case generated = load(of_file, {}, {"matrix.generate=poisson1d", "matrix.nx=5"}).settings;
+  EXPECT_EQ(effective_json(generated)["matrix"].dump(), R"({"generate":"poisson1d","nx":5})");
+  EXPECT_NE(errors(of_file, {}, {"matrix.nx=5"}), "");
+  evaluate::SweepInput sweep;
+  sweep.path = write("sweep.yaml", "case: {matrix: poisson1d, solver: gmres}\ngrid: {preconditioner: [none, ilu0]}\n");
+  sweep.overrides = {"case.matrix.file=a.mtx", "case.solver=bicgstab"};
+  sweep.threads = 3;
+  const Case sample = evaluate::Sweep(sweep).sample(0);
+  EXPECT_EQ(std::get<MatrixFile>(sample.matrix).file, "a.mtx");
+  EXPECT_TRUE(std::holds_alternative<BicgstabOptions>(sample.solver));
+  EXPECT_EQ(sample.threads, 3);
+}
+TEST_F(Words, a_matrix_file_stands_for_a_case_with_everything_automatic) {
+  const LoadedCase c = load_case_file("data/thermal.mtx.gz", {"solver.stop.relative=1e-3"}, {"", false, "host", 2});
+  EXPECT_EQ(effective_json(c.settings),
+            effective_json(parse_case("name: thermal\nmatrix: {file: data/thermal.mtx.gz}\nrhs: ones\nbackend: host\n"
+                                      "threads: 2\nsolver: {type: auto, stop: {relative: 1e-3}}\n"
+                                      "preconditioner: auto\nordering: auto\nscaling: auto\n",
+                                      "case.yaml")));
+  for (const std::string matrix : {"a.mtx", "a.rua.gz", "a/b.tar.gz"}) EXPECT_TRUE(names_matrix(matrix)) << matrix;
+  for (const std::string no_matrix : {"-", "a.yaml", "a.yml", "a.json", "a.b/case", "/dev/stdin", "/dev/fd/63"})
+    EXPECT_FALSE(names_matrix(no_matrix)) << no_matrix;
+}
+
+using WordsProgram = test::Program;
+
+TEST_F(WordsProgram, a_matrix_in_the_place_of_a_case_is_solved) {
+  folder_.write("chain.mtx", test::banner + "3 3 5\n1 1 4\n2 2 4\n3 3 4\n1 2 -1\n3 2 -1\n");
+  const auto solved = krill("solve chain.mtx --threads 1");
+  EXPECT_EQ(solved.code, 0) << solved.err;
+  EXPECT_TRUE(contains(solved.out, "host, 1 threads") || !contains(solved.out, "the host")) << solved.out;
+  EXPECT_TRUE(exists("out/chain/report.json"));
+  EXPECT_EQ(krill("verify chain.mtx --quiet --threads 1").code, 0);
+}
+TEST_F(WordsProgram, a_dash_reads_the_case_from_the_standard_input) {
+  folder_.write("in.txt", "matrix: chain.mtx\nsolver: auto\n");
+  folder_.write("chain.mtx", test::banner + "2 2 2\n1 1 4\n2 2 4\n");
+  const auto solved = krill("- --quiet", "sh -c 'cat in.txt | \"$0\" solve \"$@\"'");
+  EXPECT_EQ(solved.code, 0) << solved.err;
+  EXPECT_TRUE(exists("out/case/report.json"));
+  folder_.write("in.txt", "matrix: chain.mtx\nsolver: autp\n");
+  const auto refused = krill("-", "sh -c 'cat in.txt | \"$0\" solve \"$@\"'");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(refused.err.starts_with("krill: standard input:2:9: solver.type is autp")) << refused.err;
+}
 
 const std::string with_variants =
     base + "variants:\n  fast: {solver: {type: pcg}, preconditioner: ic0}\n  long: {solver: {restart: 50}}\n";

@@ -111,7 +111,7 @@ TEST_F(Completion, of_editors_underlines_mistakes_as_the_documentation_shows) {
 TEST_F(Completion, manual_names_every_command_and_formats_without_warnings) {
   const auto page = krill("man");
   ASSERT_EQ(page.code, 0) << page.err;
-  for (const std::string name : {"solve CASE.yaml", "evaluate FILE", "explain KEY", "version", "\\-\\-variant"})
+  for (const std::string name : {"solve CASE", "evaluate FILE", "explain KEY", "version", "\\-\\-variant"})
     EXPECT_TRUE(contains(page.out, name)) << name;
   EXPECT_FALSE(contains(page.out, "evaluate\\-worker"));
   if (!has("groff")) return;

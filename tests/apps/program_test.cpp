@@ -60,7 +60,7 @@ TEST_F(Usage, mistakes_are_named_with_a_proposal) {
   expect("slove case.yaml", "krill: there is no command 'slove'; did you mean 'solve'?");
   expect("frobnicate", "krill: there is no command 'frobnicate'\n");
   expect("--vresion", "krill: krill has no option --vresion; did you mean '--version'?");
-  expect("solve", "krill: solve: CASE.yaml is required");
+  expect("solve", "krill: solve: CASE is required");
   expect("solve case.yaml --bakend host", "krill: solve has no option --bakend; did you mean '--backend'?");
   expect("solve case.yaml --backend gpu", "krill: solve: --backend: gpu not in {auto,host,cuda}");
   expect("solve case.yaml another.yaml", "krill: solve: ");
