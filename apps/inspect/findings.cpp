@@ -101,13 +101,14 @@ class Diagnosis {
           fmt::format("{} without a diagonal entry ({:.3g} %)", counted(m_.missing_diagonal, "row", "rows"),
                       percent(m_.missing_diagonal, m_.rows)),
           m_.first_missing_diagonal, "jacobi, Gauss-Seidel, ilu0 and ic0 divide by it and refuse the matrix",
-          "reorder the rows (a maximum transversal) where the system is made, or use gmres without a preconditioner");
+          "gmres without a preconditioner");
     if (m_.first_zero_diagonal)
       add(Severity::warning, "zero_diagonal",
           fmt::format("{} 0 on the diagonal ({:.3g} %)", counted(m_.zero_diagonal, "row has a", "rows have a"),
                       percent(m_.zero_diagonal, m_.rows)),
           m_.first_zero_diagonal, "jacobi refuses it, ilu0 unless elimination fills it; typical of saddle points",
-          "gmres with scaling ruiz; ilu0 with a boost");
+          m_.first_missing_diagonal ? "gmres with scaling ruiz"
+                                    : "gmres with scaling ruiz, or with ilu0 and its shift: {type: nonzero}");
     if (m_.negative_diagonal == m_.rows && m_.rows > 0 && m_.hermitian)
       add(Severity::warning, "negative_diagonal", "the matrix is symmetric with a negative diagonal", 0,
           "it may be negative definite, which pcg refuses", "solve (-A) x = -b: pcg takes that");
@@ -115,7 +116,9 @@ class Diagnosis {
     if (2 * weak > m_.rows)
       add(Severity::note, "weak_diagonal", fmt::format("{} of {} rows are not diagonally dominant", weak, m_.rows), {},
           "jacobi and Gauss-Seidel converge slowly or not at all",
-          "a factorization (ic0, ilu0); for elasticity, blocks (block_jacobi, bic0, bilu0)");
+          definite_        ? "a factorization (ic0); for elasticity, blocks (block_jacobi, bic0)"
+          : full_diagonal_ ? "a factorization (ilu0), in blocks where unknowns belong together (block_jacobi, bilu0)"
+                           : "gmres without a preconditioner");
   }
 
   void symmetry() {
@@ -155,7 +158,7 @@ class Diagnosis {
       add(Severity::note, "spread_diagonal",
           fmt::format("the diagonal's moduli lie over {:.1f} decades", decades(diagonal)), {},
           "without a preconditioner the iteration follows the greatest",
-          "jacobi at least, or scaling: {type: diagonal}");
+          full_diagonal_ ? "jacobi at least, or scaling: {type: diagonal}" : "scaling: {type: ruiz}");
   }
 
   void shape() {
@@ -178,7 +181,7 @@ class Diagnosis {
       add(Severity::note, "blocks",
           fmt::format("blocks of {0} x {0}, {1:.0f} % full", s_.block_dim, 100 * s_.block_fill), {},
           "unknowns of a block belong together: entry by entry, preconditioners lose that",
-          fmt::format("block_jacobi, bilu0 or bic0 with block_dim: {}, format bsr", s_.block_dim));
+          fmt::format("block_jacobi or {} with block_dim: {}, format bsr", definite_ ? "bic0" : "bilu0", s_.block_dim));
     if (s_.components && s_.components->count > 1)
       add(Severity::note, "disconnected",
           fmt::format("{} parts that do not meet, the largest of {} rows, {} of one row", s_.components->count,
@@ -196,11 +199,13 @@ class Diagnosis {
         fmt::format("a triangular solve in natural order goes through {} levels, {:.3g} rows each on average",
                     natural.lower, natural.mean_rows(m_.rows)),
         {}, "on a device levels follow each other, each half a microsecond or more",
-        fmt::format("ordering: {{type: color}} has {} levels; or chebyshev, which solves no triangle", color.lower));
+        fmt::format("ordering: {{type: color}} has {} levels; or {}, which solves no triangle", color.lower,
+                    definite_ ? "chebyshev" : "isai"));
   }
 
   const MatrixProperties& m_;
   const Structure& s_;
+  bool definite_ = may_be_positive_definite(m_), full_diagonal_ = m_.missing_diagonal + m_.zero_diagonal == 0;
   std::vector<Finding> found_;
 };
 

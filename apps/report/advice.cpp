@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/report/report.hpp"
@@ -18,9 +19,21 @@ double iterations_needed(const SolveReport& r) {
   return static_cast<double>(last) + std::log(r.target_relative / r.history[last]) / std::log(rate);
 }
 
+/// Whether that is an incomplete factorization with exact pivots, or one in blocks.
+bool is_factorization(std::string_view preconditioner) {
+  constexpr std::string_view factorizations[] = {"ilu0", "ic0", "bilu0", "bic0"};
+  return std::ranges::find(factorizations, preconditioner) != std::end(factorizations);
+}
+
+/// The next preconditioner that the matrix allows: most of them divide by its diagonal.
 std::string stronger_preconditioner(const SolveRecord& record) {
-  return is(preconditioner_name(record), "none") ? "try preconditioner: {type: jacobi}"
-                                                 : "try a stronger preconditioner";
+  const MatrixProperties& m = record.matrix;
+  if (m.missing_diagonal + m.zero_diagonal > 0)
+    return m.empty_rows + m.empty_cols == 0 && is(scaling_name(record), "none")
+               ? "try scaling: {type: ruiz}"
+               : "compare other methods (krill evaluate)";
+  if (is_factorization(preconditioner_name(record))) return "compare other methods (krill evaluate)";
+  return fmt::format("try preconditioner: {{type: {}}}", is(solver_name(record), "pcg") ? "ic0" : "ilu0");
 }
 
 std::string other_solver(const SolveRecord& record) {
@@ -117,8 +130,8 @@ Advice by_reason(const SolveRecord& record) {
               "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
     case Reason::zero_pivot:
       return {"the preconditioner met a zero pivot",
-              "Use another preconditioner, reorder the matrix, or let an LU factorization replace such pivots "
-              "(shift: {type: nonzero})."};
+              "Use preconditioner: {type: none}, or let an LU factorization replace such pivots (shift: {type: "
+              "nonzero})."};
     case Reason::not_finite:
       return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),
               "The numbers overflow: check the sizes of the entries (krill inspect), or use a wider precision."};

@@ -93,7 +93,7 @@ class BlockJacobi final : public Preconditioner<T> {
     const std::int64_t dim = chosen_.dim;
     if (singular <= wrong)  // what comes of a singular block is not finite
       refuse_row(type, singular * dim, fmt::format("there is a singular diagonal block of {} rows that begins", dim),
-                 "choose another block_dim, or use preconditioner jacobi or none");
+                 "choose another block_dim, or use preconditioner none");
     refuse_row(
         type, wrong * dim,
         fmt::format("there is a diagonal block of {} rows, not finite or without a finite inverse, that begins", dim),

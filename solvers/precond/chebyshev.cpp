@@ -167,7 +167,7 @@ class Chebyshev final : public Preconditioner<T> {
     if (row != BadRow::none)
       refuse_row(options_.type, row,
                  is_zero ? "the diagonal entry is 0 or missing" : "the diagonal entry is not positive, or not finite,",
-                 "the matrix is not positive definite: use jacobi, ilu0 or none");
+                 "the matrix is not positive definite: use preconditioner none with solver gmres");
   }
 
   template <class Offset>
@@ -206,7 +206,7 @@ class Chebyshev final : public Preconditioner<T> {
       if (!(curvature > 0) || !std::isfinite(curvature))
         throw InvalidArgument(
             fmt::format("preconditioner {}: p'Ap is {} for the direction p of step {} of the estimate of the largest "
-                        "eigenvalue: the matrix is not positive definite: use jacobi, ilu0 or none",
+                        "eigenvalue: the matrix is not positive definite: use preconditioner jacobi with solver gmres",
                         options_.type, curvature, k + 1));
       alpha = size / curvature;
       ctx.dispatch([&](const auto& where) {

@@ -261,15 +261,15 @@ void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost
                std::int32_t block_dim = 1) {
   const auto& factor = made.factor;
   if (const auto row = factor.structural_zero())
-    refuse_row(type, *row, "there is no entry on the diagonal", "reorder the rows, or use preconditioner none",
-               block_dim);
+    refuse_row(type, *row, "there is no entry on the diagonal", "use preconditioner none", block_dim);
   made.update();
   const auto zero = factor.numerical_zero(), bad = factor.not_finite();
   if (zero && (!bad || *zero < *bad))  // rows after a zero pivot are not finite, either
     refuse_row(type, *zero, "the pivot is 0",
-               "set shift: {type: nonzero}, reorder the rows, or use preconditioner jacobi", block_dim);
+               boost ? "use preconditioner none" : "set shift: {type: nonzero}, or use preconditioner none", block_dim);
   if (bad)
-    refuse_row(type, *bad, "the pivot is NaN or infinite", "scale the matrix, or use preconditioner jacobi", block_dim);
+    refuse_row(type, *bad, "the pivot is NaN or infinite", "set scaling: {type: ruiz}, or use preconditioner none",
+               block_dim);
   if (!boost) return;
   const std::int32_t boosts = factor.boosts();
   made.report.facts.push_back({"boosted_pivots", std::int64_t{boosts}});
@@ -293,6 +293,19 @@ double radicand(const Csr<T, Offset>& A, const Csr<T, Offset>& L, std::int32_t r
   return sum;
 }
 
+/// What helps where a Cholesky factorization fails: not what divides by a diagonal that has zeros, and pcg needs a
+/// positive one.
+template <class T, class Offset>
+std::string_view instead_of_cholesky(const Csr<T, Offset>& A) {
+  std::int64_t positive = 0;
+  for (std::int32_t row = 0; row < A.rows(); ++row)
+    for (auto k = static_cast<std::size_t>(A.row_offsets().host()[static_cast<std::size_t>(row)]);
+         k < static_cast<std::size_t>(A.row_offsets().host()[static_cast<std::size_t>(row) + 1]); ++k)
+      positive += A.col_indices().host()[k] == row && std::real(A.values().host()[k]) > 0;
+  return positive == A.rows() ? "use preconditioner jacobi or none"
+                              : "the matrix is not positive definite: use preconditioner none with solver gmres";
+}
+
 /// The shifts that a Cholesky factorization tries after 0: each is twice the one before. Not varied.
 struct CholeskyTuning {
   static constexpr double first_shift = 1e-3, max_shift = 1;  ///< times the diagonal: at 1 it is doubled
@@ -306,31 +319,32 @@ double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<Cho
   double shift = shifts ? o.value : 0;
   const auto& factor = made.factor;
   if (const auto row = factor.structural_zero())
-    refuse_row(type, *row, "there is no entry on the diagonal", "the matrix is not positive definite: use ilu0 or none",
-               block_dim);
+    refuse_row(type, *row, "there is no entry on the diagonal",
+               "the matrix is not positive definite: use preconditioner none with solver gmres", block_dim);
   made.update(shift);
   std::optional<std::int32_t> broken = factor.numerical_zero();
   // A negative pivot makes later rows NaN; a row of NaN before it has that from A.
   if (const auto row = factor.not_finite(); row && broken && *row <= *broken)
     refuse_row(type, *row, "the pivot is NaN or infinite", "look at the entries of the matrix (krill inspect)",
                block_dim);
-  if (broken && !shifts)
-    refuse_row(
-        type, *broken,
-        fmt::format("the pivot is not positive (the root of {:.4g})", radicand(*made.A, factor.matrix(), *broken)),
-        "set shift: {type: positive_definite}, or use preconditioner ilu0, jacobi or none", block_dim);
   const std::int32_t first = broken.value_or(-1);
+  const double root_of = broken && !shifts ? radicand(*made.A, factor.matrix(), *broken) : 0;
   while (broken && shift < CholeskyTuning::max_shift) {
     shift = std::max(2 * shift, CholeskyTuning::first_shift);
     made.update(shift);
     broken = factor.numerical_zero();
   }
+  if (first >= 0 && !shifts)  // the shift is advised where it has just helped
+    refuse_row(
+        type, first, fmt::format("the pivot is not positive (the root of {:.4g})", root_of),
+        fmt::format("{}{}", broken ? "" : "set shift: {type: positive_definite}, or ", instead_of_cholesky(*made.A)),
+        block_dim);
   if (broken)
     refuse_row(type, *broken,
                fmt::format("the pivot is not positive, even with the diagonal multiplied by {:.4g}", 1 + shift),
-               "the matrix is hardly positive definite: use ilu0, jacobi or none", block_dim);
+               instead_of_cholesky(*made.A), block_dim);
   if (const auto row = factor.not_finite())
-    refuse_row(type, *row, "the pivot is infinite", "scale the matrix, or use preconditioner jacobi", block_dim);
+    refuse_row(type, *row, "the pivot is infinite", "set scaling: {type: ruiz}, or use preconditioner none", block_dim);
   made.report.facts.push_back({"shift", shift});
   if (first >= 0)
     made.report.notes.push_back(

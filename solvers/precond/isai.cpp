@@ -27,11 +27,11 @@ void require_solved(std::string_view type, const SparseInverse<T, Offset>& inver
   if (!singular) return;
   if (inverse.form() == InverseForm::general)
     refuse_row(type, *singular, "A(J, J) of its columns J is singular",
-               "reorder the rows, or use preconditioner jacobi or none");
+               "use preconditioner ilu0 with shift: {type: nonzero}, or none");
   const auto first = inverse.matrix().row_offsets().host()[static_cast<std::size_t>(*singular)];
   const auto pivot = std::real(inverse.matrix().values().host()[static_cast<std::size_t>(first)]);
   refuse_row(type, *singular, fmt::format("A(J, J) of its columns J is not positive definite (a pivot is {})", pivot),
-             "use form general with a solver for general systems, or preconditioner jacobi");
+             "use form general with solver gmres, or preconditioner none");
 }
 
 /// z = M r, or z = G^H (G r).
@@ -122,7 +122,7 @@ class Isai final : public Preconditioner<T> {
     ctx.synchronize();
     report_.symbolic_ms = watch_.lap();
     if (const auto row = inverse.structural_zero())
-      refuse_row(o.type, *row, "there is no entry on the diagonal", "reorder the rows, or use preconditioner none");
+      refuse_row(o.type, *row, "there is no entry on the diagonal", "use preconditioner none");
     inverse.update(ctx, A);
     require_solved(o.type, inverse);
     report_.numeric_ms = watch_.lap();

@@ -119,19 +119,18 @@ TEST_P(IsaiFacts, what_has_no_inverse_is_refused) {
   };
   const std::string in_row_0 = " in row 0 (rows count from 0): ", in_row_1 = " in row 1 (rows count from 0): ";
   EXPECT_EQ(refusal(IsaiForm::automatic, two(1, 2, 2, 4.5)), "");
-  EXPECT_EQ(refusal(IsaiForm::general, two(1, 2, 2, 4)), "preconditioner isai: A(J, J) of its columns J is singular" +
-                                                             in_row_0 +
-                                                             "reorder the rows, or use preconditioner jacobi or none");
+  EXPECT_EQ(refusal(IsaiForm::general, two(1, 2, 2, 4)),
+            "preconditioner isai: A(J, J) of its columns J is singular" + in_row_0 +
+                "use preconditioner ilu0 with shift: {type: nonzero}, or none");
   EXPECT_EQ(refusal(IsaiForm::automatic, two(1, 2, 2, 3.5)),
             "preconditioner isai: A(J, J) of its columns J is not positive definite (a pivot is -0.5)" + in_row_1 +
-                "use form general with a solver for general systems, or preconditioner jacobi");
+                "use form general with solver gmres, or preconditioner none");
   EXPECT_EQ(refusal(IsaiForm::general, two(1, 2, std::numeric_limits<double>::quiet_NaN(), 3)),
             "preconditioner isai: A(J, J) of its columns J, or the inverse of that, is not finite" + in_row_0 +
                 "look at the entries of the matrix (krill inspect), or scale it");
   for (const IsaiForm form : {IsaiForm::automatic, IsaiForm::general, IsaiForm::factored})
     EXPECT_EQ(refusal(form, {2, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 1, 0}, Array<double>{1, 2, 3}}),
-              "preconditioner isai: there is no entry on the diagonal" + in_row_1 +
-                  "reorder the rows, or use preconditioner none");
+              "preconditioner isai: there is no entry on the diagonal" + in_row_1 + "use preconditioner none");
   const AnyMatrix<double> wide(Csr<double>(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{0}, Array<double>{1.0}));
   EXPECT_THROW(make_preconditioner<double>(ctx, IsaiOptions{}, wide), ShapeMismatch);
 }
