@@ -1,0 +1,64 @@
+// Solves with a batch of tridiagonal or pentadiagonal matrices (kernel catalogue TRI-GTSVINTER, TRI-GPSVINTER).
+#pragma once
+#include <array>
+#include <optional>
+
+#include "sparse/core/memory_ledger.hpp"
+#include "sparse/core/work.hpp"
+#include "sparse/formats/banded.hpp"
+
+namespace krill {
+
+/// thomas: elimination without pivoting, for three diagonals; stable where matrices are diagonally dominant or
+/// Hermitian
+///         positive definite, elsewhere a small pivot takes digits away and a zero gives infinities or NaN.
+/// lu:     elimination with partial pivoting, for three diagonals.
+/// qr:     Givens rotations, for three or five diagonals.
+enum class BandedMethod { thomas, lu, qr };
+inline constexpr std::array<std::string_view, 3> banded_method_names{"thomas", "lu", "qr"};
+
+/// A pivot that is exactly zero: that system has no solution, or many, and its x has infinities or NaN.
+struct BandedZeroPivot {
+  std::int32_t system, row;  ///< counted from 0
+  friend bool operator==(const BandedZeroPivot&, const BandedZeroPivot&) = default;
+};
+
+/// Workspace and method for solves with batches of one layout. Systems share nothing: whatever one holds (NaN, a
+/// singular matrix), the others come out bit by bit as they do without it. Systems are threads on CUDA, so that it
+/// takes many of them to fill a device, and interleaved ones (gtsv_interleaved, gpsv_interleaved) to load whole lines
+/// of memory; other layouts are solved as right, and slower.
+template <class T>
+class BandedPlan {
+ public:
+  /// Takes all memory that a solve needs. Raises InvalidArgument: a layout as require_layout has it; 3 diagonals or 5;
+  /// thomas and lu take 3.
+  BandedPlan(Context&, const BandLayout&, int diagonals, BandedMethod);
+  static HeldMemory memory(MemoryLedger&, const BandLayout&, int diagonals, BandedMethod);
+
+  const BandLayout& layout() const { return layout_; }
+  int diagonals() const { return diagonals_; }
+  BandedMethod method() const { return method_; }
+  std::size_t bytes() const { return detail::bytes_of(rows_above_, zero_rows_); }
+  Work work() const;
+
+  /// A_j x_j = b_j for every system; b and x lie as the bands do and may be the same array, but no band of A. A and
+  /// padding stay as they are. Asynchronous, capturable, the same bits in every run and for any number of threads.
+  /// Raises ShapeMismatch, and InvalidArgument where A is of another layout or number of diagonals, and where x is a
+  /// band.
+  void solve(Context&, const Banded<T>& A, const Array<T>& b, Array<T>& x);
+
+  /// The first system of the last solve that had a zero pivot, and its first such row. Waits; O(batch) on the host.
+  std::optional<BandedZeroPivot> zero_pivot() const;
+  /// The same of one system. Raises InvalidArgument.
+  std::optional<std::int32_t> zero_pivot(std::int32_t system) const;
+
+ private:
+  BandLayout layout_;
+  int diagonals_;
+  BandedMethod method_;
+  bool on_cuda_;
+  Array<T> rows_above_;  // of the triangular factor, beside its diagonal
+  Array<std::int32_t> zero_rows_;
+};
+
+}  // namespace krill

@@ -1,0 +1,82 @@
+// Tridiagonal and pentadiagonal matrices, one or a batch of them.
+#pragma once
+#include "sparse/formats/csr.hpp"
+
+namespace krill {
+
+/// Where row i of system j lies in each band, in b and in x. Memory that no row lies in is padding.
+struct BandLayout {
+  std::int32_t rows = 0, batch = 0;
+  std::int64_t row_stride = 1, batch_stride = 0;
+
+  /// A system's rows one after the other, systems `stride` entries apart; 0: rows of them.
+  static BandLayout strided(std::int32_t rows, std::int32_t batch, std::int64_t stride = 0) {
+    return {rows, batch, 1, stride ? stride : rows};
+  }
+  /// Row i of all systems one after the other, rows `stride` entries apart; 0: batch of them.
+  static BandLayout interleaved(std::int32_t rows, std::int32_t batch, std::int64_t stride = 0) {
+    return {rows, batch, stride ? stride : batch, 1};
+  }
+  static BandLayout single(std::int32_t rows) { return strided(rows, 1); }
+
+  constexpr std::int64_t at(std::int64_t i, std::int64_t j) const { return i * row_stride + j * batch_stride; }
+  constexpr bool is_interleaved() const { return batch_stride < row_stride; }
+  /// Entries from the first to the last.
+  constexpr std::int64_t extent() const { return at(rows - 1, batch - 1) + 1; }
+  constexpr std::int64_t unknowns() const { return std::int64_t{rows} * batch; }
+  constexpr bool padded() const { return extent() > unknowns(); }
+  /// The same order without padding.
+  constexpr BandLayout compact() const {
+    return is_interleaved() ? BandLayout{rows, batch, batch, 1} : BandLayout{rows, batch, 1, rows};
+  }
+  friend constexpr bool operator==(const BandLayout&, const BandLayout&) = default;
+};
+
+/// Raises InvalidArgument where a size is below 1, lines overlap, or the extent passes 2^59 entries.
+void require_layout(std::string_view what, const BandLayout&);
+
+/// What kernels see: a(i, i + k) lies in the bands ds, dl, d, du, dw for k = -2 to 2, each at layout.at(i, j). ds and
+/// dw are null where there are three bands. Places that are outside of a matrix (the first of dl, the last of du, the
+/// first two of ds, the last two of dw) are not read.
+template <class T>
+struct BandedView {
+  BandLayout layout;
+  T *ds = nullptr, *dl = nullptr, *d = nullptr, *du = nullptr, *dw = nullptr;
+};
+
+/// A batch of square matrices of three or five diagonals.
+template <class T>
+class Banded {
+ public:
+  using Value = T;
+
+  /// Bands of zeros. Raises InvalidArgument, also where `diagonals` is not 3 or 5.
+  explicit Banded(const BandLayout&, int diagonals = 3);
+  /// One matrix, on the host. Raises ShapeMismatch unless A is square, and InvalidArgument, which names the entry,
+  /// where one lies outside of the diagonals.
+  static Banded from_csr(const Csr<T>& A, int diagonals = 3);
+  /// System j, on the host: every place of the bands that is inside of the matrix is an entry.
+  Csr<T> to_csr(std::int32_t j = 0) const;
+
+  const BandLayout& layout() const { return layout_; }
+  int diagonals() const { return diagonals_; }
+  std::size_t bytes() const { return detail::bytes_of(ds_, dl_, d_, du_, dw_); }
+
+  /// a(i, i + k) of all systems, k = -2 to 2 (-1 to 1 where there are three). Raises InvalidArgument.
+  const Array<T>& band(int k) const;
+  Array<T>& band(int k) { return const_cast<Array<T>&>(std::as_const(*this).band(k)); }
+
+  template <class Where>
+  BandedView<const kernel_t<T>> view(const Where& where) const {
+    const bool five = diagonals_ == 5;
+    return {layout_,         five ? ds_.read(where) : nullptr, dl_.read(where), d_.read(where),
+            du_.read(where), five ? dw_.read(where) : nullptr};
+  }
+
+ private:
+  BandLayout layout_;
+  int diagonals_;
+  Array<T> ds_, dl_, d_, du_, dw_;
+};
+
+}  // namespace krill

@@ -1,0 +1,386 @@
+#include <algorithm>
+#include <limits>
+
+#include "sparse/banded/banded_plan.hpp"
+#include "tests/support/assertions.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/replay.hpp"
+
+namespace krill::test {
+namespace {
+
+using Exact = std::complex<long double>;
+
+template <class T>
+Exact exact(T value) {
+  if constexpr (is_complex<T>)
+    return {value.real(), value.imag()};
+  else
+    return value;
+}
+
+struct MethodAndDiagonals {
+  BandedMethod method;
+  int diagonals;
+};
+constexpr MethodAndDiagonals all_methods[] = {
+    {BandedMethod::thomas, 3}, {BandedMethod::lu, 3}, {BandedMethod::qr, 3}, {BandedMethod::qr, 5}};
+
+enum class Kind { dominant, random, zero_diagonal, tiny_diagonal };
+
+template <class T>
+T nan_of() {
+  return T(std::numeric_limits<real_t<T>>::quiet_NaN());
+}
+template <class T>
+T number(double value) {
+  return T(static_cast<real_t<T>>(value));
+}
+
+std::size_t place(const BandLayout& l, std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(l.at(i, j)); }
+
+/// NaN in padding, and where a band lies outside of its matrix. Diagonals of zeros, or nearly that, end in a 1, without
+/// which an odd number of rows would be singular. Unknowns of such matrices of three diagonals are products of
+/// quotients of the other two, so those are 0.9 to 1.1: with numbers from -1 to 1 a thousand rows reach 1e63, which
+/// float has not.
+template <class T>
+Banded<T> random_banded(std::uint64_t seed, const BandLayout& l, int diagonals, Kind kind) {
+  Banded<T> A(l, diagonals);
+  std::mt19937_64 engine(seed);
+  for (int k = -diagonals / 2; k <= diagonals / 2; ++k) {
+    const auto band = A.band(k).edit();
+    std::fill(band.begin(), band.end(), nan_of<T>());
+    for (std::int64_t j = 0; j < l.batch; ++j)
+      for (std::int64_t i = 0; i < l.rows; ++i) {
+        if (i + k < 0 || i + k >= l.rows) continue;
+        T& value = band[place(l, i, j)];
+        value = random_scalar<T>(engine);
+        const bool weak = kind == Kind::zero_diagonal || kind == Kind::tiny_diagonal;
+        if (k != 0 && weak && diagonals == 3) value = value * number<T>(0.1) + number<T>(1);
+        if (k == 0 && kind == Kind::dominant) value = value * number<T>(0.5) + number<T>(8);
+        if (k == 0 && kind == Kind::zero_diagonal) value = number<T>(i + 1 < l.rows ? 0 : 1);
+        if (k == 0 && kind == Kind::tiny_diagonal) value = number<T>(i + 1 < l.rows ? 1e-30 : 1);
+      }
+  }
+  return A;
+}
+
+/// b with `padding` where no row lies.
+template <class T>
+std::vector<T> random_rhs(std::uint64_t seed, const BandLayout& l, T padding) {
+  std::vector<T> b(static_cast<std::size_t>(l.extent()), padding);
+  std::mt19937_64 engine(seed);
+  for (std::int64_t j = 0; j < l.batch; ++j)
+    for (std::int64_t i = 0; i < l.rows; ++i) b[place(l, i, j)] = random_scalar<T>(engine);
+  return b;
+}
+
+/// The greatest over the systems of |b - A x| / (|A| |x| + |b|), maxima of moduli and of row sums, in units of epsilon;
+/// infinity where x is not finite.
+template <class T>
+double backward_error(const Banded<T>& A, std::span<const T> b, std::span<const T> x) {
+  const BandLayout& l = A.layout();
+  long double worst = 0;
+  for (std::int64_t j = 0; j < l.batch; ++j) {
+    long double residual = 0, of_a = 0, of_x = 0, of_b = 0;
+    for (std::int64_t i = 0; i < l.rows; ++i) {
+      Exact sum = exact(b[place(l, i, j)]);
+      long double row = 0;
+      of_b = std::max(of_b, std::abs(sum));
+      for (int k = -A.diagonals() / 2; k <= A.diagonals() / 2; ++k) {
+        if (i + k < 0 || i + k >= l.rows) continue;
+        const Exact entry = exact(A.band(k).host()[place(l, i, j)]);
+        sum -= entry * exact(x[place(l, i + k, j)]);
+        row += std::abs(entry);
+      }
+      of_x = std::max(of_x, std::abs(exact(x[place(l, i, j)])));
+      of_a = std::max(of_a, row);
+      if (!(std::abs(sum) <= std::numeric_limits<long double>::max())) return std::numeric_limits<double>::infinity();
+      residual = std::max(residual, std::abs(sum));
+    }
+    worst = std::max(worst, residual / (of_a * of_x + of_b));
+  }
+  return static_cast<double>(worst / std::numeric_limits<real_t<T>>::epsilon());
+}
+
+/// Units of epsilon. A stable step rounds an equation of at most five entries some eight times, complex numbers with
+/// three times the error, and equations grow at most by half as much again as two; a row that is carried on meets each
+/// following one, so that such errors add up over the few rows that it survives.
+template <class T>
+constexpr double backward_bound() {
+  return is_complex<T> ? 400 : 130;
+}
+
+std::vector<BandLayout> layouts(std::int32_t rows, std::int32_t batch) {
+  return {BandLayout::interleaved(rows, batch), BandLayout::interleaved(rows, batch, batch + 3),
+          BandLayout::strided(rows, batch), BandLayout::strided(rows, batch, rows + 5)};
+}
+
+using BandedSolves = OnBackendAndScalar;
+
+TEST_P(BandedSolves, have_a_small_backward_error_and_leave_padding_alone) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const T kept = number<T>(777);
+    std::vector<std::pair<std::int32_t, std::int32_t>> sizes;
+    for (std::int32_t rows = 1; rows <= 70; ++rows) sizes.emplace_back(rows, 1 + rows % 9);
+    for (const std::int32_t rows : {127, 128, 129}) sizes.emplace_back(rows, 33);
+    sizes.emplace_back(7, 1000), sizes.emplace_back(1000, 5), sizes.emplace_back(4097, 2);
+    for (const auto& [rows, batch] : sizes)
+      for (const auto& [method, diagonals] : all_methods)
+        for (const BandLayout& l : layouts(rows, batch)) {
+          BandedPlan<T> plan(ctx, l, diagonals, method);
+          for (const Kind kind : {Kind::dominant, Kind::random, Kind::zero_diagonal, Kind::tiny_diagonal}) {
+            if (method == BandedMethod::thomas && kind != Kind::dominant) continue;
+            const auto A = random_banded<T>(static_cast<std::uint64_t>(rows), l, diagonals, kind);
+            const Array<T> b(random_rhs<T>(9, l, kept));
+            Array<T> x(std::vector<T>(static_cast<std::size_t>(l.extent()), kept)), in_place = b.clone();
+            plan.solve(ctx, A, b, x);
+            plan.solve(ctx, A, in_place, in_place);
+            ASSERT_EQ(plan.zero_pivot(), std::nullopt);
+            ASSERT_LE(backward_error(A, b.host(), x.host()), backward_bound<T>())
+                << rows << " rows, batch " << batch << ", " << diagonals << " diagonals, method "
+                << banded_method_names[static_cast<std::size_t>(method)] << ", kind " << static_cast<int>(kind);
+            ASSERT_EQ(contents(x), contents(in_place));
+            std::vector<bool> used(static_cast<std::size_t>(l.extent()));
+            for (std::int64_t j = 0; j < l.batch; ++j)
+              for (std::int64_t i = 0; i < l.rows; ++i) used[place(l, i, j)] = true;
+            for (std::size_t at = 0; at < used.size(); ++at)
+              if (!used[at]) {
+                ASSERT_EQ(x.host()[at], kept);
+              }
+          }
+        }
+  });
+}
+
+/// By Gaussian elimination of the whole matrix with partial pivoting.
+std::vector<Exact> solve_dense(std::vector<std::vector<Exact>> a, std::vector<Exact> b) {
+  const std::size_t n = b.size();
+  for (std::size_t c = 0; c < n; ++c) {
+    std::size_t pivot = c;
+    for (std::size_t i = c; i < n; ++i)
+      if (std::abs(a[i][c]) > std::abs(a[pivot][c])) pivot = i;
+    std::swap(a[c], a[pivot]), std::swap(b[c], b[pivot]);
+    for (std::size_t i = c + 1; i < n; ++i) {
+      const Exact factor = a[i][c] / a[c][c];
+      for (std::size_t k = c; k < n; ++k) a[i][k] -= factor * a[c][k];
+      b[i] -= factor * b[c];
+    }
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[i][k] * b[k];
+    b[i] /= a[i][i];
+  }
+  return b;
+}
+
+/// With a diagonal above 7 and at most four others of 1.5 at most the condition is below (8.5 + 6) / (7 - 6), so that
+/// is how much of the backward error an unknown can have, against the greatest, for A and b each.
+TEST_P(BandedSolves, agree_with_dense_elimination_in_long_double) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t rows : {1, 2, 3, 4, 5, 17, 64})
+      for (const auto& [method, diagonals] : all_methods) {
+        const BandLayout l = BandLayout::interleaved(rows, 3);
+        const auto A = random_banded<T>(31, l, diagonals, Kind::dominant);
+        const Array<T> b(random_rhs<T>(32, l, T(0)));
+        Array<T> x(l.extent());
+        BandedPlan<T>(ctx, l, diagonals, method).solve(ctx, A, b, x);
+        for (std::int64_t j = 0; j < l.batch; ++j) {
+          const auto n = static_cast<std::size_t>(rows);
+          std::vector<std::vector<Exact>> a(n, std::vector<Exact>(n));
+          std::vector<Exact> rhs(n);
+          for (std::int64_t i = 0; i < rows; ++i) {
+            rhs[static_cast<std::size_t>(i)] = exact(b.host()[place(l, i, j)]);
+            for (int k = -diagonals / 2; k <= diagonals / 2; ++k)
+              if (i + k >= 0 && i + k < rows)
+                a[static_cast<std::size_t>(i)][static_cast<std::size_t>(i + k)] =
+                    exact(A.band(k).host()[place(l, i, j)]);
+          }
+          const auto expected = solve_dense(a, rhs);
+          long double most = 0;
+          for (const Exact& one : expected) most = std::max(most, std::abs(one));
+          for (std::int64_t i = 0; i < rows; ++i)
+            ASSERT_LE(std::abs(exact(x.host()[place(l, i, j)]) - expected[static_cast<std::size_t>(i)]),
+                      2 * 14.5L * backward_bound<T>() * std::numeric_limits<real_t<T>>::epsilon() * most);
+        }
+      }
+  });
+}
+
+/// One system of NaN, one of zeros, the others as they are without them; one row of the second is named.
+TEST_P(BandedSolves, keep_systems_apart_and_name_zero_pivots) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [method, diagonals] : all_methods)
+      for (const BandLayout& l : layouts(20, 40)) {
+        const auto A = random_banded<T>(5, l, diagonals, Kind::dominant);
+        auto spoilt = random_banded<T>(5, l, diagonals, Kind::dominant);
+        spoilt.band(0).edit()[place(l, 3, 2)] = nan_of<T>();
+        for (int k = -diagonals / 2; k <= diagonals / 2; ++k)  // column 7 and row 7 are empty
+          for (const std::int64_t j : {11, 30}) {
+            spoilt.band(k).edit()[place(l, 7, j)] = T(0);
+            if (7 - k >= 0) spoilt.band(k).edit()[place(l, 7 - k, j)] = T(0);
+          }
+        const Array<T> b(random_rhs<T>(6, l, T(0)));
+        Array<T> x(l.extent()), other(l.extent());
+        BandedPlan<T> plan(ctx, l, diagonals, method);
+        plan.solve(ctx, spoilt, b, other);
+        EXPECT_EQ(plan.zero_pivot(30), 7);
+        EXPECT_EQ(plan.zero_pivot(2), std::nullopt);
+        EXPECT_EQ(plan.zero_pivot(), (BandedZeroPivot{11, 7}));
+        plan.solve(ctx, A, b, x);
+        EXPECT_EQ(plan.zero_pivot(), std::nullopt);
+        for (std::int64_t j = 0; j < l.batch; ++j)
+          for (std::int64_t i = 0; i < l.rows && j != 2 && j != 11 && j != 30; ++i)
+            ASSERT_EQ(x.host()[place(l, i, j)], other.host()[place(l, i, j)]);
+      }
+  });
+}
+
+TEST_P(BandedSolves, can_be_captured_skipped_and_repeated) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [method, diagonals] : all_methods) {
+      const BandLayout l = BandLayout::interleaved(30, 70);
+      const auto A = random_banded<T>(5, l, diagonals, Kind::dominant);
+      const Array<T> b(random_rhs<T>(6, l, T(0))), zeros(std::vector<T>(static_cast<std::size_t>(l.extent())));
+      Array<T> x(l.extent()), again(l.extent());
+      BandedPlan<T> plan(ctx, l, diagonals, method);
+      replay(ctx, [&] { plan.solve(ctx, A, b, x); });
+      BandedPlan<T>(ctx, l, diagonals, method).solve(ctx, A, b, again);
+      EXPECT_EQ(contents(x), contents(again));
+      run_skipped(ctx, [&] { plan.solve(ctx, A, zeros, x); });
+      EXPECT_EQ(contents(x), contents(again));
+    }
+  });
+}
+
+/// So many that the host wakes its threads.
+TEST_P(BandedSolves, are_the_same_in_every_run_for_any_number_of_threads) {
+  with_scalar([&]<class T>(T) {
+    for (const auto& [method, diagonals] : all_methods)
+      for (const BandLayout& l : {BandLayout::interleaved(200, 701), BandLayout::strided(200, 701)}) {
+        const auto A = random_banded<T>(5, l, diagonals, Kind::dominant);
+        const Array<T> b(random_rhs<T>(6, l, T(0)));
+        const auto solved = [&](Context ctx) {
+          Array<T> x(l.extent());
+          BandedPlan<T>(ctx, l, diagonals, method).solve(ctx, A, b, x);
+          return contents(x);
+        };
+        const auto first = solved(context());
+        EXPECT_EQ(first, solved(context()));
+        if (std::get<0>(GetParam()) != Backend::host) continue;
+        EXPECT_EQ(first, solved(Context::host(1)));
+        EXPECT_EQ(first, solved(Context::host(3)));
+      }
+  });
+}
+
+/// The vectors of the kernel catalogue: TV-GTSV-BATCH, TV-GTSV2-PIVOT and TV-GPSV.
+TEST_P(BandedSolves, have_the_results_of_the_catalogue) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto expect = [&](const BandLayout& l, std::vector<MethodAndDiagonals> methods,
+                            const std::vector<std::vector<double>>& bands, const std::vector<double>& b,
+                            const std::vector<double>& expected) {
+      for (const auto& [method, diagonals] : methods) {
+        Banded<T> A(l, diagonals);
+        for (std::size_t k = 0; k < bands.size(); ++k)
+          std::transform(bands[k].begin(), bands[k].end(), A.band(static_cast<int>(k) - diagonals / 2).edit().begin(),
+                         number<T>);
+        Array<T> x(l.extent());
+        std::transform(b.begin(), b.end(), x.edit().begin(), number<T>);
+        BandedPlan<T>(ctx, l, diagonals, method).solve(ctx, A, x, x);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          EXPECT_NEAR(0, static_cast<double>(std::abs(x.host()[i] - number<T>(expected[i]))),
+                      4 * 130 * std::numeric_limits<real_t<T>>::epsilon());
+      }
+    };
+    const std::vector<MethodAndDiagonals> three(all_methods, all_methods + 3),
+        pivoting(all_methods + 1, all_methods + 3);
+    expect(BandLayout::interleaved(4, 2), three,
+           {{0, 0, 1, -1, 1, -1, 1, -1}, {2, 4, 3, 4, 4, 4, 5, 4}, {1, -1, 1, -1, 1, -1, 0, 0}},
+           {4, -4, 10, -1, 18, 7, 23, 2}, {1, -1, 2, 0, 3, 2, 4, 1});
+    expect(BandLayout::strided(4, 2), three,
+           {{0, 1, 1, 1, 0, -1, -1, -1}, {2, 3, 4, 5, 4, 4, 4, 4}, {1, 1, 1, 0, -1, -1, -1, 0}},
+           {4, 10, 18, 23, -4, -1, 7, 2}, {1, 2, 3, 4, -1, 0, 2, 1});
+    expect(BandLayout::single(4), pivoting, {{0, 1, 1, 2}, {0, 3, 4, 5}, {2, 1, 1, 0}}, {4, 10, 18, 26}, {1, 2, 3, 4});
+    expect(BandLayout::interleaved(4, 2), {{BandedMethod::qr, 5}},
+           {{0, 0, 0, 0, 11, 25, 12, 26},
+            {0, 0, 5, 19, 6, 20, 7, 21},
+            {1, 15, 2, 16, 3, 17, 4, 18},
+            {8, 22, 9, 23, 10, 24, 0, 0},
+            {13, 27, 14, 28, 0, 0, 0, 0}},
+           {1, 5, 2, 6, 3, 7, 4, 8},
+           {-53. / 896, -5. / 4158, 0.3427734375, 304. / 1089, -29. / 224, -173. / 4158, 0.1982421875, 391. / 4356});
+  });
+}
+
+TEST_P(BandedSolves, refuse_what_does_not_fit) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto refused = [&](const BandLayout& l, int diagonals = 3, BandedMethod method = BandedMethod::qr) {
+      return complaint<InvalidArgument>([&] { BandedPlan<T>(ctx, l, diagonals, method); });
+    };
+    EXPECT_EQ(refused(BandLayout::strided(0, 2, 1)), "banded plan: 0 rows, at least 1 is needed");
+    EXPECT_EQ(refused(BandLayout::strided(4, -1)), "banded plan: a batch of -1, at least 1 is needed");
+    EXPECT_EQ(refused({4, 2, 1, 0}), "banded plan: strides 1 of rows and 0 of systems, both must be positive");
+    EXPECT_EQ(refused(BandLayout::strided(4, 2, 3)), "banded plan: systems lie 3 entries apart, at least 4 are needed");
+    EXPECT_EQ(refused(BandLayout::interleaved(4, 5, 4)),
+              "banded plan: rows lie 4 entries apart, at least 5 are needed");
+    EXPECT_EQ(
+        refused(BandLayout::strided(4, 2'000'000'000, std::int64_t{1} << 60)),
+        "banded plan: 4 rows of 2000000000 systems with strides 1 and 1152921504606846976 are more than memory has");
+    EXPECT_EQ(refused(BandLayout::single(4), 4), "banded plan: 4 diagonals, 3 or 5 are expected");
+    EXPECT_EQ(refused(BandLayout::single(4), 5, BandedMethod::lu),
+              "banded plan: lu takes three diagonals; use qr for five");
+    EXPECT_EQ(refused(BandLayout::single(4), 3, static_cast<BandedMethod>(7)), "banded plan: there is no method 7");
+
+    BandedPlan<T> plan(ctx, BandLayout::strided(4, 2), 3, BandedMethod::qr);
+    Banded<T> A(BandLayout::strided(4, 2));
+    const Array<T> b(8);
+    Array<T> x(8), short_x(7);
+    EXPECT_THROW(plan.solve(ctx, A, b, short_x), ShapeMismatch);
+    EXPECT_EQ(complaint<InvalidArgument>([&] { plan.solve(ctx, A, b, A.band(0)); }),
+              "banded plan: x and a band of the matrix must not be the same array");
+    EXPECT_EQ(complaint<InvalidArgument>([&] { plan.solve(ctx, Banded<T>(BandLayout::interleaved(4, 2)), b, x); }),
+              "banded plan: the matrices have another layout than the plan was made for");
+    EXPECT_EQ(complaint<InvalidArgument>([&] { plan.solve(ctx, Banded<T>(BandLayout::strided(4, 2), 5), b, x); }),
+              "banded plan: matrices of 5 diagonals, it was made for 3");
+    EXPECT_THROW(plan.zero_pivot(2), InvalidArgument);
+  });
+}
+
+TEST(BandedMatrix, is_made_of_csr_and_back) {
+  const Csr<double> A(3, Array<std::int32_t>{0, 2, 3, 4}, Array<std::int32_t>{0, 1, 1, 1}, Array<double>{1, 2, 3, 4});
+  const auto made = Banded<double>::from_csr(A);
+  EXPECT_EQ(contents(made.band(0)), (std::vector<double>{1, 3, 0}));
+  const Csr<double> back = made.to_csr();
+  EXPECT_EQ(contents(back.col_indices()), (std::vector<std::int32_t>{0, 1, 0, 1, 2, 1, 2}));
+  EXPECT_EQ(contents(back.values()), (std::vector<double>{1, 2, 0, 3, 0, 4, 0}));
+  const Csr<double> wide(3, Array<std::int32_t>{0, 1, 1, 1}, Array<std::int32_t>{2}, Array<double>{1});
+  EXPECT_EQ(complaint<InvalidArgument>([&] { Banded<double>::from_csr(wide); }),
+            "banded: a(0, 2) (counted from 0) lies outside of 3 diagonals");
+  EXPECT_EQ(contents(Banded<double>::from_csr(wide, 5).band(2)), (std::vector<double>{1, 0, 0}));
+  EXPECT_THROW(made.band(2), InvalidArgument);
+}
+
+TEST_P(BandedSolves, take_the_memory_that_is_planned) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [method, diagonals] : all_methods) {
+      const BandLayout l = BandLayout::interleaved(30, 700);
+      MemoryLedger ledger(ctx.on_cuda() ? MemoryTarget::cuda(0) : MemoryTarget::host(2));
+      const HeldMemory planned = BandedPlan<T>::memory(ledger, l, diagonals, method);
+      EXPECT_GE(planned.bytes(), BandedPlan<T>(ctx, l, diagonals, method).bytes());
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, BandedSolves, backends_and_scalars, param_name);
+
+}  // namespace
+}  // namespace krill::test
