@@ -84,6 +84,7 @@ void check_variants(const YamlNode& root, const std::vector<NamedPart>& variants
 
 /// The case that a matrix file stands for.
 YamlNode case_of_matrix(const std::string& path) {
+  require_text_name(path);
   const SourcePlace place{path, 0, 0};
   YamlNode root = section("matrix", section("file", word(path, place)));
   for (const char* name : {"solver", "preconditioner", "ordering", "scaling"})

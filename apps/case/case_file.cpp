@@ -29,13 +29,19 @@ const std::vector<Key>& keys_to_merge() {
   return keys;
 }
 
-/// Replaces every ${NAME} in `text`, and returns what is wrong with it.
-std::string fill_in(std::string& text) {
+/// Replaces every ${NAME} in `text`, and returns what is wrong with it. $${ stands for ${ itself.
+std::string fill_in(std::string& text, bool environment) {
   std::string filled;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = std::min(text.find("${", at), text.size());
     filled += text.substr(at, begin - at);
     if (begin == text.size()) break;
+    if (filled.ends_with('$')) {
+      filled += '{';
+      at = begin + 2;
+      continue;
+    }
+    if (!environment) return "environment variables are filled in with the option --env only";
     const std::size_t end = text.find('}', begin);
     const std::string name = text.substr(begin + 2, end == std::string::npos ? end : end - begin - 2);
     if (end == std::string::npos || name.empty()) return "expected a name and a } behind ${, as in ${HOME}";
@@ -73,8 +79,7 @@ class Reader {
 
   void fill_in_values(YamlNode& node) {
     if (node.text.find("${") != std::string::npos) {
-      const std::string problem =
-          environment_ ? fill_in(node.text) : "environment variables are filled in with the option --env only";
+      const std::string problem = fill_in(node.text, environment_);
       if (!problem.empty()) refuse(node, fmt::format("{}: {}", in_quotes(node.text), problem));
     }
     for (YamlNode& item : node.items) fill_in_values(item);

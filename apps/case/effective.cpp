@@ -53,6 +53,11 @@ std::string yaml_scalar(const Json& value) {
   return value.dump();
 }
 
+std::string without_variables(std::string text) {
+  for (std::size_t at = 0; (at = text.find("${", at)) != std::string::npos; at += 3) text.insert(at, "$");
+  return text;
+}
+
 std::string ToJson::absolute(const std::string& path) {
   return std::filesystem::absolute(path).lexically_normal().string();
 }
@@ -62,9 +67,20 @@ Json effective_json(const Case& c) {
   return ToJson::dump(copy);
 }
 
+Json written_case(const Case& c) {
+  const auto write_out = [](const auto& self, Json& json) -> void {
+    if (json.is_string()) json = without_variables(json.get<std::string>());
+    if (json.is_object())
+      for (auto& [name, value] : json.items()) self(self, value);
+  };
+  Json json = effective_json(c);
+  write_out(write_out, json);
+  return json;
+}
+
 std::string effective_yaml(const Case& c) {
   std::string yaml;
-  append_yaml(yaml, effective_json(c), "");
+  append_yaml(yaml, written_case(c), "");
   return yaml;
 }
 

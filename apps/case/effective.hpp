@@ -9,9 +9,14 @@
 namespace krill::apps {
 
 nlohmann::ordered_json effective_json(const Case&);
+/// The same as a file with a case has it: $${ for ${.
+nlohmann::ordered_json written_case(const Case&);
 std::string effective_yaml(const Case&);
 
 /// One number, word or truth value as YAML, quoted only where it must be.
 std::string yaml_scalar(const nlohmann::ordered_json&);
+
+/// The text with $${ for ${, so that reading a case gives it back as it is.
+std::string without_variables(std::string text);
 
 }  // namespace krill::apps

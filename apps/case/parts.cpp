@@ -26,6 +26,7 @@ YamlNode merged_variant(const YamlNode& under, const YamlNode& over, const Key& 
 }
 
 constexpr double max_variants = 5000;
+constexpr std::size_t max_name_bytes = 200;
 
 void refuse(const YamlNode& node, std::string message, std::vector<Diagnostic>& found) {
   found.push_back({node.place.source, node.place.line, node.place.column, std::move(message)});
@@ -145,9 +146,20 @@ bool names_matrix(const std::string& path) {
   return !extension.empty() && extension != ".yaml" && extension != ".yml" && extension != ".json";
 }
 
+void require_text_name(const std::string& path) {
+  if (text_length(path) != path.size())
+    throw InvalidArgument(
+        fmt::format("{}: the name of the file is not UTF-8 text, which cases and reports are; give "
+                    "it another name, or a link",
+                    in_quotes(path)));
+}
+
 std::string name_of_matrix(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
-  const std::string stem = name.substr(0, name.find('.'));
+  std::string stem = name.substr(0, std::min<std::size_t>(name.find('.'), max_name_bytes));
+  stem.resize(text_length(stem));  // a cut through a letter, or what is no text
+  std::ranges::replace_if(
+      stem, [](char c) { return (c >= 0 && c < ' ') || c == '$'; }, '_');
   return stem.empty() ? "matrix" : stem;
 }
 

@@ -32,7 +32,9 @@ void apply_case_setting(YamlNode& root, const std::string& setting, const std::s
 
 /// Whether a file is taken for a matrix: its name has an extension, and none of .yaml, .yml, .json.
 bool names_matrix(const std::string& path);
-/// "thermal" of "data/thermal.mtx.gz".
+/// Raises InvalidArgument for the name of a file that no case and no report can hold, as it is no UTF-8 text.
+void require_text_name(const std::string& path);
+/// "thermal" of "data/thermal.mtx.gz", with _ for what cannot stand in the name of a case.
 std::string name_of_matrix(const std::string& path);
 
 /// A part of a case that is put over another one. Without a name, `name` is empty.

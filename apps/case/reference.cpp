@@ -141,7 +141,8 @@ solver: pcg
 - Names of files start at the folder of the case; those in `--set` at the current folder.
 - `include: base.yaml` puts this case over another one: sections are merged key by key, and a section that gets another
   type keeps the keys that the new type has, too. Anchors, aliases and merge keys (`<<`) work inside of one file.
-- With `--env`, `${NAME}` in a value stands for what the environment says; without it, it is an error.
+- With `--env`, `${NAME}` in a value stands for what the environment says; without it, it is an error. `$${`
+  stands for `${` itself.
 - `krill schema` prints the JSON Schema for [editors](editors.md), `krill explain KEY` what stands here.
 
 A case with more in it:

@@ -257,6 +257,10 @@ void apply_setting(YamlNode& root, const std::string& setting, const std::string
   const auto equals = setting.find('=');
   if (equals == std::string::npos || equals == 0 || setting[equals - 1] == '.')
     return refuse("expected key=value, such as solver.stop.relative=1e-10 or nx=64");
+  if (std::cmp_greater(std::count(setting.begin(), setting.begin() + static_cast<std::ptrdiff_t>(equals), '.'),
+                       max_depth))
+    return found.push_back({setting.size() > source.size() ? source : "--set", 0, 0,
+                            fmt::format("the path has more than {} words", max_depth)});
 
   std::vector<Diagnostic> found_in_value;
   YamlNode value = read_yaml(setting.substr(equals + 1), source, found_in_value);

@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <new>
 #include <sstream>
+#include <system_error>
 
 #include "apps/case/suggest.hpp"
 #include "apps/commands/command_options.hpp"
 #include "apps/support/exit_code.hpp"
 #include "sparse/core/config.hpp"
 #include "sparse/core/error.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill::apps {
 namespace {
@@ -100,6 +102,10 @@ int run_command_line(int argc, const char* const* argv) {
     return report(error.what(), bad_environment);
   } catch (const CudaError& error) {
     return report(error.what(), bad_environment);
+  } catch (const WriteError& error) {
+    return report(error.what(), bad_environment);
+  } catch (const std::system_error& error) {
+    return report(fmt::format("no thread can be started: {}", error.code().message()), bad_environment);
   } catch (const std::bad_alloc&) {
     return report("out of memory on the host", bad_environment);
   } catch (const std::exception& error) {

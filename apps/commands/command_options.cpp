@@ -1,5 +1,6 @@
 #include "apps/commands/command_options.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include "apps/bench/bench.hpp"
@@ -24,6 +25,14 @@ std::pair<CLI::App*, std::shared_ptr<Command>> add_command(CLI::App& program, Ac
   app->callback([&action, command, run] { action = [command, run] { return run(*command); }; });
   return {app, command};
 }
+
+/// Ranges let nan pass, as no comparison holds for it.
+const CLI::Validator finite_number(
+    [](const std::string& text) -> std::string {
+      double value = 0;
+      return CLI::detail::lexical_cast(text, value) && std::isfinite(value) ? "" : text + " is not a finite number";
+    },
+    "");
 
 void add_backend(CLI::App& app, std::string& backend, const char* meaning) {
   app.add_option("--backend", backend, meaning)
@@ -108,7 +117,8 @@ void add_evaluate(CLI::App& program, Action& action) {
       ->check(CLI::IsMember({"none", "quick", "standard", "thorough"}).description(""));
   app->add_option("--budget", command->input.budget, "Seconds for all of it; what has not begun by then is not run")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber.description(""));
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(finite_number);
   add_changes(*app, command->input);
   app->add_option("--out", command->out, "Folder for the results; default: out/<name>")->type_name("DIR");
   app->add_flag("--fresh", command->fresh, "Measure again what was finished before");
@@ -260,7 +270,8 @@ void add_suite_options(CLI::App& app, suite::SuiteCommand& command) {
   add_backend(app, command.backend, "Where to run, in place of what the cases say");
   app.add_option("--time-limit", command.time_limit, "For one case; default: 300")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber.description(""));
+      ->check(CLI::PositiveNumber.description(""))
+      ->check(finite_number);
   app.add_flag("--quiet", command.quiet, "Print nothing but errors");
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -168,6 +169,8 @@ class SolveProgram {
   void write_report(const OutputFolder& folder) {
     record_.timings.total = clock_.milliseconds();
     record_.peak_host_bytes = peak_host_bytes();
+    if (!record_.on_cuda)  // memory that no page was written of yet is no part of what the system counts
+      record_.peak_host_bytes = std::max(record_.peak_host_bytes, record_.memory_peak_bytes);
     folder.write_report(record_);
   }
 

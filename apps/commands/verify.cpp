@@ -71,11 +71,7 @@ class VerifyProgram {
   }
 
   void make_folder() const {
-    std::error_code error;
-    std::filesystem::create_directories(folder_, error);
-    if (error)
-      throw Error(fmt::format("{}: the output folder cannot be made: {}; choose another one with --out", folder_,
-                              error.message()));
+    make_output_folder(folder_);
     const AtomicFile probe(std::filesystem::path(folder_) / "verification.json");  // gone again without a trace
   }
 

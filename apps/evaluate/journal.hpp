@@ -4,13 +4,13 @@
 #include <string>
 
 #include "apps/evaluate/outcome.hpp"
-#include "sparse/core/error.hpp"
+#include "sparse/io/atomic_file.hpp"
 
 namespace krill::apps::evaluate {
 
 /// The disk does not take what was measured.
-struct JournalError : Error {
-  using Error::Error;
+struct JournalError : WriteError {
+  using WriteError::WriteError;
 };
 
 /// evaluation.jsonl in the folder of a sweep: {"key": ..., "outcome": ...}, a line for each variant that was finished,

@@ -84,6 +84,7 @@ void Sweep::read(const SweepInput& input, std::vector<Diagnostic>& found) {
   options_.name = default_name(input.path);
   const bool looks_like_yaml = input.path.ends_with(".yaml") || input.path.ends_with(".yml");
   if (!looks_like_yaml) {
+    require_text_name(input.path);
     options_.name = name_of_matrix(input.path);
     root = section("case", section("matrix", section("file", word(input.path, {input.path, 0, 0}))));
     for (const auto& one : input.overrides) apply_case_setting(*root.find("case"), one, "--set " + one, found);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "apps/case/parts.hpp"
 #include "apps/inspect/inspection.hpp"
 #include "apps/support/print.hpp"
 #include "sparse/io/atomic_file.hpp"
@@ -33,11 +34,7 @@ Inspection look_at(const InspectCommand& command) {
 /// inspection.json, spy.svg, rows.svg and, where the matrix can be solved with, suggested.yaml.
 void write_files(const Inspection& found, const std::string& out) {
   const std::filesystem::path folder(out);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw Error(
-        fmt::format("{}: the output folder cannot be made: {}; choose another one with --out", out, error.message()));
+  make_output_folder(folder);
   const std::string name = std::filesystem::path(found.path).filename().string();
   atomic_write(folder / "inspection.json",
                inspection_json(found).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
@@ -51,6 +48,7 @@ void write_files(const Inspection& found, const std::string& out) {
 }  // namespace
 
 int run_inspect(const InspectCommand& command) {
+  require_text_name(command.matrix);
   const bool complex = peek_matrix(command.matrix).field == Field::complex;
   const Inspection found = complex ? look_at<std::complex<double>>(command) : look_at<double>(command);
   if (!command.out.empty()) write_files(found, command.out);

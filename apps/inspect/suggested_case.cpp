@@ -4,6 +4,7 @@
 
 #include "apps/case/effective.hpp"
 #include "apps/case/fill.hpp"
+#include "apps/case/parts.hpp"
 #include "apps/case/reference.hpp"
 #include "apps/inspect/inspection.hpp"
 
@@ -43,14 +44,12 @@ bool Inspection::can_be_solved() const {
 
 std::string suggested_case(const Inspection& i, const std::string& matrix) {
   Choice choice = i.choice;
-  std::string name = std::filesystem::path(i.path).filename().string();
-  name = name.substr(0, name.find('.'));
   std::string text = comment(
       fmt::format("What the rules of `krill inspect` suggest for {} on {}. Run it as it stands: krill "
                   "solve suggested.yaml",
                   std::filesystem::path(i.path).filename().string(), i.for_cuda ? "a CUDA device" : "the host"));
-  if (!name.empty()) text += fmt::format("name: {}\n", yaml_scalar(name));
-  text += fmt::format("matrix: {{file: {}}}\n", yaml_scalar(matrix));
+  text += fmt::format("name: {}\n", yaml_scalar(name_of_matrix(i.path)));
+  text += fmt::format("matrix: {{file: {}}}\n", yaml_scalar(without_variables(matrix)));
   text += i.rhs_name.empty() ? "rhs: {type: ones}\n" : "rhs: {type: file}  # the one that came with the matrix\n";
   text += fmt::format("backend: {}\n", i.for_cuda ? "cuda" : "host");
   const auto section = [&](const std::string& key, const std::string& options) {

@@ -47,11 +47,7 @@ std::string residuals_csv(const SolveReport& report) {
 }
 
 OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
-  std::error_code error;
-  std::filesystem::create_directories(path_, error);
-  if (error)
-    throw Error(
-        fmt::format("{}: the output folder cannot be made: {}; choose another one with --out", path_, error.message()));
+  make_output_folder(path_);
   const AtomicFile probe(std::filesystem::path(path_) / report_name);  // gone again without a trace
 }
 

@@ -182,7 +182,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["files"] = record.files;
   json["started_at"] = record.started_at;
   json["versions"] = versions_json();
-  json["case"] = effective_json(record.settings);
+  json["case"] = written_case(record.settings);
   return json;
 }
 

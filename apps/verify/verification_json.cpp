@@ -100,7 +100,7 @@ Json verification_json(const VerifyResult& v) {
                                  {"host_history", c.host},
                                  {"textbook_history", c.textbook}});
   json["precision"] = precision_names[static_cast<std::size_t>(v.precision)];
-  json["case"] = effective_json(*v.settings);
+  json["case"] = written_case(*v.settings);
   return json;
 }
 

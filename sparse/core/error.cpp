@@ -18,8 +18,9 @@ ParseError::ParseError(std::string file_, std::int64_t line_, std::int64_t colum
     : Error(place(file_, line_, column_) + ": " + message), file(std::move(file_)), line(line_), column(column_) {}
 
 OutOfMemory::OutOfMemory(std::string_view what, std::size_t asked_, std::size_t free_, int device)
-    : Error(fmt::format("{} needs {} ({} bytes), {} are free on {}", what, human_bytes(asked_), asked_,
-                        human_bytes(free_), device < 0 ? "the host" : fmt::format("CUDA device {}", device))),
+    : Error(fmt::format("{} needs {} ({} bytes), {} on {}", what, human_bytes(asked_), asked_,
+                        free_ > 0 ? human_bytes(free_) + " are free" : "more than is free",
+                        device < 0 ? "the host" : fmt::format("CUDA device {}", device))),
       asked(asked_),
       free(free_) {}
 

@@ -83,8 +83,23 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail(const char* action, int error_number) {
-  throw Error(fmt::format("{}: the file cannot be {}: {}\n  {}", target_.string(), action,
-                          std::generic_category().message(error_number), remedy(error_number)));
+  const std::string text = fmt::format("{}: the file cannot be {}: {}\n  {}", target_.string(), action,
+                                       std::generic_category().message(error_number), remedy(error_number));
+  const bool wrong_name = error_number == ENOENT || error_number == ENOTDIR || error_number == EISDIR;
+  if (wrong_name) throw Error(text);
+  throw WriteError(text);
+}
+
+void make_output_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error) return;
+  const std::string text = fmt::format("{}: the output folder cannot be made: {}; choose another one with --out",
+                                       folder.string(), error.message());
+  const bool wrong_name = error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||
+                          error == std::errc::file_exists || error == std::errc::filename_too_long;
+  if (wrong_name) throw Error(text);
+  throw WriteError(text);
 }
 
 void atomic_write(const fs::path& target, std::string_view text) {

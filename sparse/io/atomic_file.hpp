@@ -4,7 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "sparse/core/error.hpp"
+
 namespace krill {
+
+/// A disk that takes no more, or a folder that must not be written: what is wrong is not what was asked for.
+struct WriteError : Error {
+  using Error::Error;
+};
 
 /// A file that is written under a temporary name in the target's folder and takes its place by commit(). Without
 /// commit() the temporary is removed and the target stays as it was. A target that is a device or a pipe is written
@@ -26,6 +33,9 @@ class AtomicFile {
   std::filesystem::path target_, temporary_;  // temporary_ is empty where the target is written directly
   int descriptor_ = -1;
 };
+
+/// Makes a folder for outputs, with those above it. Raises Error that names folder and reason.
+void make_output_folder(const std::filesystem::path&);
 
 /// Writes the whole text, or raises Error and leaves everything as it was.
 void atomic_write(const std::filesystem::path& target, std::string_view text);

@@ -312,7 +312,7 @@ TEST_F(Evaluate, a_read_only_folder_is_refused) {
   std::filesystem::permissions(folder_ / "closed",
                                std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   const auto outcome = krill("evaluate sweep.yaml --out closed");
-  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.code, 3);
   EXPECT_TRUE(contains(outcome.err, "a folder that you may write to")) << outcome.err;
 }
 

@@ -78,7 +78,7 @@ TEST_F(Usage, mistakes_are_named_with_a_proposal) {
 TEST_F(Usage, a_full_standard_output_is_an_error) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   const int status = std::system(("'" + program_ + "' schema >/dev/full 2>/dev/null").c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
 }
 
 TEST_F(Usage, openmp_waits_passively_unless_the_user_says_otherwise) {

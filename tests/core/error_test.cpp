@@ -30,6 +30,8 @@ TEST(Errors, carry_the_bytes_asked_and_free) {
   const OutOfMemory error("pcg p", std::size_t{3} << 30, 1024, 0);
   EXPECT_STREQ(error.what(), "pcg p needs 3.00 GiB (3221225472 bytes), 1.00 KiB are free on CUDA device 0");
   EXPECT_EQ(error.asked, std::size_t{3} << 30);
+  EXPECT_STREQ(OutOfMemory("pcg p", 2048, 0).what(), "pcg p needs 2.00 KiB (2048 bytes), more than is free on the host")
+      << "what is free is not known where the system refused";
 }
 
 }  // namespace
