@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <sstream>
 #include <system_error>
@@ -103,6 +104,8 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const CudaError& error) {
     return report(error.what(), bad_environment);
   } catch (const WriteError& error) {
+    return report(error.what(), bad_environment);
+  } catch (const std::filesystem::filesystem_error& error) {
     return report(error.what(), bad_environment);
   } catch (const std::system_error& error) {
     return report(fmt::format("no thread can be started: {}", error.code().message()), bad_environment);
