@@ -17,7 +17,7 @@ Current::~Current() = default;
 int count() { return 0; }
 std::string absence() {
   return "no CUDA device: this build has no CUDA; install the CUDA Toolkit 13.0 or later and build again with "
-         "-DKRILL_CUDA=ON, or use the host backend";
+         "`cmake --preset release -DKRILL_CUDA=ON`, or use the host backend";
 }
 MemoryUse memory_use(int) { return {}; }
 void restart_peak(int) {}
