@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sparse/banded/elimination.hpp"
+#include "sparse/banded/partition.hpp"
 #include "sparse/banded/work.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/made_for.hpp"
@@ -23,22 +23,31 @@ void require_known(const BandLayout& layout, int diagonals, BandedMethod method)
           fmt::format("banded plan: {} takes three diagonals; use qr for five", banded_method_names[number]));
 }
 
+/// On CUDA systems of three diagonals are divided among threads, of five not.
+bool partitioned(bool on_cuda, int diagonals) { return on_cuda && diagonals == 3; }
+
+template <class T>
+std::int64_t workspace_entries(bool on_cuda, const BandLayout& layout, int diagonals, BandedMethod method) {
+  return partitioned(on_cuda, diagonals) ? partition_work(make_partition(layout, sizeof(T)), layout.batch)
+                                         : layout.unknowns() * entries_above(diagonals, method);
+}
+
 }  // namespace
 
 template <class T>
 BandedPlan<T>::BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method)
     : layout_(layout), diagonals_(diagonals), method_(method), on_cuda_(ctx.on_cuda()) {
   require_known(layout, diagonals, method);
-  rows_above_ = Array<T>(layout.unknowns() * entries_above(diagonals, method), "rows above the diagonal");
+  workspace_ = Array<T>(workspace_entries<T>(on_cuda_, layout, diagonals, method), "workspace of a banded solve");
   zero_rows_ = Array<std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(layout.batch), no_row),
                                    "rows of zero pivots");
-  ctx.dispatch([&](const auto& where) { rows_above_.write(where), zero_rows_.update(where); });
+  ctx.dispatch([&](const auto& where) { workspace_.write(where), zero_rows_.update(where); });
 }
 
 template <class T>
 HeldMemory BandedPlan<T>::memory(MemoryLedger& ledger, const BandLayout& layout, int diagonals, BandedMethod method) {
   require_known(layout, diagonals, method);
-  HeldMemory kept = ledger.hold<T>(layout.unknowns() * entries_above(diagonals, method));
+  HeldMemory kept = ledger.hold<T>(workspace_entries<T>(ledger.on_cuda(), layout, diagonals, method));
   kept += ledger.hold<std::int32_t>(layout.batch);
   return kept;
 }
@@ -62,9 +71,14 @@ void BandedPlan<T>::solve(Context& ctx, const Banded<T>& A, const Array<T>& b, A
     const auto a = A.view(where);
     const auto* from = b.read(where);
     auto* to = &b == &x || layout_.padded() ? x.update(where) : x.write(where);
-    run_banded(
-        where, diagonals_, method_,
-        BandedSolve<kernel_t<T>>{a, from, to, layout_.compact(), rows_above_.write(where), zero_rows_.update(where)});
+    auto* const workspace = workspace_.write(where);
+    auto* const zero_rows = zero_rows_.update(where);
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
+      if (partitioned(true, diagonals_))
+        return run_partitioned(where, make_partition(layout_, sizeof(T)), method_,
+                               PartitionedSolve<kernel_t<T>>{a, layout_, from, to, workspace, zero_rows});
+    run_banded(where, diagonals_, method_,
+               BandedSolve<kernel_t<T>>{a, from, to, layout_.compact(), workspace, zero_rows});
   });
 }
 

@@ -38,7 +38,7 @@ class BandedPlan {
   const BandLayout& layout() const { return layout_; }
   int diagonals() const { return diagonals_; }
   BandedMethod method() const { return method_; }
-  std::size_t bytes() const { return detail::bytes_of(rows_above_, zero_rows_); }
+  std::size_t bytes() const { return detail::bytes_of(workspace_, zero_rows_); }
   Work work() const;
 
   /// A_j x_j = b_j for every system; b and x lie as the bands do and may be the same array, but no band of A. A and
@@ -57,7 +57,7 @@ class BandedPlan {
   int diagonals_;
   BandedMethod method_;
   bool on_cuda_;
-  Array<T> rows_above_;  // of the triangular factor, beside its diagonal
+  Array<T> workspace_;
   Array<std::int32_t> zero_rows_;
 };
 
