@@ -87,7 +87,7 @@ YamlNode case_of_matrix(const std::string& path) {
   require_text_name(path);
   const SourcePlace place{path, 0, 0};
   YamlNode root = section("matrix", section("file", word(path, place)));
-  for (const char* name : {"solver", "preconditioner", "ordering", "scaling"})
+  for (const char* name : {"solver", "preconditioner", "ordering", "scaling", "matching"})
     root.entries.push_back({word(name, place), section("type", word("auto", place))});
   return root;
 }

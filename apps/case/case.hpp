@@ -158,7 +158,7 @@ void describe(Fields& fields, OutputOptions& o) {
 /// What a solve does with the system, as the library takes it, and what a case says beside: where the system comes
 /// from, where it is solved, what is written. A case that leaves a part of the method open leaves it out.
 struct Case : SolveOptions {
-  Case() : SolveOptions{PcgOptions{}, NoPreconditioner{}, NaturalOrdering{}, NoScaling{}} {}
+  Case() : SolveOptions{PcgOptions{}, NoPreconditioner{}, NaturalOrdering{}, NoScaling{}, NoMatching{}} {}
 
   std::string name;
   MatrixSource matrix;
@@ -187,6 +187,9 @@ void describe(Fields& fields, Case& o) {
   fields.section("layout", o.layout, "sizes that some formats want to know");
   fields.choice("assume", o.assume, assume_names,
                 "spd: pcg takes the matrix as Hermitian positive definite although its entries do not show it");
+  fields.variant("matching", "type", o.matching, Need::optional,
+                 "whether rows are permuted, and the system scaled, so that the diagonal is large; files keep the rows "
+                 "of the matrix, and whether the solve has converged is judged by it");
   fields.variant("scaling", "type", o.scaling, Need::optional,
                  "factors of rows and columns; whether the solve has converged is judged without them");
   fields.variant("ordering", "type", o.ordering, Need::optional,

@@ -110,6 +110,7 @@ class SolveProgram {
                            : m.symmetric ? "complex symmetric"
                                          : "nonsymmetric",
                            record_.timings.read + record_.timings.convert));
+    if (const std::string& what = record_.singularity.what; !what.empty()) voice_.say(fmt::format("  {}\n", what));
     for (const auto& [key, why] : record_.choices) voice_.say(fmt::format("  {}: auto is {}\n", key, why));
   }
 

@@ -16,6 +16,7 @@ int complexity(const Case& c) {
   int sum = 4 * static_cast<int>(c.preconditioner.index());
   if (c.ordering.index() > 0) sum += 2;
   if (c.scaling.index() > 0) sum += 2;
+  if (c.matching.index() > 0) sum += 2;
   if (c.format != Format::automatic) sum += 1;
   if (std::holds_alternative<GmresOptions>(c.solver)) sum += 1;
   return sum;

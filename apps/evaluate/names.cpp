@@ -116,7 +116,8 @@ std::string Names::method(const Case& settings) const {
                      type(json, "preconditioner") + options(json.at("preconditioner"), "preconditioner");
   if (type(json, "ordering") != "none") text += ", " + type(json, "ordering") + " order";
   if (type(json, "scaling") != "none") text += ", " + type(json, "scaling") + " scaling";
-  join(text, others(json, {"solver", "preconditioner", "ordering", "scaling"}), ", ");
+  if (type(json, "matching") != "none") text += ", " + type(json, "matching") + " matching";
+  join(text, others(json, {"solver", "preconditioner", "ordering", "scaling", "matching"}), ", ");
   return text;
 }
 

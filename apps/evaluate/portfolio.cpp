@@ -102,18 +102,41 @@ std::string section(std::string_view type, std::string_view settings) {
   return fmt::format("{{type: {}{}{}}}", type, settings.empty() ? "" : ", ", settings);
 }
 
+/// A trial of one type of preconditioners.
 struct PortfolioEntry {
-  Portfolio min;
-  SystemKind kind;
-  std::string text;
+  Trial trial;
+  std::string_view preconditioner;
+
+  bool is_for(SystemKind kind) const {
+    if (kind == SystemKind::no_diagonal) return trial.way.kind == SystemKind::general && divides_by_nothing();
+    const bool definite = kind == SystemKind::definite || kind == SystemKind::negative_definite;
+    // what scales in another way leaves the sign
+    if (kind == SystemKind::negative_definite && trial.rest.starts_with("scaling")) return false;
+    return definite == (trial.way.kind == SystemKind::definite);
+  }
+  /// Where little is left, all levels have it.
+  Portfolio min(SystemKind kind) const { return kind == SystemKind::no_diagonal ? quick : trial.min; }
+  std::string text(SystemKind kind) const {
+    std::string settings(trial.settings), rest(trial.rest);
+    const auto add = [](std::string& keys, std::string_view more) {
+      keys += (keys.empty() ? "" : ", ") + std::string(more);
+    };
+    if (kind == SystemKind::weak_diagonal) {
+      add(rest, "matching: {type: product}");
+      if (preconditioner == Ilu0Options::type) add(settings, "shift: {type: nonzero}");
+    }
+    if (kind == SystemKind::negative_definite) add(rest, "scaling: {type: negative}");
+    return fmt::format("{{solver: {}, preconditioner: {}{}{}}}", section(trial.way.solver, trial.way.settings),
+                       section(preconditioner, settings), rest.empty() ? "" : ", ", rest);
+  }
+
+ private:
+  bool divides_by_nothing() const { return preconditioner == NoPreconditioner::type; }
 };
 template <class Options>
 std::vector<PortfolioEntry> entries_of() {
   std::vector<PortfolioEntry> entries;
-  for (const Trial& t : trials(TrialsOf<Options>()))
-    entries.push_back({t.min, t.way.kind,
-                       fmt::format("{{solver: {}, preconditioner: {}{}{}}}", section(t.way.solver, t.way.settings),
-                                   section(Options::type, t.settings), t.rest.empty() ? "" : ", ", t.rest)});
+  for (const Trial& trial : trials(TrialsOf<Options>())) entries.push_back({trial, Options::type});
   return entries;
 }
 
@@ -130,7 +153,10 @@ std::vector<PortfolioEntry> all_entries(std::type_identity<std::variant<Options.
 SystemKind system_kind(const MatrixProperties& m, Assume assume) {
   if (assume == Assume::spd) return SystemKind::definite;
   const double rounding = std::sqrt(std::numeric_limits<double>::epsilon());  // what a pcg solve lets pass, too
-  return may_be_positive_definite(m, rounding) ? SystemKind::definite : SystemKind::general;
+  if (may_be_positive_definite(m, rounding)) return SystemKind::definite;
+  if (may_be_negative_definite(m, rounding)) return SystemKind::negative_definite;
+  if (std::holds_alternative<GreatestProduct>(choose(m, false).method.matching)) return SystemKind::weak_diagonal;
+  return m.missing_diagonal + m.zero_diagonal > 0 ? SystemKind::no_diagonal : SystemKind::general;
 }
 
 std::vector<std::string> portfolio(Portfolio level, SystemKind kind) {
@@ -139,7 +165,7 @@ std::vector<std::string> portfolio(Portfolio level, SystemKind kind) {
   const std::vector<PortfolioEntry> entries = all_entries(std::type_identity<PreconditionerOptions>());
   for (const Portfolio now : {quick, standard, thorough})
     for (const PortfolioEntry& entry : entries)
-      if (entry.min == now && now <= level && entry.kind == kind) texts.push_back(entry.text);
+      if (entry.min(kind) == now && now <= level && entry.is_for(kind)) texts.push_back(entry.text(kind));
   return texts;
 }
 

@@ -14,12 +14,13 @@ enum class Portfolio { automatic, none, quick, standard, thorough };
 inline constexpr std::array<std::string_view, 5> portfolio_names{"auto", "none", "quick", "standard", "thorough"};
 
 /// definite: conjugate gradients may work, for the matrix is Hermitian (to rounding), its diagonal is positive and
-/// nothing proves that it is indefinite.
-enum class SystemKind { definite, general };
+/// nothing proves that it is indefinite. negative_definite: the same of -A. weak_diagonal: rows want to be matched to
+/// columns, by the rules of `auto`. no_diagonal: it has zeros, and rows cannot be matched.
+enum class SystemKind { definite, negative_definite, general, weak_diagonal, no_diagonal };
 SystemKind system_kind(const MatrixProperties&, Assume);
 
-/// Parts of cases in YAML's flow style that name solver, preconditioner, ordering and scaling, the most promising
-/// first. Each level begins with the one below. Empty for `none`.
+/// Parts of cases in YAML's flow style that name solver, preconditioner, ordering, scaling and matching, the most
+/// promising first. Each level begins with the one below. Empty for `none`.
 std::vector<std::string> portfolio(Portfolio, SystemKind);
 
 }  // namespace krill::apps::evaluate

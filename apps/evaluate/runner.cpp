@@ -85,7 +85,7 @@ std::optional<Outcome> Runner::prepare(const Case& settings) {
   } else if (const Json& answer = std::get<Json>(got); answer.contains("outcome")) {
     failed = outcome_from(answer.at("outcome"));
   } else {
-    kind_ = answer.at("kind") == "definite" ? SystemKind::definite : SystemKind::general;
+    kind_ = answer.at("kind").get<SystemKind>();
     if (const std::string device = answer.at("device"); !device.empty()) device_ = device;
     matrix_ = answer.at("loaded");
   }

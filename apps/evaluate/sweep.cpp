@@ -28,7 +28,7 @@ void refuse(const YamlNode& node, std::string message, std::vector<Diagnostic>& 
   found.push_back({node.place.source, node.place.line, node.place.column, std::move(message)});
 }
 
-constexpr std::string_view chosen_by_portfolios[] = {"solver", "preconditioner", "ordering", "scaling"};
+constexpr std::string_view chosen_by_portfolios[] = {"solver", "preconditioner", "ordering", "scaling", "matching"};
 bool is_chosen_by_portfolios(const std::string& key) {
   return std::ranges::find(chosen_by_portfolios, key) != std::end(chosen_by_portfolios);
 }
@@ -164,7 +164,8 @@ void Sweep::check_points(std::vector<Diagnostic>& found) {
     const YamlNode* assume = points_[point].find("assume");
     const bool vouched = assume && assume->text == "spd";
     std::vector<Variant> all = runs(point, portfolio(options_.portfolio, SystemKind::definite), found);
-    if (!vouched) runs(point, portfolio(options_.portfolio, SystemKind::general), found);
+    for (const SystemKind kind : {SystemKind::negative_definite, SystemKind::general, SystemKind::weak_diagonal})
+      if (!vouched) runs(point, portfolio(options_.portfolio, kind), found);
     if (!all.empty()) samples_.push_back(std::move(all.front().settings));
   }
 }

@@ -35,7 +35,7 @@ void describe(Fields& fields, SweepOptions& o) {
               "parts of cases, each of which is put over the shared case");
   fields.choice("portfolio", o.portfolio, portfolio_names,
                 "variants that suit the matrix; auto: standard where neither variants nor the grid choose a solver, "
-                "preconditioner, ordering or scaling, else none");
+                "preconditioner, ordering, scaling or matching, else none");
   fields.value("budget", o.budget, at_least_zero,
                "seconds for the whole sweep; what has not begun by then is not run; 0: no limit");
   fields.value("time_limit", o.time_limit, above_zero, "seconds for one set-up and solve");

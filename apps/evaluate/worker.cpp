@@ -82,8 +82,8 @@ class Bench {
     Json json{{"source", source_.origin.name}, {"checksum", source_.origin.checksum}};
     json.update(matrix_json(source_.properties));
     json["read_ms"] = timings_.read + timings_.convert;
-    const bool definite = system_kind(source_.properties, settings.assume) == SystemKind::definite;
-    return {{"loaded", std::move(json)}, {"kind", definite ? "definite" : "general"}, {"device", device_}};
+    const SystemKind kind = system_kind(source_.properties, settings.assume);
+    return {{"loaded", std::move(json)}, {"kind", kind}, {"device", device_}};
   }
 
   /// A run that warms up, then measured ones. The workspace is the variant's own: it counts as its memory.

@@ -84,10 +84,11 @@ class Diagnosis {
           fmt::format("{} without an entry, {}", counted(m_.empty_rows, "row", "rows"),
                       counted(m_.empty_cols, "column", "columns")),
           {}, "the matrix is singular: no b but special ones has a solution", "take the unknowns out of the system");
-    if (s_.rank && s_.rank->rank < m_.rows)
-      add(Severity::error, "structurally_singular", fmt::format("structural rank {} of {}", s_.rank->rank, m_.rows),
-          s_.rank->first_row, "some rows share too few columns, so the matrix is singular whatever its values are",
-          "look for equations that are there twice or miss an unknown, the one of that row first");
+    if (m_.structure && m_.structure->rank < m_.rows)
+      add(Severity::error, "structurally_singular",
+          fmt::format("structural rank {} of {}", m_.structure->rank, m_.rows), m_.structure->vertical.rows.front(),
+          deficiency_text(*m_.structure) + ", so the matrix is singular whatever its values are",
+          "look for equations that are there twice or miss an unknown, those of these rows first");
     if (m_.nnz > 0 && m_.null_rows == m_.rows)
       add(Severity::warning, "null_vector_of_ones", "every row adds up to 0: A 1 = 0", {},
           "the matrix is singular; there is a solution only for some b, for symmetric A those that add up to 0",
@@ -101,24 +102,29 @@ class Diagnosis {
           fmt::format("{} without a diagonal entry ({:.3g} %)", counted(m_.missing_diagonal, "row", "rows"),
                       percent(m_.missing_diagonal, m_.rows)),
           m_.first_missing_diagonal, "jacobi, Gauss-Seidel, ilu0 and ic0 divide by it and refuse the matrix",
-          "gmres without a preconditioner");
+          without_diagonal());
     if (m_.first_zero_diagonal)
       add(Severity::warning, "zero_diagonal",
           fmt::format("{} 0 on the diagonal ({:.3g} %)", counted(m_.zero_diagonal, "row has a", "rows have a"),
                       percent(m_.zero_diagonal, m_.rows)),
           m_.first_zero_diagonal, "jacobi refuses it, ilu0 unless elimination fills it; typical of saddle points",
-          m_.first_missing_diagonal ? "gmres with scaling ruiz"
-                                    : "gmres with scaling ruiz, or with ilu0 and its shift: {type: nonzero}");
+          without_diagonal());
     if (m_.negative_diagonal == m_.rows && m_.rows > 0 && m_.hermitian)
       add(Severity::warning, "negative_diagonal", "the matrix is symmetric with a negative diagonal", 0,
-          "it may be negative definite, which pcg refuses", "solve (-A) x = -b: pcg takes that");
+          "it may be negative definite, which pcg refuses", "scaling: {type: negative}: (-A) x = -b, which pcg takes");
     const auto weak = static_cast<std::int64_t>(m_.rows) - m_.dominant_rows;
     if (2 * weak > m_.rows)
       add(Severity::note, "weak_diagonal", fmt::format("{} of {} rows are not diagonally dominant", weak, m_.rows), {},
           "jacobi and Gauss-Seidel converge slowly or not at all",
           definite_        ? "a factorization (ic0); for elasticity, blocks (block_jacobi, bic0)"
           : full_diagonal_ ? "a factorization (ilu0), in blocks where unknowns belong together (block_jacobi, bilu0)"
-                           : "gmres without a preconditioner");
+                           : without_diagonal());
+  }
+  /// What helps where there is nothing to divide by.
+  std::string without_diagonal() const {
+    return m_.structure && m_.structure->rank == m_.rows
+               ? "matching: {type: product}, which permutes rows so that the diagonal is full and large, and ilu0"
+               : "gmres without a preconditioner";
   }
 
   void symmetry() {

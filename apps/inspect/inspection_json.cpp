@@ -33,7 +33,6 @@ Json structure_json(const Structure& s) {
                           {"largest", s.components->largest},
                           {"single", s.components->single},
                           {"first_outside", place(s.components->first_outside)}};
-  if (s.rank) json["structural_rank"] = s.rank->rank;
   if (s.scaled_row_spread > 0) json["row_spread_after_scaling"] = s.scaled_row_spread;
   return json;
 }
@@ -55,6 +54,7 @@ Json suggestion_json(const Inspection& i) {
           {"preconditioner", part(method.preconditioner)},
           {"ordering", part(method.ordering)},
           {"scaling", part(method.scaling)},
+          {"matching", part(method.matching)},
           {"reasons", reasons}};
 }
 

@@ -52,13 +52,13 @@ std::string reading_text(const Inspection& i) {
   return result;
 }
 
-std::string pattern_text(const Structure& s) {
+std::string pattern_text(const MatrixProperties& m, const Structure& s) {
   std::string result;
   const auto add = [&](const std::string& part) { result += (result.empty() ? "" : "; ") + part; };
   if (s.components && s.components->count == 1) add("connected");
   if (s.components && s.components->count > 1)
     add(fmt::format("{} parts, the largest of {} rows", s.components->count, s.components->largest));
-  if (s.rank) add(fmt::format("structural rank {}", s.rank->rank));
+  if (m.structure) add(fmt::format("structural rank {}", m.structure->rank));
   if (s.block_dim > 1) add(fmt::format("blocks of {0} x {0}, {1:.0f} % full", s.block_dim, 100 * s.block_fill));
   return result;
 }
@@ -119,7 +119,7 @@ std::string inspection_text(const Inspection& i) {
     row("not finite", fmt::format("{} of the entries, first a({}, {}) = {}; no solver takes them", m.non_finite,
                                   first->row, first->col, value_text(first->value)));
   row("came along", i.rhs_name);
-  row("pattern", pattern_text(i.structure));
+  row("pattern", pattern_text(i.properties, i.structure));
   result += "\n" + levels_text(i) + findings_text(i.findings);
   if (i.can_be_solved()) result += suggested_case(i, i.path) + "\n";
   return result + "Rows and columns count from 0.\n";

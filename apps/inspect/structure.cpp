@@ -32,7 +32,7 @@ DenseLines dense_lines(const std::vector<std::int64_t>& lengths, std::int64_t nn
 }
 
 template <class T, class Offset>
-void look_at_lines(const Csr<T, Offset>& A, const Pattern<Offset>& pattern, Structure& s) {
+void look_at_lines(const Csr<T, Offset>& A, const PatternView<Offset>& pattern, Structure& s) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(A.rows())), cols(static_cast<std::size_t>(A.cols()));
   for (std::int32_t i = 0; i < A.rows(); ++i) {
     rows[static_cast<std::size_t>(i)] = std::ssize(pattern.row(i));
@@ -71,14 +71,13 @@ template <class T>
 Structure look_at_structure(Context& host, const AnyMatrix<T>& A, const MatrixProperties& m, bool levels) {
   return with_csr(host, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
     Structure s;
-    const Pattern<Offset> pattern{csr.rows(), csr.cols(), csr.row_offsets().host(), csr.col_indices().host()};
+    const PatternView<Offset> pattern{csr.rows(), csr.cols(), csr.row_offsets().host(), csr.col_indices().host()};
     look_at_lines(csr, pattern, s);
     if (m.rows != m.cols || m.rows == 0) {
       s.no_orders = "the matrix is not square";
       return s;
     }
     s.components = components(pattern);
-    s.rank = structural_rank(pattern);
     look_for_blocks(host, csr, s);
     s.scaled_row_spread = scaled_row_spread(host, csr);
     if (levels || m.nnz <= max_entries_to_reorder)

@@ -23,7 +23,6 @@ struct Structure {
 
   // Of square matrices.
   std::optional<Components> components;
-  std::optional<StructuralRank> rank;
   std::int32_t block_dim = 1;  ///< 1: no blocks that are two thirds full
   double block_fill = 0;       ///< share of the places in the blocks that are entries
   std::vector<OrderLevels> orders;

@@ -57,6 +57,7 @@ std::string suggested_case(const Inspection& i, const std::string& matrix) {
       if (reason.key == key) text += "\n" + comment(reason.why);
     text += fmt::format("{}: {}\n", key, options);
   };
+  section("matching", options_text(choice.method.matching));
   section("scaling", options_text(choice.method.scaling));
   section("ordering", options_text(choice.method.ordering));
   std::string solver = options_text(choice.method.solver);

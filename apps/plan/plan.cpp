@@ -40,11 +40,9 @@ class Rehearsal {
     const std::int64_t of_system = manufactured ? 3 : 2;
     HeldMemory vectors = late ? HeldMemory() : hold_vectors(of_system);
     ledger_.begin("transformation");
-    const HeldMemory transformed =
-        Transformation<T>::memory(ledger_, c_.scaling, c_.ordering, A, properties.symmetric_pattern, made);
-    const bool scales = !std::holds_alternative<NoScaling>(c_.scaling);
+    const HeldMemory transformed = Transformation<T>::memory(ledger_, c_, A, properties.symmetric_pattern, made);
     if (made.bytes() > 0) {
-      if (scales) original = std::move(matrix);
+      if (scales()) original = std::move(matrix);
       matrix = std::move(made);
     }
     // The pattern of the matrix that is solved with decides about levels and blocks.
@@ -82,7 +80,7 @@ class Rehearsal {
 
   AnyMatrix<T> transform(AnyMatrix<T> A) {
     TransformationReport report;
-    Transformation<T> made(host_, c_.scaling, c_.ordering, A, report);
+    Transformation<T> made(host_, c_, A, report);
     std::optional<AnyMatrix<T>> matrix = made.take_matrix();
     return matrix.has_value() ? std::move(*matrix) : std::move(A);
   }
@@ -104,10 +102,14 @@ class Rehearsal {
     return kept;
   }
 
+  /// Whether norms change, so that the original matrix judges.
+  bool scales() const {
+    return !std::holds_alternative<NoScaling>(c_.scaling) || !std::holds_alternative<NoMatching>(c_.matching);
+  }
   /// Vectors that a transformed solve keeps beside b and x: those of the other system; with a scaling, a solution and a
   /// residual of the original one.
   std::int64_t vectors_around() const {
-    if (!std::holds_alternative<NoScaling>(c_.scaling)) return 4;
+    if (scales()) return 4;
     return std::holds_alternative<NaturalOrdering>(c_.ordering) ? 0 : 2;
   }
 

@@ -28,10 +28,10 @@ bool is_factorization(std::string_view preconditioner) {
 /// The next preconditioner that the matrix allows: most of them divide by its diagonal.
 std::string stronger_preconditioner(const SolveRecord& record) {
   const MatrixProperties& m = record.matrix;
-  if (m.missing_diagonal + m.zero_diagonal > 0)
-    return m.empty_rows + m.empty_cols == 0 && is(scaling_name(record), "none")
-               ? "try scaling: {type: ruiz}"
-               : "compare other methods (krill evaluate)";
+  const bool matched = !is(matching_name(record), "none"), complete = m.structure && m.structure->rank == m.rows;
+  if (m.missing_diagonal + m.zero_diagonal > 0 && !matched)
+    return complete ? "try matching: {type: product} with preconditioner: {type: ilu0, shift: {type: nonzero}}"
+                    : "compare other methods (krill evaluate)";
   if (is_factorization(preconditioner_name(record))) return "compare other methods (krill evaluate)";
   return fmt::format("try preconditioner: {{type: {}}}", is(solver_name(record), "pcg") ? "ic0" : "ilu0");
 }
@@ -67,12 +67,13 @@ Advice stuck(const SolveRecord& record) {
   const SolveReport& r = record.result;
   const bool single = record.precision == Precision::float32 || record.precision == Precision::complex64;
   Advice a;
-  if (scaling_name(record) != "none" && r.recurrence_relative <= r.target_relative) {
+  const bool scaled = scaling_name(record) != "none" || matching_name(record) != "none";
+  if (scaled && r.recurrence_relative <= r.target_relative) {
     a.why = fmt::format(
         "the scaled system was solved to {:.2e}, but the residual of the original one stays at {:.2e}, its target is "
         "{:.2e}",
         r.recurrence_relative, r.true_relative, r.target_relative);
-    a.remedy = "Use another scaling, or none, or loosen solver.stop.relative.";
+    a.remedy = "Use another scaling or matching, or none, or loosen solver.stop.relative.";
     return a;
   }
   if (r.recurrence_relative <= r.target_relative) {
@@ -159,9 +160,10 @@ Advice by_reason(const SolveRecord& record) {
 Advice advice(const SolveRecord& record) {
   Advice a = by_reason(record);
   const bool failed = record.result.reason != Reason::converged;
-  if (failed && record.matrix.empty_rows + record.matrix.empty_cols > 0)
-    a.why += fmt::format("; the matrix is singular: {} rows and {} columns are empty", record.matrix.empty_rows,
-                         record.matrix.empty_cols);
+  if (failed && record.singularity.no_solution)
+    a = {record.singularity.what, "Take a b that A x can be (rhs: {type: manufactured} is one), or change the matrix."};
+  else if (failed && !record.singularity.what.empty())
+    a.why += "; " + record.singularity.what;
   if (failed && record.result.kept_initial_guess) a.why += "; the initial guess was better and is handed back";
   if (!failed && exit_code(record) != 0) {
     const Verification& v = record.verification;

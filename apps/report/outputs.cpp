@@ -39,6 +39,8 @@ std::string_view ordering_name(const SolveRecord& record) { return type_name(rec
 
 std::string_view scaling_name(const SolveRecord& record) { return type_name(record.settings.scaling); }
 
+std::string_view matching_name(const SolveRecord& record) { return type_name(record.settings.matching); }
+
 std::string residuals_csv(const SolveReport& report) {
   std::string text = "iteration,relative_residual\n";
   for (std::size_t i = 0; i < report.history.size(); ++i)

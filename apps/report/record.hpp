@@ -54,5 +54,6 @@ std::string_view solver_name(const SolveRecord&);
 std::string_view preconditioner_name(const SolveRecord&);
 std::string_view ordering_name(const SolveRecord&);
 std::string_view scaling_name(const SolveRecord&);
+std::string_view matching_name(const SolveRecord&);
 
 }  // namespace krill::apps

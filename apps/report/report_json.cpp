@@ -95,13 +95,9 @@ Json host_json() {
 }
 
 Json timings_json(const Timings& t) {
-  return {{"read", t.read},
-          {"convert", t.convert},
-          {"scale", t.scale},
-          {"order", t.order},
-          {"preconditioner_setup", t.preconditioner_setup},
-          {"solve", t.solve},
-          {"total", t.total}};
+  return {{"read", t.read},   {"convert", t.convert}, {"match", t.match},
+          {"scale", t.scale}, {"order", t.order},     {"preconditioner_setup", t.preconditioner_setup},
+          {"solve", t.solve}, {"total", t.total}};
 }
 
 Json products_json(const SpmvReport& products) {
@@ -115,7 +111,16 @@ Json products_json(const SpmvReport& products) {
 Json scaling_json(const SolveRecord& record) {
   const TransformationReport& t = record.transformation;
   Json json = {{"type", scaling_name(record)}};
-  if (t.greatest_factor > 0) json["least_factor"] = t.min_factor, json["greatest_factor"] = t.greatest_factor;
+  if (scaling_name(record) != "none") json["least_factor"] = t.min_factor, json["greatest_factor"] = t.greatest_factor;
+  return json;
+}
+
+Json matching_json(const SolveRecord& record) {
+  const TransformationReport& t = record.transformation;
+  Json json = {{"type", matching_name(record)}};
+  if (matching_name(record) == "none") return json;
+  json["moved_rows"] = t.moved_rows, json["has_greatest_product"] = t.has_greatest_product;
+  json["least_factor"] = t.min_factor, json["greatest_factor"] = t.greatest_factor;
   return json;
 }
 
@@ -169,6 +174,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["threads"] = record.threads;
   json["precision"] = choice(precision_names, record.precision);
   json["format"] = format_used(record);
+  json["matching"] = matching_json(record);
   json["scaling"] = scaling_json(record);
   json["ordering"] = ordering_json(record);
   json["products"] = products_json(record.products);

@@ -76,10 +76,19 @@ std::string setup_text(const PreconditionerReport& p) {
   return text;
 }
 
+/// "product, 479 rows moved, factors 0.1 to 10, in 3 ms"
+std::string matching_text(const SolveRecord& record) {
+  const TransformationReport& t = record.transformation;
+  if (matching_name(record) == "none") return {};
+  return fmt::format("{}{}, {} rows moved, factors {:.2g} to {:.2g}, in {}", matching_name(record),
+                     t.has_greatest_product ? "" : ", completed by the pattern alone", t.moved_rows, t.min_factor,
+                     t.greatest_factor, milliseconds(record.timings.match));
+}
+
 /// "ruiz, factors 0.1 to 10, in 3 ms"
 std::string scaling_text(const SolveRecord& record) {
   const TransformationReport& t = record.transformation;
-  if (!(t.greatest_factor > 0)) return {};
+  if (scaling_name(record) == "none") return {};
   return fmt::format(
       "{}, factors {:.2g} to {:.2g}, in {}; norms of the history and the recurrence are those of the "
       "scaled system",
@@ -118,6 +127,7 @@ std::string summary(const SolveRecord& record) {
   row(block, "verification", verdict_text(record.verification));
   row(block, "", evidence_text(record.verification.judgement));
   row(block, "time", time_text(record.timings));
+  row(block, "matching", matching_text(record));
   row(block, "scaling", scaling_text(record));
   row(block, "ordering", ordering_text(record));
   for (const auto& [key, why] : record.choices) row(block, "auto", fmt::format("{} {}", key, why));

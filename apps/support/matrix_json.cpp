@@ -37,6 +37,12 @@ std::string_view word(Definiteness definiteness) {
   return "possibly_positive_definite";
 }
 
+/// Rows, and the columns that all their entries lie in, or the other way round; null where nothing is lacking.
+Json deficient(const std::optional<StructuralRank>& s, DeficientPart StructuralRank::*part) {
+  if (!s || ((*s).*part).rows.size() == ((*s).*part).cols.size()) return {};
+  return {{"rows", ((*s).*part).rows}, {"cols", ((*s).*part).cols}};
+}
+
 }  // namespace
 
 Json matrix_json(const MatrixProperties& m) {
@@ -75,6 +81,9 @@ Json matrix_json(const MatrixProperties& m) {
           {"magnitude", {{"least", m.min_magnitude}, {"greatest", m.greatest_magnitude}}},
           {"row_norm", {{"least", m.min_row_norm}, {"greatest", m.infinity_norm}}},
           {"rows_that_sum_to_zero", m.null_rows},
+          {"structural_rank", m.structure ? Json(m.structure->rank) : Json()},
+          {"deficient_rows", deficient(m.structure, &StructuralRank::vertical)},
+          {"deficient_cols", deficient(m.structure, &StructuralRank::horizontal)},
           {"frobenius_norm", m.frobenius_norm},
           {"infinity_norm", m.infinity_norm}};
 }

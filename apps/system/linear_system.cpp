@@ -184,6 +184,7 @@ LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> s
   require_suitable(record.origin.name, record.settings, *A, record.matrix);
   record.timings.convert += watch.lap();
   Rhs<T> rhs = make_rhs(ctx, record.settings.rhs, *A, source, record.notes);
+  record.singularity = singularity(record.matrix, rhs.b, stop(record.settings.solver));
   Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A));
   record.timings.read += watch.lap();
   return {prepare(ctx, record.settings, std::move(A), record), std::move(rhs.b), std::move(x), std::move(rhs.known)};

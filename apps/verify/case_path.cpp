@@ -23,7 +23,7 @@ template <class T>
 LinearSystem<T> load(Context& ctx, Case settings, const SourceMatrix<T>& source, bool plain) {
   settings.format = Format::csr;
   settings.layout = {};
-  if (plain) settings.scaling = NoScaling{}, settings.ordering = NaturalOrdering{};
+  if (plain) settings.scaling = NoScaling{}, settings.ordering = NaturalOrdering{}, settings.matching = NoMatching{};
   SolveRecord record;
   record.settings = std::move(settings);
   return make_system(ctx, record, source.clone());
@@ -63,7 +63,8 @@ Selection transformations_of(const Case& settings) {
   Selection s;
   std::visit(Overloaded{[&](const DiagonalScaling& o) { s.scalings = {o.method}; },
                         [&](const SymmetricScaling& o) { s.scalings = {o.method}; },
-                        [&](const RuizScaling& o) { s.scalings = {o.method}; }, [](const NoScaling&) {},
+                        [&](const RuizScaling& o) { s.scalings = {o.method}; },
+                        [&](const NegativeScaling& o) { s.scalings = {o.method}; }, [](const NoScaling&) {},
                         [](const AutoScaling&) {}},
              settings.scaling);
   std::visit(Overloaded{[&](const RcmOrdering&) { s.orderings = {OrderingMethod::rcm}; },

@@ -57,6 +57,10 @@ Factors factors(const Rows<T>& A, ScalingMethod method) {
   const Rows<T> turned = transposed(A, Op::transpose);
   Factors f{Norms(static_cast<std::size_t>(A.rows), Bounded<double>(1.0)),
             Norms(static_cast<std::size_t>(A.rows), Bounded<double>(1.0))};
+  if (method == ScalingMethod::negative) {
+    f.rows.assign(f.rows.size(), Bounded<double>(-1.0));
+    return f;
+  }
   if (method == ScalingMethod::diagonal) {
     Norms norms(f.rows.size());
     for (std::int32_t i = 0; i < A.rows; ++i)

@@ -26,7 +26,7 @@ bool is_open(const Options& options) {
   return std::holds_alternative<Open>(options);
 }
 
-bool has_diagonal(const MatrixProperties& m) { return m.missing_diagonal == 0 && m.zero_diagonal == 0; }
+bool has_full_diagonal(const MatrixProperties& m) { return m.missing_diagonal == 0 && m.zero_diagonal == 0; }
 bool has_empty_lines(const MatrixProperties& m) { return m.empty_rows > 0 || m.empty_cols > 0; }
 
 GmresOptions gmres(int restart) {
@@ -35,18 +35,31 @@ GmresOptions gmres(int restart) {
   return options;
 }
 
+/// Pivots of 0, which a full diagonal does not rule out, are replaced.
+Ilu0Options ilu0_that_goes_on() {
+  Ilu0Options options;
+  options.shift.type = LuShift::nonzero;
+  return options;
+}
+
 /// Whether few rows speak for stable pivots.
 bool has_hardly_any_dominance(const MatrixProperties& m) {
   return Tuning::rows_a_dominant_one * m.dominant_rows < m.rows;
 }
 
-/// The decisions, one after the other: solver, preconditioner, ordering, scaling.
+/// The decisions, one after the other: matching, sign, solver, preconditioner, ordering, scaling.
 class Chooser {
  public:
   Chooser(const MatrixProperties& m, bool on_cuda, const SolveOptions& open)
-      : m_(m), on_cuda_(on_cuda), spd_(may_be_positive_definite(m)), open_(open), choice_{open, {}} {}
+      : m_(m),
+        on_cuda_(on_cuda),
+        negated_(turns_sign(m, open)),
+        spd_(negated_ || may_be_positive_definite(m)),
+        open_(open),
+        choice_{open, {}} {}
 
   Choice choose() && {
+    if (is_open<AutoMatching>(open_.matching)) matching();
     if (is_open<AutoSolver>(open_.solver)) solver();
     if (is_open<AutoPreconditioner>(open_.preconditioner)) preconditioner();
     if (is_open<AutoOrdering>(open_.ordering)) ordering();
@@ -55,6 +68,13 @@ class Chooser {
   }
 
  private:
+  /// Whether -A may be solved by pcg, and the open parts allow that.
+  static bool turns_sign(const MatrixProperties& m, const SolveOptions& open) {
+    const bool by_scaling = is_open<AutoScaling>(open.scaling) || is_open<NegativeScaling>(open.scaling);
+    const bool by_pcg = is_open<AutoSolver>(open.solver) || needs_definite(open.solver);
+    return by_scaling && by_pcg && suits_pcg(open.preconditioner).holds && may_be_negative_definite(m);
+  }
+
   void say(const char* key, std::string why) { choice_.reasons.push_back({key, std::move(why)}); }
 
   /// The options with the limits that the case gave to solver auto.
@@ -63,6 +83,26 @@ class Chooser {
     const auto& limits = std::get<AutoSolver>(open_.solver);
     options.max_iterations = limits.max_iterations, options.stop = limits.stop;
     choice_.method.solver = options;
+  }
+
+  bool is_matched() const { return std::holds_alternative<GreatestProduct>(choice_.method.matching); }
+  /// Of the system that is solved.
+  bool has_diagonal() const { return is_matched() || has_full_diagonal(m_); }
+
+  void matching() {
+    choice_.method.matching = NoMatching{};
+    const std::int64_t gaps = m_.missing_diagonal + m_.zero_diagonal;
+    if (spd_ || needs_definite(open_.solver))
+      return say("matching", "none: rows that change their places would end the symmetry that pcg needs");
+    if (gaps + m_.small_diagonal == 0) return say("matching", "none: no diagonal entry is small beside its row");
+    if (!m_.structure) return say("matching", "none: matching rows and columns takes too long");
+    if (m_.structure->rank < m_.rows)
+      return say("matching", fmt::format("none: the structural rank is {} of {}, so some row finds no column",
+                                         m_.structure->rank, m_.rows));
+    choice_.method.matching = GreatestProduct{};
+    say("matching", gaps > 0 ? fmt::format("product: {} of {} diagonal entries are missing or 0", gaps, m_.rows)
+                             : fmt::format("product: {} of {} diagonal entries are small beside their rows",
+                                           m_.small_diagonal, m_.rows));
   }
 
   void solver() {
@@ -76,7 +116,7 @@ class Chooser {
       return say("solver", fmt::format("gmres, as {}; with {} rows a basis of {} vectors costs little", why, m_.rows,
                                        std::min(m_.rows, Tuning::max_basis)));
     }
-    if (has_diagonal(m_)) {
+    if (has_diagonal()) {
       take(BicgstabOptions{});
       return say("solver", fmt::format("bicgstab, as {}: no basis has to be kept, and with a preconditioner it was "
                                        "quicker than gmres on most real matrices",
@@ -93,6 +133,7 @@ class Chooser {
   }
   std::string_view hermitian() const { return m_.complex ? "Hermitian" : "symmetric"; }
   std::string definite() const {
+    if (negated_) return "its diagonal is negative, and nothing speaks against a definite -A";
     return m_.definiteness == Definiteness::positive_definite
                ? "positive definite by diagonal dominance"
                : "its diagonal is positive, and nothing speaks against positive definite";
@@ -105,7 +146,7 @@ class Chooser {
   void preconditioner() {
     PreconditionerOptions& M = choice_.method.preconditioner;
     const bool pcg = std::holds_alternative<PcgOptions>(choice_.method.solver);
-    if (!has_diagonal(m_)) {
+    if (!has_diagonal()) {
       M = NoPreconditioner{};
       return say("preconditioner", fmt::format("none: {} of {} diagonal entries are missing or 0, so there is nothing "
                                                "that jacobi, ilu0 or a sweep could divide by",
@@ -116,7 +157,7 @@ class Chooser {
       return say("preconditioner", "jacobi: the matrix does not look positive definite, as better ones need it");
     }
     const bool long_basis = keeps_long_basis() && std::holds_alternative<GmresOptions>(choice_.method.solver);
-    if (long_basis && m_.hermitian_error > rounding_of_files && has_hardly_any_dominance(m_)) {
+    if (long_basis && !is_matched() && m_.hermitian_error > rounding_of_files && has_hardly_any_dominance(m_)) {
       M = NoPreconditioner{};
       return say(
           "preconditioner",
@@ -129,6 +170,10 @@ class Chooser {
       return say("preconditioner",
                  "isai: products alone, in which no row waits for another; on an H200 it was quicker than ilu0 in any "
                  "order for all nonsymmetric systems that were measured");
+    }
+    if (!pcg && is_matched()) {
+      M = ilu0_that_goes_on();
+      return say("preconditioner", "ilu0, which the matching gives a diagonal of modulus 1; pivots of 0 are replaced");
     }
     if (!pcg) {
       M = Ilu0Options{};
@@ -160,7 +205,15 @@ class Chooser {
 
   void scaling() {
     ScalingOptions& scaling = choice_.method.scaling;
+    if (negated_) {
+      scaling = NegativeScaling{};
+      return say("scaling", "negative: the diagonal is negative, and -A may be positive definite, as pcg needs it");
+    }
     const double spread = m_.min_row_norm > 0 ? m_.infinity_norm / m_.min_row_norm : 1;
+    if (is_matched()) {
+      scaling = NoScaling{};
+      return say("scaling", "none: the matching scales");
+    }
     const bool preconditioned = !std::holds_alternative<NoPreconditioner>(choice_.method.preconditioner);
     if (has_empty_lines(m_) || preconditioned || spread < far_apart) {
       scaling = NoScaling{};
@@ -175,7 +228,8 @@ class Chooser {
   }
 
   const MatrixProperties& m_;
-  bool on_cuda_, spd_;
+  bool on_cuda_;
+  bool negated_, spd_;  // the matrix that is solved with may be positive definite; negated: that is -A
   SolveOptions open_;
   Choice choice_;
 };
@@ -185,6 +239,11 @@ class Chooser {
 bool may_be_positive_definite(const MatrixProperties& m, double asymmetry) {
   return m.rows == m.cols && m.non_finite == 0 && m.hermitian_error <= asymmetry && m.positive_diagonal &&
          m.definiteness != Definiteness::not_positive_definite;
+}
+
+bool may_be_negative_definite(const MatrixProperties& m, double asymmetry) {
+  return m.rows == m.cols && m.rows > 0 && m.non_finite == 0 && m.hermitian_error <= asymmetry &&
+         m.negative_diagonal == m.rows && !m.indefinite_pair;
 }
 
 Choice choose(const MatrixProperties& m, bool on_cuda, const SolveOptions& open) {
@@ -197,9 +256,12 @@ std::vector<ChoiceReason> choose_for(SolveOptions& options, const MatrixProperti
   return std::move(choice.reasons);
 }
 
-std::optional<PreconditionerOptions> weaker(const PreconditionerOptions& refused, const MatrixProperties& m) {
+std::optional<PreconditionerOptions> weaker(const SolveOptions& method, const MatrixProperties& m) {
+  const PreconditionerOptions& refused = method.preconditioner;
+  const bool matched = std::holds_alternative<GreatestProduct>(method.matching);
   if (std::holds_alternative<NoPreconditioner>(refused)) return {};
-  if (std::holds_alternative<JacobiOptions>(refused) || !has_diagonal(m)) return NoPreconditioner{};
+  if (std::holds_alternative<JacobiOptions>(refused) || !(matched || has_full_diagonal(m))) return NoPreconditioner{};
+  if (matched && !std::holds_alternative<Ilu0Options>(refused)) return ilu0_that_goes_on();
   return JacobiOptions{};
 }
 

@@ -28,13 +28,15 @@ Choice choose(const MatrixProperties&, bool on_cuda, const SolveOptions& open = 
 /// The same in place: fills in what is open.
 std::vector<ChoiceReason> choose_for(SolveOptions&, const MatrixProperties&, bool on_cuda);
 
-/// What to take in the place of a chosen preconditioner that the matrix has refused; nothing after `none`.
-std::optional<PreconditionerOptions> weaker(const PreconditionerOptions&, const MatrixProperties&);
+/// What to take in the place of the preconditioner of the method, which the matrix has refused; nothing after `none`.
+std::optional<PreconditionerOptions> weaker(const SolveOptions&, const MatrixProperties&);
 
 /// The relative asymmetry that rounding to few digits leaves in files of symmetric matrices.
 inline constexpr double rounding_of_files = 1e-8;
 
 /// Whether nothing that the entries show speaks against a Hermitian positive definite matrix, but for that asymmetry.
 bool may_be_positive_definite(const MatrixProperties&, double asymmetry = rounding_of_files);
+/// The same of -A.
+bool may_be_negative_definite(const MatrixProperties&, double asymmetry = rounding_of_files);
 
 }  // namespace krill

@@ -1,4 +1,4 @@
-// What a user can choose about a whole solve: solver, preconditioner, ordering, scaling, format. See
+// What a user can choose about a whole solve: solver, preconditioner, ordering, scaling, matching, format. See
 // solvers/options.hpp for how options are described.
 #pragma once
 #include <array>
@@ -52,6 +52,32 @@ struct AutoOrdering {
 template <class Fields>
 void describe(Fields&, AutoOrdering&) {}
 
+struct NoMatching {
+  static constexpr std::string_view type = "none";
+  static constexpr std::string_view doc = "rows stay in their places";
+};
+template <class Fields>
+void describe(Fields&, NoMatching&) {}
+
+struct GreatestProduct {
+  static constexpr std::string_view type = "product";
+  static constexpr std::string_view doc =
+      "the product of the diagonal's moduli is the greatest possible, rows and columns are scaled so that these are 1 "
+      "and no entry is greater (Duff and Koster 2001)";
+};
+template <class Fields>
+void describe(Fields&, GreatestProduct&) {}
+
+struct AutoMatching {
+  static constexpr std::string_view type = "auto";
+  static constexpr std::string_view doc = "what suits the matrix, by the rules of `krill inspect`";
+};
+template <class Fields>
+void describe(Fields&, AutoMatching&) {}
+
+/// The registry of matchings: rows are permuted, and scaled, before anything else is done to the system.
+using MatchingOptions = std::variant<NoMatching, GreatestProduct, AutoMatching>;
+
 /// The registry of orderings: the system is reordered symmetrically before it is solved.
 using OrderingOptions = std::variant<NaturalOrdering, RcmOrdering, AmdOrdering, ColorOrdering, AutoOrdering>;
 
@@ -88,6 +114,15 @@ struct RuizScaling {
 template <class Fields>
 void describe(Fields&, RuizScaling&) {}
 
+struct NegativeScaling {
+  static constexpr std::string_view type = "negative";
+  static constexpr std::string_view doc =
+      "rows by -1: a negative definite matrix becomes positive definite, as pcg and ic0 need it";
+  static constexpr ScalingMethod method = ScalingMethod::negative;
+};
+template <class Fields>
+void describe(Fields&, NegativeScaling&) {}
+
 struct AutoScaling {
   static constexpr std::string_view type = "auto";
   static constexpr std::string_view doc = "what suits the matrix, by the rules of `krill inspect`";
@@ -96,7 +131,8 @@ template <class Fields>
 void describe(Fields&, AutoScaling&) {}
 
 /// The registry of scalings: the system is scaled before it is reordered and solved.
-using ScalingOptions = std::variant<NoScaling, DiagonalScaling, SymmetricScaling, RuizScaling, AutoScaling>;
+using ScalingOptions =
+    std::variant<NoScaling, DiagonalScaling, SymmetricScaling, RuizScaling, NegativeScaling, AutoScaling>;
 
 template <class Fields>
 void describe(Fields& fields, FormatLayout& o) {
@@ -126,6 +162,7 @@ struct SolveOptions {
   PreconditionerOptions preconditioner = AutoPreconditioner{};
   OrderingOptions ordering = AutoOrdering{};
   ScalingOptions scaling = AutoScaling{};
+  MatchingOptions matching = AutoMatching{};
   Format format = Format::automatic;  ///< of the products; automatic: chosen by the clock
   FormatLayout layout = {};
   Assume assume = Assume::nothing;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/method/choose.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/io/matrix_text.hpp"
@@ -84,6 +85,17 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
     throw InvalidArgument(fmt::format("{}: {} ({}): the matrix is not {}, and pcg needs a {} positive definite one; {}",
                                       matrix, what, counting, kind, kind, way_out));
   }
+  const bool negated = std::holds_alternative<NegativeScaling>(options.scaling);
+  if (negated && may_be_negative_definite(m, tolerance)) return;
+  if (negated)
+    throw InvalidArgument(
+        fmt::format("{}: scaling negative is for negative definite matrices, and this is none: {}; {}", matrix,
+                    m.definiteness_reason, way_out));
+  if (may_be_negative_definite(m, tolerance))
+    throw InvalidArgument(
+        fmt::format("{}: the diagonal is negative, and pcg needs a positive definite matrix; use scaling: {{type: "
+                    "negative}}, which solves (-A) x = -b",
+                    matrix));
   if (m.first_not_positive_diagonal) {
     const std::int32_t i = *m.first_not_positive_diagonal;
     const auto value = visit_entries(A, [&](const auto& a) { return entry_at(a, i, i); });
@@ -97,10 +109,46 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
 }
 
 template <class T>
+Singularity singularity(const MatrixProperties& m, const Array<T>& b, const StopOptions& stop) {
+  Singularity found;
+  if (m.structure && m.structure->rank < m.rows) {
+    found.what = fmt::format("the matrix is singular whatever its values are, its rank is at most {} of {}: {} ({})",
+                             m.structure->rank, m.rows, deficiency_text(*m.structure), counting);
+    if (!m.structure->vertical.cols.empty()) return found;
+    for (const std::int32_t i : m.structure->vertical.rows)  // of zeros alone
+      if (const std::complex<double> entry(b.host()[static_cast<std::size_t>(i)]); entry != 0.0) {
+        found.no_solution = true;
+        found.what += fmt::format("; b({}) = {} is not 0, so there is no solution", i, value_text(entry));
+        break;
+      }
+    return found;
+  }
+  if (m.null_rows < m.rows || m.rows == 0) return found;
+  found.what = "the matrix is singular: every row adds up to 0";
+  if (m.hermitian_error > rounding_of_files) return found;
+  double greatest = 0, squares = 0;
+  for (const T& entry : b.host()) greatest = std::max(greatest, static_cast<double>(std::abs(entry)));
+  if (!(greatest > 0)) return found;
+  std::complex<double> sum = 0;
+  for (const T& entry : b.host()) {
+    const std::complex<double> part = std::complex<double>(entry) / greatest;
+    sum += part, squares += std::norm(part);
+  }
+  const double along = std::abs(sum) / std::sqrt(static_cast<double>(m.rows)), size = std::sqrt(squares);
+  found.no_solution =
+      stop.baseline == Baseline::rhs && along > stop.relative * size && along * greatest > stop.absolute;
+  if (found.no_solution)
+    found.what += fmt::format(", and so does every A x, but b does not: no x brings the residual below {:.2g} of ||b||",
+                              along / size);
+  return found;
+}
+
+template <class T>
 struct RefusalInstances {
-  static constexpr auto list =
+  static constexpr std::tuple list{
       instance<void(const std::string&, const SolveOptions&, const AnyMatrix<T>&, const MatrixProperties&)>(
-          require_suitable);
+          require_suitable),
+      instance<Singularity(const MatrixProperties&, const Array<T>&, const StopOptions&)>(singularity)};
 };
 KRILL_INSTANTIATE(RefusalInstances);
 

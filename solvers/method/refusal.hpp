@@ -13,8 +13,21 @@ void require_solvable(const std::string& matrix, const MatrixProperties&);
 
 /// Raises InvalidArgument where the solver is pcg and the matrix shows that it is not for it: an entry that
 /// differs from its mirror image's conjugate by more than sqrt(eps) of the largest entry, a diagonal entry that is not
-/// real and positive, or two rows that prove indefiniteness. Nothing is raised with `assume: spd`.
+/// real and positive, or two rows that prove indefiniteness; with scaling `negative` the same of -A. Nothing is raised
+/// with `assume: spd`.
 template <class T>
 void require_suitable(const std::string& matrix, const SolveOptions&, const AnyMatrix<T>& A, const MatrixProperties&);
+
+/// What the entries of A, and b, say against a solution.
+struct Singularity {
+  std::string what;          ///< why A is singular: a sentence without its end; empty where nothing says so
+  bool no_solution = false;  ///< no x brings the residual down to the target
+};
+
+/// A structural rank below the number of rows, which names rows and columns; rows that add up to 0. No solution: b has
+/// an entry where A has an empty row, or, where columns add up to 0 as well, a part along (1, ..., 1) that is longer
+/// than the target of `stop` with the baseline ||b||. O(n).
+template <class T>
+Singularity singularity(const MatrixProperties&, const Array<T>& b, const StopOptions& stop);
 
 }  // namespace krill

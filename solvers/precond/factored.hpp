@@ -261,7 +261,8 @@ void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost
                std::int32_t block_dim = 1) {
   const auto& factor = made.factor;
   if (const auto row = factor.structural_zero())
-    refuse_row(type, *row, "there is no entry on the diagonal", "use preconditioner none", block_dim);
+    refuse_row(type, *row, "there is no entry on the diagonal",
+               "set matching: {type: product}, or use preconditioner none", block_dim);
   made.update();
   const auto zero = factor.numerical_zero(), bad = factor.not_finite();
   if (zero && (!bad || *zero < *bad))  // rows after a zero pivot are not finite, either

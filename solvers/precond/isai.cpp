@@ -122,7 +122,8 @@ class Isai final : public Preconditioner<T> {
     ctx.synchronize();
     report_.symbolic_ms = watch_.lap();
     if (const auto row = inverse.structural_zero())
-      refuse_row(o.type, *row, "there is no entry on the diagonal", "use preconditioner none");
+      refuse_row(o.type, *row, "there is no entry on the diagonal",
+                 "set matching: {type: product}, or use preconditioner none");
     inverse.update(ctx, A);
     require_solved(o.type, inverse);
     report_.numeric_ms = watch_.lap();

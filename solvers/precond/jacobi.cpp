@@ -79,8 +79,8 @@ Array<T> inverse_diagonal(Context& ctx, std::string_view type, const AnyMatrix<T
   if (row != BadRow::none)
     throw InvalidArgument(fmt::format(
         "preconditioner {1}: a({0}, {0}) is {2} (rows and columns count from 0); every diagonal entry must be "
-        "finite and not 0: use preconditioner none",
-        row, type, is_zero ? "0 or missing" : "not finite"));
+        "finite and not 0: {3}use preconditioner none",
+        row, type, is_zero ? "0 or missing" : "not finite", is_zero ? "set matching: {type: product}, or " : ""));
   return d;
 }
 

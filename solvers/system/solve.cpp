@@ -1,6 +1,5 @@
 #include "solvers/system/solve.hpp"
 
-#include "solvers/method/refusal.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/stopwatch.hpp"
@@ -32,6 +31,7 @@ SystemReport solve(Context& ctx, const AnyMatrix<T>& A, const Array<T>& b, Array
   require_solvable("A", report.matrix);
   report.choices = choose_for(report.options, report.matrix, ctx.on_cuda());
   require_suitable("A", report.options, *csr, report.matrix);
+  report.singularity = singularity(report.matrix, b, stop(report.options.solver));
   report.timings.convert = clock.lap();
   const PreparedSystem<T> system = prepare(ctx, report.options, std::move(csr), report);
   solve_prepared(

@@ -35,7 +35,8 @@ void measure(const Array<T>& x, SolveFacts& facts) {
 template <class T>
 PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared_ptr<const AnyMatrix<T>> A,
                           SolveFacts& facts) {
-  Transformation<T> transformation(ctx, options.scaling, options.ordering, *A, facts.transformation);
+  Transformation<T> transformation(ctx, options, *A, facts.transformation);
+  facts.timings.match += facts.transformation.match_ms;
   facts.timings.scale += facts.transformation.scale_ms;
   facts.timings.order += facts.transformation.order_ms;
   PreparedSystem<T> system{std::move(A), nullptr, std::move(transformation)};
@@ -59,14 +60,16 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOption
     return make_preconditioner<T>(ctx, options.preconditioner, *system.A, &products);
   } catch (const InvalidArgument& error) {
     const bool chosen = std::ranges::any_of(facts.choices, [](const auto& c) { return c.key == "preconditioner"; });
-    if (const auto next = chosen ? weaker(options.preconditioner, facts.matrix) : std::nullopt) {
+    if (const auto next = chosen ? weaker(options, facts.matrix) : std::nullopt) {
       options.preconditioner = *next;
       facts.notes.push_back(fmt::format("{}; auto went on to {}", error.what(), type_name(*next)));
       return make_preconditioner(ctx, options, facts, system, products);
     }
-    if (!system.transformation.reorders()) throw;
-    throw InvalidArgument(fmt::format("{}\n  rows are those of the system in the ordering {}", error.what(),
-                                      type_name(options.ordering)));
+    if (!system.transformation.moves_rows()) throw;
+    const std::string_view matching = type_name(options.matching), ordering = type_name(options.ordering);
+    throw InvalidArgument(fmt::format("{}\n  rows are those of the system{}{}", error.what(),
+                                      matching == "none" ? "" : fmt::format(" after the matching {}", matching),
+                                      ordering == "none" ? "" : fmt::format(" in the ordering {}", ordering)));
   }
 }
 

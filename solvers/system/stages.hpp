@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "solvers/method/choose.hpp"
+#include "solvers/method/refusal.hpp"
 #include "solvers/precond/preconditioner.hpp"
 #include "solvers/solver.hpp"
 #include "solvers/transform/transformation.hpp"
@@ -18,6 +19,7 @@ namespace krill {
 struct Timings {
   double read = 0;     ///< reading or generating matrix and vectors; 0 where the caller brought them
   double convert = 0;  ///< to a canonical matrix in the wanted format, and looking at its entries
+  double match = 0;
   double scale = 0;
   double order = 0;
   double preconditioner_setup = 0;
@@ -29,6 +31,7 @@ struct Timings {
 struct SolveFacts {
   std::vector<ChoiceReason> choices;  ///< why what was auto became what it is; empty where everything was named
   MatrixProperties matrix;
+  Singularity singularity;  ///< what was known before the first iteration
   TransformationReport transformation;
   SpmvReport products;  ///< how A x was computed
   PreconditionerReport preconditioner;
@@ -50,8 +53,8 @@ struct PreparedSystem {
   Transformation<T> transformation;
 };
 
-/// Scales and reorders A, which is in CSR, and brings it into the format of the products. Of the options only the
-/// format may be auto. Releases its share in A as soon as A is not needed any more. Raises InvalidArgument as
+/// Matches, scales and reorders A, which is in CSR, and brings it into the format of the products. Of the options only
+/// the format may be auto. Releases its share in A as soon as A is not needed any more. Raises InvalidArgument as
 /// Transformation and the conversions do.
 template <class T>
 PreparedSystem<T> prepare(Context&, const SolveOptions&, std::shared_ptr<const AnyMatrix<T>> A, SolveFacts&);

@@ -96,7 +96,7 @@ SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const 
     solver_bytes = solver->bytes();
     return solver->solve(ctx, rhs, y, watch);
   };
-  if (!transformation.scales() && !transformation.reorders()) return solve(options, b, x);
+  if (!transformation.scales() && !transformation.moves_rows()) return solve(options, b, x);
   const Array<T> rhs = transformation.rhs(ctx, b);
   Array<T> y = transformation.solution(ctx, x);
   if (!transformation.scales()) {  // norms do not know the order

@@ -13,6 +13,12 @@
 namespace krill {
 namespace {
 
+bool matches(const MatchingOptions& options) {
+  if (std::holds_alternative<AutoMatching>(options))
+    throw InvalidArgument("matching auto: nobody has chosen a matching; name one");
+  return std::holds_alternative<GreatestProduct>(options);
+}
+
 std::optional<ScalingMethod> scaling_method(const ScalingOptions& options) {
   return std::visit(Overloaded{[](const NoScaling&) -> std::optional<ScalingMethod> { return {}; },
                                [](const AutoScaling&) -> std::optional<ScalingMethod> {
@@ -66,36 +72,68 @@ std::int64_t bandwidth(const Csr<T, Offset>& A, const Place& place) {
   return most;
 }
 
+/// How far the factors reach, in all.
+template <class T>
+void note_factors(const Scaling<T>& scaling, TransformationReport& report) {
+  for (const auto* factors : {&scaling.rows(), &scaling.cols()})
+    for (const auto factor : factors->host()) {
+      report.min_factor = std::min<double>(report.min_factor, std::abs(factor));
+      report.greatest_factor = std::max<double>(report.greatest_factor, std::abs(factor));
+    }
+}
+
+/// A vector that goes through steps, each into an array of its own.
+template <class T>
+class Moving {
+ public:
+  Moving(Context& ctx, const Array<T>& start) : now_(start.size(), "transformed vector") {
+    copy_bits(ctx, start, now_);
+  }
+  template <class Step>
+  void through(const Step& step) {
+    Array<T> made(now_.size(), "transformed vector");
+    step(std::as_const(now_), made);
+    now_ = std::move(made);
+  }
+  Array<T> release() && { return std::move(now_); }
+
+ private:
+  Array<T> now_;
+};
+
 }  // namespace
 
 template <class T>
-Transformation<T>::Transformation(Context& ctx, const ScalingOptions& scaling, const OrderingOptions& ordering,
-                                  const AnyMatrix<T>& A, TransformationReport& report) {
+Transformation<T>::Transformation(Context& ctx, const SolveOptions& options, const AnyMatrix<T>& A,
+                                  TransformationReport& report) {
   with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
     Stopwatch watch;
-    const Csr<T, Offset>* scaled = &csr;
+    const Csr<T, Offset>* now = &csr;
     std::optional<Csr<T, Offset>> own;
-    if (const auto method = scaling_method(scaling)) {
-      scaling_.emplace(ctx, csr, *method);
-      own = Scaled<T, Offset>(ctx, csr, *scaling_).release();
-      scaled = &*own;
+    const auto go_on_with = [&](Csr<T, Offset> made, double& milliseconds) {
+      own = std::move(made);
+      now = &*own;
       ctx.synchronize();
-      report.scale_ms = watch.lap();
-      for (const auto* factors : {&scaling_->rows(), &scaling_->cols()})
-        for (const auto factor : factors->host()) {
-          report.min_factor = std::min<double>(report.min_factor, factor);
-          report.greatest_factor = std::max<double>(report.greatest_factor, factor);
-        }
+      milliseconds = watch.lap();
+    };
+    if (matches(options.matching)) {
+      matching_.emplace(csr);
+      report.moved_rows = matching_->moved(), report.has_greatest_product = matching_->has_greatest_product();
+      note_factors(matching_->scaling(), report);
+      go_on_with(Matched<T, Offset>(ctx, csr, *matching_).release(), report.match_ms);
     }
-    ordering_ = make_ordering(ctx, ordering, *scaled, report);
+    if (const auto method = scaling_method(options.scaling)) {
+      scaling_.emplace(ctx, *now, *method);
+      note_factors(*scaling_, report);
+      go_on_with(Scaled<T, Offset>(ctx, *now, *scaling_).release(), report.scale_ms);
+    }
+    ordering_ = make_ordering(ctx, options.ordering, *now, report);
     if (ordering_) {
-      own = Reordered<T, Offset>(ctx, *scaled, *ordering_).release();
-      ctx.synchronize();
-      report.order_ms = watch.lap();
+      report.bandwidth_before = bandwidth(*now, [](std::int32_t i) { return std::int64_t{i}; });
       const auto inverse = ordering_->inverse().host();
-      report.bandwidth_before = bandwidth(csr, [](std::int32_t i) { return std::int64_t{i}; });
       report.bandwidth =
-          bandwidth(csr, [&](std::int32_t i) { return std::int64_t{inverse[static_cast<std::size_t>(i)]}; });
+          bandwidth(*now, [&](std::int32_t i) { return std::int64_t{inverse[static_cast<std::size_t>(i)]}; });
+      go_on_with(Reordered<T, Offset>(ctx, *now, *ordering_).release(), report.order_ms);
     }
     if (own) matrix_.emplace(std::move(*own));
   });
@@ -103,42 +141,55 @@ Transformation<T>::Transformation(Context& ctx, const ScalingOptions& scaling, c
 
 template <class T>
 Array<T> Transformation<T>::rhs(Context& ctx, const Array<T>& b) const {
-  Array<T> scaled(b.size(), "scaled b"), made(b.size(), "transformed b");
-  scaling_ ? scaling_->scale_rhs(ctx, b, scaled) : copy_bits(ctx, b, scaled);
-  if (!ordering_) return scaled;
-  apply_permutation(ctx, scaled, ordering_->order(), made);
-  return made;
+  Moving<T> vector(ctx, b);
+  if (matching_) {
+    vector.through([&](const auto& in, auto& out) { matching_->scaling().scale_rhs(ctx, in, out); });
+    vector.through([&](const auto& in, auto& out) { apply_permutation(ctx, in, matching_->rows().order(), out); });
+  }
+  if (scaling_) vector.through([&](const auto& in, auto& out) { scaling_->scale_rhs(ctx, in, out); });
+  if (ordering_)
+    vector.through([&](const auto& in, auto& out) { apply_permutation(ctx, in, ordering_->order(), out); });
+  return std::move(vector).release();
 }
 
 template <class T>
 Array<T> Transformation<T>::solution(Context& ctx, const Array<T>& x) const {
-  Array<T> scaled(x.size(), "scaled x"), made(x.size(), "transformed x");
-  scaling_ ? scaling_->scale_solution(ctx, x, scaled) : copy_bits(ctx, x, scaled);
-  if (!ordering_) return scaled;
-  apply_permutation(ctx, scaled, ordering_->order(), made);
-  return made;
+  Moving<T> vector(ctx, x);
+  if (matching_) vector.through([&](const auto& in, auto& out) { matching_->scaling().scale_solution(ctx, in, out); });
+  if (scaling_) vector.through([&](const auto& in, auto& out) { scaling_->scale_solution(ctx, in, out); });
+  if (ordering_)
+    vector.through([&](const auto& in, auto& out) { apply_permutation(ctx, in, ordering_->order(), out); });
+  return std::move(vector).release();
 }
 
 template <class T>
 void Transformation<T>::bring_back(Context& ctx, const Array<T>& y, Array<T>& x) const {
-  Array<T> in_order(y.size(), "x in the original order");
-  ordering_ ? apply_inverse_permutation(ctx, y, ordering_->order(), in_order) : copy_bits(ctx, y, in_order);
-  scaling_ ? scaling_->unscale_solution(ctx, in_order, x) : copy_bits(ctx, in_order, x);
+  Moving<T> vector(ctx, y);
+  if (ordering_)
+    vector.through([&](const auto& in, auto& out) { apply_inverse_permutation(ctx, in, ordering_->order(), out); });
+  if (scaling_) vector.through([&](const auto& in, auto& out) { scaling_->unscale_solution(ctx, in, out); });
+  if (matching_)
+    vector.through([&](const auto& in, auto& out) { matching_->scaling().unscale_solution(ctx, in, out); });
+  copy_bits(ctx, std::move(vector).release(), x);
 }
 
 template <class T>
-HeldMemory Transformation<T>::memory(MemoryLedger& ledger, const ScalingOptions& scaling,
-                                     const OrderingOptions& ordering, const AnyMatrix<T>& A, bool has_symmetric_pattern,
-                                     HeldMemory& made) {
+HeldMemory Transformation<T>::memory(MemoryLedger& ledger, const SolveOptions& options, const AnyMatrix<T>& A,
+                                     bool has_symmetric_pattern, HeldMemory& made) {
   Context host = Context::host();
   return with_csr(host, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
     const CsrSizes sizes = CsrSizes::of(csr);
     HeldMemory kept;
-    if (const auto method = scaling_method(scaling)) {
+    const bool matched = matches(options.matching);
+    if (matched) {
+      kept += Matching<T>::memory(ledger, sizes);
+      made = Matched<T, Offset>::memory(ledger, sizes);
+    }
+    if (const auto method = scaling_method(options.scaling)) {
       kept += Scaling<T>::memory(ledger, sizes, *method);
       made = Scaled<T, Offset>::memory(ledger, sizes);
     }
-    HeldMemory order = ordering_memory(ledger, ordering, sizes, has_symmetric_pattern);
+    HeldMemory order = ordering_memory(ledger, options.ordering, sizes, has_symmetric_pattern && !matched);
     if (order.bytes() > 0) made = Reordered<T, Offset>::memory(ledger, sizes);
     kept += std::move(order);
     return kept;

@@ -1,4 +1,4 @@
-// The system that is solved in the place of the one that is given: scaled, then reordered.
+// The system that is solved in the place of the one that is given: rows matched to columns, scaled, then reordered.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -7,43 +7,48 @@
 
 #include "solvers/method/options.hpp"
 #include "sparse/formats/any_matrix.hpp"
-#include "sparse/order/ordering.hpp"
+#include "sparse/order/matching.hpp"
 #include "sparse/scale/scaling.hpp"
 
 namespace krill {
 
-/// What scaling and reordering did to the system. Members keep their defaults for what was not asked for.
+/// What matching, scaling and reordering did to the system. Members keep their defaults for what was not asked for.
 struct TransformationReport {
-  double min_factor = std::numeric_limits<double>::infinity(), greatest_factor = 0;  ///< of rows and columns
+  std::int32_t moved_rows = 0;       ///< by the matching
+  bool has_greatest_product = true;  ///< false: the matching was completed by the pattern alone
+  double min_factor = std::numeric_limits<double>::infinity(), greatest_factor = 0;  ///< moduli, of rows and columns
   std::int64_t bandwidth_before = 0, bandwidth = 0;                                  ///< max |i - j| over the entries
   std::int32_t colors = 0;
-  double scale_ms = 0, order_ms = 0;
+  double match_ms = 0, scale_ms = 0, order_ms = 0;
 };
 
-/// (P D_r A D_c P^T) y = P D_r b with x = D_c P^T y; D_r, D_c and P are the identity where the case asks for none.
+/// (P D_r B D_c P^T) y = P D_r c with x = F_c D_c P^T y, where B = Q F_r A F_c and c = Q F_r b: Q, F_r and F_c are the
+/// matching's, D_r and D_c the scaling's, P the ordering's. Each is the identity where the case asks for none.
 template <class T>
 class Transformation {
  public:
-  /// From the matrix in CSR. Fills in the report. Raises InvalidArgument where a scaling has nothing to divide by, or
-  /// an ordering cannot be made.
-  Transformation(Context&, const ScalingOptions&, const OrderingOptions&, const AnyMatrix<T>& A, TransformationReport&);
+  /// From the matrix in CSR. Fills in the report. Raises InvalidArgument where rows and columns cannot be matched, a
+  /// scaling has nothing to divide by, or an ordering cannot be made. Of the options, those of matching, scaling and
+  /// ordering count.
+  Transformation(Context&, const SolveOptions&, const AnyMatrix<T>& A, TransformationReport&);
 
   /// The memory that it takes, of a matrix in CSR. made: receives that of the new system's matrix, nothing if there is
   /// none.
-  static HeldMemory memory(MemoryLedger&, const ScalingOptions&, const OrderingOptions&, const AnyMatrix<T>& A,
-                           bool has_symmetric_pattern, HeldMemory& made);
+  static HeldMemory memory(MemoryLedger&, const SolveOptions&, const AnyMatrix<T>& A, bool has_symmetric_pattern,
+                           HeldMemory& made);
 
-  bool scales() const { return scaling_.has_value(); }
-  bool reorders() const { return ordering_.has_value(); }
+  bool scales() const { return matching_.has_value() || scaling_.has_value(); }
+  bool moves_rows() const { return matching_.has_value() || ordering_.has_value(); }
 
   /// Hands over the matrix of the new system, in CSR; nothing if the system does not change, or the second time.
   std::optional<AnyMatrix<T>> take_matrix() { return std::exchange(matrix_, std::nullopt); }
   Array<T> rhs(Context&, const Array<T>& b) const;
   Array<T> solution(Context&, const Array<T>& x) const;
-  /// x = D_c P^T y, the inverse of solution().
+  /// x = F_c D_c P^T y, the inverse of solution().
   void bring_back(Context&, const Array<T>& y, Array<T>& x) const;
 
  private:
+  std::optional<Matching<T>> matching_;
   std::optional<Scaling<T>> scaling_;
   std::optional<Ordering> ordering_;
   std::optional<AnyMatrix<T>> matrix_;

@@ -18,6 +18,7 @@
 namespace krill {
 namespace {
 
+constexpr double small = 0.01;        // a diagonal entry beside the others of its row
 constexpr std::int64_t block = 4096;  // rows, or entries, that one thread takes at a time
 
 template <class K>
@@ -70,6 +71,7 @@ void Findings::add(const Findings& next) {
   of.symmetry_error = std::max(of.symmetry_error, n.symmetry_error);
   of.hermitian_error = std::max(of.hermitian_error, n.hermitian_error);
   of.missing_diagonal += n.missing_diagonal, of.zero_diagonal += n.zero_diagonal;
+  of.small_diagonal += n.small_diagonal;
   of.dominant_rows += n.dominant_rows, of.strictly_dominant_rows += n.strictly_dominant_rows;
   of.shortest_row = std::min(of.shortest_row, n.shortest_row);
   of.longest_row = std::max(of.longest_row, n.longest_row);
@@ -107,10 +109,11 @@ class Analysis {
   void look_at_entries(std::int64_t i, Findings&);
   void look_at_row(std::int64_t i, Findings&);
   void look_at_pair(std::int64_t i, std::int64_t entry, Findings&);
-  void look_at_diagonal(std::int64_t i, const K* entry, double others, Findings&);
+  void look_at_diagonal(std::int64_t i, const K* entry, double others, double greatest, Findings&);
   const K* find(std::int64_t row, std::int64_t col) const;
   EntryPair pair(std::int64_t i, std::int64_t entry, const K* mirror) const;
   bool linked_to_strict_rows() const;
+  std::optional<StructuralRank> structure(const MatrixProperties&) const;
   std::pair<Definiteness, std::string> judge(const Findings&) const;
 
   const Host& host_;
@@ -183,7 +186,7 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     p.lower_bandwidth = std::max(p.lower_bandwidth, i - A_.col_indices[begin]);
     p.upper_bandwidth = std::max(p.upper_bandwidth, A_.col_indices[end - 1] - i);
   }
-  double sum = 0, others = 0;
+  double sum = 0, others = 0, greatest = 0;
   std::complex<double> signed_sum = 0;
   const K* mine = nullptr;
   for (std::int64_t e = begin; e < end; ++e) {
@@ -193,7 +196,7 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     if (is_finite(a)) {
       const double size = magnitude(a), share = greatest_ > 0 ? size / greatest_ : 0;
       sum += size, signed_sum += wide_complex(a), f.squares += share * share;
-      if (!on_diagonal) others += size;
+      if (!on_diagonal) others += size, greatest = std::max(greatest, size);
     }
     if (square()) look_at_pair(i, e, f);
   }
@@ -201,7 +204,7 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
   keep_least(p.min_row_norm, sum);
   const double rounding = static_cast<double>(end - begin) * std::numeric_limits<real_t<K>>::epsilon() * sum;
   p.null_rows += std::abs(signed_sum) <= rounding;
-  if (i < A_.cols) look_at_diagonal(i, mine, others, f);
+  if (i < A_.cols) look_at_diagonal(i, mine, others, greatest, f);
 }
 
 template <class K, class Offset>
@@ -220,12 +223,13 @@ void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, Findi
   if (!(a == conj(b))) p.hermitian_error = std::max(p.hermitian_error, magnitude(a - conj(b)));
   if (i < j && !f.minor) {
     const double size = magnitude(a);  // not squared: that could overflow
-    if (size > 0 && size / diagonal(i) >= diagonal(j) / size) f.minor = pair(i, entry, mirror);
+    if (size > 0 && size / std::abs(diagonal(i)) >= std::abs(diagonal(j)) / size) f.minor = pair(i, entry, mirror);
   }
 }
 
 template <class K, class Offset>
-void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, double others, Findings& f) {
+void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, double others, double greatest,
+                                           Findings& f) {
   MatrixProperties& p = f.of;
   const auto row = static_cast<std::int32_t>(i);
   if (!entry) {
@@ -244,6 +248,7 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
     p.greatest_diagonal = std::max(p.greatest_diagonal, size);
     p.negative_diagonal += size > 0 && real(*entry) < 0;
   }
+  p.small_diagonal += size == 0 || size < small * greatest;
   const double slack = length * std::numeric_limits<real_t<K>>::epsilon() * others;
   strict_[static_cast<std::size_t>(i)] = size > others + slack;
   p.strictly_dominant_rows += size > others + slack;
@@ -266,6 +271,26 @@ bool Analysis<K, Offset>::linked_to_strict_rows() const {
       found.push_back(A_.col_indices[e]);
     }
   return std::ssize(found) == A_.rows;
+}
+
+/// Without a search where the diagonal is full.
+template <class K, class Offset>
+std::optional<StructuralRank> Analysis<K, Offset>::structure(const MatrixProperties& p) const {
+  if (!square() || p.non_finite > 0) return {};
+  if (p.missing_diagonal + p.zero_diagonal == 0) return StructuralRank{A_.rows, {}, {}};
+  const auto rows = static_cast<std::size_t>(A_.rows), entries = static_cast<std::size_t>(A_.nnz);
+  if (p.stored_zeros == 0)
+    return structural_rank(
+        PatternView<Offset>{A_.rows, A_.cols, {A_.row_offsets, rows + 1}, {A_.col_indices, entries}});
+  std::vector<Offset> offsets{0};
+  std::vector<std::int32_t> columns;
+  offsets.reserve(rows + 1), columns.reserve(entries);
+  for (std::int32_t i = 0; i < A_.rows; ++i) {
+    for (Offset e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
+      if (!(A_.values[e] == K(0))) columns.push_back(A_.col_indices[e]);
+    offsets.push_back(static_cast<Offset>(columns.size()));
+  }
+  return structural_rank(PatternView<Offset>{A_.rows, A_.cols, offsets, columns});
 }
 
 std::string text(std::complex<double> a, bool complex) {
@@ -318,6 +343,8 @@ MatrixProperties Analysis<K, Offset>::run() {
   if (greatest_ > 0) p.symmetry_error /= greatest_, p.hermitian_error /= greatest_;
   p.positive_diagonal = square() && !p.first_not_positive_diagonal;
   std::tie(p.definiteness, p.definiteness_reason) = judge(f);
+  p.indefinite_pair = f.minor.has_value();
+  p.structure = structure(p);
   return std::move(p);
 }
 

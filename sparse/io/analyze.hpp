@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sparse/formats/any_matrix.hpp"
+#include "sparse/io/structural_rank.hpp"
 
 namespace krill {
 
@@ -48,6 +49,8 @@ struct MatrixProperties {
   double min_diagonal = 0, greatest_diagonal = 0;  ///< |a_ii| without zeros; 0 where there are none
   std::int64_t dominant_rows = 0;           ///< |a_ii| >= the sum of the others' |a_ij|, give or take its rounding
   std::int64_t strictly_dominant_rows = 0;  ///< |a_ii| > the sum and its rounding
+  std::int64_t small_diagonal = 0;          ///< rows with |a_ii| below a hundredth of the greatest modulus, or none
+  bool indefinite_pair = false;             ///< some |a_ij|^2 >= |a_ii| |a_jj|, i != j: not definite if Hermitian
   Definiteness definiteness = Definiteness::not_hermitian;
   std::string definiteness_reason;  ///< "not positive definite: a(7, 7) = -1 is not positive"
 
@@ -63,10 +66,14 @@ struct MatrixProperties {
   double frobenius_norm = 0, infinity_norm = 0;
   double min_row_norm = 0;     ///< least sum of |a_ij| over a row, of sums other than 0; infinity_norm is the greatest
   std::int64_t null_rows = 0;  ///< rows whose entries add up to 0, but for rounding; where all do, A 1 = 0
+
+  /// Of a square matrix with finite entries, stored zeros left out; nothing where it takes too long.
+  std::optional<StructuralRank> structure;
 };
 
 /// Repeatable bitwise for any number of threads. O(nnz log(longest row)), in parallel (and a search of the graph in
-/// sequence where only that can prove definiteness); rows + cols words of memory.
+/// sequence where only that can prove definiteness, and for the structural rank where the diagonal has zeros); rows +
+/// cols words of memory, and for the structural rank what that takes.
 template <class T>
 MatrixProperties analyze(const Host&, const AnyMatrix<T>&);
 

@@ -25,18 +25,19 @@ Ordering::Ordering(Array<std::int32_t> order) : order_(std::move(order)), invers
 namespace {
 
 template <class T, class Offset>
-Csr<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering, Array<Offset>& permutation) {
+Csr<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering, bool with_columns,
+                     Array<Offset>& permutation) {
   require_size("reordered: columns of the matrix", A.cols(), A.rows());
   require_size("reordered: the ordering", ordering.size(), A.rows());
   const std::int32_t rows = A.rows();
   const std::int64_t nnz = A.nnz();
   Array<std::int32_t> old_rows(nnz, "row_indices"), new_rows(nnz, "reordered row_indices"),
-      new_cols(nnz, "reordered col_indices");
+      new_cols = with_columns ? Array<std::int32_t>(nnz, "reordered col_indices") : copy_of(ctx, A.col_indices());
   ctx.dispatch([&](const auto& where) {
     const std::int32_t* inverse = ordering.inverse().read(where);
     expand_offsets(where, rows, nnz, A.row_offsets().read(where), old_rows.write(where));
     apply_permutation(where, nnz, inverse, old_rows.read(where), new_rows.write(where));
-    apply_permutation(where, nnz, inverse, A.col_indices().read(where), new_cols.write(where));
+    if (with_columns) apply_permutation(where, nnz, inverse, A.col_indices().read(where), new_cols.write(where));
   });
   permutation = identity_permutation<Offset>(ctx, nnz);
   const IndexRange range{0, std::max(rows - 1, 0)};
@@ -53,8 +54,17 @@ Csr<T, Offset> moved(Context& ctx, const Csr<T, Offset>& A, const Ordering& orde
 }  // namespace
 
 template <class T, class Offset>
+Reordered<T, Offset>::Reordered(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering, bool with_columns)
+    : matrix_(moved(ctx, A, ordering, with_columns, permutation_)) {}
+
+template <class T, class Offset>
 Reordered<T, Offset>::Reordered(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering)
-    : matrix_(moved(ctx, A, ordering, permutation_)) {}
+    : Reordered(ctx, A, ordering, true) {}
+
+template <class T, class Offset>
+Reordered<T, Offset> Reordered<T, Offset>::of_rows(Context& ctx, const Csr<T, Offset>& A, const Ordering& ordering) {
+  return {ctx, A, ordering, false};
+}
 
 template <class T, class Offset>
 HeldMemory Reordered<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& A) {

@@ -1,5 +1,5 @@
 // Symmetric reorderings of square systems: with P A P^T and P b in the place of A and b, the solution is P x. Another
-// one comes with a coloring (coloring.hpp).
+// one comes with a coloring (coloring.hpp), one of rows alone with a matching (matching.hpp).
 #pragma once
 #include "sparse/formats/csr_sizes.hpp"
 
@@ -37,6 +37,8 @@ class Reordered {
   /// Costs a sort of the entries: O(nnz); 8 + sizeof Offset bytes an entry of workspace beside the sort's. On the
   /// context's side, without a wait. Raises ShapeMismatch unless A is square and as large as the ordering.
   Reordered(Context&, const Csr<T, Offset>& A, const Ordering&);
+  /// P A: rows alone move.
+  static Reordered of_rows(Context&, const Csr<T, Offset>& A, const Ordering&);
   /// Of which the matrix stays, when it is released.
   static HeldMemory memory(MemoryLedger&, const CsrSizes& A);
 
@@ -46,6 +48,8 @@ class Reordered {
   Csr<T, Offset> release() && { return std::move(matrix_); }
 
  private:
+  Reordered(Context&, const Csr<T, Offset>& A, const Ordering&, bool with_columns);
+
   Array<Offset> permutation_;  // entry k is A's entry permutation_[k]; found along with the matrix
   Csr<T, Offset> matrix_;
 };

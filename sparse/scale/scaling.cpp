@@ -98,6 +98,12 @@ template <class Offset>
 void Scaling<T>::find(Context& ctx, const Csr<T, Offset>& A, ScalingMethod method) {
   require_size("scaling: columns of the matrix", A.cols(), A.rows());
   const std::int32_t size = A.rows();
+  if (method == ScalingMethod::negative) {
+    rows_ = Array<real_t<T>>(size, "row factors"), cols_ = Array<real_t<T>>(size, "column factors");
+    fill(ctx, real_t<T>(-1), rows_);
+    fill(ctx, real_t<T>(1), cols_);
+    return;
+  }
   Factors factors(ctx, size);
   Norms norms(size, "norms of rows"), col_norms(size, "norms of columns");
   Array<FirstRow> fault(1, "fault"), col_fault(1, "fault");
@@ -133,8 +139,8 @@ void Scaling<T>::find(Context& ctx, const Csr<T, Offset>& A, ScalingMethod metho
 
 template <class T>
 HeldMemory Scaling<T>::memory(MemoryLedger& ledger, const CsrSizes& A, ScalingMethod method) {
-  const HeldMemory factors = ledger.hold<double>(2 * std::int64_t{A.rows});
-  {
+  if (method != ScalingMethod::negative) {
+    const HeldMemory factors = ledger.hold<double>(2 * std::int64_t{A.rows});
     const HeldMemory norms = ledger.hold<double>(2 * std::int64_t{A.rows});
     const HeldMemory transposed = method == ScalingMethod::diagonal ? HeldMemory() : transpose_memory(ledger, A);
   }

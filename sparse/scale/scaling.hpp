@@ -1,4 +1,4 @@
-// Scalings of square systems: (D_r A D_c) (D_c^-1 x) = D_r b, with D_r and D_c diagonal and positive.
+// Scalings of square systems: (D_r A D_c) (D_c^-1 x) = D_r b, with D_r and D_c diagonal.
 #pragma once
 #include <array>
 #include <string_view>
@@ -11,8 +11,9 @@ namespace krill {
 /// symmetric: d_r = d_c, d_i = 1 / sqrt of the greatest modulus in row i and column i together.
 /// ruiz:      ten rounds in which every row and column is divided by the root of its greatest modulus (Ruiz 2001), so
 ///            that all of these tend to 1; d_r = d_c where |A| is symmetric.
-enum class ScalingMethod { diagonal, symmetric, ruiz };
-inline constexpr std::array<std::string_view, 3> scaling_method_names{"diagonal", "symmetric", "ruiz"};
+/// negative:  D_r = -I, D_c = I: (-A) x = -b. The other factors are positive.
+enum class ScalingMethod { diagonal, symmetric, ruiz, negative };
+inline constexpr std::array<std::string_view, 4> scaling_method_names{"diagonal", "symmetric", "ruiz", "negative"};
 
 /// The factors of rows and columns.
 template <class T>
@@ -23,6 +24,11 @@ class Scaling {
   /// nothing to divide by: zeros alone, or a number that is not finite.
   Scaling(Context&, const Csr<T, std::int32_t>& A, ScalingMethod);
   Scaling(Context&, const Csr<T, std::int64_t>& A, ScalingMethod);
+  /// By factors that are known: finite, none of them 0, as many of rows as of columns; of these the last alone is
+  /// checked.
+  Scaling(Array<real_t<T>> rows, Array<real_t<T>> cols) : rows_(std::move(rows)), cols_(std::move(cols)) {
+    require_size("scaling: factors of columns", cols_.size(), rows_.size());
+  }
   static HeldMemory memory(MemoryLedger&, const CsrSizes& A, ScalingMethod);
 
   std::int32_t size() const { return static_cast<std::int32_t>(rows_.size()); }

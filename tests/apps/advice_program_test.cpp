@@ -30,6 +30,8 @@ constexpr const char* broken_without_fill =
 constexpr const char* indefinite = "3 7\n1 1 1\n1 2 2\n2 1 2\n2 2 1\n2 3 1\n3 2 1\n3 3 5\n";
 /// Symmetric and indefinite: the elimination takes the second pivot below 0.
 constexpr const char* negative = "3 7\n1 1 1\n1 2 1\n2 1 1\n2 2 -1\n2 3 1\n3 2 1\n3 3 5\n";
+/// Symmetric negative definite.
+constexpr const char* negative_definite = "3 7\n1 1 -4\n1 2 1\n2 1 1\n2 2 -4\n2 3 1\n3 2 1\n3 3 -4\n";
 /// A(J, J) of the columns of row 0 is singular, the matrix is not.
 constexpr const char* singular_block = "3 8\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n2 3 1\n3 1 1\n3 3 1\n3 2 0\n";
 
@@ -54,6 +56,14 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Advised{"jacobi_of_a_saddle_point", saddle, "solver: gmres\npreconditioner: jacobi\n",
                 "use preconditioner none", "--set preconditioner=none"},
+        Advised{"jacobi_of_a_matched_saddle_point", saddle, "solver: gmres\npreconditioner: jacobi\n",
+                "set matching: {type: product}", "--set matching=product"},
+        Advised{"ilu0_of_a_matched_saddle_point", saddle, "solver: gmres\npreconditioner: ilu0\n",
+                "set matching: {type: product}", "--set matching=product"},
+        Advised{"isai_of_a_matched_saddle_point", saddle, "solver: gmres\npreconditioner: isai\n",
+                "set matching: {type: product}", "--set matching=product"},
+        Advised{"pcg_of_a_negative_definite_matrix", negative_definite, "solver: pcg\n",
+                "use scaling: {type: negative}", "--set scaling=negative"},
         Advised{"ilu0_of_a_saddle_point", saddle, "solver: gmres\npreconditioner: ilu0\n", "use preconditioner none",
                 "--set preconditioner=none"},
         Advised{"ic0_of_a_saddle_point", saddle, "solver: gmres\npreconditioner: ic0\n",
@@ -69,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(
         Advised{"stored_zeros", saddle_with_zeros, "solver: gmres\npreconditioner: jacobi\n", "use preconditioner none",
                 "--set preconditioner=none"},
         Advised{"iterations_of_a_saddle_point", saddle, "solver: {type: gmres, max_iterations: 0}\n",
-                "try scaling: {type: ruiz}", "--set scaling=ruiz --set solver.max_iterations=10"},
+                "try matching: {type: product} with preconditioner: {type: ilu0, shift: {type: nonzero}}",
+                "--set matching=product --set 'preconditioner={type: ilu0, shift: {type: nonzero}}' "
+                "--set solver.max_iterations=10"},
         Advised{"zero_pivot_shifted", zero_pivot, "solver: gmres\npreconditioner: ilu0\n",
                 "set shift: {type: nonzero}, or use preconditioner none", "--set preconditioner.shift.type=nonzero"},
         Advised{"zero_pivot_without", zero_pivot, "solver: gmres\npreconditioner: ilu0\n",

@@ -25,7 +25,8 @@ class BadCase : public testing::TestWithParam<Bad> {};
 TEST_P(BadCase, is_refused_with_place_and_reason) { EXPECT_EQ(errors_of(GetParam().text), GetParam().message); }
 
 const std::string top_keys =
-    "include, name, matrix, rhs, initial_guess, backend, threads, device, precision, format, layout, assume, scaling, "
+    "include, name, matrix, rhs, initial_guess, backend, threads, device, precision, format, layout, assume, matching, "
+    "scaling, "
     "ordering, "
     "solver, "
     "preconditioner, "

@@ -204,7 +204,7 @@ TEST_F(Words, a_matrix_file_stands_for_a_case_with_everything_automatic) {
   EXPECT_EQ(effective_json(c.settings),
             effective_json(parse_case("name: thermal\nmatrix: {file: data/thermal.mtx.gz}\nrhs: ones\nbackend: host\n"
                                       "threads: 2\nsolver: {type: auto, stop: {relative: 1e-3}}\n"
-                                      "preconditioner: auto\nordering: auto\nscaling: auto\n",
+                                      "preconditioner: auto\nordering: auto\nscaling: auto\nmatching: auto\n",
                                       "case.yaml")));
   for (const std::string matrix : {"a.mtx", "a.rua.gz", "a/b.tar.gz"}) EXPECT_TRUE(names_matrix(matrix)) << matrix;
   for (const std::string no_matrix : {"-", "a.yaml", "a.yml", "a.json", "a.b/case", "/dev/stdin", "/dev/fd/63"})

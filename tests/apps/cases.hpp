@@ -42,8 +42,8 @@ inline std::string case_with(const std::string& variant, const std::string& type
     return name + ": {" + tag + ": " + chosen + (chosen == "file" ? ", path: x.mtx}\n" : "}\n");
   };
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +
-         section("initial_guess", "type", "") + section("scaling", "type", "") + section("ordering", "type", "") +
-         section("solver", "type", "pcg") + section("preconditioner", "type", "");
+         section("initial_guess", "type", "") + section("matching", "type", "") + section("scaling", "type", "") +
+         section("ordering", "type", "") + section("solver", "type", "pcg") + section("preconditioner", "type", "");
 }
 
 /// Every type of every variant, each in a case of its own: "a case with all of its keys" is the effective one.

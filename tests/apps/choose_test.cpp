@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/commands/solve.hpp"
+#include "solvers/method/type_name.hpp"
 #include "sparse/io/generate.hpp"
 #include "tests/apps/solve_support.hpp"
 #include "tests/support/backends.hpp"
@@ -54,9 +55,52 @@ TEST(Choose, divides_by_no_zero_diagonal_and_scales_instead) {
   MatrixProperties m = of_convection();
   m.zero_diagonal = 1, m.first_zero_diagonal = 3, m.positive_diagonal = false;
   m.min_row_norm = 1e-9 * m.infinity_norm;
+  m.structure->rank = m.rows - 1;  // so that rows cannot be matched to columns
   EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "ruiz"}));
   m.empty_rows = 1;
   EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "none"}));
+}
+
+TEST(Choose, matches_rows_to_columns_where_the_diagonal_is_weak) {
+  const auto matching = [](const MatrixProperties& m, const SolveOptions& open = {}) {
+    return type_name(choose(m, false, open).method.matching);
+  };
+  MatrixProperties m = of_convection();
+  EXPECT_EQ(matching(m), "none");
+  m.small_diagonal = 1;
+  EXPECT_EQ(matching(m), "product");
+  m.zero_diagonal = 1;
+  EXPECT_EQ(types(choose(m, false).method), (Types{"bicgstab", "ilu0", "none", "none"}));
+  EXPECT_EQ(types(choose(m, true).method), (Types{"bicgstab", "isai", "none", "none"}));
+  EXPECT_EQ(matching(m, {.solver = PcgOptions{}}), "none");
+  EXPECT_EQ(matching(m, {.matching = NoMatching{}}), "none");
+  m.structure.reset();
+  EXPECT_EQ(matching(m), "none");
+  MatrixProperties definite = of_poisson();
+  definite.small_diagonal = 1;
+  EXPECT_EQ(matching(definite), "none");
+}
+
+TEST(Choose, goes_on_to_replaced_pivots_where_rows_are_matched) {
+  const SolveOptions method{.preconditioner = IsaiOptions{}, .matching = GreatestProduct{}};
+  MatrixProperties m = of_convection();
+  m.zero_diagonal = 1;
+  const auto next = weaker(method, m);
+  ASSERT_TRUE(next && std::holds_alternative<Ilu0Options>(*next));
+  EXPECT_EQ(std::get<Ilu0Options>(*next).shift.type, LuShift::nonzero);
+  EXPECT_TRUE(
+      std::holds_alternative<JacobiOptions>(*weaker({.preconditioner = *next, .matching = GreatestProduct{}}, m)));
+}
+
+TEST(Choose, turns_the_sign_of_a_matrix_that_may_be_negative_definite) {
+  MatrixProperties m = of_poisson();
+  m.positive_diagonal = false, m.negative_diagonal = m.rows, m.first_not_positive_diagonal = 0;
+  m.definiteness = Definiteness::not_positive_definite;
+  EXPECT_EQ(types(choose(m, false).method), (Types{"pcg", "ic0", "none", "negative"}));
+  EXPECT_EQ(types(choose(m, false, {.scaling = NoScaling{}}).method)[0], "bicgstab");
+  EXPECT_EQ(types(choose(m, false, {.solver = GmresOptions{}}).method), (Types{"gmres", "ilu0", "none", "none"}));
+  m.indefinite_pair = true;
+  EXPECT_EQ(types(choose(m, false).method)[0], "bicgstab");
 }
 
 TEST(Choose, trusts_no_factor_where_hardly_any_row_is_dominant_and_a_long_basis_will_do) {
@@ -75,7 +119,8 @@ TEST(Choose, leaves_nothing_open_and_changes_nothing_else) {
       SolveOptions fixed{.solver = RichardsonOptions{},
                          .preconditioner = SsorOptions{},
                          .ordering = AmdOrdering{},
-                         .scaling = RuizScaling{}};
+                         .scaling = RuizScaling{},
+                         .matching = NoMatching{}};
       const Choice kept = choose(m, on_cuda, fixed);
       EXPECT_EQ(types(kept.method), (Types{"richardson", "ssor", "amd", "ruiz"}));
       EXPECT_TRUE(kept.reasons.empty());
@@ -103,11 +148,11 @@ TEST(Choose, keeps_the_limits_of_solver_automatic) {
 
 TEST(Choose, takes_a_weaker_preconditioner_in_the_place_of_a_refused_one) {
   const MatrixProperties m = of_poisson();
-  const auto next = weaker(Ic0Options{}, m);
+  const auto next = weaker({.preconditioner = Ic0Options{}}, m);
   ASSERT_TRUE(next);
   EXPECT_TRUE(std::holds_alternative<JacobiOptions>(*next));
-  EXPECT_TRUE(std::holds_alternative<NoPreconditioner>(*weaker(*next, m)));
-  EXPECT_FALSE(weaker(NoPreconditioner{}, m));
+  EXPECT_TRUE(std::holds_alternative<NoPreconditioner>(*weaker({.preconditioner = *next}, m)));
+  EXPECT_FALSE(weaker({.preconditioner = NoPreconditioner{}}, m));
 }
 
 class AutoSolve : public krill::test::OnBackend {
@@ -124,14 +169,14 @@ class AutoSolve : public krill::test::OnBackend {
 
 const std::string open_method =
     "solver: {type: auto, stop: {relative: 1.0e-9}}\npreconditioner: {type: auto}\nordering: {type: auto}\n"
-    "scaling: {type: auto}\nverify: {reference: eigen}\n";
+    "scaling: {type: auto}\nmatching: {type: auto}\nverify: {reference: eigen}\n";
 
 TEST_P(AutoSolve, converges_and_says_what_it_chose_and_why) {
   for (const std::string matrix : {"poisson2d, nx: 40", "convection_diffusion2d, nx: 40", "helmholtz2d, nx: 30",
                                    "elasticity3d, nx: 5", "resistor_network, nx: 30"}) {
     EXPECT_EQ(run("matrix: {generate: " + matrix + "}\n" + open_method), 0) << matrix;
     const nlohmann::json r = report();
-    for (const std::string key : {"solver", "preconditioner", "ordering", "scaling"}) {
+    for (const std::string key : {"solver", "preconditioner", "ordering", "scaling", "matching"}) {
       EXPECT_NE(r["case"][key]["type"], "auto") << matrix;
       const std::string type = r["case"][key]["type"], why = r["choices"][key];
       EXPECT_TRUE(why.starts_with(type)) << why;

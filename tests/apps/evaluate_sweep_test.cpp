@@ -108,7 +108,8 @@ TEST_F(SweepTest, portfolio_is_the_default_and_suits_the_matrix) {
   const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
   EXPECT_EQ(read.options().portfolio, Portfolio::standard);
   for (const Portfolio level : {Portfolio::quick, Portfolio::standard, Portfolio::thorough})
-    for (const SystemKind kind : {SystemKind::definite, SystemKind::general}) {
+    for (const SystemKind kind : {SystemKind::definite, SystemKind::negative_definite, SystemKind::general,
+                                  SystemKind::weak_diagonal, SystemKind::no_diagonal}) {
       const auto texts = portfolio(level, kind);
       const auto all = read.variants(0, texts);  // raises where one of them is no case
       EXPECT_EQ(all.size(), texts.size());
@@ -149,6 +150,22 @@ TEST_F(SweepTest, kind_of_a_system) {
   EXPECT_EQ(system_kind(m, Assume::spd), SystemKind::definite);
   m.hermitian_error = 0, m.positive_diagonal = false;
   EXPECT_EQ(system_kind(m, Assume::nothing), SystemKind::general);
+  m.rows = m.cols = 3, m.negative_diagonal = 3;
+  EXPECT_EQ(system_kind(m, Assume::nothing), SystemKind::negative_definite);
+  m.hermitian_error = 0.1, m.zero_diagonal = 1, m.structure = StructuralRank{3, {}, {}};
+  EXPECT_EQ(system_kind(m, Assume::nothing), SystemKind::weak_diagonal);
+  m.structure->rank = 2;
+  EXPECT_EQ(system_kind(m, Assume::nothing), SystemKind::no_diagonal);
+}
+
+/// What divides by the diagonal is not run where that has zeros, and matched where the rules of auto match.
+TEST_F(SweepTest, the_portfolio_of_a_matrix_without_a_diagonal) {
+  const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
+  for (const Variant& variant : read.variants(0, portfolio(Portfolio::standard, SystemKind::no_diagonal)))
+    EXPECT_EQ(type_name(variant.settings.preconditioner), "none");
+  const auto matched = read.variants(0, portfolio(Portfolio::standard, SystemKind::weak_diagonal));
+  EXPECT_GT(matched.size(), 5U);
+  for (const Variant& variant : matched) EXPECT_EQ(type_name(variant.settings.matching), "product");
 }
 
 TEST_F(SweepTest, cases_and_matrices_are_sweeps_too) {

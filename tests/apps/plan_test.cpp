@@ -131,6 +131,16 @@ TEST_P(PlannedPeak, with_scalings_and_orderings) {
                       scaling, ordering));
 }
 
+TEST_P(PlannedPeak, with_matchings) {
+  for (const std::string scaling : {"none", "ruiz"})
+    for (const std::string ordering : {"none", "rcm"})
+      expect_within_a_tenth(
+          fmt::format("matrix: {{generate: convection_diffusion2d, nx: 120}}\nformat: csr\nmatching: product\n"
+                      "scaling: {}\nordering: {}\n"
+                      "solver: {{type: bicgstab, max_iterations: 3}}\npreconditioner: ilu0\n",
+                      scaling, ordering));
+}
+
 TEST_P(PlannedPeak, with_every_format) {
   for (const std::string_view format : std::span(format_names).subspan(1))  // what auto tries may lose
     for (const std::string preconditioner : {"none", "jacobi", "block_jacobi", "chebyshev", "ic0"})

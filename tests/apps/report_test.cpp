@@ -166,10 +166,16 @@ TEST(Advice, tells_rounding_from_stagnation) {
   EXPECT_TRUE(contains(advice(record).remedy, "precision float64"));
 }
 
-TEST(Advice, says_that_a_matrix_with_empty_rows_is_singular) {
+TEST(Advice, says_what_was_known_of_a_singular_matrix) {
   SolveRecord record = record_of(Reason::stagnated);
-  record.matrix.empty_rows = 2;
-  EXPECT_TRUE(contains(advice(record).why, "singular: 2 rows"));
+  const std::string of_failure = advice(record).why;
+  record.singularity.what = "the matrix is singular";
+  EXPECT_EQ(advice(record).why, of_failure + "; the matrix is singular");
+  record.singularity.no_solution = true;
+  EXPECT_EQ(advice(record).why, "the matrix is singular");
+  EXPECT_TRUE(contains(advice(record).remedy, "rhs: {type: manufactured}"));
+  record.result.reason = Reason::converged;
+  EXPECT_EQ(advice(record).why, "");
 }
 
 TEST(Output, folder_that_cannot_be_written_is_refused_before_anything_runs) {

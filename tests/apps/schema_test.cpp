@@ -302,7 +302,7 @@ TEST(Schema, defaults_are_those_of_the_structs) {
 TEST(Schema, defaults_of_sections_are_what_a_case_without_them_has) {
   const OrderedJson schema = case_schema(),
                     effective = effective_json(parse_case(test::case_with("", ""), "case.yaml"));
-  for (const std::string name : {"rhs", "initial_guess", "scaling", "ordering", "preconditioner"})
+  for (const std::string name : {"rhs", "initial_guess", "matching", "scaling", "ordering", "preconditioner"})
     EXPECT_EQ(schema["properties"][name]["default"]["type"], effective[name]["type"]) << name;
 }
 
@@ -318,7 +318,8 @@ TEST(Schema, says_what_every_key_means) {
   };
   OrderedJson schema = case_schema();
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-  for (const std::string name : {"matrix", "rhs", "initial_guess", "scaling", "ordering", "solver", "preconditioner"})
+  for (const std::string name :
+       {"matrix", "rhs", "initial_guess", "matching", "scaling", "ordering", "solver", "preconditioner"})
     schema["properties"][name].erase("properties");  // the bare tag: each branch describes its own
   check(check, schema);
 }

@@ -130,7 +130,8 @@ TEST_P(IsaiFacts, what_has_no_inverse_is_refused) {
                 "look at the entries of the matrix (krill inspect), or scale it");
   for (const IsaiForm form : {IsaiForm::automatic, IsaiForm::general, IsaiForm::factored})
     EXPECT_EQ(refusal(form, {2, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 1, 0}, Array<double>{1, 2, 3}}),
-              "preconditioner isai: there is no entry on the diagonal" + in_row_1 + "use preconditioner none");
+              "preconditioner isai: there is no entry on the diagonal" + in_row_1 +
+                  "set matching: {type: product}, or use preconditioner none");
   const AnyMatrix<double> wide(Csr<double>(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{0}, Array<double>{1.0}));
   EXPECT_THROW(make_preconditioner<double>(ctx, IsaiOptions{}, wide), ShapeMismatch);
 }

@@ -37,7 +37,8 @@ double rounding() {
 bool is_named(const SolveOptions& o) {
   return !std::holds_alternative<AutoSolver>(o.solver) &&
          !std::holds_alternative<AutoPreconditioner>(o.preconditioner) &&
-         !std::holds_alternative<AutoOrdering>(o.ordering) && !std::holds_alternative<AutoScaling>(o.scaling);
+         !std::holds_alternative<AutoOrdering>(o.ordering) && !std::holds_alternative<AutoScaling>(o.scaling) &&
+         !std::holds_alternative<AutoMatching>(o.matching);
 }
 
 TEST_P(SystemSolve, without_options_chooses_all_and_says_why) {
@@ -51,7 +52,7 @@ TEST_P(SystemSolve, without_options_chooses_all_and_says_why) {
     EXPECT_LE(residual_of(A, x, b), 1e-8 * (1 + 1e-6));
     EXPECT_TRUE(is_named(report.options));
     EXPECT_EQ(std::holds_alternative<PcgOptions>(report.options.solver), symmetric);
-    ASSERT_EQ(report.choices.size(), 4u);
+    ASSERT_EQ(report.choices.size(), 5u);
     for (const ChoiceReason& choice : report.choices) EXPECT_FALSE(choice.why.empty()) << choice.key;
     EXPECT_EQ(report.matrix.rows, rows(A));
     EXPECT_GT(report.memory_bytes, bytes(A));
@@ -70,6 +71,7 @@ TEST_P(SystemSolve, gives_the_bits_of_its_parts) {
                                             .preconditioner = Ic0Options{},
                                             .ordering = NaturalOrdering{},
                                             .scaling = NoScaling{},
+                                            .matching = NoMatching{},
                                             .format = Format::csr});
   const MatrixOperator<double> products(A);
   const auto M = make_preconditioner<double>(ctx, Ic0Options{}, A, &products);
@@ -184,6 +186,115 @@ TEST_P(SystemSolve, goes_on_to_something_weaker_where_the_matrix_refuses) {
   ASSERT_EQ(report.notes.size(), 1u);
   EXPECT_NE(report.notes.front().find("auto went on to jacobi"), std::string::npos) << report.notes.front();
   EXPECT_THROW(krill::solve(ctx, A, b, x, {.preconditioner = Ilu0Options{}}), InvalidArgument);
+}
+
+/// The dominant matrix with its rows in another order: most of its diagonal is missing.
+template <class T>
+Csr<T> without_diagonal(std::uint64_t seed, std::int32_t n) {
+  Context host = Context::host();
+  const Csr<T> A = random_dominant<T>(seed, n, 6);
+  return Reordered<T, std::int32_t>::of_rows(host, A, Ordering(Array<std::int32_t>(shuffled(seed + 1, n)))).release();
+}
+
+/// Whatever is done to the system, the report and x are those of the one that was given.
+TEST_P(SystemSolveTypes, matches_rows_to_columns_and_reports_the_given_system) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const double target = std::max(1e-8, 4 * rounding<T>());
+    const AnyMatrix<T> A = without_diagonal<T>(31, 500);
+    const auto b = random_vector<T>(32, 500);
+    BicgstabOptions solver;
+    solver.stop.relative = target;
+    for (const ScalingOptions& scaling : {ScalingOptions(NoScaling{}), ScalingOptions(RuizScaling{})})
+      for (const OrderingOptions& ordering : {OrderingOptions(NaturalOrdering{}), OrderingOptions(RcmOrdering{})}) {
+        Array<T> x = zeros<T>(500);
+        const SystemReport report = krill::solve(ctx, A, Array<T>(b), x,
+                                                 {.solver = solver,
+                                                  .preconditioner = Ilu0Options{},
+                                                  .ordering = ordering,
+                                                  .scaling = scaling,
+                                                  .matching = GreatestProduct{}});
+        EXPECT_EQ(report.result.reason, Reason::converged);
+        EXPECT_GT(report.transformation.moved_rows, 400);
+        EXPECT_LE(report.transformation.min_factor, report.transformation.greatest_factor);
+        const double judged = residual_of(A, x, b);
+        EXPECT_LE(judged, target * (1 + 1e-6));
+        EXPECT_NEAR(report.result.true_relative, judged, rounding<T>());
+        Array<T> again(contents(x));  // a solution as the guess is one at once, in the given order
+        EXPECT_EQ(krill::solve(ctx, A, Array<T>(b), again,
+                               {.solver = solver,
+                                .preconditioner = Ilu0Options{},
+                                .ordering = ordering,
+                                .scaling = scaling,
+                                .matching = GreatestProduct{}})
+                      .result.iterations,
+                  0);
+      }
+  });
+}
+
+TEST_P(SystemSolve, matches_by_itself_where_the_diagonal_has_zeros) {
+  Context ctx = context();
+  const AnyMatrix<double> A = without_diagonal<double>(41, 4000);
+  const auto b = random_vector<double>(42, 4000);
+  Array<double> x = zeros<double>(4000);
+  const SystemReport report = krill::solve(ctx, A, Array<double>(b), x);
+  EXPECT_TRUE(std::holds_alternative<GreatestProduct>(report.options.matching));
+  EXPECT_EQ(report.result.reason, Reason::converged);
+  EXPECT_LT(report.result.iterations, 100);
+  EXPECT_LE(residual_of(A, x, b), 1e-8 * (1 + 1e-6));
+}
+
+TEST_P(SystemSolve, solves_a_negative_definite_matrix_by_pcg) {
+  Context ctx = context();
+  Csr<double> minus = std::get<Csr<double>>(grid(30));
+  for (double& value : minus.values().edit()) value = -value;
+  const AnyMatrix<double> A(std::move(minus));
+  const auto b = random_vector<double>(43, rows(A));
+  Array<double> x = zeros<double>(rows(A));
+  const SystemReport report = krill::solve(ctx, A, Array<double>(b), x);
+  EXPECT_TRUE(std::holds_alternative<PcgOptions>(report.options.solver));
+  EXPECT_TRUE(std::holds_alternative<NegativeScaling>(report.options.scaling));
+  EXPECT_EQ(report.result.reason, Reason::converged);
+  EXPECT_LE(residual_of(A, x, b), 1e-8 * (1 + 1e-6));
+  const SolveOptions by_hand{.solver = PcgOptions{}, .scaling = NoScaling{}};
+  EXPECT_NE(complaint<InvalidArgument>([&] {
+              krill::solve(ctx, A, Array<double>(b), x, by_hand);
+            }).find("use scaling: {type: negative}"),
+            std::string::npos);
+  const SolveOptions turned{.solver = PcgOptions{}, .scaling = NegativeScaling{}};
+  const AnyMatrix<double> positive = grid(30);
+  EXPECT_THROW(krill::solve(ctx, positive, Array<double>(b), x, turned), InvalidArgument);
+}
+
+/// What is known of the matrix and b before the first iteration.
+TEST_P(SystemSolve, says_why_a_system_has_no_solution) {
+  Context ctx = context();
+  const auto about = [&](const Csr<double>& A, std::vector<double> b) {
+    Array<double> x = zeros<double>(A.rows());
+    const AnyMatrix<double> matrix(A.clone());
+    return krill::solve(ctx, matrix, Array<double>(std::move(b)), x).singularity;
+  };
+  const Csr<double> path(3, Array<std::int32_t>{0, 2, 5, 7}, Array<std::int32_t>{0, 1, 0, 1, 2, 1, 2},
+                         Array<double>{1, -1, -1, 2, -1, -1, 1});  // the Laplacian of a path
+  EXPECT_EQ(about(path, {1, 1, 1}).what,
+            "the matrix is singular: every row adds up to 0, and so does every A x, but b does not: no x brings the "
+            "residual below 1 of ||b||");
+  EXPECT_TRUE(about(path, {1, 1, 1}).no_solution);
+  EXPECT_EQ(about(path, {1, 0, -1}).what, "the matrix is singular: every row adds up to 0");
+  EXPECT_FALSE(about(path, {1, 0, -1}).no_solution);
+  const Csr<double> empty(3, Array<std::int32_t>{0, 1, 1, 2}, Array<std::int32_t>{0, 2}, Array<double>{2, 3});
+  EXPECT_EQ(about(empty, {1, 4, 1}).what,
+            "the matrix is singular whatever its values are, its rank is at most 2 of 3: row 1 has no entries other "
+            "than 0 (rows and columns count from 0); b(1) = 4 is not 0, so there is no solution");
+  EXPECT_TRUE(about(empty, {1, 4, 1}).no_solution);
+  EXPECT_FALSE(about(empty, {1, 0, 1}).no_solution);
+  const Csr<double> shared(3, Array<std::int32_t>{0, 1, 2, 5}, Array<std::int32_t>{0, 0, 0, 1, 2},
+                           Array<double>{2, 3, 1, 1, 1});
+  EXPECT_EQ(about(shared, {1, 1, 1}).what,
+            "the matrix is singular whatever its values are, its rank is at most 2 of 3: rows 0 and 1 have entries in "
+            "column 0 only (rows and columns count from 0)");
+  EXPECT_EQ(about(std::get<Csr<double>>(grid(3)), std::vector<double>(9, 1)).what, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(, SystemSolve, backends, param_name);
