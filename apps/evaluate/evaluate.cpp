@@ -103,7 +103,10 @@ class Evaluator {
 
   std::vector<std::string> portfolio_for(const Case& sample) {
     if (all_.options.portfolio == Portfolio::none) return {};
-    return portfolio(all_.options.portfolio, runner_.kind(sample).value_or(SystemKind::general));
+    const auto kind = runner_.kind(sample);
+    std::vector<std::string> texts = portfolio(all_.options.portfolio, kind.value_or(SystemKind::general));
+    if (kind) texts.insert(texts.begin(), runner_.chosen().begin(), runner_.chosen().end());
+    return texts;
   }
 
   std::size_t system_of(const Case& settings, const Names& names) {

@@ -22,7 +22,8 @@ Json parts_json(const Outcome& o) {
     for (const Sample& s : o.samples) values.push_back(s.*part);
     return spread(std::move(values)).median;
   };
-  return {{"scale", median(&Sample::scale)},
+  return {{"match", median(&Sample::match)},
+          {"scale", median(&Sample::scale)},
           {"order", median(&Sample::order)},
           {"format_and_products", median(&Sample::convert)},
           {"preconditioner", median(&Sample::preconditioner)}};

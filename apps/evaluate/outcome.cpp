@@ -105,7 +105,8 @@ Outcome outcome_of(const SolveRecord& record) {
 Json to_json(const Outcome& o) {
   Json samples = Json::array();
   for (const Sample& s : o.samples)
-    samples.push_back({{"scale", s.scale},
+    samples.push_back({{"match", s.match},
+                       {"scale", s.scale},
                        {"order", s.order},
                        {"convert", s.convert},
                        {"preconditioner", s.preconditioner},
@@ -139,8 +140,8 @@ Outcome outcome_from(const Json& json) {
   json.at("why").get_to(o.why);
   json.at("remedy").get_to(o.remedy);
   for (const Json& s : json.at("samples_ms"))
-    o.samples.push_back({number(s, "scale"), number(s, "order"), number(s, "convert"), number(s, "preconditioner"),
-                         number(s, "solve")});
+    o.samples.push_back({number(s, "match"), number(s, "scale"), number(s, "order"), number(s, "convert"),
+                         number(s, "preconditioner"), number(s, "solve")});
   json.at("rounds").get_to(o.rounds);
   o.limit_s = number(json, "time_limit_s");
   json.at("iterations").get_to(o.iterations);

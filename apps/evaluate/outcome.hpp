@@ -11,8 +11,8 @@ namespace krill::apps::evaluate {
 
 /// The milliseconds of one set-up and solve.
 struct Sample {
-  double scale = 0, order = 0, convert = 0, preconditioner = 0, solve = 0;
-  double setup() const { return scale + order + convert + preconditioner; }
+  double match = 0, scale = 0, order = 0, convert = 0, preconditioner = 0, solve = 0;
+  double setup() const { return match + scale + order + convert + preconditioner; }
 };
 
 /// Median and range of some measured times.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "apps/case/method_text.hpp"
 #include "solvers/method/choose.hpp"
 
 namespace krill::apps::evaluate {
@@ -157,6 +158,16 @@ SystemKind system_kind(const MatrixProperties& m, Assume assume) {
   if (may_be_negative_definite(m, rounding)) return SystemKind::negative_definite;
   if (std::holds_alternative<GreatestProduct>(choose(m, false).method.matching)) return SystemKind::weak_diagonal;
   return m.missing_diagonal + m.zero_diagonal > 0 ? SystemKind::no_diagonal : SystemKind::general;
+}
+
+std::vector<std::string> chosen_by_rules(const MatrixProperties& m, bool on_cuda) {
+  SolveOptions method = choose(m, on_cuda).method;
+  std::vector<std::string> texts{method_text(method)};
+  while (const auto next = weaker(method, m)) {
+    method.preconditioner = *next;
+    texts.push_back(method_text(method));
+  }
+  return texts;
 }
 
 std::vector<std::string> portfolio(Portfolio level, SystemKind kind) {

@@ -23,4 +23,7 @@ SystemKind system_kind(const MatrixProperties&, Assume);
 /// promising first. Each level begins with the one below. Empty for `none`.
 std::vector<std::string> portfolio(Portfolio, SystemKind);
 
+/// The same of the rules of `auto`: what they choose, then what they go on to where the matrix refuses that.
+std::vector<std::string> chosen_by_rules(const MatrixProperties&, bool on_cuda);
+
 }  // namespace krill::apps::evaluate

@@ -86,6 +86,7 @@ std::optional<Outcome> Runner::prepare(const Case& settings) {
     failed = outcome_from(answer.at("outcome"));
   } else {
     kind_ = answer.at("kind").get<SystemKind>();
+    chosen_ = answer.at("chosen").get<std::vector<std::string>>();
     if (const std::string device = answer.at("device"); !device.empty()) device_ = device;
     matrix_ = answer.at("loaded");
   }

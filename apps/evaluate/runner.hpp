@@ -22,6 +22,9 @@ class Runner {
   /// Loads the matrix; nothing where that fails, as measure() will tell.
   std::optional<SystemKind> kind(const Case&);
 
+  /// What the rules of `auto` choose for the matrix that was loaded last, as chosen_by_rules() says it.
+  const std::vector<std::string>& chosen() const { return chosen_; }
+
   /// The CUDA device that something ran on; empty where nothing did.
   const std::string& device() const { return device_; }
   /// Ends the worker.
@@ -34,6 +37,7 @@ class Runner {
   std::optional<Worker> worker_;
   std::string group_, device_;  // group_, kind_ and matrix_: of the worker
   SystemKind kind_ = SystemKind::general;
+  std::vector<std::string> chosen_;
   nlohmann::ordered_json matrix_;
 };
 

@@ -180,8 +180,12 @@ std::vector<Variant> Sweep::runs(std::size_t point, const std::vector<std::strin
   const bool complete = shared.find("matrix") && shared.find("solver");
   if ((is_case_ && (complete || variants_.empty())) || (variants_.empty() && portfolio.empty())) add(shared);
   for (const auto& [name, part] : variants_) add(merged(shared, part, case_keys()), name);
-  for (const std::string& text : portfolio)
-    add(merged(points_[point], read_yaml(text, "portfolio", found), case_keys()));
+  if (portfolio.empty()) return runs;
+  const YamlNode limits = read_yaml(fmt::format("{{solver: {{max_iterations: {}}}}}", AutoSolver{}.max_iterations),
+                                    "portfolio", found);  // unless the shared case has others
+  YamlNode limited = merged(limits, shared, case_keys());
+  limited.place = shared.place;
+  for (const std::string& text : portfolio) add(merged(limited, read_yaml(text, "portfolio", found), case_keys()));
   return runs;
 }
 

@@ -83,7 +83,10 @@ class Bench {
     json.update(matrix_json(source_.properties));
     json["read_ms"] = timings_.read + timings_.convert;
     const SystemKind kind = system_kind(source_.properties, settings.assume);
-    return {{"loaded", std::move(json)}, {"kind", kind}, {"device", device_}};
+    return {{"loaded", std::move(json)},
+            {"kind", kind},
+            {"chosen", chosen_by_rules(source_.properties, !device_.empty())},
+            {"device", device_}};
   }
 
   /// A run that warms up, then measured ones. The workspace is the variant's own: it counts as its memory.
@@ -132,7 +135,7 @@ class Bench {
       outcome.remedy = "Raise time_limit, or try a stronger preconditioner.";
     }
     const Timings& t = record.timings;
-    outcome.samples.push_back({t.scale, t.order, t.convert, t.preconditioner_setup, t.solve});
+    outcome.samples.push_back({t.match, t.scale, t.order, t.convert, t.preconditioner_setup, t.solve});
     return outcome;
   }
 

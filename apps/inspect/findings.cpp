@@ -116,7 +116,7 @@ class Diagnosis {
     if (2 * weak > m_.rows)
       add(Severity::note, "weak_diagonal", fmt::format("{} of {} rows are not diagonally dominant", weak, m_.rows), {},
           "jacobi and Gauss-Seidel converge slowly or not at all",
-          definite_        ? "a factorization (ic0); for elasticity, blocks (block_jacobi, bic0)"
+          definite_        ? "a factorization (ic0); for elasticity, blocks (block_jacobi)"
           : full_diagonal_ ? "a factorization (ilu0), in blocks where unknowns belong together (block_jacobi, bilu0)"
                            : without_diagonal());
   }
@@ -187,7 +187,7 @@ class Diagnosis {
       add(Severity::note, "blocks",
           fmt::format("blocks of {0} x {0}, {1:.0f} % full", s_.block_dim, 100 * s_.block_fill), {},
           "unknowns of a block belong together: entry by entry, preconditioners lose that",
-          fmt::format("block_jacobi or {} with block_dim: {}, format bsr", definite_ ? "bic0" : "bilu0", s_.block_dim));
+          fmt::format("block_jacobi{} with block_dim: {}, format bsr", definite_ ? "" : " or bilu0", s_.block_dim));
     if (s_.components && s_.components->count > 1)
       add(Severity::note, "disconnected",
           fmt::format("{} parts that do not meet, the largest of {} rows, {} of one row", s_.components->count,

@@ -16,8 +16,8 @@ struct Tuning {
   static constexpr std::int32_t max_rows_of_gmres_on_cuda = 200;
   static constexpr std::int32_t max_basis = 1000;  ///< vectors of gmres without a restart
   static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
-  static constexpr int rows_a_dominant_one = 20;                ///< beyond, few rows are diagonally dominant
-  static constexpr int long_restart = 100, short_restart = 50;  ///< vectors; the short one for memory's sake
+  static constexpr std::int32_t max_rows_of_matched_restart = 200'000;
+  static constexpr int matched_restart = 200, long_restart = 100, short_restart = 50;  ///< vectors; fewer for memory
 };
 constexpr double far_apart = 1e4;  // norms of rows, beyond which a residual says little about short rows
 
@@ -40,11 +40,6 @@ Ilu0Options ilu0_that_goes_on() {
   Ilu0Options options;
   options.shift.type = LuShift::nonzero;
   return options;
-}
-
-/// Whether few rows speak for stable pivots.
-bool has_hardly_any_dominance(const MatrixProperties& m) {
-  return Tuning::rows_a_dominant_one * m.dominant_rows < m.rows;
 }
 
 /// The decisions, one after the other: matching, sign, solver, preconditioner, ordering, scaling.
@@ -116,6 +111,13 @@ class Chooser {
       return say("solver", fmt::format("gmres, as {}; with {} rows a basis of {} vectors costs little", why, m_.rows,
                                        std::min(m_.rows, Tuning::max_basis)));
     }
+    if (is_matched() && !on_cuda_ && m_.rows <= Tuning::max_rows_of_matched_restart) {
+      take(gmres(Tuning::matched_restart));
+      return say("solver",
+                 fmt::format("gmres, as {}: where rows had to be matched it was surer than bicgstab; {} vectors "
+                             "until it restarts",
+                             why, Tuning::matched_restart));
+    }
     if (has_diagonal()) {
       take(BicgstabOptions{});
       return say("solver", fmt::format("bicgstab, as {}: no basis has to be kept, and with a preconditioner it was "
@@ -157,14 +159,6 @@ class Chooser {
       return say("preconditioner", "jacobi: the matrix does not look positive definite, as better ones need it");
     }
     const bool long_basis = keeps_long_basis() && std::holds_alternative<GmresOptions>(choice_.method.solver);
-    if (long_basis && !is_matched() && m_.hermitian_error > rounding_of_files && has_hardly_any_dominance(m_)) {
-      M = NoPreconditioner{};
-      return say(
-          "preconditioner",
-          fmt::format("none: {} of {} rows are diagonally dominant, so ilu0 would hardly be stable, and the basis "
-                      "is long enough without it",
-                      m_.dominant_rows, m_.rows));
-    }
     if (!pcg && on_cuda_ && !long_basis) {
       M = IsaiOptions{.form = IsaiForm::general};
       return say("preconditioner",

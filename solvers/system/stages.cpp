@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "solvers/method/type_name.hpp"
 #include "solvers/transform/solve_transformed.hpp"
@@ -28,6 +29,27 @@ void measure(const Array<T>& x, SolveFacts& facts) {
   facts.solution_norm = norm(x.host());
   const double scale = facts.matrix.frobenius_norm * facts.solution_norm + r.rhs_norm;
   facts.backward_error = scale > 0 ? facts.residual_norm / scale : 0;
+}
+
+/// Of the real matrices and Helmholtz problems that were tried, ILU(0) helped all with 2e8 and less and hurt all with
+/// 1e10 and more.
+constexpr double max_distortion = 1e9;
+
+bool is_chosen(const SolveFacts& facts) {
+  return std::ranges::any_of(facts.choices, [](const auto& c) { return c.key == "preconditioner"; });
+}
+
+/// ||M^-1 A e - e|| / ||e|| with e = (1, ..., 1), where M^-1 is what the preconditioner applies. Far above 1, the
+/// factors are unstable (Chow and Saad 1997): their inverse is large where that of A is not.
+template <class T>
+double distortion(Context& ctx, const Operator<T>& A, const Preconditioner<T>& M) {
+  const Array<T> ones(std::vector<T>(static_cast<std::size_t>(A.rows()), T(1)), "ones");
+  Array<T> product(ones.size(), "A e"), room(ones.size(), "M^-1 A e");
+  A.apply(ctx, ones, product);
+  const Array<T>& image = M.apply(ctx, product, room);
+  std::vector<T> difference(image.host().begin(), image.host().end());
+  for (T& entry : difference) entry -= T(1);
+  return norm(std::span<const T>(difference)) / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, A.rows())));
 }
 
 }  // namespace
@@ -57,10 +79,18 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOptions& options, SolveFacts& facts,
                                                        const PreparedSystem<T>& system, const Operator<T>& products) {
   try {
-    return make_preconditioner<T>(ctx, options.preconditioner, *system.A, &products);
+    auto made = make_preconditioner<T>(ctx, options.preconditioner, *system.A, &products);
+    const bool may_be_unstable = std::holds_alternative<Ilu0Options>(options.preconditioner) ||
+                                 std::holds_alternative<IsaiOptions>(options.preconditioner);
+    if (!may_be_unstable || !is_chosen(facts) || needs_definite(options.solver)) return made;
+    if (const double far = distortion<T>(ctx, products, *made); !(far <= max_distortion))
+      throw InvalidArgument(
+          fmt::format("preconditioner {}: it is unstable, M^-1 A e is {:.1e} ||e|| away from e = (1, "
+                      "..., 1)",
+                      type_name(options.preconditioner), far));
+    return made;
   } catch (const InvalidArgument& error) {
-    const bool chosen = std::ranges::any_of(facts.choices, [](const auto& c) { return c.key == "preconditioner"; });
-    if (const auto next = chosen ? weaker(options, facts.matrix) : std::nullopt) {
+    if (const auto next = is_chosen(facts) ? weaker(options, facts.matrix) : std::nullopt) {
       options.preconditioner = *next;
       facts.notes.push_back(fmt::format("{}; auto went on to {}", error.what(), type_name(*next)));
       return make_preconditioner(ctx, options, facts, system, products);

@@ -59,9 +59,9 @@ struct PreparedSystem {
 template <class T>
 PreparedSystem<T> prepare(Context&, const SolveOptions&, std::shared_ptr<const AnyMatrix<T>> A, SolveFacts&);
 
-/// Makes the preconditioner of the options. If the rules of `auto` chose it and the matrix does not allow it, a weaker
-/// one takes its place, in the options, too, and a note says so. Raises InvalidArgument with the row of the system that
-/// is solved.
+/// Makes the preconditioner of the options. If the rules of `auto` chose it and the matrix does not allow it, or ilu0
+/// or isai turns out to be unstable (which costs a product and an application), a weaker one takes its place, in the
+/// options, too, and a note says so. Raises InvalidArgument with the row of the system that is solved.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
                                                        const Operator<T>& products);

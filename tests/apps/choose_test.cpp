@@ -70,7 +70,7 @@ TEST(Choose, matches_rows_to_columns_where_the_diagonal_is_weak) {
   m.small_diagonal = 1;
   EXPECT_EQ(matching(m), "product");
   m.zero_diagonal = 1;
-  EXPECT_EQ(types(choose(m, false).method), (Types{"bicgstab", "ilu0", "none", "none"}));
+  EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "ilu0", "none", "none"}));
   EXPECT_EQ(types(choose(m, true).method), (Types{"bicgstab", "isai", "none", "none"}));
   EXPECT_EQ(matching(m, {.solver = PcgOptions{}}), "none");
   EXPECT_EQ(matching(m, {.matching = NoMatching{}}), "none");
@@ -101,15 +101,6 @@ TEST(Choose, turns_the_sign_of_a_matrix_that_may_be_negative_definite) {
   EXPECT_EQ(types(choose(m, false, {.solver = GmresOptions{}}).method), (Types{"gmres", "ilu0", "none", "none"}));
   m.indefinite_pair = true;
   EXPECT_EQ(types(choose(m, false).method)[0], "bicgstab");
-}
-
-TEST(Choose, trusts_no_factor_where_hardly_any_row_is_dominant_and_a_long_basis_will_do) {
-  MatrixProperties m = of_convection();
-  m.rows = m.cols = 1000, m.dominant_rows = 10;
-  EXPECT_EQ(types(choose(m, false).method), (Types{"gmres", "none", "none", "none"}));
-  EXPECT_EQ(types(choose(m, false, {.solver = BicgstabOptions{}}).method)[1], "ilu0");
-  m.dominant_rows = 100;
-  EXPECT_EQ(types(choose(m, false).method)[1], "ilu0");
 }
 
 TEST(Choose, leaves_nothing_open_and_changes_nothing_else) {
@@ -183,6 +174,15 @@ TEST_P(AutoSolve, converges_and_says_what_it_chose_and_why) {
     }
     EXPECT_EQ(r["case"]["solver"]["stop"]["relative"], 1e-9);
   }
+}
+
+TEST_P(AutoSolve, leaves_an_unstable_factor) {
+  const std::string of_waves = "matrix: {generate: helmholtz2d, nx: 50, wavenumber: ";
+  EXPECT_EQ(run(of_waves + "60}\n" + open_method), 0);
+  EXPECT_EQ(report()["preconditioner"], "jacobi");
+  EXPECT_TRUE(contains(report()["notes"].dump(), "it is unstable")) << report()["notes"];
+  EXPECT_EQ(run(of_waves + "20}\n" + open_method), 0);
+  EXPECT_NE(report()["preconditioner"], "jacobi");
 }
 
 TEST_P(AutoSolve, goes_on_to_something_weaker_where_the_matrix_refuses) {

@@ -136,7 +136,7 @@ TEST(Outcome, thinned_history_keeps_ends_and_extremes) {
 
 TEST(Outcome, survives_json) {
   Outcome o = failure("refused", "a(3, 3) = 0", "reorder");
-  o.samples = {{1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}};
+  o.samples = {{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 7}};
   o.rounds = 2, o.iterations = 7, o.memory_bytes = 1234;
   o.true_relative = std::nan(""), o.known_error = 1e-7;
   o.history = {{0, 1.0}, {7, INFINITY}};
@@ -145,9 +145,9 @@ TEST(Outcome, survives_json) {
   const Outcome back = outcome_from(nlohmann::ordered_json::parse(to_json(o).dump()));
   EXPECT_EQ(back.status, "refused");
   EXPECT_EQ(back.why, o.why);
-  EXPECT_EQ(back.setup().median, 10);
-  EXPECT_EQ(back.solve().median, 5.5);
-  EXPECT_EQ(back.total(10), 65);
+  EXPECT_EQ(back.setup().median, 15);
+  EXPECT_EQ(back.solve().median, 6.5);
+  EXPECT_EQ(back.total(10), 80);
   EXPECT_TRUE(std::isnan(back.true_relative)) << "what is not finite is null in JSON";
   EXPECT_EQ(back.known_error, 1e-7);
   ASSERT_EQ(back.history.size(), 2U);

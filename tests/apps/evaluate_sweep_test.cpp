@@ -158,6 +158,26 @@ TEST_F(SweepTest, kind_of_a_system) {
   EXPECT_EQ(system_kind(m, Assume::nothing), SystemKind::no_diagonal);
 }
 
+TEST_F(SweepTest, variants_have_what_the_rules_choose_and_their_limit) {
+  const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
+  MatrixProperties m;
+  m.rows = m.cols = 100, m.nnz = 500, m.hermitian_error = 0.5, m.small_diagonal = 1;
+  m.structure = StructuralRank{100, {}, {}};
+  const auto texts = chosen_by_rules(m, false);
+  const auto all = read.variants(0, texts);
+  ASSERT_EQ(all.size(), 3U) << "ilu0, jacobi, none";
+  const SolveOptions chosen = choose(m, false).method;
+  EXPECT_EQ(std::get<GmresOptions>(all[0].settings.solver).restart, std::get<GmresOptions>(chosen.solver).restart);
+  EXPECT_EQ(std::get<Ilu0Options>(all[0].settings.preconditioner).shift.type, LuShift::nonzero);
+  EXPECT_EQ(type_name(all[0].settings.matching), "product");
+  EXPECT_EQ(type_name(all[1].settings.preconditioner), "jacobi");
+  for (const Variant& variant : read.variants(0, portfolio(Portfolio::thorough, SystemKind::general)))
+    EXPECT_EQ(max_iterations(variant.settings.solver), AutoSolver{}.max_iterations);
+  const Sweep limited = sweep("case: {matrix: {generate: poisson2d, nx: 5}, solver: {max_iterations: 7}}\n");
+  for (const Variant& variant : limited.variants(0, portfolio(Portfolio::quick, SystemKind::general)))
+    EXPECT_EQ(max_iterations(variant.settings.solver), 7);
+}
+
 /// What divides by the diagonal is not run where that has zeros, and matched where the rules of auto match.
 TEST_F(SweepTest, the_portfolio_of_a_matrix_without_a_diagonal) {
   const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
