@@ -111,7 +111,8 @@ Json products_json(const SpmvReport& products) {
 Json scaling_json(const SolveRecord& record) {
   const TransformationReport& t = record.transformation;
   Json json = {{"type", scaling_name(record)}};
-  if (scaling_name(record) != "none") json["least_factor"] = t.min_factor, json["greatest_factor"] = t.greatest_factor;
+  if (scaling_name(record) != "none")
+    json["least_factor"] = t.scaling.least, json["greatest_factor"] = t.scaling.greatest;
   return json;
 }
 
@@ -120,7 +121,7 @@ Json matching_json(const SolveRecord& record) {
   Json json = {{"type", matching_name(record)}};
   if (matching_name(record) == "none") return json;
   json["moved_rows"] = t.moved_rows, json["has_greatest_product"] = t.has_greatest_product;
-  json["least_factor"] = t.min_factor, json["greatest_factor"] = t.greatest_factor;
+  json["least_factor"] = t.matching.least, json["greatest_factor"] = t.matching.greatest;
   return json;
 }
 

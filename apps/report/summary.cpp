@@ -81,8 +81,8 @@ std::string matching_text(const SolveRecord& record) {
   const TransformationReport& t = record.transformation;
   if (matching_name(record) == "none") return {};
   return fmt::format("{}{}, {} rows moved, factors {:.2g} to {:.2g}, in {}", matching_name(record),
-                     t.has_greatest_product ? "" : ", completed by the pattern alone", t.moved_rows, t.min_factor,
-                     t.greatest_factor, milliseconds(record.timings.match));
+                     t.has_greatest_product ? "" : ", completed by the pattern alone", t.moved_rows, t.matching.least,
+                     t.matching.greatest, milliseconds(record.timings.match));
 }
 
 /// "ruiz, factors 0.1 to 10, in 3 ms"
@@ -92,7 +92,7 @@ std::string scaling_text(const SolveRecord& record) {
   return fmt::format(
       "{}, factors {:.2g} to {:.2g}, in {}; norms of the history and the recurrence are those of the "
       "scaled system",
-      scaling_name(record), t.min_factor, t.greatest_factor, milliseconds(record.timings.scale));
+      scaling_name(record), t.scaling.least, t.scaling.greatest, milliseconds(record.timings.scale));
 }
 
 /// "color, 2 colors, bandwidth 100 to 5050, in 3 ms"

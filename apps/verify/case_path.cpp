@@ -23,7 +23,10 @@ template <class T>
 LinearSystem<T> load(Context& ctx, Case settings, const SourceMatrix<T>& source, bool plain) {
   settings.format = Format::csr;
   settings.layout = {};
-  if (plain) settings.scaling = NoScaling{}, settings.ordering = NaturalOrdering{}, settings.matching = NoMatching{};
+  if (plain) {  // nothing solves that one, so it need not be definite
+    settings.scaling = NoScaling{}, settings.ordering = NaturalOrdering{}, settings.matching = NoMatching{};
+    settings.assume = Assume::spd;
+  }
   SolveRecord record;
   record.settings = std::move(settings);
   return make_system(ctx, record, source.clone());
@@ -67,6 +70,7 @@ Selection transformations_of(const Case& settings) {
                         [&](const NegativeScaling& o) { s.scalings = {o.method}; }, [](const NoScaling&) {},
                         [](const AutoScaling&) {}},
              settings.scaling);
+  s.matches = std::holds_alternative<GreatestProduct>(settings.matching);
   std::visit(Overloaded{[&](const RcmOrdering&) { s.orderings = {OrderingMethod::rcm}; },
                         [&](const AmdOrdering&) { s.orderings = {OrderingMethod::amd}; },
                         [&](const ColorOrdering&) { s.orderings = {OrderingMethod::color}; },
@@ -170,7 +174,7 @@ void verify_case(Ledger& ledger, Context& ctx, const Case& given) {
   const Case settings = decided(ctx, given, source);
   const Subject<T> subject = solved_subject(ctx, settings, source);
   const Selection selection = selection_of(settings), transformations = transformations_of(settings);
-  if (!transformations.scalings.empty() || !transformations.orderings.empty()) {
+  if (!transformations.scalings.empty() || !transformations.orderings.empty() || transformations.matches) {
     const Subject<T> original = original_subject(ctx, settings, source);
     ledger.about("scalings", subject.name);
     check_scalings(ledger, ctx, original, transformations);

@@ -115,6 +115,7 @@ Selection selection_for(Kind kind) {
   s.ops = {Op::none, Op::transpose, Op::adjoint};
   if (kind == Kind::odd || kind == Kind::many_rows) return s;
   s.scalings = {ScalingMethod::diagonal, ScalingMethod::symmetric, ScalingMethod::ruiz, ScalingMethod::negative};
+  s.matches = true;
   s.orderings = {OrderingMethod::rcm, OrderingMethod::amd, OrderingMethod::color};
   s.triangles = all_triangles();
   s.triangular = {TriangularMethod::natural, TriangularMethod::by_level, TriangularMethod::level_kernels,

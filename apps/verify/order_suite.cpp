@@ -1,4 +1,4 @@
-// Scalings, orderings and colorings.
+// Scalings, matchings, orderings and colorings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "sparse/convert/sort.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/order/coloring.hpp"
+#include "sparse/order/matching.hpp"
 #include "sparse/order/ordering.hpp"
 
 namespace krill::apps::verify {
@@ -126,6 +127,26 @@ Comparison compare_scaled_matrix(Context& ctx, const Subject<T>& s, const Scalin
   return compare<T>(scaled.matrix().values().host(), wanted);
 }
 
+/// Q D_r A D_c entry by entry, where they stand, too.
+template <class T>
+Comparison compare_matched(Context& ctx, const Subject<T>& s, const Matching<T>& matching) {
+  const Matched<T, std::int32_t> matched(ctx, s.A, matching);
+  const auto rows = matching.scaling().rows().host(), cols = matching.scaling().cols().host();
+  const auto place = matching.rows().inverse().host();
+  std::vector<Entry<T>> entries = entries_of(s.rows, false);
+  std::ranges::stable_sort(entries, {}, [&](const Entry<T>& e) { return place[static_cast<std::size_t>(e.row)]; });
+  BoundedVector<T> wanted;
+  std::vector<std::int32_t> wanted_cols;
+  for (const Entry<T>& e : entries) {
+    wanted.push_back(times(Bounded<T>(e.value), times(diagonal_entry<T>(rows[static_cast<std::size_t>(e.row)]),
+                                                      diagonal_entry<T>(cols[static_cast<std::size_t>(e.col)]))));
+    wanted_cols.push_back(e.col);
+  }
+  Comparison c = compare<T>(matched.matrix().values().host(), wanted);
+  c.merge(compare_bits<std::int32_t>(matched.matrix().col_indices().host(), wanted_cols), "columns");
+  return c;
+}
+
 /// Whether it is one, and what it makes of A and of vectors.
 template <class T>
 Comparison compare_reordered(Context& ctx, const Subject<T>& s, const Ordering& ordering) {
@@ -210,6 +231,8 @@ void check_scalings(Ledger& ledger, Context& ctx, const Subject<T>& s, const Sel
 template <class T>
 void check_orderings(Ledger& ledger, Context& ctx, const Subject<T>& s, const Selection& selection) {
   if (!s.is_square()) return;
+  if (selection.matches && maximum_product_matching(s.A).rank == s.A.rows())
+    ledger.check("matching product", scaled_bound, [&] { return compare_matched(ctx, s, Matching<T>(s.A)); });
   for (const OrderingMethod method : selection.orderings) {
     const std::string name = "ordering " + std::string(ordering_method_names[static_cast<std::size_t>(method)]);
     ledger.check(name, exact_bound, [&] {

@@ -54,6 +54,7 @@ struct Selection {
   std::vector<Op> ops;
   std::vector<ScalingMethod> scalings;
   std::vector<OrderingMethod> orderings;
+  bool matches = false;  ///< rows to columns
   std::vector<Triangle> triangles;
   std::vector<TriangularMethod> triangular;
   std::vector<ApproximateOptions> approximate;

@@ -72,14 +72,15 @@ std::int64_t bandwidth(const Csr<T, Offset>& A, const Place& place) {
   return most;
 }
 
-/// How far the factors reach, in all.
 template <class T>
-void note_factors(const Scaling<T>& scaling, TransformationReport& report) {
+FactorRange range_of(const Scaling<T>& scaling) {
+  FactorRange range;
   for (const auto* factors : {&scaling.rows(), &scaling.cols()})
     for (const auto factor : factors->host()) {
-      report.min_factor = std::min<double>(report.min_factor, std::abs(factor));
-      report.greatest_factor = std::max<double>(report.greatest_factor, std::abs(factor));
+      range.least = std::min<double>(range.least, std::abs(factor));
+      range.greatest = std::max<double>(range.greatest, std::abs(factor));
     }
+  return range;
 }
 
 /// A vector that goes through steps, each into an array of its own.
@@ -119,12 +120,12 @@ Transformation<T>::Transformation(Context& ctx, const SolveOptions& options, con
     if (matches(options.matching)) {
       matching_.emplace(csr);
       report.moved_rows = matching_->moved(), report.has_greatest_product = matching_->has_greatest_product();
-      note_factors(matching_->scaling(), report);
+      report.matching = range_of(matching_->scaling());
       go_on_with(Matched<T, Offset>(ctx, csr, *matching_).release(), report.match_ms);
     }
     if (const auto method = scaling_method(options.scaling)) {
       scaling_.emplace(ctx, *now, *method);
-      note_factors(*scaling_, report);
+      report.scaling = range_of(*scaling_);
       go_on_with(Scaled<T, Offset>(ctx, *now, *scaling_).release(), report.scale_ms);
     }
     ordering_ = make_ordering(ctx, options.ordering, *now, report);

@@ -12,12 +12,17 @@
 
 namespace krill {
 
+/// The moduli of the factors of rows and columns.
+struct FactorRange {
+  double least = std::numeric_limits<double>::infinity(), greatest = 0;
+};
+
 /// What matching, scaling and reordering did to the system. Members keep their defaults for what was not asked for.
 struct TransformationReport {
   std::int32_t moved_rows = 0;       ///< by the matching
   bool has_greatest_product = true;  ///< false: the matching was completed by the pattern alone
-  double min_factor = std::numeric_limits<double>::infinity(), greatest_factor = 0;  ///< moduli, of rows and columns
-  std::int64_t bandwidth_before = 0, bandwidth = 0;                                  ///< max |i - j| over the entries
+  FactorRange matching, scaling;
+  std::int64_t bandwidth_before = 0, bandwidth = 0;  ///< max |i - j| over the entries
   std::int32_t colors = 0;
   double match_ms = 0, scale_ms = 0, order_ms = 0;
 };

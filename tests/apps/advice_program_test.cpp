@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Advised{"stored_zeros", saddle_with_zeros, "solver: gmres\npreconditioner: jacobi\n", "use preconditioner none",
                 "--set preconditioner=none"},
         Advised{"iterations_of_a_saddle_point", saddle, "solver: {type: gmres, max_iterations: 0}\n",
-                "try matching: {type: product} with preconditioner: {type: ilu0, shift: {type: nonzero}}",
+                "matching: {type: product}",
                 "--set matching=product --set 'preconditioner={type: ilu0, shift: {type: nonzero}}' "
                 "--set solver.max_iterations=10"},
         Advised{"zero_pivot_shifted", zero_pivot, "solver: gmres\npreconditioner: ilu0\n",

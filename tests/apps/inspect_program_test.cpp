@@ -40,7 +40,7 @@ TEST_F(Inspect, prints_findings_levels_and_the_case) {
   const std::string text = krill("inspect a.mtx --backend host").out;
   for (const std::string part :
        {"warning       1 row without a diagonal entry (33.3 %) (first: row 1)", "natural order", "color, 2 colors",
-        "preconditioner: {type: none}", "matrix: {file: a.mtx}"})
+        "preconditioner: {type: auto}", "matrix: {file: a.mtx}"})
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
 }
 

@@ -98,7 +98,7 @@ TEST(Report, documentation_explains_every_key_and_status) {
       "verify: {reference: eigen}\n",
       "some.yaml");
   record.device = DeviceInfo{};
-  record.transformation.greatest_factor = record.transformation.min_factor = 1;
+  record.transformation.scaling = {1, 1};
   record.transformation.colors = 2;
   const std::string page = test::contents("docs/report.md");
   expect_explained(nlohmann::json::parse(report_text(record)), page);

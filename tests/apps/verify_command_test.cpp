@@ -64,6 +64,20 @@ TEST_F(Verify, checks_every_kernel_on_the_path_of_a_case) {
   EXPECT_EQ(json["case"]["preconditioner"]["type"], "ic0");
 }
 
+TEST_F(Verify, checks_matchings_and_turned_signs) {
+  folder_.write("a.mtx", banner + std::string("3 3 6\n1 2 4\n1 1 1\n2 1 5\n2 3 1\n3 3 4\n3 2 1\n"));
+  write_case("matrix: {file: a.mtx}\nsolver: gmres\npreconditioner: ilu0\nmatching: product\n");
+  const Outcome matched = krill("verify case.yaml");
+  EXPECT_EQ(matched.code, 0) << matched.out << matched.err;
+  const Json json = verified("flow");
+  EXPECT_TRUE(std::ranges::any_of(json["checks"], [](const Json& c) { return c["name"] == "matching product"; }))
+      << json["checks"];
+  folder_.write("a.mtx", banner + std::string("2 2 4\n1 1 -4\n1 2 1\n2 1 1\n2 2 -4\n"));
+  write_case("matrix: {file: a.mtx}\nsolver: pcg\npreconditioner: ic0\nscaling: negative\n");
+  const Outcome turned = krill("verify case.yaml");
+  EXPECT_EQ(turned.code, 0) << turned.out << turned.err;
+}
+
 TEST_F(Verify, prints_json_alone_and_overrides_the_case) {
   write_case("matrix: {generate: poisson2d, nx: 8}\nsolver: {type: pcg}\n");
   const Outcome o =
