@@ -31,8 +31,8 @@ void measure(const Array<T>& x, SolveFacts& facts) {
   facts.backward_error = scale > 0 ? facts.residual_norm / scale : 0;
 }
 
-/// Of the real matrices and Helmholtz problems that were tried, ILU(0) helped all with 2e8 and less and hurt all with
-/// 1e10 and more.
+/// ILU(0) of real matrices and Helmholtz problems: with 1e10 and more they were better off without it, with 2e8 and
+/// less those that were compared took fewer iterations, one a fifth more.
 constexpr double max_distortion = 1e9;
 
 bool is_chosen(const SolveFacts& facts) {
