@@ -30,10 +30,12 @@ class Rehearsal {
  public:
   Rehearsal(Context& host, MemoryPlan& plan) : host_(host), plan_(plan), ledger_(target_of(plan, host)) {}
 
-  /// A: in CSR, as it was read.
-  void run(AnyMatrix<T> A, const MatrixProperties& properties) {
+  /// A: in CSR, as it was read; given: what it was rounded from, which judges on the host.
+  void run(AnyMatrix<T> A, const AnyMatrix<wide_t<T>>* given, const MatrixProperties& properties) {
     size_ = properties.rows;
     ledger_.begin("start");
+    const bool judged_here = given && !plan_.for_cuda;
+    HeldMemory judge = judged_here ? given_memory(*given) : HeldMemory();
     HeldMemory matrix = csr(A), original, made;
     // To CUDA b and x come when they are first needed.
     const bool manufactured = std::holds_alternative<ManufacturedRhs>(c_.rhs), late = plan_.for_cuda && !manufactured;
@@ -55,11 +57,13 @@ class Rehearsal {
     ledger_.begin("solve");
     preconditioner += ledger_.first_use();
     if (late) vectors = hold_vectors(of_system);
-    HeldMemory around = hold_vectors(vectors_around());
-    if (original.bytes() > 0) around += SpmvPlan<T>::memory(ledger_, sizes);  // of the products that judge
+    HeldMemory around = hold_vectors(vectors_around(given != nullptr));
+    if (judged_here) judge += ledger_.hold<wide_t<T>>(2 * size_);                       // b - A x, and x
+    if (original.bytes() > 0 && !given) around += SpmvPlan<T>::memory(ledger_, sizes);  // of the products that judge
     const bool preconditioned = !std::holds_alternative<NoPreconditioner>(c_.preconditioner);
     const HeldMemory solver = solver_memory<T>(ledger_, c_.solver, size_, preconditioned);
     part("matrix", std::string(name(is_converted(c_) ? c_.format : Format::csr)), matrix);
+    part("given system", "in double precision, for the residual that decides", judge);
     part("original matrix", "for the residual that decides", original);
     part("products", products_, products);
     part("preconditioner", std::string(type_name(c_.preconditioner)), preconditioner);
@@ -75,6 +79,11 @@ class Rehearsal {
   HeldMemory hold_vectors(std::int64_t count) { return ledger_.hold<T>(count * size_); }
   CsrSizes sizes_of(const AnyMatrix<T>& A) {
     return with_csr(host_, A, [](const auto& csr) { return CsrSizes::of(csr); });
+  }
+  HeldMemory given_memory(const AnyMatrix<wide_t<T>>& A) {
+    HeldMemory held = with_csr(host_, A, [&](const auto& csr) { return csr_memory(ledger_, CsrSizes::of(csr)); });
+    held += ledger_.hold<wide_t<T>>(size_);  // b
+    return held;
   }
   HeldMemory csr(const AnyMatrix<T>& A) { return csr_memory(ledger_, sizes_of(A)); }
 
@@ -108,7 +117,8 @@ class Rehearsal {
   }
   /// Vectors that a transformed solve keeps beside b and x: those of the other system; with a scaling, a solution and a
   /// residual of the original one.
-  std::int64_t vectors_around() const {
+  std::int64_t vectors_around(bool is_rounded) const {
+    if (is_rounded) return 3;
     if (scales()) return 4;
     return std::holds_alternative<NaturalOrdering>(c_.ordering) ? 0 : 2;
   }
@@ -136,11 +146,11 @@ void plan_for(MemoryPlan& plan) {
   plan.choices = choose_for(plan.settings, m, plan.for_cuda);
   require_suitable(source.origin.name, plan.settings, source.A, m);
   plan.matrix = fmt::format("{}, {} rows, {} entries", source.origin.name, m.rows, m.nnz);
-  constexpr std::size_t triplet = 2 * sizeof(std::int32_t) + sizeof(T);
+  constexpr std::size_t triplet = 2 * sizeof(std::int32_t) + sizeof(wide_t<T>);
   plan.reading =
-      bytes(source.A) +
+      (source.given ? bytes(*source.given) : bytes(source.A)) +
       (std::holds_alternative<MatrixFile>(plan.settings.matrix) ? static_cast<std::size_t>(m.nnz) * triplet : 0);
-  Rehearsal<T>(host, plan).run(std::move(source.A), m);
+  Rehearsal<T>(host, plan).run(std::move(source.A), source.given.get(), m);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "solvers/method/refusal.hpp"
 #include "sparse/convert/convert.hpp"
@@ -15,15 +18,78 @@
 namespace krill::apps {
 namespace {
 
+/// Copies in this or another precision, beyond the range of which values become infinite or 0.
+template <class To, class From>
+Array<To> converted(const Array<From>& from) {
+  Array<To> to(from.size(), "values");
+  const auto values = from.host();
+  const auto out = to.edit();
+#pragma omp parallel for if (values.size() > 100'000)
+  for (std::size_t k = 0; k < values.size(); ++k) out[k] = static_cast<To>(values[k]);
+  return to;
+}
+template <class To, class From, class Offset>
+AnyMatrix<To> converted(const Csr<From, Offset>& A) {
+  return Csr<To, Offset>(A.cols(), A.row_offsets().clone(), A.col_indices().clone(), converted<To>(A.values()));
+}
+template <class To, class Other>
+AnyMatrix<To> converted(const Other&) {
+  throw InvalidArgument("a copy in another precision: the matrix has to be in CSR form");
+}
+template <class To, class From>
+AnyMatrix<To> converted(const AnyMatrix<From>& A) {
+  return std::visit([](const auto& a) { return converted<To>(a); }, A);
+}
+
+template <class T>
+const Array<T>& values_of(const AnyMatrix<T>& A) {
+  if (const auto* narrow = std::get_if<Csr<T, std::int32_t>>(&A)) return narrow->values();
+  return std::get<Csr<T, std::int64_t>>(A).values();
+}
+
+/// Whether `rounded` holds each value as it was given.
+template <class T>
+bool is_exact(const Array<T>& rounded, const Array<wide_t<T>>& given) {
+  return std::ranges::equal(rounded.host(), given.host(),
+                            [](const T& a, const wide_t<T>& b) { return static_cast<wide_t<T>>(a) == b; });
+}
+
+/// Raises InvalidArgument where a finite matrix lies outside of the range of T as a whole.
+template <class T>
+void require_in_range(const std::string& name, const Array<wide_t<T>>& values) {
+  double most = 0;
+  for (const auto& value : values.host()) most = std::max(most, std::abs(value));
+  using Limits = std::numeric_limits<real_t<T>>;
+  if (most == 0 || !std::isfinite(most) || (most >= Limits::min() && most <= Limits::max())) return;
+  throw InvalidArgument(
+      fmt::format("{}: the greatest entry has modulus {:.3g}; in single precision, numbers beyond 3.4e38 are infinite "
+                  "and those below 1.2e-38 vanish; use precision: {}, or scale the matrix",
+                  name, most, is_complex<T> ? "complex128" : "float64"));
+}
+
 template <class T>
 SourceMatrix<T> from_file(const std::string& path, Timings& timings) {
+  using Wide = wide_t<T>;
   Stopwatch watch;
-  MatrixInput<T> input = read_matrix<T>(path);
+  MatrixInput<Wide> input = read_matrix<Wide>(path);
   timings.read += watch.lap();
   CanonicalReport canonical;
-  AnyMatrix<T> A = assemble(std::move(input.matrix), canonical);
-  timings.convert += watch.lap();
-  return {std::move(A), {path, input.checksum, input.kind, canonical}, std::move(input.rhs), input.rhs_name};
+  AnyMatrix<Wide> A = assemble(std::move(input.matrix), canonical);
+  const auto source = [&](AnyMatrix<T> matrix) {
+    return SourceMatrix<T>{
+        std::move(matrix), {path, input.checksum, input.kind, canonical}, std::move(input.rhs), input.rhs_name};
+  };
+  if constexpr (std::is_same_v<T, Wide>) {
+    timings.convert += watch.lap();
+    return source(std::move(A));
+  } else {
+    require_in_range<T>(path, values_of(A));
+    SourceMatrix<T> rounded = source(converted<T>(A));
+    if (!is_exact(values_of(rounded.A), values_of(A)))
+      rounded.given = std::make_shared<const AnyMatrix<Wide>>(std::move(A));
+    timings.convert += watch.lap();
+    return rounded;
+  }
 }
 
 template <class T>
@@ -57,7 +123,7 @@ Array<T> random_array(std::int64_t size, int seed, RandomPurpose purpose, const 
 
 /// The right-hand side that came with the matrix.
 template <class T>
-Array<T> carried_rhs(SourceMatrix<T>& source, std::int64_t size, std::vector<std::string>& notes) {
+Array<wide_t<T>> carried_rhs(SourceMatrix<T>& source, std::int64_t size, std::vector<std::string>& notes) {
   if (!source.rhs)
     throw InvalidArgument(fmt::format("rhs: {} carries no right-hand side; name a file: rhs: {{type: file, path: ...}}",
                                       source.origin.name));
@@ -73,7 +139,28 @@ template <class T>
 struct Rhs {
   Array<T> b;
   std::optional<Array<T>> known = {};
+  std::optional<Array<wide_t<T>>> given = {};  ///< what b was rounded from
 };
+
+/// b from a file.
+template <class T>
+Rhs<T> rounded_rhs(const std::string& name, Array<wide_t<T>> given) {
+  if constexpr (std::is_same_v<T, wide_t<T>>) {
+    return {std::move(given)};
+  } else {
+    Array<T> b = converted<T>(given);
+    const auto values = b.host();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!std::isfinite(std::abs(values[i])))
+        throw InvalidArgument(fmt::format(
+            "rhs: {}: entry {} (counted from 0) is {}, which single precision cannot hold; use precision: "
+            "{}, or scale the system",
+            name, i, value_text(std::complex<double>(given.host()[i])), is_complex<T> ? "complex128" : "float64"));
+    if (is_exact(b, given)) return {std::move(b)};
+    return {std::move(b), {}, std::move(given)};
+  }
+}
+
 template <class T>
 Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, SourceMatrix<T>& source,
                 std::vector<std::string>& notes) {
@@ -84,7 +171,8 @@ Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, 
           [&](const OnesRhs&) -> Made { return {Array<T>(std::vector<T>(static_cast<std::size_t>(n), T(1)), "b")}; },
           [&](const RandomRhs& o) -> Made { return {random_array<T>(n, o.seed, RandomPurpose::rhs, "b")}; },
           [&](const FileRhs& o) -> Made {
-            return {o.path.empty() ? carried_rhs(source, n, notes) : read_checked<T>("rhs.path", o.path, n, "b")};
+            if (o.path.empty()) return rounded_rhs<T>(source.rhs_name, carried_rhs(source, n, notes));
+            return rounded_rhs<T>(o.path, read_checked<wide_t<T>>("rhs.path", o.path, n, "b"));
           },
           [&](const ManufacturedRhs& o) -> Made {
             Array<T> known = random_array<T>(n, o.seed, RandomPurpose::known_solution, "known solution");
@@ -96,6 +184,15 @@ Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, 
       options);
 }
 
+/// The system as it was given, where A or b were rounded.
+template <class T>
+std::optional<GivenSystem<T>> given_system(std::shared_ptr<const AnyMatrix<wide_t<T>>> given, const AnyMatrix<T>& A,
+                                           Rhs<T>& rhs) {
+  if (!given && !rhs.given) return {};
+  if (!given) given = std::make_shared<const AnyMatrix<wide_t<T>>>(converted<wide_t<T>>(A));
+  return GivenSystem<T>{std::move(given), rhs.given ? std::move(*rhs.given) : converted<wide_t<T>>(rhs.b)};
+}
+
 template <class T>
 Array<T> make_guess(const GuessOptions& options, std::int64_t n) {
   return std::visit(
@@ -103,15 +200,6 @@ Array<T> make_guess(const GuessOptions& options, std::int64_t n) {
                  [&](const RandomGuess& o) { return random_array<T>(n, o.seed, RandomPurpose::initial_guess, "x"); },
                  [&](const FileGuess& o) { return read_checked<T>("initial_guess.path", o.path, n, "x"); }},
       options);
-}
-
-template <class T, class Offset>
-AnyMatrix<T> cloned(const Csr<T, Offset>& A) {
-  return Csr<T, Offset>(A.cols(), A.row_offsets().clone(), A.col_indices().clone(), A.values().clone());
-}
-template <class T, class Other>
-AnyMatrix<T> cloned(const Other&) {
-  throw InvalidArgument("clone: the matrix has to be in CSR form");
 }
 
 }  // namespace
@@ -159,8 +247,7 @@ void require_vector(const std::string& what, const Columns<T>& columns, std::int
 
 template <class T>
 SourceMatrix<T> SourceMatrix<T>::clone() const {
-  AnyMatrix<T> copy = std::visit([](const auto& a) { return cloned<T>(a); }, A);
-  return {std::move(copy), origin, rhs, rhs_name, properties};
+  return {converted<T>(A), origin, rhs, rhs_name, given, properties};
 }
 
 template <class T>
@@ -187,7 +274,10 @@ LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> s
   record.singularity = singularity(record.matrix, rhs.b, stop(record.settings.solver));
   Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A));
   record.timings.read += watch.lap();
-  return {prepare(ctx, record.settings, std::move(A), record), std::move(rhs.b), std::move(x), std::move(rhs.known)};
+  auto given = given_system(std::move(source.given), *A, rhs);
+  PreparedSystem<T> prepared = prepare(ctx, record.settings, std::move(A), record);
+  prepared.given = std::move(given);
+  return {std::move(prepared), std::move(rhs.b), std::move(x), std::move(rhs.known)};
 }
 
 template <class T>

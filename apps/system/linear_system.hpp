@@ -13,8 +13,9 @@ template <class T>
 struct SourceMatrix {
   AnyMatrix<T> A;  ///< in CSR
   MatrixOrigin origin;
-  std::optional<Columns<T>> rhs = {};
+  std::optional<Columns<wide_t<T>>> rhs = {};
   std::string rhs_name = {};
+  std::shared_ptr<const AnyMatrix<wide_t<T>>> given = {};  ///< what A was rounded from; null where it is that itself
   MatrixProperties properties = {};
 
   SourceMatrix clone() const;
@@ -35,13 +36,15 @@ Context make_context(const Case&);
 /// head of a matrix file at most.
 Precision resolve_precision(const Case&);
 
-/// Reads or generates the matrix and looks at its entries. Adds to timings. Raises InvalidArgument that names the entry
-/// where it is not square, has no entries, or has one that is not finite.
+/// Reads or generates the matrix and looks at its entries. A file is read in double precision, and rounded. Adds to
+/// timings. Raises InvalidArgument that names the entry where it is not square, has no entries, or has one that is not
+/// finite, and where its greatest one lies outside of the range of T.
 template <class T>
 SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
 
 /// Reads or makes the vectors, chooses what the record's case leaves open of the method, scales and reorders the
-/// system, in the format that the case asks for. The record tells of all this; its times grow.
+/// system, in the format that the case asks for. Where A or b from a file was rounded to T, the system keeps them as
+/// they were given, as its judge. The record tells of all this; its times grow.
 /// Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly not Hermitian or
 /// not positive definite and the case does not say `assume: spd`; then where a vector has another length or an entry
 /// that is not finite. The text names the entry.

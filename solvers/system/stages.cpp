@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "solvers/method/type_name.hpp"
-#include "solvers/transform/solve_transformed.hpp"
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/stopwatch.hpp"
@@ -125,8 +124,9 @@ void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>
   std::size_t solver_bytes = 0;
   {
     const TraceRange range("solve");
-    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
-                                     system.original.get(), b, x, solver_bytes, watch);
+    facts.result =
+        solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation, system.original.get(),
+                          system.given ? &*system.given : nullptr, b, x, solver_bytes, watch);
   }
   ctx.synchronize();
   facts.timings.solve = clock.lap();

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "solvers/method/refusal.hpp"
 #include "solvers/precond/preconditioner.hpp"
 #include "solvers/solver.hpp"
-#include "solvers/transform/transformation.hpp"
+#include "solvers/transform/solve_transformed.hpp"
 #include "sparse/io/analyze.hpp"
 
 namespace krill {
@@ -51,6 +52,7 @@ struct PreparedSystem {
   std::shared_ptr<const AnyMatrix<T>> A;         ///< in the format of the products
   std::shared_ptr<const AnyMatrix<T>> original;  ///< where the system was scaled
   Transformation<T> transformation;
+  std::optional<GivenSystem<T>> given = {};  ///< which judges, where A and b were rounded
 };
 
 /// Matches, scales and reorders A, which is in CSR, and brings it into the format of the products. Of the options only

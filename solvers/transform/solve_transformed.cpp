@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -27,12 +29,12 @@ namespace {
 /// A solve whose residual does not halve ends earlier; this bounds the others. A rule, not varied.
 constexpr int max_tightenings = 10;
 
-/// The original system, which judges.
-template <class T>
+/// The system that judges an x in T: the original one, or that which it was rounded from, in W.
+template <class T, class W>
 class Judge {
  public:
-  Judge(Context& ctx, const AnyMatrix<T>& A, const Array<T>& b, const Array<T>& x, const StopOptions& stop)
-      : ctx_(ctx), A_(A), b_(b), r_(b.size(), "b - A x") {
+  Judge(Context& ctx, const AnyMatrix<W>& A, const Array<W>& b, const Array<T>& x, const StopOptions& stop)
+      : ctx_(ctx), A_(A), b_(b), r_(b.size(), "b - A x"), wide_(std::is_same_v<T, W> ? 0 : x.size(), "x as W") {
     rhs_norm = norm(b.host());
     initial_norm = residual_norm(x);
     baseline = stop.baseline == Baseline::rhs ? rhs_norm : initial_norm;
@@ -41,7 +43,12 @@ class Judge {
 
   /// ||b - A x||, NaN where an entry is.
   double residual_norm(const Array<T>& x) {
-    A_.apply(ctx_, x, r_);
+    if constexpr (std::is_same_v<T, W>) {
+      A_.apply(ctx_, x, r_);
+    } else {
+      std::ranges::copy(x.host(), wide_.edit().begin());
+      A_.apply(ctx_, wide_, r_);
+    }
     const auto r = r_.edit();
     const auto b = b_.host();
     bool finite = true;
@@ -49,7 +56,7 @@ class Judge {
       r[i] = b[i] - r[i];
       finite = finite && std::isfinite(std::abs(r[i]));
     }
-    return finite ? norm(std::span<const T>(r)) : std::numeric_limits<double>::quiet_NaN();
+    return finite ? norm(std::span<const W>(r)) : std::numeric_limits<double>::quiet_NaN();
   }
   double relative(double residual) const { return residual == 0 ? 0 : residual / baseline; }
 
@@ -57,9 +64,9 @@ class Judge {
 
  private:
   Context& ctx_;
-  MatrixOperator<T> A_;
-  const Array<T>& b_;
-  Array<T> r_;
+  MatrixOperator<W> A_;
+  const Array<W>& b_;
+  Array<W> r_, wide_;
 };
 
 /// Whether a finite y became an x that overflows, or vanishes, in its type.
@@ -84,32 +91,16 @@ void append(SolveReport& whole, const SolveReport& part) {
   for (std::size_t i = 1; i < part.history.size(); ++i) whole.history.push_back(unit * part.history[i]);
 }
 
-}  // namespace
-
-template <class T>
-SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const Operator<T>& A,
-                              const Preconditioner<T>& M, const Transformation<T>& transformation,
-                              const AnyMatrix<T>* original, const Array<T>& b, Array<T>& x, std::size_t& solver_bytes,
-                              const Watch& watch) {
-  const auto solve = [&](const SolverOptions& o, const Array<T>& rhs, Array<T>& y) {
-    const auto solver = make_solver(o, A, M);
-    solver_bytes = solver->bytes();
-    return solver->solve(ctx, rhs, y, watch);
-  };
-  if (!transformation.scales() && !transformation.moves_rows()) return solve(options, b, x);
-  const Array<T> rhs = transformation.rhs(ctx, b);
+/// Solves the transformed system until `judge` is content: solve(options, rhs, y).
+template <class T, class J, class Solve>
+SolveReport solve_judged(Context& ctx, const SolverOptions& options, const Transformation<T>& transformation, J judge,
+                         const Array<T>& rhs, Array<T>& x, const Solve& solve) {
   Array<T> y = transformation.solution(ctx, x);
-  if (!transformation.scales()) {  // norms do not know the order
-    SolveReport report = solve(options, rhs, y);
-    if (!report.kept_initial_guess) transformation.bring_back(ctx, y, x);
-    return report;
-  }
-
-  Judge<T> judge(ctx, *original, b, x, stop(options));
   SolverOptions current = options;
   StopOptions& stop = stop_of(current);
   if (judge.baseline > 0) stop.relative = judge.target / judge.baseline;
   stop.absolute = 0;
+  const bool rhs_vanished = judge.rhs_norm > 0 && norm(rhs.host()) == 0;
   SolveReport whole;
   Array<T> found(x.size(), "solution");
   double residual = 0;
@@ -132,9 +123,9 @@ SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const 
     const bool was_stopped = part.reason == Reason::max_iterations || part.reason == Reason::time_limit ||
                              part.reason == Reason::interrupted;
     if (part.reason != Reason::converged && (tightened == 0 || was_stopped)) break;
-    whole.reason = out_of_range(y.host(), found.host()) ? Reason::not_representable
-                   : std::isfinite(residual)            ? Reason::stagnated
-                                                        : Reason::not_finite;
+    whole.reason = rhs_vanished || out_of_range(y.host(), found.host()) ? Reason::not_representable
+                   : std::isfinite(residual)                            ? Reason::stagnated
+                                                                        : Reason::not_finite;
     if (part.reason != Reason::converged || tightened == max_tightenings || !std::isfinite(residual) ||
         (tightened > 0 && 2 * residual > last))
       break;
@@ -159,13 +150,41 @@ SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const 
   return whole;
 }
 
+}  // namespace
+
+template <class T>
+SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const Operator<T>& A,
+                              const Preconditioner<T>& M, const Transformation<T>& transformation,
+                              const AnyMatrix<T>* original, const GivenSystem<T>* given, const Array<T>& b, Array<T>& x,
+                              std::size_t& solver_bytes, const Watch& watch) {
+  const auto solve = [&](const SolverOptions& o, const Array<T>& rhs, Array<T>& y) {
+    const auto solver = make_solver(o, A, M);
+    solver_bytes = solver->bytes();
+    return solver->solve(ctx, rhs, y, watch);
+  };
+  if (!transformation.scales() && !transformation.moves_rows() && !given) return solve(options, b, x);
+  const Array<T> rhs = transformation.rhs(ctx, b);
+  if (given) {
+    std::optional<Context> host;
+    if (ctx.on_cuda()) host.emplace(Context::host(ctx.threads()));
+    return solve_judged(ctx, options, transformation,
+                        Judge<T, wide_t<T>>(host ? *host : ctx, *given->A, given->b, x, stop(options)), rhs, x, solve);
+  }
+  if (transformation.scales())
+    return solve_judged(ctx, options, transformation, Judge<T, T>(ctx, *original, b, x, stop(options)), rhs, x, solve);
+  Array<T> y = transformation.solution(ctx, x);  // norms do not know the order
+  SolveReport report = solve(options, rhs, y);
+  if (!report.kept_initial_guess) transformation.bring_back(ctx, y, x);
+  return report;
+}
+
 template <class T>
 struct SolveTransformedInstances {
   static constexpr std::tuple list{
       instance<double(std::span<const T>)>(norm),
       instance<SolveReport(Context&, const SolverOptions&, const Operator<T>&, const Preconditioner<T>&,
-                           const Transformation<T>&, const AnyMatrix<T>*, const Array<T>&, Array<T>&, std::size_t&,
-                           const Watch&)>(solve_transformed)};
+                           const Transformation<T>&, const AnyMatrix<T>*, const GivenSystem<T>*, const Array<T>&,
+                           Array<T>&, std::size_t&, const Watch&)>(solve_transformed)};
 };
 KRILL_INSTANTIATE(SolveTransformedInstances);
 

@@ -171,6 +171,21 @@ TEST_P(PlannedPeak, with_every_precision) {
                     precision));
 }
 
+/// A file whose values float32 rounds stays in double precision, as the judge.
+TEST_P(PlannedPeak, with_a_file_that_is_rounded) {
+  std::string entries;
+  constexpr int n = 20'000;
+  for (int i = 1; i <= n; ++i)
+    entries += fmt::format("{0} {0} 2.1\n", i) + (i > 1 ? fmt::format("{} {} -1.05\n", i, i - 1) : "");
+  const std::string matrix = scratch_.write(
+      "a.mtx", fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {1}\n", n, 2 * n - 1) + entries);
+  for (const std::string scaling : {"none", "ruiz"})
+    expect_within_a_tenth(
+        fmt::format("matrix: {{file: {}}}\nprecision: float32\nformat: csr\nscaling: {{type: {}}}\n"
+                    "solver: {{type: gmres, restart: 10, max_iterations: 10}}\npreconditioner: {{type: ilu0}}\n",
+                    matrix, scaling));
+}
+
 INSTANTIATE_TEST_SUITE_P(, PlannedPeak, krill::test::backends, krill::test::param_name);
 
 TEST(Plan, of_a_device_needs_none) {

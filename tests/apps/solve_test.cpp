@@ -403,6 +403,56 @@ TEST_F(Solve, a_scaled_system_that_misses_the_original_target_has_not_converged)
   EXPECT_TRUE(contains(r["remedy"], "Use another scaling")) << r["remedy"];
 }
 
+/// Of condition 2e5: rounded to float32, it is another matrix, whose solution misses the one that was given by far.
+TEST_F(Solve, a_float32_solve_of_a_file_is_judged_by_the_system_as_given) {
+  const std::string text =
+      case_of("%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1.00001\n2 1 1\n2 2 1.00001\n", "gmres");
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n-1\n");
+  const std::string rhs = "rhs={type: file, path: " + (scratch_ / "b.mtx") + "}";
+  for (const std::vector<std::string>& with :
+       {std::vector<std::string>{}, {"scaling={type: symmetric}"}, {"ordering={type: rcm}"}}) {
+    std::vector<std::string> settings{rhs, "precision=float32", "solver.stop.relative=1e-4"};
+    settings.insert(settings.end(), with.begin(), with.end());
+    EXPECT_EQ(run(text, settings), 1);
+    const Json r = report();
+    EXPECT_EQ(r["status"], "stagnated");
+    EXPECT_LE(r["residual"]["recurrence_relative"].get<double>(), 1e-4) << "the rounded system is solved";
+    const std::vector<double> x = solution();
+    const double residual = std::hypot(1 - 1.00001 * x[0] - x[1], -1 - x[0] - 1.00001 * x[1]);
+    EXPECT_NEAR(r["residual"]["true_norm"].get<double>(), residual, 1e-3 * residual);
+    EXPECT_TRUE(contains(r["remedy"].get<std::string>() + r["why"].get<std::string>(), "residual")) << r;
+  }
+  EXPECT_EQ(run(text, {rhs, "solver.stop.relative=1e-4"}), 0);
+  // What float32 holds as it is: no other system is there.
+  const std::string exact =
+      case_of("%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1.25\n2 1 1\n2 2 1.25\n", "gmres");
+  EXPECT_EQ(run(exact, {rhs, "precision=float32", "solver.stop.relative=1e-5"}), 0);
+}
+
+TEST_F(Solve, what_float32_cannot_hold_is_not_called_converged) {
+  const auto banner = [](const std::string& number) {
+    return "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2" + number + "\n2 1 1" + number + "\n2 2 2" +
+           number + "\n";
+  };
+  const auto settings = [&](const std::string& b) {
+    scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n1" + b + "\n1" + b + "\n");
+    return std::vector<std::string>{"rhs={type: file, path: " + (scratch_ / "b.mtx") + "}", "precision=float32",
+                                    "solver.stop.relative=1e-4"};
+  };
+  for (const auto& [a, b] : {std::pair{"e-20", "e20"}, {"e20", "e-30"}, {"e0", "e-50"}}) {
+    EXPECT_EQ(run(case_of(banner(a)), settings(b)), 1) << a << b;
+    EXPECT_EQ(report()["status"], "not_representable") << a << b;
+    EXPECT_EQ(report()["residual"]["true_relative"], 1) << a << b;
+  }
+  EXPECT_EQ(run(case_of(banner("e20")), settings("e20")), 0);
+  for (const char* a : {"e-50", "e50"}) {
+    const std::string why = refusal(case_of(banner(a)), settings("e0"));
+    EXPECT_TRUE(contains(why, "the greatest entry has modulus 2") && contains(why, "use precision: float64")) << why;
+  }
+  const std::string why = refusal(case_of(banner("e0")), settings("e50"));
+  EXPECT_TRUE(contains(why, "1e+50") && contains(why, "use precision: float64")) << why;
+}
+
 TEST_F(Solve, a_transformed_solve_without_iterations_keeps_the_guess) {
   const std::string text =
       "matrix: {generate: poisson2d, nx: 6}\ninitial_guess: {type: random}\nsolver: {type: gmres, max_iterations: 0}\n";
