@@ -92,9 +92,9 @@ YamlNode case_of_matrix(const std::string& path) {
   return root;
 }
 
-LoadedCase checked_case(YamlNode root, std::string name, const std::string& source,
-                        const std::vector<std::string>& overrides, const Reading& reading,
-                        std::vector<Diagnostic> found) {
+LoadedCase checked_parts(YamlNode& root, std::string& name, const std::string& source,
+                         const std::vector<std::string>& overrides, const Reading& reading,
+                         std::vector<Diagnostic> found) {
   const bool readable = found.empty() || root.kind == YamlNode::Kind::map;
   if (!readable) refuse_if_any(found);
   const auto variants = take_variants(root, found);
@@ -114,6 +114,18 @@ LoadedCase checked_case(YamlNode root, std::string name, const std::string& sour
                      fmt::format("only a variant makes this case complete; --variant takes {}", enumerate(names))});
   refuse_if_any(found);
   return {std::move(*checked), names};
+}
+
+LoadedCase checked_case(YamlNode root, std::string name, const std::string& source,
+                        const std::vector<std::string>& overrides, const Reading& reading,
+                        std::vector<Diagnostic> found) {
+  try {
+    return checked_parts(root, name, source, overrides, reading, std::move(found));
+  } catch (CaseError& error) {
+    const YamlNode* own_name = root.find("name");
+    error.name = own_name && !own_name->text.empty() ? own_name->text : name;
+    throw;
+  }
 }
 
 LoadedCase read_case(const std::string& text, const std::string& source, const std::vector<std::string>& overrides,

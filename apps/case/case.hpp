@@ -211,6 +211,7 @@ struct Diagnostic {
 struct CaseError : Error {
   explicit CaseError(std::vector<Diagnostic> found);
   std::vector<Diagnostic> diagnostics;
+  std::string name;  ///< of the case, as far as it was read
 };
 
 /// Reads and checks a case file; `overrides` are "path=value", applied in order before anything is checked. Raises

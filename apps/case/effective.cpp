@@ -59,7 +59,8 @@ std::string without_variables(std::string text) {
 }
 
 std::string ToJson::absolute(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
+  std::string whole = std::filesystem::absolute(path).lexically_normal().string();
+  return text_length(whole) == whole.size() ? whole : path;
 }
 
 Json effective_json(const Case& c) {

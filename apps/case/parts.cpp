@@ -149,8 +149,8 @@ bool names_matrix(const std::string& path) {
 void require_text_name(const std::string& path) {
   if (text_length(path) != path.size())
     throw InvalidArgument(
-        fmt::format("{}: the name of the file is not UTF-8 text, which cases and reports are; give "
-                    "it another name, or a link",
+        fmt::format("{}: the name of the file is not UTF-8 text, or has a control character, which no "
+                    "case and no report can hold; give it another name, or a link",
                     in_quotes(path)));
 }
 

@@ -1,10 +1,13 @@
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "apps/commands/command_line.hpp"
 #include "apps/support/child_process.hpp"
+#include "apps/support/exit_code.hpp"
 
 namespace {
 
@@ -20,10 +23,27 @@ void restart_with_passive_threads(char** argv) {
   if (!unknown && !run_by_loader) execv(program.c_str(), argv);
 }
 
+bool has_returned = false;
+
+/// A library that cannot go on ends the program by exit(1), libgomp where no thread can be started: what the
+/// surroundings refuse has a code of its own.
+void end_for_library() {
+  if (has_returned) return;
+  std::fflush(nullptr);
+  constexpr std::string_view words =
+      "krill: a library could not go on and ended the program, for the reason above; where threads are short, ask for "
+      "fewer (--threads)\n";
+  if (write(STDERR_FILENO, words.data(), words.size()) < 0) _exit(krill::apps::bad_environment);
+  _exit(krill::apps::bad_environment);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   krill::apps::end_with_parent();
   restart_with_passive_threads(argv);
-  return krill::apps::run_command_line(argc, argv);
+  std::atexit(end_for_library);
+  const int code = krill::apps::run_command_line(argc, argv);
+  has_returned = true;
+  return code;
 }

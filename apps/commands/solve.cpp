@@ -51,9 +51,23 @@ std::size_t peak_host_bytes() {
   return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
+std::string folder_of(const SolveCommand& command, const std::string& name) {
+  return command.out.empty() ? "out/" + name : command.out;
+}
+
 LoadedCase read_case(const SolveCommand& command) {
   return load_case_file(command.case_path, command.overrides,
                         {command.variant, command.environment, command.backend, command.threads});
+}
+
+/// Where the case is refused, an earlier report in its folder would say otherwise.
+LoadedCase read_or_forget(const SolveCommand& command) {
+  try {
+    return read_case(command);
+  } catch (const CaseError& error) {
+    if (!command.out.empty() || !error.name.empty()) OutputFolder::forget_report(folder_of(command, error.name));
+    throw;
+  }
 }
 
 /// One `krill solve` from the loaded case to the exit code.
@@ -61,10 +75,11 @@ class SolveProgram {
  public:
   SolveProgram(const SolveCommand& command, Interruption& interruption)
       : voice_(command), interruption_(interruption), json_(command.json) {
-    LoadedCase loaded = read_case(command);
+    LoadedCase loaded = read_or_forget(command);
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
     record_.settings = std::move(loaded.settings);
-    record_.folder = command.out.empty() ? "out/" + record_.settings.name : command.out;
+    record_.folder = folder_of(command, record_.settings.name);
+    OutputFolder::forget_report(record_.folder);  // what ends this run from here on leaves no other run's word
   }
 
   int go() {

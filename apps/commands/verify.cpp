@@ -72,7 +72,10 @@ class VerifyProgram {
 
   void make_folder() const {
     make_output_folder(folder_);
-    const AtomicFile probe(std::filesystem::path(folder_) / "verification.json");  // gone again without a trace
+    const auto report = std::filesystem::path(folder_) / "verification.json";
+    const AtomicFile probe(report);  // gone again without a trace
+    std::error_code ignored;
+    std::filesystem::remove(report, ignored);  // an earlier run's, which would stay if this one is cut short
   }
 
   void verify_one(Context& ctx, const Case& settings) {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "apps/case/effective.hpp"
+#include "apps/case/yaml_tree.hpp"
 #include "apps/evaluate/evaluation.hpp"
 #include "apps/evaluate/inputs.hpp"
 #include "apps/evaluate/journal.hpp"
@@ -23,6 +24,7 @@
 #include "sparse/core/config.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/io/atomic_file.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
@@ -48,6 +50,10 @@ class Evaluator {
   }
 
   int go() {
+    if (const std::string here = std::filesystem::current_path().string(); text_length(here) != here.size())
+      throw InvalidArgument(fmt::format(
+          "{}: the name of the current folder is not UTF-8 text, which best.yaml cannot hold; start from another one",
+          visible(here)));
     inputs_.require(sweep_);
     const OutputFolder made(folder_);
     journal_ = std::make_unique<Journal>(folder_ + "/evaluation.jsonl", command_.fresh);

@@ -35,6 +35,8 @@ class OutputFolder {
   explicit OutputFolder(std::string path);
   const std::string& path() const { return path_; }
 
+  /// Takes away the report of an earlier run in `path`, which a run that is refused would leave as its own.
+  static void forget_report(const std::string& path);
   /// Takes away what an earlier run left, before this one starts: whatever happens to it, no report is another run's. A
   /// file that this run reads stays until it is written anew. Raises InvalidArgument where that would replace the
   /// matrix or the right-hand side.

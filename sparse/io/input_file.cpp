@@ -22,6 +22,7 @@
 
 #include "sparse/core/error.hpp"
 #include "sparse/io/host_memory.hpp"
+#include "sparse/io/numbers.hpp"
 
 namespace krill {
 namespace fs = std::filesystem;
@@ -113,7 +114,7 @@ class Members {
 
   /// The member in hand, up to `limit` bytes of it (0: whole).
   InputFile read(std::size_t limit) {
-    InputFile file(in_archive() ? fmt::format("{}({})", path_.string(), name().string()) : path_.string(), {});
+    InputFile file(in_archive() ? fmt::format("{}({})", path_.string(), visible(name().string())) : path_.string(), {});
     if (is_packed() || limit > 0)
       unpack(file, limit);
     else
@@ -258,6 +259,7 @@ InputBundle read_input(const fs::path& path, std::size_t limit) {
   Archived result = search(path, limit, is_named_as_its_folder);
   if (!result.found && result.candidates.size() == 1)
     result = search(path, limit, [only = result.candidates[0]](const fs::path& name) { return name == only; });
+  std::ranges::transform(result.candidates, result.candidates.begin(), visible);
   if (!result.found && !result.candidates.empty())
     throw Error(fmt::format(
         "{}: the archive holds {} matrices and none is named as its folder: {}\n  unpack it and give "

@@ -31,12 +31,16 @@ bool is_large(std::string_view number) {
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t most = 40;
-  std::string result = "\"";
-  for (const char c : text.substr(0, most)) {
+  return fmt::format("\"{}{}\"", visible(text.substr(0, most)), text.size() > most ? "..." : "");
+}
+
+std::string visible(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     result += byte < 0x20 || byte >= 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
   }
-  return result + (text.size() > most ? "...\"" : "\"");
+  return result;
 }
 
 template <class R>

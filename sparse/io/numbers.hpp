@@ -24,6 +24,8 @@ inline std::string_view token_at(const char* p, const char* end) {
 }
 /// The text for a message: in quotes, not longer than 40 characters, what cannot be printed as \xNN.
 std::string in_quotes(std::string_view text);
+/// All of it, without quotes: ASCII as it stands, other bytes as \\x and two hexadecimal digits.
+std::string visible(std::string_view text);
 
 /// Reads a whole token of at most 18 digits, as indices are. Returns its end, or nullptr.
 inline const char* parse_index(const char* p, const char* end, std::int64_t& value) {

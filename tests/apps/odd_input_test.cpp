@@ -44,6 +44,43 @@ TEST_F(OddInput, names_that_are_no_text_are_refused_as_such) {
     EXPECT_TRUE(contains(o.err, "the name of the file is not UTF-8 text")) << command << o.err;
   }
 }
+TEST_F(OddInput, control_characters_in_names_are_not_printed) {
+  const std::string bad = test::banner + "2 2 2\n1 1 1\nx\n";
+  std::filesystem::create_directory(folder_ / "d");
+  folder_.write("d/e\x1b[31mv.mtx", bad);
+  const std::string pack = "cd '" + (folder_ / "") + "' && tar cf d.tar d && cp d/*.mtx d/two.mtx && tar cf two.tar d";
+  if (std::system(pack.c_str()) != 0) GTEST_SKIP() << "no tar program";
+  for (const std::string& name : {std::string("d.tar"), std::string("two.tar"), std::string("d/e\x1b[31mv.mtx")}) {
+    const Outcome o = krill("solve '" + name + "'");
+    EXPECT_EQ(o.code, 2) << name;
+    EXPECT_FALSE(contains(o.out + o.err, "\x1b")) << o.err;
+    EXPECT_TRUE(contains(o.err, "e\\x1b[31mv.mtx")) << o.err;
+  }
+}
+TEST_F(OddInput, a_folder_whose_name_is_no_text_can_be_worked_in) {
+  std::filesystem::create_directory(folder_ / "w\xff");
+  folder_.write("w\xff/a.mtx", identity_);
+  const auto there = [&](const std::string& arguments) {
+    return krill(arguments, "sh -c 'cd w\xff && exec \"$0\" \"$@\"'");
+  };
+  EXPECT_EQ(there("solve a.mtx --out o").code, 0);
+  EXPECT_EQ(there("inspect a.mtx --out i").code, 0);
+  EXPECT_EQ(there("solve i/suggested.yaml --out o").code, 0);
+  const Outcome measured = there("evaluate a.mtx --portfolio quick --backend host --out e");
+  EXPECT_EQ(measured.code, 2);
+  EXPECT_TRUE(contains(measured.err, "the name of the current folder is not UTF-8 text")) << measured.err;
+}
+/// libgomp ends the program itself where it cannot start a thread.
+TEST_F(OddInput, threads_that_cannot_be_started_are_no_mistake_in_the_case) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the address sanitizer needs more addresses than the limit leaves";
+#endif
+  folder_.write("case.yaml", "matrix: {generate: poisson2d, nx: 300}\nsolver: pcg\nbackend: host\n");
+  const Outcome o = krill("solve case.yaml --threads 64", "ulimit -v 300000;");
+  EXPECT_EQ(o.code, 3) << o.err;
+  EXPECT_TRUE(contains(o.err, "--threads")) << o.err;
+  EXPECT_FALSE(exists("out/case/report.json"));
+}
 TEST_F(OddInput, long_paths_of_settings_are_refused) {
   folder_.write("case.yaml", "matrix: {generate: poisson1d, nx: 9}\nsolver: pcg\n");
   std::string path = "a";

@@ -126,6 +126,22 @@ TEST_F(SolveProgram, a_run_that_is_killed_leaves_no_report_of_an_earlier_one) {
     EXPECT_FALSE(std::filesystem::exists(out() + "/" + name)) << name;
 }
 
+/// A report of yesterday says nothing of the run that is refused today, wherever the refusal comes from.
+TEST_F(SolveProgram, a_run_that_is_refused_leaves_no_report_of_an_earlier_one) {
+  const std::string report = out() + "/report.json";
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--set", "solver.tpye=pcg"},
+                                                {"--set", "matrix={file: nowhere.mtx}"},
+                                                {"--set", "rhs={type: file, path: nowhere.mtx}"},
+                                                {"--set", "device=99", "--backend", "cuda"}}) {
+    ASSERT_EQ(run({small_case(), "--out", out()}).code, 0);
+    ASSERT_TRUE(std::filesystem::exists(report));
+    std::vector<std::string> arguments{small_case(), "--out", out()};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    EXPECT_NE(run(arguments).code, 0) << wrong.back();
+    EXPECT_FALSE(std::filesystem::exists(report)) << wrong.back();
+  }
+}
+
 TEST_F(SolveProgram, a_terminal_that_goes_is_an_interruption) {
   const pid_t child = start({endless_case(), "--out", out()});
   await("pcg with preconditioner");
