@@ -10,6 +10,10 @@ namespace {
 
 bool is(std::string_view a, std::string_view b) { return a == b; }
 
+bool is_single(const SolveRecord& record) {
+  return record.precision == Precision::float32 || record.precision == Precision::complex64;
+}
+
 /// Iterations until the target at the pace of the second half of the history; 0 where it does not fall.
 double iterations_needed(const SolveReport& r) {
   if (r.history.size() < 4 || !(r.target_relative > 0)) return 0;
@@ -65,7 +69,7 @@ Advice too_slow(const SolveRecord& record) {
 
 Advice stuck(const SolveRecord& record) {
   const SolveReport& r = record.result;
-  const bool single = record.precision == Precision::float32 || record.precision == Precision::complex64;
+  const bool single = is_single(record);
   Advice a;
   const bool scaled = scaling_name(record) != "none" || matching_name(record) != "none";
   if (scaled && r.recurrence_relative <= r.target_relative) {
@@ -91,7 +95,7 @@ Advice stuck(const SolveRecord& record) {
         r.target_relative, precision_names[static_cast<std::size_t>(record.precision)], r.true_relative,
         record.backward_error);
     a.remedy = single ? "Use precision float64 or complex128, or loosen solver.stop.relative."
-                      : "Loosen solver.stop.relative: no other x in this precision does better.";
+                      : "Loosen solver.stop.relative: rounding x alone leaves as much.";
     return a;
   }
   a.why = fmt::format("for a long time the residual has not fallen by as much as 1 %; it is {:.2e}, the target {:.2e}",
@@ -101,6 +105,14 @@ Advice stuck(const SolveRecord& record) {
   else
     a.remedy = fmt::format("{}, or {}.", stronger_preconditioner(record), other_solver(record));
   return a;
+}
+
+/// What to do about numbers that leave the range of the precision on the way.
+std::string more_range(const SolveRecord& record) {
+  if (is_single(record)) return "use precision float64 or complex128.";
+  if (!is(preconditioner_name(record), "none")) return "use preconditioner: {type: none} with scaling: {type: ruiz}.";
+  return is(scaling_name(record), "none") ? "use scaling: {type: ruiz}."
+                                          : "look at the sizes of the entries (krill inspect).";
 }
 
 Advice by_reason(const SolveRecord& record) {
@@ -113,10 +125,9 @@ Advice by_reason(const SolveRecord& record) {
       return stuck(record);
     case Reason::diverged:
       return {fmt::format("the residual grew past {:.0e} times the baseline", stop(record.settings.solver).divergence),
-              fmt::format("Use {}, or {}.", other, stronger_preconditioner(record))};
+              "Use " + other + "."};
     case Reason::breakdown_rho:
-      return {"the residual became orthogonal to the shadow residual, so BiCGStab cannot go on",
-              "Use " + other + ", or start elsewhere: initial_guess: {type: random}."};
+      return {"the residual became orthogonal to the shadow residual, so BiCGStab cannot go on", "Use " + other + "."};
     case Reason::breakdown_omega:
       return {"the stabilizing step of BiCGStab has no length (typical of nearly skew-symmetric matrices)",
               "Use " + other + "."};
@@ -135,7 +146,7 @@ Advice by_reason(const SolveRecord& record) {
               "nonzero})."};
     case Reason::not_finite:
       return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),
-              "The numbers overflow: check the sizes of the entries (krill inspect), or use a wider precision."};
+              "The numbers overflow: " + more_range(record)};
     case Reason::not_representable:
       return {fmt::format("x, or a norm that decides, lies outside of what {} can hold",
                           precision_names[static_cast<std::size_t>(record.precision)]),

@@ -269,7 +269,7 @@ void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost
     refuse_row(type, *zero, "the pivot is 0",
                boost ? "use preconditioner none" : "set shift: {type: nonzero}, or use preconditioner none", block_dim);
   if (bad)
-    refuse_row(type, *bad, "the pivot is NaN or infinite", "set scaling: {type: ruiz}, or use preconditioner none",
+    refuse_row(type, *bad, "the pivot is NaN or infinite", "use preconditioner none with scaling: {type: ruiz}",
                block_dim);
   if (!boost) return;
   const std::int32_t boosts = factor.boosts();
@@ -345,7 +345,7 @@ double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<Cho
                fmt::format("the pivot is not positive, even with the diagonal multiplied by {:.4g}", 1 + shift),
                instead_of_cholesky(*made.A), block_dim);
   if (const auto row = factor.not_finite())
-    refuse_row(type, *row, "the pivot is infinite", "set scaling: {type: ruiz}, or use preconditioner none", block_dim);
+    refuse_row(type, *row, "the pivot is infinite", "use preconditioner none with scaling: {type: ruiz}", block_dim);
   made.report.facts.push_back({"shift", shift});
   if (first >= 0)
     made.report.notes.push_back(

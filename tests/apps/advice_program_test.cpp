@@ -35,6 +35,17 @@ constexpr const char* negative_definite = "3 7\n1 1 -4\n1 2 1\n2 1 1\n2 2 -4\n2 
 /// A(J, J) of the columns of row 0 is singular, the matrix is not.
 constexpr const char* singular_block = "3 8\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n2 3 1\n3 1 1\n3 3 1\n3 2 0\n";
 
+/// All eigenvalues of the skew-symmetric one are imaginary; without rows to swap, BiCGStab divides by p'Ap = 0.
+constexpr const char* skew = "2 2\n1 2 1\n2 1 -1\n";
+/// From b = e_1 on, BiCGStab's first half step leaves s = -e_2, to which A s is orthogonal.
+constexpr const char* orthogonal_step = "3 6\n1 1 1\n1 2 1\n2 1 1\n2 3 1\n3 2 1\n3 3 1\n";
+/// Eigenvalues near 5, 7, 9: Richardson with a step of 1 multiplies the residual by -4 to -8.
+constexpr const char* far_from_identity = "3 6\n1 1 5\n1 2 1\n2 2 7\n2 3 2\n3 1 1\n3 3 9\n";
+/// a(1, 1) = 1 - 1e110 (1e110 / 1e-100).
+constexpr const char* overflowing_pivot = "2 4\n1 1 1e-100\n1 2 1e110\n2 1 1e110\n2 2 1\n";
+constexpr const char* far_apart = "2 2\n1 1 1e-300\n2 2 1e300\n";
+constexpr const char* dominant = "3 7\n1 1 4.1\n1 2 -1\n2 1 -1\n2 2 4.1\n2 3 -1\n3 2 -1\n3 3 4.1\n";
+
 class AdviceIsTrue : public test::Program, public testing::WithParamInterface<Advised> {};
 
 TEST_P(AdviceIsTrue, on_the_case_that_it_is_printed_for) {
@@ -43,7 +54,10 @@ TEST_P(AdviceIsTrue, on_the_case_that_it_is_printed_for) {
   std::string matrix = a.matrix;
   matrix.insert(0, matrix.substr(0, matrix.find(' ')) + " ");  // as many columns as rows
   folder_.write("a.mtx", test::banner + matrix);
-  folder_.write("case.yaml", std::string("matrix: a.mtx\nrhs: random\nbackend: host\n") + a.before);
+  folder_.write("e.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n0\n0\n");
+  folder_.write("small.mtx", "%%MatrixMarket matrix array real general\n3 1\n1e-50\n2e-50\n3e-50\n");
+  const std::string rhs = contains(a.before, "rhs:") ? "" : "rhs: random\n";
+  folder_.write("case.yaml", "matrix: a.mtx\nbackend: host\n" + rhs + a.before);
   const Outcome before = krill("solve case.yaml --threads 1");
   EXPECT_NE(before.code, 0) << before.out;
   EXPECT_TRUE(contains(before.out + before.err, a.advice)) << before.out << before.err;
@@ -109,6 +123,29 @@ INSTANTIATE_TEST_SUITE_P(
                 "use form general with solver gmres, or preconditioner none", "--set preconditioner.form=general"},
         Advised{"pcg_of_an_indefinite_matrix", indefinite, "solver: pcg\nassume: spd\n",
                 "use solver: {type: gmres} or {type: bicgstab}", "--set solver=gmres --set assume=nothing"},
+        Advised{"divergence", far_from_identity, "solver: richardson\n", "Use solver: {type: gmres}.",
+                "--set solver=gmres"},
+        Advised{"breakdown_rho", skew, "solver: bicgstab\nrhs: ones\n", "Use solver: {type: gmres}.",
+                "--set solver=gmres"},
+        Advised{"breakdown_omega", orthogonal_step, "rhs: {type: file, path: e.mtx}\nsolver: bicgstab\n",
+                "Use solver: {type: gmres}.", "--set solver=gmres"},
+        Advised{"pivots_that_overflow", overflowing_pivot, "solver: gmres\npreconditioner: ilu0\n",
+                "use preconditioner none with scaling: {type: ruiz}", "--set preconditioner=none --set scaling=ruiz"},
+        Advised{"applications_that_overflow", overflowing_pivot, "solver: gmres\npreconditioner: jacobi\n",
+                "use preconditioner: {type: none} with scaling: {type: ruiz}",
+                "--set preconditioner=none --set scaling=ruiz"},
+        Advised{"products_that_overflow", far_apart, "solver: gmres\n", "use scaling: {type: ruiz}.",
+                "--set scaling=ruiz"},
+        Advised{"range_of_float32", dominant, "solver: gmres\nprecision: float32\nrhs: {type: file, path: small.mtx}\n",
+                "use a wider precision", "--set precision=float64"},
+        Advised{"target_below_float32", dominant,
+                "solver: {type: gmres, stop: {relative: 1e-12}}\nprecision: float32\n",
+                "Use precision float64 or complex128", "--set precision=float64"},
+        Advised{"target_below_float32_of_pcg", dominant,
+                "solver: {type: pcg, stop: {relative: 1e-12}}\nprecision: float32\n",
+                "Use precision float64 or complex128", "--set precision=float64"},
+        Advised{"target_below_float64", dominant, "solver: {type: gmres, stop: {relative: 1e-18}}\n",
+                "Loosen solver.stop.relative", "--set solver.stop.relative=1e-14"},
         Advised{"too_few_iterations", indefinite, "solver: {type: gmres, max_iterations: 1}\n",
                 "try preconditioner: {type: ilu0}", "--set preconditioner=ilu0 --set solver.max_iterations=9"}),
     [](const auto& info) { return info.param.name; });

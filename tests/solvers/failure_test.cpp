@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tests/solvers/systems.hpp"
 
 namespace krill::test {
@@ -245,12 +247,29 @@ TEST_P(Failure, jacobi_names_the_row_that_it_cannot_invert) {
   }
 }
 
-/// What rounding may do to ||b - A x|| / ||b||.
-double residual_rounding(const Csr<double>& A, const std::vector<double>& x, const std::vector<double>& b) {
-  const Product r = product(Op::none, -1.0, reference(A), to_reference(x), 1.0, to_reference(b), epsilon<double>());
-  double rounding = 0, size = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) rounding += r.bound[i] * r.bound[i], size += b[i] * b[i];
-  return std::sqrt(rounding / size);
+/// ||b - A x|| / ||b||, and what rounding in T may do to it: (row length + 2) eps ||  |A||x| + |b|  || / ||b||. In long
+/// double, whose exponents have room for squares.
+struct Judged {
+  double residual = 0, rounding = 0;
+};
+template <class T>
+Judged judged(const Csr<T>& A, const std::vector<T>& x, const std::vector<T>& b) {
+  using Long = std::complex<long double>;
+  const Reference a = reference(A);
+  std::vector<Long> r(b.begin(), b.end());
+  std::vector<long double> size(b.size()), length(b.size(), 2);
+  long double rhs = 0, residual = 0, rounding = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) size[i] = std::abs(r[i]), rhs += size[i] * size[i];
+  for (std::size_t k = 0; k < a.row.size(); ++k) {
+    const auto i = static_cast<std::size_t>(a.row[k]);
+    const Long product = Long(a.value[k]) * Long(x[static_cast<std::size_t>(a.col[k])]);
+    r[i] -= product, size[i] += std::abs(product), length[i] += 1;
+  }
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const long double bound = length[i] * epsilon<T>() * size[i];
+    residual += std::norm(r[i]), rounding += bound * bound;
+  }
+  return {static_cast<double>(std::sqrt(residual / rhs)), static_cast<double>(std::sqrt(rounding / rhs))};
 }
 
 TEST_P(Failure, thousand_random_systems_are_never_called_converged_wrongly) {
@@ -266,15 +285,102 @@ TEST_P(Failure, thousand_random_systems_are_never_called_converged_wrongly) {
     const auto b = random_vector<double>(seed + 1, n);
     const SolverOptions options = all_solvers(1e-10, 60)[static_cast<std::size_t>(i) % 3];
     const Solved<double> s = solve(ctx, A, b, options);
-    const double judged = relative_residual(reference(A), to_reference(s.x), to_reference(b));
+    const auto [residual, rounding] = judged(A, s.x, b);
     EXPECT_NE(s.report.reason, Reason::running);
     if (s.report.reason == Reason::converged) {
       // two ways to add up b - A x may differ by its rounding, which badly scaled rows make visible
-      EXPECT_LE(judged, 1e-10 + residual_rounding(A, s.x, b))
-          << "system " << i << " seed " << seed << " " << name(options);
+      EXPECT_LE(residual, 1e-10 + rounding) << "system " << i << " seed " << seed << " " << name(options);
     }
-    EXPECT_LE(judged, 1 + 1e-12) << "x is worse than the guess: system " << i << " seed " << seed;
+    EXPECT_LE(residual, 1 + 1e-12) << "x is worse than the guess: system " << i << " seed " << seed;
   }
+}
+
+/// Well and badly conditioned, definite, dominant, indefinite and singular systems, whose matrix, rows and right-hand
+/// side have any size that their type allows: a solve that says converged is right, another one keeps the better x.
+TEST_P(FailureInEveryType, random_systems_of_all_magnitudes_are_never_called_converged_wrongly) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    using R = real_t<T>;
+    const bool single = sizeof(R) == 4;
+    const double target = single ? 1e-4 : 1e-10;
+    const int most = single ? 100 : 660;  // exponents of 2: 1e-30 to 1e30, 1e-200 to 1e200
+    std::mt19937_64 engine(123);
+    const auto exponent = [&](int limit) {
+      return static_cast<int>(engine() % (2 * static_cast<unsigned>(limit) + 1)) - limit;
+    };
+    const int systems = ctx.on_cuda() ? 60 : 2000;
+    int solved = 0, out_of_range = 0;
+    for (int i = 0; i < systems; ++i) {
+      const auto n = static_cast<std::int32_t>(1 + engine() % 12);
+      const std::uint64_t seed = engine();
+      Csr<T> A = i % 3 == 0 ? random_hpd<T>(seed, n, 4) : random_dominant<T>(seed, n, 4);
+      const R of_matrix = std::ldexp(R(1), exponent(most)), of_rhs = std::ldexp(R(1), exponent(most));
+      const bool spoiled = i % 4 == 1, rows_differ = i % 4 == 3;
+      const auto offsets = A.row_offsets().host();
+      const auto values = A.values().edit();
+      for (std::int32_t row = 0; row < n; ++row) {
+        const R of_row = rows_differ ? std::ldexp(R(1), exponent(20)) : R(1);
+        for (auto k = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
+             k < static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1]); ++k) {
+          values[k] *= of_matrix * of_row;
+          if (spoiled) values[k] *= engine() % 5 == 0 ? R(0) : engine() % 3 == 0 ? R(-1024) : R(1);
+        }
+      }
+      std::vector<T> b = random_vector<T>(seed + 1, n);
+      for (T& entry : b) entry *= of_rhs;
+      const SolverOptions options = all_solvers(target, 60)[static_cast<std::size_t>(i) % all_solvers().size()];
+      const PreconditionerOptions M = i % 2 == 0 ? PreconditionerOptions(JacobiOptions{}) : NoPreconditioner{};
+      const Solved<T> s = solve(ctx, A, b, options, M);
+      const std::string which = fmt::format("system {} seed {} {}: {}", i, seed, name(options), name(s.report.reason));
+      const auto [residual, rounding] = judged(A, s.x, b);
+      EXPECT_NE(s.report.reason, Reason::running) << which;
+      if (s.report.reason == Reason::converged) {
+        EXPECT_LE(residual, target + rounding) << which;
+        ++solved;
+      }
+      out_of_range += s.report.reason == Reason::not_representable;
+      EXPECT_LE(residual, 1 + rounding) << "x is worse than the guess: " << which;
+      EXPECT_TRUE(std::isfinite(residual)) << which;
+    }
+    EXPECT_GT(solved, systems / 3);
+    EXPECT_GT(out_of_range, 0);
+  });
+}
+
+/// I + E with ||E|| <= 0.7 in the norms of rows and columns, so of condition below 6, and a target that the type cannot
+/// reach: whatever ends the recurrence says nothing of the matrix.
+TEST_P(FailureInEveryType, a_target_below_rounding_is_no_breakdown_of_a_well_conditioned_matrix) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const double target = sizeof(real_t<T>) == 4 ? 1e-9 : 1e-18;
+    const int matrices = ctx.on_cuda() ? 20 : 150;
+    for (int i = 0; i < matrices; ++i) {
+      const auto n = static_cast<std::int32_t>(2 + i % 40);
+      const auto size = static_cast<std::size_t>(n);
+      std::vector<std::int32_t> offsets{0}, columns;
+      std::vector<T> values = random_vector<T>(1000 + static_cast<std::uint64_t>(i), n * n);
+      std::vector<real_t<T>> sums(2 * size);
+      for (std::size_t k = 0; k < values.size(); ++k)
+        sums[k / size] += std::abs(values[k]), sums[size + k % size] += std::abs(values[k]);
+      const real_t<T> most = *std::ranges::max_element(sums);
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        values[k] *= real_t<T>(0.7) / most;
+        if (k / size == k % size) values[k] += T(1);
+        columns.push_back(static_cast<std::int32_t>(k % size));
+      }
+      for (std::int32_t row = 1; row <= n; ++row) offsets.push_back(row * n);
+      const Csr<T> A(n, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values)));
+      const auto b = random_vector<T>(2000 + static_cast<std::uint64_t>(i), n);
+      for (const SolverOptions& options : {SolverOptions(GmresOptions{}), SolverOptions(BicgstabOptions{})}) {
+        SolverOptions with = options;
+        std::visit([&](auto& o) { o.stop.relative = target; }, with);
+        const SolveReport report = solve(ctx, A, b, with).report;
+        EXPECT_TRUE(report.reason == Reason::stagnated || report.reason == Reason::converged)
+            << "matrix " << i << " " << name(options) << ": " << name(report.reason);
+        EXPECT_LT(report.true_relative, 100 * std::numeric_limits<real_t<T>>::epsilon()) << i << name(options);
+      }
+    }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(, Failure, backends, param_name);
