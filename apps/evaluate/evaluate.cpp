@@ -285,7 +285,8 @@ class Evaluator {
       std::fputs("krill: interrupted; the same command goes on from here\n", stderr);
       return not_converged;
     }
-    return best_run(all_) ? success : not_converged;
+    return std::ranges::any_of(all_.runs, [](const Run& run) { return run.outcome.converged(); }) ? success
+                                                                                                  : not_converged;
   }
 
   /// A sweep of which no matrix can be read is bad input, and one without its device a bad environment, as a case is.

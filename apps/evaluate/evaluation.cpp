@@ -98,6 +98,12 @@ Overall judge_together(const Evaluation& all) {
   return overall;
 }
 
+namespace {
+
+bool solved_all(const Standing& one, std::size_t systems) { return static_cast<std::size_t>(one.solved) == systems; }
+
+}  // namespace
+
 std::optional<std::size_t> best_run(const Evaluation& all) {
   if (all.systems.size() == 1) {
     const SystemVerdict verdict = judge(all, all.systems.front());
@@ -106,7 +112,7 @@ std::optional<std::size_t> best_run(const Evaluation& all) {
   }
   const Overall overall = judge_together(all);
   const auto& standings = overall.standings.front();
-  if (standings.empty() || standings.front().solved == 0) return {};
+  if (standings.empty() || !solved_all(standings.front(), all.systems.size())) return {};
   const std::string& method = overall.methods[standings.front().method];
   for (std::size_t r = 0; r < all.runs.size(); ++r)
     if (all.runs[r].method == method && all.runs[r].outcome.converged()) return r;
@@ -143,9 +149,13 @@ std::string sentence(const Overall& overall, std::size_t systems, Use use) {
   const auto& standings = overall.standings[static_cast<std::size_t>(use)];
   if (standings.empty() || standings.front().solved == 0) return {};
   const Standing& best = standings.front();
+  if (!solved_all(best, systems))
+    return fmt::format(
+        "For {} no variant suits all systems: {} solved the most, {} of {}. Choose for each system by itself.",
+        use_title(use), overall.methods[best.method], best.solved, systems);
   return fmt::format(
-      "For {} over all systems: {}, which solved {} of {} at {:.3g} times the best there (geometric mean).",
-      use_title(use), overall.methods[best.method], best.solved, systems, best.ratio);
+      "For {} over all systems: {}, which solved all {} at {:.3g} times the best there (geometric mean).",
+      use_title(use), overall.methods[best.method], systems, best.ratio);
 }
 
 std::string time_text(double ms) {

@@ -63,7 +63,8 @@ struct Overall {
 };
 Overall judge_together(const Evaluation&);
 
-/// The run whose case is handed out as best.yaml; nothing where none converged.
+/// The run whose case is handed out as best.yaml: of several systems, of a method that solved all. Nothing where there
+/// is none.
 std::optional<std::size_t> best_run(const Evaluation&);
 
 /// One sentence for each use with the numbers behind it; empty where none converged.

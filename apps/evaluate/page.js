@@ -156,7 +156,8 @@ function drawFacts() {
 
 function drawSystem() {
   const ranked = system().ranking ? system().ranking.one_solve : [];
-  view.best = ranked.length ? ranked.slice(0, 6) : system().runs.slice(0, 6);
+  const picked = Object.values(system().recommendation || {}).map(one => one.run);
+  view.best = ranked.length ? [...new Set([...picked, ...ranked.slice(0, 6)])] : system().runs.slice(0, 6);
   view.shown = new Set(view.best);
   drawCards();
   drawTable();
@@ -195,5 +196,8 @@ for (const button of document.querySelectorAll("[data-solves]"))
   button.addEventListener("click", () => { view.solves = Number(button.dataset.solves); press(button); drawBars(); });
 let width = window.innerWidth;
 window.addEventListener("resize", () => { if (window.innerWidth !== width) { width = window.innerWidth; drawCharts(); } });
+const paperWidth = 700;
+window.addEventListener("beforeprint", () => { view.paper = paperWidth; drawCharts(); });
+window.addEventListener("afterprint", () => { view.paper = 0; drawCharts(); });
 if (data.systems.length) drawSystem();
 drawOverall();

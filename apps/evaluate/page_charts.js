@@ -1,6 +1,6 @@
 // Charts as SVG, drawn at the width that there is.
-const room = {left: 64, right: 16, top: 14, bottom: 44};
-const chartWidth = host => Math.max(300, host.clientWidth || 900);
+const room = {left: 84, right: 26, top: 14, bottom: 44};
+const chartWidth = host => view.paper || Math.max(300, host.clientWidth || 900);
 
 /** Ends at powers of ten, or where that would leave much empty, at their doubles and halves. */
 function logarithmic(least, greatest, from, to) {
@@ -88,23 +88,32 @@ function drawBars() {
   const total = run => run.setup_ms.median + view.solves * run.solve_ms.median;
   const runs = solvedHere().sort((a, b) => total(a) - total(b));
   if (!runs.length) return host.replaceChildren(nothing("No variant converged."));
-  const width = chartWidth(host), row = 38, height = 30 + row * runs.length;
-  const most = total(runs[runs.length - 1]), share = value => value / most * (width - 92);
-  const svg = vector("svg", {viewBox: `0 0 ${width} ${height}`, role: "img",
-    "aria-label": `Times of set-up and ${view.solves} solves; the table has the numbers`});
-  svg.append(vector("defs", {}, vector("pattern", {id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
+  const width = chartWidth(host);
+  // Bars of more than five times the median are cut, so that one outlier does not make slivers of the others.
+  const middle = total(runs[Math.floor((runs.length - 1) / 2)]);
+  const most = Math.max(...runs.map(total).filter(value => value <= 5 * middle));
+  const share = value => Math.min(1, value / most) * (width - 92);
+  // A picture for each, so that paper can break between them.
+  const picture = (height, label) => vector("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
+  const head = picture(28, `Times of set-up and ${view.solves} solves`);
+  head.append(vector("defs", {}, vector("pattern", {id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"},
     vector("rect", {width: 6, height: 6, fill: "var(--c1)"}), vector("rect", {width: 2, height: 6, fill: "var(--paper)"}))));
-  const key = (x, fill, words) => svg.append(vector("rect", {x, y: 4, width: 22, height: 12, fill}), text(x + 28, 14, words, "start"));
+  const key = (x, fill, words) => head.append(vector("rect", {x, y: 4, width: 22, height: 12, fill}), text(x + 28, 14, words, "start"));
   key(0, "url(#hatch)", "set-up");
   key(96, "var(--c0)", view.solves === 1 ? "solve" : view.solves + " solves");
-  runs.forEach((run, k) => {
-    const y = 28 + row * k, setup = share(run.setup_ms.median), solve = share(view.solves * run.solve_ms.median);
-    svg.append(text(0, y + 11, run.name, "start"),
-      vector("rect", {x: 0, y: y + 16, width: Math.max(setup, 0.5), height: 13, fill: "url(#hatch)"}, vector("title", {}, "set-up " + time(run.setup_ms.median))),
-      vector("rect", {x: setup, y: y + 16, width: Math.max(solve, 0.5), height: 13, fill: "var(--c0)"}, vector("title", {}, "solve " + time(run.solve_ms.median))),
-      text(setup + solve + 6, y + 27, time(total(run)), "start"));
+  const bars = runs.map(run => {
+    const svg = picture(38, `${run.name}: ${time(total(run))}`);
+    const setup = share(run.setup_ms.median), solve = share(total(run)) - setup;
+    const isCut = total(run) > most, end = setup + solve;
+    svg.append(text(0, 11, run.name, "start"),
+      vector("rect", {x: 0, y: 16, width: Math.max(setup, 0.5), height: 13, fill: "url(#hatch)"}, vector("title", {}, "set-up " + time(run.setup_ms.median))),
+      vector("rect", {x: setup, y: 16, width: Math.max(solve, 0.5), height: 13, fill: "var(--c0)"}, vector("title", {}, "solve " + time(run.solve_ms.median))),
+      text(end + 6, 27, time(total(run)), "start"));
+    if (isCut) svg.append(vector("path", {class: "cut", d: `M${end - 16},31l6,-17m4,0l-6,17`, stroke: "var(--paper)", "stroke-width": 3},
+      vector("title", {}, "cut: longer than the scale")));
+    return svg;
   });
-  host.replaceChildren(svg);
+  host.replaceChildren(head, ...bars);
 }
 
 function drawScatter() {
@@ -128,7 +137,8 @@ function drawScatter() {
     svg.append(point);
   }
   let last = [];
-  for (const run of front) {  // names of the front, where they do not lie on each other
+  const isPicked = run => Object.values(system().recommendation).some(one => one.run === run.id);
+  for (const run of front.sort((a, b) => isPicked(b) - isPicked(a))) {  // names of the front, where they do not lie on each other
     const px = xs(x(run)), py = ys(y(run)), right = px > width - 220;
     if (last.some(([qx, qy]) => Math.abs(qx - px) < 190 && Math.abs(qy - py) < 15)) continue;
     last.push([px, py]);

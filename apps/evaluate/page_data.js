@@ -59,7 +59,7 @@ function swatch(run) {
 }
 
 /** The state of the page. */
-const view = {system: 0, sort: "rank", down: false, filter: "", onlyPareto: false, overTime: false, solves: 1,
+const view = {system: 0, sort: "rank", down: false, filter: "", onlyPareto: false, overTime: false, solves: 1, paper: 0,
   shown: new Set()};
 const system = () => data.systems[view.system];
 const runsHere = () => system().runs.map(id => data.runs[id]);

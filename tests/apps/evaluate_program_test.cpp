@@ -343,6 +343,22 @@ TEST_F(Evaluate, several_systems_are_ranked_together) {
   EXPECT_EQ(names.size(), 3U) << "the same method is one method on both";
 }
 
+TEST_F(Evaluate, a_method_that_solved_some_systems_is_not_recommended_for_all) {
+  folder_.write("sweep.yaml",
+                "name: small\ncase: {backend: host, threads: 1}\n"
+                "grid:\n  matrix: [{generate: poisson2d, nx: 12}, {generate: convection_diffusion2d, nx: 12}]\n"
+                "  solver: [pcg, {type: richardson, max_iterations: 1}]\nrepeats: 1\n");
+  const auto ended = krill("evaluate sweep.yaml");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const json all = result();
+  EXPECT_EQ(all["overall"]["one_solve"]["ranking"][0]["solved"], 1);
+  EXPECT_EQ(all["overall"]["one_solve"]["sentence"],
+            "For one solve no variant suits all systems: pcg + none solved the most, 1 of 2. Choose for each system by "
+            "itself.");
+  EXPECT_TRUE(all["best"].is_null());
+  EXPECT_FALSE(exists("out/small/best.yaml"));
+}
+
 TEST_F(Evaluate, prints_json_or_nothing_where_asked) {
   const auto printed = krill("evaluate sweep.yaml --json");
   EXPECT_EQ(json::parse(printed.out), result());
