@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "sparse/io/atomic_file.hpp"
+
 namespace krill::apps {
 namespace {
 
@@ -23,6 +25,7 @@ void on_signal(int) {
   const char* text = last_words;
   if (!text && !seen.exchange(true)) return;
   if (!text) text = "\nkrill: interrupted again and ended at once; outputs of this run may be missing\n";
+  discard_unfinished_file();
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0) _exit(1);
   _exit(1);
 }

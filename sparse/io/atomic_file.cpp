@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +23,30 @@ fs::path temporary_name(const fs::path& target) {
   static std::atomic<unsigned> serial{0};
   return target.parent_path() / fmt::format(".{}.{}.{}.tmp", target.filename().string(), getpid(), serial++);
 }
+
+/// The process that made a temporary of this name; 0 where the name is another one's.
+pid_t maker_of(std::string_view name) {
+  if (!name.starts_with('.') || !name.ends_with(".tmp")) return 0;
+  name.remove_suffix(4);
+  name = name.substr(0, name.rfind('.'));  // without the serial number
+  const std::string_view digits = name.substr(name.rfind('.') + 1);
+  pid_t maker = 0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), maker);
+  return status == std::errc() && end == digits.data() + digits.size() && maker > 0 ? maker : 0;
+}
+
+/// Removes what a process that was killed left half written.
+void remove_abandoned(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const pid_t maker = maker_of(entry.path().filename().string());
+    if (maker > 0 && ::kill(maker, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+  }
+}
+
+// What a handler of signals reads must be lock-free.
+std::atomic<const char*> unfinished{nullptr};
+static_assert(std::atomic<const char*>::is_always_lock_free);
 
 std::string remedy(int error_number) {
   switch (error_number) {
@@ -60,11 +86,22 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
     temporary_.clear();
     fail("written", reason);
   }
+  if (!direct) unfinished = temporary_.c_str();
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  forget();
+}
+
+void AtomicFile::forget() noexcept {
+  const char* mine = temporary_.c_str();
+  unfinished.compare_exchange_strong(mine, nullptr);
+}
+
+void discard_unfinished_file() noexcept {
+  if (const char* name = unfinished.exchange(nullptr)) ::unlink(name);
 }
 
 void AtomicFile::write(std::string_view text) {
@@ -79,6 +116,7 @@ void AtomicFile::write(std::string_view text) {
 void AtomicFile::commit() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("written", errno);  // some file systems report full disks here
   if (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0) fail("put in place", errno);
+  forget();
   temporary_.clear();
 }
 
@@ -93,7 +131,7 @@ void AtomicFile::fail(const char* action, int error_number) {
 void make_output_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!error) return;
+  if (!error) return remove_abandoned(folder);
   const std::string text = fmt::format("{}: the output folder cannot be made: {}; choose another one with --out",
                                        folder.string(), error.message());
   const bool wrong_name = error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||

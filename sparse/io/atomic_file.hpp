@@ -28,13 +28,19 @@ class AtomicFile {
   void commit();
 
  private:
+  void forget() noexcept;
   [[noreturn]] void fail(const char* action, int error_number);
 
   std::filesystem::path target_, temporary_;  // temporary_ is empty where the target is written directly
   int descriptor_ = -1;
 };
 
-/// Makes a folder for outputs, with those above it. Raises Error that names folder and reason.
+/// Removes the temporary of the file that was begun last and is not finished. For handlers of signals that end the
+/// program: safe in the middle of anything.
+void discard_unfinished_file() noexcept;
+
+/// Makes a folder for outputs, with those above it, and removes temporaries there of processes that are gone. Raises
+/// Error that names folder and reason.
 void make_output_folder(const std::filesystem::path&);
 
 /// Writes the whole text, or raises Error and leaves everything as it was.

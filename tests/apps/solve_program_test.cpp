@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "apps/support/interruption.hpp"
+#include "sparse/io/atomic_file.hpp"
 #include "tests/apps/solve_support.hpp"
 
 namespace krill::apps {
@@ -124,6 +125,17 @@ TEST_F(SolveProgram, a_run_that_is_killed_leaves_no_report_of_an_earlier_one) {
   EXPECT_EQ(end_of(child).code, 128 + SIGKILL);
   for (const char* name : {"report.json", "solution.mtx", "residuals.csv"})
     EXPECT_FALSE(std::filesystem::exists(out() + "/" + name)) << name;
+}
+
+TEST_F(SolveProgram, half_written_files_of_a_killed_run_go_with_the_next_one) {
+  ASSERT_EQ(run({small_case(), "--out", out()}).code, 0);
+  const std::string dead = scratch_.write("out/.solution.mtx.999999999.0.tmp", "half"),
+                    alive = scratch_.write("out/.solution.mtx." + std::to_string(getpid()) + ".0.tmp", "half"),
+                    other = scratch_.write("out/.notes.tmp", "mine");
+  ASSERT_EQ(run({small_case(), "--out", out()}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(dead));
+  EXPECT_TRUE(std::filesystem::exists(alive));
+  EXPECT_TRUE(std::filesystem::exists(other));
 }
 
 /// A report of yesterday says nothing of the run that is refused today, wherever the refusal comes from.
@@ -269,6 +281,24 @@ TEST(Interruption, first_signal_is_kept_and_the_second_one_ends) {
         _exit(9);
       },
       ::testing::ExitedWithCode(1), "interrupted again");
+}
+
+TEST(Interruption, the_second_one_leaves_no_half_written_file) {
+  const Scratch folder;
+  EXPECT_EXIT(
+      {
+        Interruption interruption("unused");
+        interruption.is_awaited();
+        AtomicFile finished(folder / "first");
+        AtomicFile half(folder / "second");
+        finished.commit();
+        half.write("half");
+        raise(SIGINT);
+        raise(SIGINT);
+        _exit(9);
+      },
+      ::testing::ExitedWithCode(1), "interrupted again");
+  EXPECT_EQ(test::names_in(folder / ""), std::vector<std::string>{"first"});
 }
 
 TEST(Interruption, signal_at_the_wrong_time_ends_with_the_last_words) {
