@@ -1,4 +1,5 @@
-// Solves with a batch of tridiagonal or pentadiagonal matrices (kernel catalogue TRI-GTSVINTER, TRI-GPSVINTER).
+// Solves with a batch of tridiagonal or pentadiagonal matrices (kernel catalogue TRI-GTSVINTER, TRI-GTSV2STRIDED,
+// TRI-GPSVINTER).
 #pragma once
 #include <array>
 #include <optional>
@@ -17,16 +18,18 @@ namespace krill {
 enum class BandedMethod { thomas, lu, qr };
 inline constexpr std::array<std::string_view, 3> banded_method_names{"thomas", "lu", "qr"};
 
-/// A pivot that is exactly zero: that system has no solution, or many, and its x has infinities or NaN.
+/// A pivot that is exactly zero, or on CUDA so small that one divided by it overflows: that system has no solution, or
+/// many, and its x has infinities or NaN.
 struct BandedZeroPivot {
   std::int32_t system, row;  ///< counted from 0
   friend bool operator==(const BandedZeroPivot&, const BandedZeroPivot&) = default;
 };
 
 /// Workspace and method for solves with batches of one layout. Systems share nothing: whatever one holds (NaN, a
-/// singular matrix), the others come out bit by bit as they do without it. Systems are threads on CUDA, so that it
-/// takes many of them to fill a device, and interleaved ones (gtsv_interleaved, gpsv_interleaved) to load whole lines
-/// of memory; other layouts are solved as right, and slower.
+/// singular matrix), the others come out bit by bit as they do without it. On CUDA systems
+/// of three diagonals are divided among threads, one long system as well as many short ones (partition.hpp); what the
+/// parts leave over is eliminated without pivoting for thomas, else with partial pivoting. Systems of five diagonals
+/// are threads there, so that it takes many of them, interleaved, to use a device well.
 template <class T>
 class BandedPlan {
  public:
