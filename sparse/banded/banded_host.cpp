@@ -6,7 +6,8 @@ namespace krill::detail {
 namespace {
 
 struct Tuning {
-  static constexpr std::int64_t lanes = 8;  ///< interleaved systems that go on together. Not varied.
+  /// Interleaved systems, or columns of one system, that go on together. Not varied.
+  static constexpr std::int64_t lanes = 8;
 };
 
 /// Systems first to last - 1, row after row of all of them.
@@ -28,9 +29,10 @@ void solve_systems(const BandedSolve<T>& s, std::int64_t first, std::int64_t las
 template <class T>
 void run_banded(const Host& host, int diagonals, BandedMethod method, const BandedSolve<T>& s) {
   if (host.skip.now()) return;
-  const std::int64_t lanes = s.a.layout.is_interleaved() ? Tuning::lanes : 1;
+  const bool one_matrix = s.a.layout.batch_stride == 0;
+  const std::int64_t lanes = one_matrix || s.vectors.is_interleaved() ? Tuning::lanes : 1;
   with_steps<T>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) {
-    for_blocks(host, s.a.layout.batch, lanes, s.a.layout.unknowns(),
+    for_blocks(host, s.vectors.batch, lanes, s.vectors.unknowns(),
                [&](std::int64_t first, std::int64_t last) { solve_systems<Steps>(s, first, last); });
   });
 }

@@ -23,6 +23,15 @@ void require_known(const BandLayout& layout, int diagonals, BandedMethod method)
           fmt::format("banded plan: {} takes three diagonals; use qr for five", banded_method_names[number]));
 }
 
+void require_vectors(const BandLayout& matrices, const BandLayout& vectors) {
+  require_layout("banded plan, vectors", vectors);
+  require(matrices.rows == vectors.rows,
+          fmt::format("banded plan: vectors of {} rows for matrices of {}", vectors.rows, matrices.rows));
+  require(matrices.batch == vectors.batch || matrices.batch == 1,
+          fmt::format("banded plan: {} vectors for {} matrices; as many are needed, or one matrix", vectors.batch,
+                      matrices.batch));
+}
+
 /// On CUDA systems of three diagonals are divided among threads, of five not.
 bool partitioned(bool on_cuda, int diagonals) { return on_cuda && diagonals == 3; }
 
@@ -35,50 +44,66 @@ std::int64_t workspace_entries(bool on_cuda, const BandLayout& layout, int diago
 }  // namespace
 
 template <class T>
-BandedPlan<T>::BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method)
-    : layout_(layout), diagonals_(diagonals), method_(method), on_cuda_(ctx.on_cuda()) {
-  require_known(layout, diagonals, method);
-  workspace_ = Array<T>(workspace_entries<T>(on_cuda_, layout, diagonals, method), "workspace of a banded solve");
-  zero_rows_ = Array<std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(layout.batch), no_row),
+BandedPlan<T>::BandedPlan(Context& ctx, const BandLayout& matrices, const BandLayout& vectors, int diagonals,
+                          BandedMethod method)
+    : layout_(matrices), vectors_(vectors), diagonals_(diagonals), method_(method), on_cuda_(ctx.on_cuda()) {
+  require_known(matrices, diagonals, method);
+  require_vectors(matrices, vectors);
+  workspace_ = Array<T>(workspace_entries<T>(on_cuda_, vectors, diagonals, method), "workspace of a banded solve");
+  zero_rows_ = Array<std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(vectors.batch), no_row),
                                    "rows of zero pivots");
   ctx.dispatch([&](const auto& where) { workspace_.write(where), zero_rows_.update(where); });
 }
 
 template <class T>
-HeldMemory BandedPlan<T>::memory(MemoryLedger& ledger, const BandLayout& layout, int diagonals, BandedMethod method) {
-  require_known(layout, diagonals, method);
-  HeldMemory kept = ledger.hold<T>(workspace_entries<T>(ledger.on_cuda(), layout, diagonals, method));
-  kept += ledger.hold<std::int32_t>(layout.batch);
+HeldMemory BandedPlan<T>::memory(MemoryLedger& ledger, const BandLayout& vectors, int diagonals, BandedMethod method) {
+  require_known(vectors, diagonals, method);
+  HeldMemory kept = ledger.hold<T>(workspace_entries<T>(ledger.on_cuda(), vectors, diagonals, method));
+  kept += ledger.hold<std::int32_t>(vectors.batch);
   return kept;
 }
 
 template <class T>
 Work BandedPlan<T>::work() const {
-  return banded_work<T>(layout_, diagonals_, method_);
+  return banded_work<T>(layout_, vectors_, diagonals_, method_);
 }
 
 template <class T>
 void BandedPlan<T>::solve(Context& ctx, const Banded<T>& A, const Array<T>& b, Array<T>& x) {
+  require_size("banded plan: b", b.size(), vectors_.extent());
+  require_size("banded plan: x", x.size(), vectors_.extent());
+  run(ctx, A, b, x);
+}
+
+template <class T>
+void BandedPlan<T>::solve(Context& ctx, const Banded<T>& A, const Dense<T>& B, Dense<T>& X) {
+  require(columns_of(B) == vectors_ && columns_of(X) == vectors_,
+          "banded plan: B or X has another layout than the vectors that the plan was made for");
+  run(ctx, A, B.values(), X.values());
+}
+
+template <class T>
+void BandedPlan<T>::run(Context& ctx, const Banded<T>& A, const Array<T>& b, Array<T>& x) {
   require_made_for(ctx, on_cuda_, "banded plan");
   require(A.layout() == layout_, "banded plan: the matrices have another layout than the plan was made for");
   require(A.diagonals() == diagonals_,
           fmt::format("banded plan: matrices of {} diagonals, it was made for {}", A.diagonals(), diagonals_));
-  require_size("banded plan: b", b.size(), layout_.extent());
-  require_size("banded plan: x", x.size(), layout_.extent());
   for (int k = -diagonals_ / 2; k <= diagonals_ / 2; ++k)
     require_disjoint("banded plan: x and a band of the matrix", A.band(k), x);
   ctx.dispatch([&](const auto& where) {
-    const auto a = A.view(where);
+    auto a = A.view(where);
+    if (layout_.batch < vectors_.batch) a.layout = {layout_.rows, vectors_.batch, layout_.row_stride, 0};
     const auto* from = b.read(where);
-    auto* to = &b == &x || layout_.padded() ? x.update(where) : x.write(where);
+    const bool keeps_some = vectors_.unknowns() < x.size();
+    auto* to = &b == &x || keeps_some ? x.update(where) : x.write(where);
     auto* const workspace = workspace_.write(where);
     auto* const zero_rows = zero_rows_.update(where);
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
       if (partitioned(true, diagonals_))
-        return run_partitioned(where, make_partition(layout_, sizeof(T)), method_,
-                               PartitionedSolve<kernel_t<T>>{a, layout_, from, to, workspace, zero_rows});
+        return run_partitioned(where, make_partition(vectors_, sizeof(T)), method_,
+                               PartitionedSolve<kernel_t<T>>{a, vectors_, from, to, workspace, zero_rows});
     run_banded(where, diagonals_, method_,
-               BandedSolve<kernel_t<T>>{a, from, to, layout_.compact(), workspace, zero_rows});
+               BandedSolve<kernel_t<T>>{a, vectors_, from, to, vectors_.compact(), workspace, zero_rows});
   });
 }
 
@@ -92,8 +117,8 @@ std::optional<BandedZeroPivot> BandedPlan<T>::zero_pivot() const {
 
 template <class T>
 std::optional<std::int32_t> BandedPlan<T>::zero_pivot(std::int32_t system) const {
-  require(0 <= system && system < layout_.batch,
-          fmt::format("banded plan: system {} of a batch of {}", system, layout_.batch));
+  require(0 <= system && system < vectors_.batch,
+          fmt::format("banded plan: system {} of a batch of {}", system, vectors_.batch));
   return row_or_none(zero_rows_.host()[static_cast<std::size_t>(system)]);
 }
 

@@ -1,5 +1,5 @@
-// Solves with a batch of tridiagonal or pentadiagonal matrices (kernel catalogue TRI-GTSVINTER, TRI-GTSV2STRIDED,
-// TRI-GPSVINTER).
+// Solves with a batch of tridiagonal or pentadiagonal matrices, or with one of them and many right-hand sides (kernel
+// catalogue TRI-GTSV2, TRI-GTSV2NP, TRI-GTSV2STRIDED, TRI-GTSVINTER, TRI-GPSVINTER).
 #pragma once
 #include <array>
 #include <optional>
@@ -7,6 +7,7 @@
 #include "sparse/core/memory_ledger.hpp"
 #include "sparse/core/work.hpp"
 #include "sparse/formats/banded.hpp"
+#include "sparse/formats/dense.hpp"
 
 namespace krill {
 
@@ -17,6 +18,16 @@ namespace krill {
 /// qr:     Givens rotations, for three or five diagonals.
 enum class BandedMethod { thomas, lu, qr };
 inline constexpr std::array<std::string_view, 3> banded_method_names{"thomas", "lu", "qr"};
+
+/// The columns of X as a batch of vectors. Raises InvalidArgument where X has no entries.
+template <class T>
+BandLayout columns_of(const Dense<T>& X) {
+  const BandLayout l = X.order() == Order::column_major
+                           ? BandLayout::strided(X.rows(), X.cols(), X.leading_dimension())
+                           : BandLayout::interleaved(X.rows(), X.cols(), X.leading_dimension());
+  require_layout("banded: columns", l);
+  return l;
+}
 
 /// A pivot that is exactly zero, or on CUDA so small that one divided by it overflows: that system has no solution, or
 /// many, and its x has infinities or NaN.
@@ -35,28 +46,38 @@ class BandedPlan {
  public:
   /// Takes all memory that a solve needs. Raises InvalidArgument: a layout as require_layout has it; 3 diagonals or 5;
   /// thomas and lu take 3.
-  BandedPlan(Context&, const BandLayout&, int diagonals, BandedMethod);
-  static HeldMemory memory(MemoryLedger&, const BandLayout&, int diagonals, BandedMethod);
+  BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method)
+      : BandedPlan(ctx, layout, layout, diagonals, method) {}
+  /// b and x lie in a layout of their own, a vector a system, or as many as it has where `matrices` is one system; that
+  /// is then eliminated anew for each of them. Raises InvalidArgument also where rows or systems are not as many.
+  BandedPlan(Context&, const BandLayout& matrices, const BandLayout& vectors, int diagonals, BandedMethod);
+  static HeldMemory memory(MemoryLedger&, const BandLayout& vectors, int diagonals, BandedMethod);
 
   const BandLayout& layout() const { return layout_; }
+  const BandLayout& vectors() const { return vectors_; }
   int diagonals() const { return diagonals_; }
   BandedMethod method() const { return method_; }
   std::size_t bytes() const { return detail::bytes_of(workspace_, zero_rows_); }
   Work work() const;
 
-  /// A_j x_j = b_j for every system; b and x lie as the bands do and may be the same array, but no band of A. A and
+  /// A_j x_j = b_j for every system; b and x lie as vectors() says and may be the same array, but no band of A. A and
   /// padding stay as they are. Asynchronous, capturable, the same bits in every run and for any number of threads.
   /// Raises ShapeMismatch, and InvalidArgument where A is of another layout or number of diagonals, and where x is a
   /// band.
   void solve(Context&, const Banded<T>& A, const Array<T>& b, Array<T>& x);
+  /// A X = B, for a plan whose vectors are the columns_of() both.
+  void solve(Context&, const Banded<T>& A, const Dense<T>& B, Dense<T>& X);
 
-  /// The first system of the last solve that had a zero pivot, and its first such row. Waits; O(batch) on the host.
+  /// The first system, or vector, of the last solve that had a zero pivot, and its first such row. Waits; O(batch) on
+  /// the host.
   std::optional<BandedZeroPivot> zero_pivot() const;
   /// The same of one system. Raises InvalidArgument.
   std::optional<std::int32_t> zero_pivot(std::int32_t system) const;
 
  private:
-  BandLayout layout_;
+  void run(Context&, const Banded<T>& A, const Array<T>& b, Array<T>& x);
+
+  BandLayout layout_, vectors_;
   int diagonals_;
   BandedMethod method_;
   bool on_cuda_;

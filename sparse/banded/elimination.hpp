@@ -14,6 +14,7 @@ namespace krill::detail {
 template <class T>
 struct BandedSolve {
   BandedView<const T> a;
+  BandLayout vectors;  // of b and x
   const T* b;
   T* x;
   BandLayout compact;  // of the work
@@ -27,7 +28,7 @@ struct BandedSolve {
     const T* const band = k == -2 ? a.ds : k == -1 ? a.dl : k == 0 ? a.d : k == 1 ? a.du : a.dw;
     return band[a.layout.at(i, j)];
   }
-  constexpr T rhs(std::int64_t i, std::int64_t j) const { return i < rows() ? b[a.layout.at(i, j)] : T{}; }
+  constexpr T rhs(std::int64_t i, std::int64_t j) const { return i < rows() ? b[vectors.at(i, j)] : T{}; }
   constexpr T& above_at(std::int64_t i, std::int64_t j, int k) const {
     return above[(k - 1) * compact.unknowns() + compact.at(i, j)];
   }
@@ -76,7 +77,7 @@ constexpr void leave(const BandedSolve<T>& s, std::int64_t i, std::int64_t j, co
   const T pivot = row.entry[0];
   if (pivot == T(0) && zero_row == no_row) zero_row = static_cast<std::int32_t>(i);
   for (int k = 1; k < width; ++k) s.above_at(i, j, k) = row.entry[k] / pivot;
-  s.x[s.a.layout.at(i, j)] = row.rhs / pivot;
+  s.x[s.vectors.at(i, j)] = row.rhs / pivot;
 }
 
 /// Elimination without pivoting.
@@ -174,7 +175,7 @@ struct BackSteps {
   T known[Steps::above] = {};
 
   constexpr void step(const BandedSolve<T>& s, std::int64_t i, std::int64_t j) {
-    T& x = s.x[s.a.layout.at(i, j)];
+    T& x = s.x[s.vectors.at(i, j)];
     T sum = x;
     for (int k = 1; k <= Steps::above && i + k < s.rows(); ++k) sum -= s.above_at(i, j, k) * known[k - 1];
     for (int k = Steps::above - 1; k > 0; --k) known[k] = known[k - 1];

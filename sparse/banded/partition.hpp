@@ -209,7 +209,7 @@ struct BandPartition {
 template <class T>
 struct PartitionedSolve {
   BandedView<const T> a;
-  BandLayout b_layout;  ///< of b and x
+  BandLayout vectors;  ///< of b and x
   const T* b;
   T* x;
   T* work;  ///< of partition_work() entries

@@ -336,10 +336,10 @@ void run_level(const Cuda& cuda, BandedMethod method, const Level<T>& s) {
 template <class T>
 void run_partitioned(const Cuda& cuda, const BandPartition& partition, BandedMethod method,
                      const PartitionedSolve<T>& s) {
-  const std::int32_t batch = s.b_layout.batch;
+  const std::int32_t batch = s.vectors.batch;
   const auto layout_of = [&](int level) {
     const std::int32_t rows = partition.levels[static_cast<std::size_t>(level)].rows;
-    return s.b_layout.is_interleaved() ? BandLayout::interleaved(rows, batch) : BandLayout::strided(rows, batch);
+    return s.vectors.is_interleaved() ? BandLayout::interleaved(rows, batch) : BandLayout::strided(rows, batch);
   };
   std::array<T*, BandPartition::max_levels> rows_of{};  // left-over rows, where their words begin
   T* place = s.work;
@@ -352,7 +352,7 @@ void run_partitioned(const Cuda& cuda, const BandPartition& partition, BandedMet
     l.partition = partition, l.level = level, l.zero_rows = s.zero_rows;
     if (level == 0) {
       l.word[0] = s.a.dl, l.word[1] = s.a.d, l.word[2] = s.a.du, l.word[3] = s.b;
-      l.words = s.a.layout, l.rhs = s.b_layout, l.x = s.x;
+      l.words = s.a.layout, l.rhs = s.vectors, l.x = s.x;
     } else {
       l.words = l.rhs = layout_of(level);
       T* const rows = rows_of[static_cast<std::size_t>(level)];

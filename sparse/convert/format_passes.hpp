@@ -1,5 +1,6 @@
 // The passes of the conversions between formats, listed for both backends.
 #pragma once
+#include "sparse/convert/banded_passes.hpp"
 #include "sparse/convert/block_passes.hpp"
 #include "sparse/convert/convert_passes.hpp"
 #include "sparse/convert/dia_passes.hpp"
@@ -36,7 +37,7 @@ template <class Value, class Where, class T = kernel_t<Value>>
 struct FormatPasses {
   template <class Offset>
   static constexpr auto from_csr = passes<Where, FillSell<T, Offset>, FillBeyond<T, Offset>, RefillBeyond<T, Offset>,
-                                          FillDia<T, Offset>, FillColumns<T, Offset>>;
+                                          FillDia<T, Offset>, FillColumns<T, Offset>, FillBands<T, Offset>>;
   static constexpr std::tuple list{
       from_csr<std::int32_t>,
       from_csr<std::int64_t>,

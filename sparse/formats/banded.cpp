@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sparse/core/instantiate.hpp"
@@ -29,16 +31,31 @@ void require_layout(std::string_view what, const BandLayout& l) {
   require(l.row_stride >= 1 && l.batch_stride >= 1,
           fmt::format("{}: strides {} of rows and {} of systems, both must be positive", what, l.row_stride,
                       l.batch_stride));
-  const bool rows_inside = l.row_stride <= l.batch_stride;  // a line is a system
-  const std::int64_t inner = rows_inside ? l.row_stride : l.batch_stride;
-  const std::int64_t outer = rows_inside ? l.batch_stride : l.row_stride;
-  const std::int32_t length = rows_inside ? l.rows : l.batch, lines = rows_inside ? l.batch : l.rows;
-  const double size = double(inner) * (length - 1) + double(outer) * (lines - 1) + 1;
-  require(size <= max_extent, fmt::format("{}: {} rows of {} systems with strides {} and {} are more than memory has",
-                                          what, l.rows, l.batch, l.row_stride, l.batch_stride));
-  const std::int64_t least = inner * (length - 1) + 1;
-  require(lines == 1 || outer >= least, fmt::format("{}: {} lie {} entries apart, at least {} are needed", what,
-                                                    rows_inside ? "systems" : "rows", outer, least));
+  struct Run {
+    std::string_view of;
+    std::int64_t stride, count;
+  };
+  std::array<Run, 3> runs{Run{"rows", l.row_stride, l.rows}, Run{"systems", l.batch_stride, l.batch},
+                          Run{"groups", l.group_stride, 1}};
+  if (l.group != 0) {
+    require(
+        l.group > 0 && l.batch % l.group == 0 && l.group_stride > 0,
+        fmt::format("{}: {} systems in groups of {}, {} entries apart: groups must be full, and their stride positive",
+                    what, l.batch, l.group, l.group_stride));
+    runs[1].count = l.group, runs[2].count = l.batch / l.group;
+  }
+  std::ranges::stable_sort(runs, {}, &Run::stride);
+  double size = 1;
+  std::int64_t reach = 1;
+  for (const Run& run : runs) {
+    if (run.count == 1) continue;
+    require(run.stride >= reach,
+            fmt::format("{}: {} lie {} entries apart, at least {} are needed", what, run.of, run.stride, reach));
+    size += double(run.stride) * double(run.count - 1);
+    require(size <= max_extent, fmt::format("{}: {} rows of {} systems with strides {} and {} are more than memory has",
+                                            what, l.rows, l.batch, l.row_stride, l.batch_stride));
+    reach += run.stride * (run.count - 1);
+  }
 }
 
 template <class T>
@@ -51,29 +68,34 @@ Banded<T>::Banded(const BandLayout& layout, int diagonals) : layout_(layout), di
 }
 
 template <class T>
+Banded<T>::Banded(const BandLayout& layout, Array<T> dl, Array<T> d, Array<T> du)
+    : layout_(layout), diagonals_(3), dl_(std::move(dl)), d_(std::move(d)), du_(std::move(du)) {
+  require_bands();
+}
+template <class T>
+Banded<T>::Banded(const BandLayout& layout, Array<T> ds, Array<T> dl, Array<T> d, Array<T> du, Array<T> dw)
+    : layout_(layout),
+      diagonals_(5),
+      ds_(std::move(ds)),
+      dl_(std::move(dl)),
+      d_(std::move(d)),
+      du_(std::move(du)),
+      dw_(std::move(dw)) {
+  require_bands();
+}
+template <class T>
+void Banded<T>::require_bands() const {
+  require_layout("banded", layout_);
+  for (int k = -diagonals_ / 2; k <= diagonals_ / 2; ++k)
+    require_size(fmt::format("banded: diagonal {}", k), band(k).size(), layout_.extent());
+}
+
+template <class T>
 const Array<T>& Banded<T>::band(int k) const {
   const int most = diagonals_ / 2;
   require(-most <= k && k <= most, fmt::format("banded: diagonal {}, {} to {} are there", k, -most, most));
   const Array<T>* const bands[] = {&ds_, &dl_, &d_, &du_, &dw_};
   return *bands[k + 2];
-}
-
-template <class T>
-Banded<T> Banded<T>::from_csr(const Csr<T>& A, int diagonals) {
-  require_size("banded: columns of the matrix", A.cols(), A.rows());
-  Banded made(BandLayout::single(A.rows()), diagonals);
-  const auto view = A.view(Host{});
-  const int most = diagonals / 2;
-  kernel_t<T>* bands[5] = {};
-  for (int k = -most; k <= most; ++k) bands[k + 2] = made.band(k).update(Host{});
-  for (std::int32_t i = 0; i < A.rows(); ++i)
-    view.for_entries(i, [&](std::int32_t col, const kernel_t<T>& value) {
-      const std::int64_t k = std::int64_t{col} - i;
-      require(-most <= k && k <= most,
-              fmt::format("banded: a({}, {}) (counted from 0) lies outside of {} diagonals", i, col, diagonals));
-      bands[k + 2][i] = value;
-    });
-  return made;
 }
 
 template <class T>

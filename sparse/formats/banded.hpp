@@ -4,10 +4,14 @@
 
 namespace krill {
 
-/// Where row i of system j lies in each band, in b and in x. Memory that no row lies in is padding.
+/// Where row i of system j lies in each band, in b and in x. Memory that no row lies in is padding. Systems lie
+/// `batch_stride` entries apart, or, where `group` is not 0, so many of them do, and such groups lie `group_stride`
+/// apart: the lines of a grid in its second direction are of that kind.
 struct BandLayout {
   std::int32_t rows = 0, batch = 0;
   std::int64_t row_stride = 1, batch_stride = 0;
+  std::int32_t group = 0;
+  std::int64_t group_stride = 0;
 
   /// A system's rows one after the other, systems `stride` entries apart; 0: rows of them.
   static BandLayout strided(std::int32_t rows, std::int32_t batch, std::int64_t stride = 0) {
@@ -19,7 +23,20 @@ struct BandLayout {
   }
   static BandLayout single(std::int32_t rows) { return strided(rows, 1); }
 
-  constexpr std::int64_t at(std::int64_t i, std::int64_t j) const { return i * row_stride + j * batch_stride; }
+  /// One system for each line of nx, ny or nz points (direction 0, 1 or 2) of a grid whose point (x, y, z) lies at
+  /// x + nx (y + ny z).
+  static BandLayout lines(std::int32_t nx, std::int32_t ny, std::int32_t nz, int direction) {
+    if (direction == 0) return strided(nx, ny * nz);
+    if (direction == 2) return interleaved(nz, nx * ny);
+    return {ny, nx * nz, nx, 1, nx, std::int64_t{nx} * ny};
+  }
+
+  constexpr std::int64_t at(std::int64_t i, std::int64_t j) const {
+    if (group == 0) return i * row_stride + j * batch_stride;
+    return i * row_stride + j % group * batch_stride + j / group * group_stride;
+  }
+  /// The row, in its system, that lies at a place, where there is no padding.
+  constexpr std::int64_t row_at(std::int64_t place) const { return place / row_stride % rows; }
   constexpr bool is_interleaved() const { return batch_stride < row_stride; }
   /// Entries from the first to the last.
   constexpr std::int64_t extent() const { return at(rows - 1, batch - 1) + 1; }
@@ -32,7 +49,8 @@ struct BandLayout {
   friend constexpr bool operator==(const BandLayout&, const BandLayout&) = default;
 };
 
-/// Raises InvalidArgument where a size is below 1, lines overlap, or the extent passes 2^59 entries.
+/// Raises InvalidArgument where a size is below 1, lines overlap, the extent passes 2^59 entries, or the last group is
+/// not full.
 void require_layout(std::string_view what, const BandLayout&);
 
 /// What kernels see: a(i, i + k) lies in the bands ds, dl, d, du, dw for k = -2 to 2, each at layout.at(i, j). ds and
@@ -52,9 +70,10 @@ class Banded {
 
   /// Bands of zeros. Raises InvalidArgument, also where `diagonals` is not 3 or 5.
   explicit Banded(const BandLayout&, int diagonals = 3);
-  /// One matrix, on the host. Raises ShapeMismatch unless A is square, and InvalidArgument, which names the entry,
-  /// where one lies outside of the diagonals.
-  static Banded from_csr(const Csr<T>& A, int diagonals = 3);
+  /// Bands that are there, such as Array::view_host() and view_device() of the caller's memory; ds and dw of five
+  /// diagonals. Raises InvalidArgument, and ShapeMismatch where a band has another length than the layout's extent.
+  Banded(const BandLayout&, Array<T> dl, Array<T> d, Array<T> du);
+  Banded(const BandLayout&, Array<T> ds, Array<T> dl, Array<T> d, Array<T> du, Array<T> dw);
   /// System j, on the host: every place of the bands that is inside of the matrix is an entry.
   Csr<T> to_csr(std::int32_t j = 0) const;
 
@@ -74,6 +93,8 @@ class Banded {
   }
 
  private:
+  void require_bands() const;
+
   BandLayout layout_;
   int diagonals_;
   Array<T> ds_, dl_, d_, du_, dw_;

@@ -223,6 +223,10 @@ TEST_P(BandedSolves, refuse_what_does_not_fit) {
     EXPECT_EQ(
         refused(BandLayout::strided(4, 2'000'000'000, std::int64_t{1} << 60)),
         "banded plan: 4 rows of 2000000000 systems with strides 1 and 1152921504606846976 are more than memory has");
+    EXPECT_EQ(
+        refused({4, 5, 10, 1, 2, 40}),
+        "banded plan: 5 systems in groups of 2, 40 entries apart: groups must be full, and their stride positive");
+    EXPECT_EQ(refused({4, 6, 3, 1, 2, 10}), "banded plan: groups lie 10 entries apart, at least 11 are needed");
     EXPECT_EQ(refused(BandLayout::single(4), 4), "banded plan: 4 diagonals, 3 or 5 are expected");
     EXPECT_EQ(refused(BandLayout::single(4), 5, BandedMethod::lu),
               "banded plan: lu takes three diagonals; use qr for five");
@@ -243,18 +247,88 @@ TEST_P(BandedSolves, refuse_what_does_not_fit) {
   });
 }
 
-TEST(BandedMatrix, is_made_of_csr_and_back) {
-  const Csr<double> A(3, Array<std::int32_t>{0, 2, 3, 4}, Array<std::int32_t>{0, 1, 1, 1}, Array<double>{1, 2, 3, 4});
-  const auto made = Banded<double>::from_csr(A);
-  EXPECT_EQ(contents(made.band(0)), (std::vector<double>{1, 3, 0}));
-  const Csr<double> back = made.to_csr();
-  EXPECT_EQ(contents(back.col_indices()), (std::vector<std::int32_t>{0, 1, 0, 1, 2, 1, 2}));
-  EXPECT_EQ(contents(back.values()), (std::vector<double>{1, 2, 0, 3, 0, 4, 0}));
-  const Csr<double> wide(3, Array<std::int32_t>{0, 1, 1, 1}, Array<std::int32_t>{2}, Array<double>{1});
-  EXPECT_EQ(complaint<InvalidArgument>([&] { Banded<double>::from_csr(wide); }),
-            "banded: a(0, 2) (counted from 0) lies outside of 3 diagonals");
-  EXPECT_EQ(contents(Banded<double>::from_csr(wide, 5).band(2)), (std::vector<double>{1, 0, 0}));
-  EXPECT_THROW(made.band(2), InvalidArgument);
+template <class T>
+Array<T> numbers(const std::vector<double>& values) {
+  std::vector<T> converted(values.size());
+  std::transform(values.begin(), values.end(), converted.begin(), number<T>);
+  return Array<T>(std::move(converted));
+}
+
+/// One matrix for all columns, in both orders: TV-GTSV2 with its leading dimension of 5, whose padding stays.
+TEST_P(BandedSolves, take_many_right_hand_sides) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Banded<T> A(BandLayout::single(4), numbers<T>({0, 1, 1, 1}), numbers<T>({2, 3, 4, 5}),
+                      numbers<T>({1, 1, 1, 0}));
+    struct Columns {
+      Order order;
+      std::int64_t leading_dimension;
+      std::vector<double> b, x;
+    };
+    const std::vector<Columns> both{
+        {Order::column_major, 5, {4, 10, 18, 23, 777, -2, 1, 9, 7, 777}, {1, 2, 3, 4, 777, -1, 0, 2, 1, 777}},
+        {Order::row_major,
+         3,
+         {4, -2, 777, 10, 1, 777, 18, 9, 777, 23, 7, 777},
+         {1, -1, 777, 2, 0, 777, 3, 2, 777, 4, 1, 777}}};
+    for (const BandedMethod method : {BandedMethod::thomas, BandedMethod::lu, BandedMethod::qr})
+      for (const Columns& c : both) {
+        const auto dense = [&](const std::vector<double>& values) {
+          return Dense<T>(4, 2, numbers<T>(values), c.order, c.leading_dimension);
+        };
+        const Dense<T> B = dense(c.b);
+        Dense<T> X = dense(std::vector<double>(c.b.size(), 777)), in_place = dense(c.b);
+        BandedPlan<T> plan(ctx, A.layout(), columns_of(B), 3, method);
+        plan.solve(ctx, A, B, X);
+        plan.solve(ctx, A, in_place, in_place);
+        EXPECT_EQ(contents(X.values()), contents(in_place.values()));
+        for (std::size_t k = 0; k < c.x.size(); ++k)
+          EXPECT_LE(std::abs(X.values().host()[k] - number<T>(c.x[k])),
+                    4 * 130 * std::numeric_limits<real_t<T>>::epsilon());
+      }
+  });
+}
+
+TEST_P(BandedSolves, with_one_matrix_have_a_small_backward_error) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t rows : {1, 2, 9, 70, 300})
+      for (const auto& [method, diagonals] : all_methods)
+        for (const std::int32_t columns : {1, 7, 40})
+          for (const BandLayout& vectors : layouts(rows, columns)) {
+            const BandLayout single = BandLayout::single(rows);
+            const auto A = random_banded<T>(4, single, diagonals, Kind::dominant);
+            const Array<T> b(random_rhs<T>(5, vectors, T(0)));
+            Array<T> x(vectors.extent());
+            BandedPlan<T> plan(ctx, single, vectors, diagonals, method);
+            plan.solve(ctx, A, b, x);
+            ASSERT_LE(backward_error(A, vectors, b.host(), x.host()), backward_bound<T>());
+          }
+    const BandLayout five = BandLayout::strided(4, 5);
+    EXPECT_EQ(
+        complaint<InvalidArgument>([&] { BandedPlan<T>(ctx, BandLayout::strided(4, 2), five, 3, BandedMethod::lu); }),
+        "banded plan: 5 vectors for 2 matrices; as many are needed, or one matrix");
+    EXPECT_EQ(complaint<InvalidArgument>([&] { BandedPlan<T>(ctx, BandLayout::single(3), five, 3, BandedMethod::lu); }),
+              "banded plan: vectors of 4 rows for matrices of 3");
+  });
+}
+
+/// Bands, b and x are the caller's memory.
+TEST_P(BandedSolves, take_memory_of_the_callers) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    std::vector<T> dl{T(0), T(1), T(1)}, d{T(4), T(4), T(4)}, du{T(1), T(1), T(0)}, x{T(5), T(6), T(5)};
+    const auto mine = [](std::vector<T>& memory) { return Array<T>::borrow_host(memory.data(), std::ssize(memory)); };
+    const BandLayout l = BandLayout::single(3);
+    const Banded<T> A(l, mine(dl), mine(d), mine(du));
+    Array<T> solution = mine(x);
+    BandedPlan<T>(ctx, l, 3, BandedMethod::lu).solve(ctx, A, solution, solution);
+    const auto solved = solution.host();  // on CUDA this brings it back
+    for (const T& one : solved) EXPECT_LE(std::abs(one - T(1)), 8 * std::numeric_limits<real_t<T>>::epsilon());
+    EXPECT_EQ(x.data(), solved.data());
+    EXPECT_EQ(d, std::vector<T>(3, T(4)));
+    EXPECT_THROW(Banded<T>(l, mine(dl), mine(d), Array<T>(2)), ShapeMismatch);
+  });
 }
 
 TEST_P(BandedSolves, take_the_memory_that_is_planned) {

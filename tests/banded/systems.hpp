@@ -77,10 +77,9 @@ std::vector<T> random_rhs(std::uint64_t seed, const BandLayout& l, T padding) {
 }
 
 /// The greatest over the systems of |b - A x| / (|A| |x| + |b|), maxima of moduli and of row sums, in units of epsilon;
-/// infinity where x is not finite.
+/// infinity where x is not finite. One matrix may stand for all vectors.
 template <class T>
-double backward_error(const Banded<T>& A, std::span<const T> b, std::span<const T> x) {
-  const BandLayout& l = A.layout();
+double backward_error(const Banded<T>& A, const BandLayout& l, std::span<const T> b, std::span<const T> x) {
   long double worst = 0;
   for (std::int64_t j = 0; j < l.batch; ++j) {
     long double residual = 0, of_a = 0, of_x = 0, of_b = 0;
@@ -90,7 +89,7 @@ double backward_error(const Banded<T>& A, std::span<const T> b, std::span<const 
       of_b = std::max(of_b, std::abs(sum));
       for (int k = -A.diagonals() / 2; k <= A.diagonals() / 2; ++k) {
         if (i + k < 0 || i + k >= l.rows) continue;
-        const Exact entry = exact(A.band(k).host()[place(l, i, j)]);
+        const Exact entry = exact(A.band(k).host()[place(A.layout(), i, A.layout().batch == 1 ? 0 : j)]);
         sum -= entry * exact(x[place(l, i + k, j)]);
         row += std::abs(entry);
       }
@@ -104,6 +103,11 @@ double backward_error(const Banded<T>& A, std::span<const T> b, std::span<const 
   return static_cast<double>(worst / std::numeric_limits<real_t<T>>::epsilon());
 }
 
+template <class T>
+double backward_error(const Banded<T>& A, std::span<const T> b, std::span<const T> x) {
+  return backward_error(A, A.layout(), b, x);
+}
+
 /// Units of epsilon. A stable step rounds an equation of at most five entries some eight times, complex numbers with
 /// three times the error, and equations grow at most by half as much again as two; a row that is carried on meets each
 /// following one, so that such errors add up over the few rows that it survives.
@@ -113,8 +117,13 @@ constexpr double backward_bound() {
 }
 
 inline std::vector<BandLayout> layouts(std::int32_t rows, std::int32_t batch) {
-  return {BandLayout::interleaved(rows, batch), BandLayout::interleaved(rows, batch, batch + 3),
-          BandLayout::strided(rows, batch), BandLayout::strided(rows, batch, rows + 5)};
+  return {BandLayout::interleaved(rows, batch),
+          BandLayout::interleaved(rows, batch, batch + 3),
+          BandLayout::strided(rows, batch),
+          BandLayout::strided(rows, batch, rows + 5),
+          // lines of a grid in its second direction, and the same with room between lines
+          batch % 2 == 0 ? BandLayout::lines(batch / 2, rows, 2, 1) : BandLayout::lines(batch, rows, 1, 1),
+          {rows, batch, batch + 1, 1, batch, std::int64_t{batch + 1} * rows + 3}};
 }
 
 }  // namespace krill::test
