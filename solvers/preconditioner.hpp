@@ -60,6 +60,9 @@ class Preconditioner {
   /// given the same A as before, and an operator that it was given has to be updated first. Waits. Raises
   /// InvalidArgument where the values or the pattern do not allow it; M must not be used then until an update succeeds.
   virtual void update(Context&, const AnyMatrix<T>& A);
+  /// Raises InvalidArgument, which names the row, where M is seen not to be positive definite, as pcg needs it,
+  /// although A may be. Nothing by default. Waits.
+  virtual void require_definite(Context&) const {}
   /// Whether there is an apply_adjoint().
   virtual bool has_adjoint() const { return false; }
   /// As apply(), with M^H. Raises InvalidArgument where there is none.

@@ -116,6 +116,22 @@ LoadedCase checked_parts(YamlNode& root, std::string& name, const std::string& s
   return {std::move(*checked), names};
 }
 
+/// Preconditioner line without a grid takes that of the generator, where an unknown is a point.
+void take_grid(Case& c) {
+  auto* lines = std::get_if<LineOptions>(&c.preconditioner);
+  const auto* generator = std::get_if<GeneratorOptions>(&c.matrix);
+  if (!lines || lines->nx > 0 || !generator) return;
+  std::visit(
+      [&]<class Options>(const Options& o) {
+        if constexpr (requires { o.nx; } && !std::is_same_v<Options, Elasticity3dOptions>) {
+          lines->nx = o.nx;
+          if constexpr (requires { o.ny; }) lines->ny = o.ny > 0 ? o.ny : o.nx;
+          if constexpr (requires { o.nz; }) lines->nz = o.nz > 0 ? o.nz : o.nx;
+        }
+      },
+      *generator);
+}
+
 LoadedCase checked_case(YamlNode root, std::string name, const std::string& source,
                         const std::vector<std::string>& overrides, const Reading& reading,
                         std::vector<Diagnostic> found) {
@@ -192,6 +208,7 @@ std::optional<Case> check_case(const YamlNode& root, const std::string& name, st
   FromJson::fill(c, checked);
   check_together(root, c, found);
   if (found.size() > earlier) return {};
+  take_grid(c);
   return c;
 }
 

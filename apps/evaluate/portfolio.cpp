@@ -98,6 +98,9 @@ Trials trials(TrialsOf<Parilu0Options>) { return {{standard, bicgstab, with_isai
 Trials trials(TrialsOf<Paric0Options>) { return {{standard, pcg, with_isai}, {thorough, pcg}}; }
 Trials trials(TrialsOf<IsaiOptions>) { return {{standard, pcg}, {standard, bicgstab}}; }
 
+Trials trials(TrialsOf<TridiagonalOptions>) { return {{thorough, pcg}, {thorough, bicgstab}}; }
+Trials trials(TrialsOf<LineOptions>) { return {}; }  // for grids alone
+
 /// "{type: chebyshev, degree: 4}"
 std::string section(std::string_view type, std::string_view settings) {
   return fmt::format("{{type: {}{}{}}}", type, settings.empty() ? "" : ", ", settings);

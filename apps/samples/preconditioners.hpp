@@ -82,6 +82,12 @@ inline Samples samples(Of<IsaiOptions>) {
           {both, in_tests, IsaiOptions{}}};
 }
 
+inline Samples samples(Of<TridiagonalOptions>) {
+  return {{both, in_verify | in_tests, TridiagonalOptions{}},
+          {definite, in_verify, TridiagonalOptions{.precision = float32}}};
+}
+inline Samples samples(Of<LineOptions>) { return {}; }  // for grids alone
+
 template <class Sample, class... Options>
 std::vector<Sample> samples_of_all(std::type_identity<std::variant<Options...>>) {
   std::vector<Sample> all;

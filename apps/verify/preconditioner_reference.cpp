@@ -6,6 +6,7 @@
 #include "apps/verify/precond/gauss_seidel.hpp"
 #include "apps/verify/precond/isai.hpp"
 #include "apps/verify/precond/jacobi.hpp"
+#include "apps/verify/precond/lines.hpp"
 #include "apps/verify/precond/none.hpp"
 #include "apps/verify/precond/ssor.hpp"
 #include "sparse/core/instantiate.hpp"

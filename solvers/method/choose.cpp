@@ -89,6 +89,8 @@ class Chooser {
     const std::int64_t gaps = m_.missing_diagonal + m_.zero_diagonal;
     if (spd_ || needs_definite(open_.solver))
       return say("matching", "none: rows that change their places would end the symmetry that pcg needs");
+    if (needs_given_order(open_.preconditioner))
+      return say("matching", "none: the preconditioner takes rows in the order of the grid");
     if (gaps + m_.small_diagonal == 0) return say("matching", "none: no diagonal entry is small beside its row");
     if (!m_.structure) return say("matching", "none: matching rows and columns takes too long");
     if (m_.structure->rank < m_.rows)

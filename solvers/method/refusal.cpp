@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "solvers/method/choose.hpp"
+#include "solvers/method/type_name.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/io/matrix_text.hpp"
@@ -73,6 +74,13 @@ void require_solvable(const std::string& matrix, const MatrixProperties& m) {
 template <class T>
 void require_suitable(const std::string& matrix, const SolveOptions& options, const AnyMatrix<T>& A,
                       const MatrixProperties& m) {
+  const bool moved = !std::holds_alternative<NaturalOrdering>(options.ordering) ||
+                     !std::holds_alternative<NoMatching>(options.matching);
+  if (needs_given_order(options.preconditioner) && moved)
+    throw InvalidArgument(
+        fmt::format("{}: preconditioner {} takes rows for the points of a grid, in their order: use ordering: {{type: "
+                    "none}} and matching: {{type: none}}",
+                    matrix, type_name(options.preconditioner)));
   if (options.assume == Assume::spd || !needs_definite(options.solver)) return;
   const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
   // Files with few digits and matrices summed in another order differ by rounding: pcg bears that.

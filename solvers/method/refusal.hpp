@@ -14,7 +14,8 @@ void require_solvable(const std::string& matrix, const MatrixProperties&);
 /// Raises InvalidArgument where the solver is pcg and the matrix shows that it is not for it: an entry that
 /// differs from its mirror image's conjugate by more than sqrt(eps) of the largest entry, a diagonal entry that is not
 /// real and positive, or two rows that prove indefiniteness; with scaling `negative` the same of -A. Nothing is raised
-/// with `assume: spd`.
+/// with `assume: spd`. Also where a matching or an ordering would move the rows of a preconditioner that takes them for
+/// the points of a grid.
 template <class T>
 void require_suitable(const std::string& matrix, const SolveOptions&, const AnyMatrix<T>& A, const MatrixProperties&);
 

@@ -118,6 +118,7 @@ class LowerPrecision final : public Preconditioner<T> {
     made_->update(ctx, A_ ? *A_ : low);
     tell(lowering_ms);
   }
+  void require_definite(Context& ctx) const override { made_->require_definite(ctx); }
   bool has_adjoint() const override { return made_->has_adjoint(); }
   const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {
     require_size("preconditioner: z", z.size(), z_.size());

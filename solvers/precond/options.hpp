@@ -13,17 +13,20 @@
 #include "solvers/precond/ilu0.hpp"
 #include "solvers/precond/isai.hpp"
 #include "solvers/precond/jacobi.hpp"
+#include "solvers/precond/line.hpp"
 #include "solvers/precond/none.hpp"
 #include "solvers/precond/paric0.hpp"
 #include "solvers/precond/parilu0.hpp"
 #include "solvers/precond/ssor.hpp"
+#include "solvers/precond/tridiagonal.hpp"
 
 namespace krill {
 
 /// The registry of preconditioners.
-using PreconditionerOptions = std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions,
-                                           GaussSeidelOptions, SsorOptions, Ilu0Options, Ic0Options, Bilu0Options,
-                                           Bic0Options, Parilu0Options, Paric0Options, IsaiOptions, AutoPreconditioner>;
+using PreconditionerOptions =
+    std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
+                 Ilu0Options, Ic0Options, Bilu0Options, Bic0Options, Parilu0Options, Paric0Options, IsaiOptions,
+                 TridiagonalOptions, LineOptions, AutoPreconditioner>;
 
 static_assert([]<PreconditionerDescriptor... Options>(std::type_identity<std::variant<Options...>>) {
   return true;
@@ -32,6 +35,10 @@ static_assert([]<PreconditionerDescriptor... Options>(std::type_identity<std::va
 /// Whether an application solves with triangles, which take longer the longer their chains of rows are.
 inline bool solves_triangles(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return o.solves_triangles; }, options);
+}
+/// Whether rows have to stand in the order of A as it is given, so that no matching or ordering may move them.
+inline bool needs_given_order(const PreconditionerOptions& options) {
+  return std::holds_alternative<LineOptions>(options);
 }
 /// Whether M is Hermitian positive definite where A is, as solver pcg needs it.
 inline PcgFit suits_pcg(const PreconditionerOptions& options) {

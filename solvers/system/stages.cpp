@@ -79,6 +79,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOption
                                                        const PreparedSystem<T>& system, const Operator<T>& products) {
   try {
     auto made = make_preconditioner<T>(ctx, options.preconditioner, *system.A, &products);
+    if (needs_definite(options.solver) && options.assume != Assume::spd) made->require_definite(ctx);
     const bool may_be_unstable = std::holds_alternative<Ilu0Options>(options.preconditioner) ||
                                  std::holds_alternative<IsaiOptions>(options.preconditioner);
     if (!may_be_unstable || !is_chosen(facts) || needs_definite(options.solver)) return made;

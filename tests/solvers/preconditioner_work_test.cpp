@@ -117,6 +117,11 @@ void count(Count& c, const IsaiOptions&, const PreconditionerReport& report) {
   for (int factor = 0; factor < 2; ++factor) c.csr(c.a.lower() + c.n), c.vectors(2);
 }
 
+void count(Count& c, const TridiagonalOptions&, const PreconditionerReport& report) {
+  c.vectors(5), c.multiplied((fact<std::string>(report, "method") == "thomas" ? 5 : 9) * c.n);
+}
+void count(Count&, const LineOptions&, const PreconditionerReport&) {}
+
 TEST_P(PreconditionerWork, is_what_its_passes_count) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

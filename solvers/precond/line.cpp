@@ -1,0 +1,248 @@
+#include "solvers/precond/line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "solvers/precond/line_passes.hpp"
+#include "solvers/precond/make.hpp"
+#include "solvers/precond/tridiagonal.hpp"
+#include "sparse/banded/banded_plan.hpp"
+#include "sparse/convert/to_banded.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/vector/vector.hpp"
+
+namespace krill {
+
+using namespace detail;
+namespace {
+
+/// Tridiagonal parts of A to solve with, one after the other; the solutions are added up.
+struct Lines {
+  std::string_view type;
+  OutsideBands outside;  ///< what becomes of other entries
+  std::vector<BandLayout> parts;
+  std::string direction;  ///< for reports; empty where there is no grid
+  std::int64_t nx, ny;    ///< points of the grid
+};
+
+std::int64_t points(const LineOptions& o) {
+  return std::int64_t{o.nx} * std::max(o.ny, 1) * std::int64_t{std::max(o.nz, 1)};
+}
+
+void require_grid(const LineOptions& o, std::int32_t rows) {
+  require(o.nx > 0,
+          "preconditioner line: the points of the grid are not known; set nx, and ny and nz where it has them");
+  require(
+      points(o) == rows,
+      fmt::format("preconditioner line: {} x {} x {} points are {}, and the matrix has {} rows; set nx, ny and nz to "
+                  "the points of its grid",
+                  o.nx, std::max(o.ny, 1), std::max(o.nz, 1), points(o), rows));
+}
+
+template <class T>
+Couplings couplings(Context& ctx, const AnyMatrix<T>& A, std::int64_t nx, std::int64_t ny) {
+  Array<Couplings> result(1, "couplings");
+  with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, csr.rows(), SumCouplings<kernel_t<T>, Offset>{csr.view(where), nx, ny, result.write(where)});
+    });
+  });
+  return result.host()[0];
+}
+
+Lines lines_of(const LineOptions& o, const Couplings& c) {
+  Lines lines{LineOptions::type, OutsideBands::refused_in_systems, {}, {}, o.nx, std::max(o.ny, 1)};
+  const auto& strongest = *std::max_element(std::begin(c.along), std::end(c.along));
+  for (int d = 0; d < 3; ++d) {
+    const bool chosen = o.direction == LineDirection::all ? c.along[d] > 0
+                        : o.direction == LineDirection::automatic
+                            ? &c.along[d] == &strongest
+                            : static_cast<int>(o.direction) - static_cast<int>(LineDirection::x) == d;
+    if (!chosen) continue;
+    lines.parts.push_back(BandLayout::lines(o.nx, std::max(o.ny, 1), std::max(o.nz, 1), d));
+    lines.direction += (lines.direction.empty() ? "" : ", ") + std::string(1, "xyz"[d]);
+  }
+  if (lines.parts.empty()) return lines_of(LineOptions{o.nx, o.ny, o.nz, LineDirection::x}, c);  // a diagonal matrix
+  return lines;
+}
+
+/// Solves with tridiagonal parts of A.
+template <class T>
+class LineSolves final : public Preconditioner<T> {
+ public:
+  LineSolves(Context& ctx, const AnyMatrix<T>& A, Lines lines) : lines_(std::move(lines)), rows_(krill::rows(A)) {
+    for (const BandLayout& layout : lines_.parts) {
+      auto bands = with_csr(ctx, A, [&](const auto& csr) { return to_banded(ctx, csr, layout, 3, lines_.outside); });
+      // Where rows are dominant, elimination needs no pivoting (Higham 2002, theorem 9.14).
+      const auto method = weak_rows(ctx, bands).not_dominant.row == no_row ? BandedMethod::thomas : BandedMethod::lu;
+      parts_.push_back({std::move(bands), BandedPlan<T>(ctx, layout, 3, method)});
+      report_.bytes += parts_.back().bands.bytes() + parts_.back().plan.bytes();
+    }
+    if (parts_.size() > 1) room_ = Array<T>(rows_, "solution along lines");
+    report_.bytes += detail::bytes_of(room_);
+    report_.symbolic_ms = watch_.lap();
+    finish(ctx, A);
+  }
+
+  const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    require_size(fmt::format("{}: r", lines_.type), r.size(), rows_);
+    require_size(fmt::format("{}: z", lines_.type), z.size(), rows_);
+    for (Part& part : parts_) {
+      const bool first = &part == &parts_.front();
+      part.plan.solve(ctx, part.bands, r, first ? z : room_);
+      if (!first) axpby(ctx, 1, room_, 1, z);
+    }
+    return z;
+  }
+  PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    Work sum;
+    for (const Part& part : parts_) {
+      sum += part.plan.work();
+    }
+    const double added = static_cast<double>(parts_.size() - 1) * static_cast<double>(rows_);
+    sum += {3 * added * sizeof(T), multiply_add<T> * added};
+    return {sum};
+  }
+
+  /// The methods of elimination stay.
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    if (krill::rows(A) != rows_ || krill::cols(A) != rows_) refuse_pattern(lines_.type);
+    watch_.lap();
+    with_csr(ctx, A, [&](const auto& csr) {
+      for (Part& part : parts_) update_values(ctx, csr, part.bands, lines_.outside);
+    });
+    finish(ctx, A);
+  }
+
+  /// Where a row is not dominant, from the pivots of an elimination on the host: O(n).
+  void require_definite(Context& ctx) const override {
+    for (const Part& part : parts_) {
+      const WeakRows weak = weak_rows(ctx, part.bands);
+      if (weak.not_dominant.row == no_row && weak.not_positive.row == no_row) continue;
+      if (const auto row = first_negative_pivot(part.bands))
+        refuse_row(lines_.type, *row, "there is a pivot that is not positive",
+                   "the part of A is not positive definite; use preconditioner jacobi, or solver gmres");
+    }
+  }
+
+ private:
+  struct Part {
+    Banded<T> bands;
+    BandedPlan<T> plan;
+  };
+
+  static WeakRows weak_rows(Context& ctx, const Banded<T>& bands) {
+    Array<WeakRows> found(1, "rows that are not dominant");
+    ctx.dispatch([&](const auto& where) {
+      const auto a = bands.view(where);
+      run_pass(where, bands.layout().unknowns(), FindWeakRows<kernel_t<T>>{a.dl, a.d, a.du, found.write(where)});
+    });
+    return found.host()[0];
+  }
+
+  /// The first place whose row has a pivot that is not positive, where rows are eliminated in order.
+  static std::optional<std::int64_t> first_negative_pivot(const Banded<T>& bands) {
+    const BandLayout& l = bands.layout();
+    const auto below = bands.band(-1).host(), on = bands.band(0).host();
+    for (std::int64_t j = 0; j < l.batch; ++j) {
+      double pivot = 1;
+      for (std::int64_t i = 0; i < l.rows; ++i) {
+        const auto at = static_cast<std::size_t>(l.at(i, j));
+        const double size = i == 0 ? 0 : static_cast<double>(std::abs(below[at]));
+        pivot = static_cast<double>(std::real(on[at])) - size / pivot * size;
+        if (!(pivot > 0)) return l.at(i, j);
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// A solve with e = (1, ..., 1), which shows a pivot that is 0; and what reports tell. Waits.
+  void finish(Context& ctx, const AnyMatrix<T>& A) {
+    Array<T> ones(rows_, "ones");
+    for (Part& part : parts_) {
+      fill(ctx, T(1), ones);
+      part.plan.solve(ctx, part.bands, ones, ones);
+      if (const auto zero = part.plan.zero_pivot())
+        refuse_row(lines_.type, part.bands.layout().at(zero->row, zero->system), "there is a pivot of 0",
+                   "the part of A is singular; use another preconditioner");
+    }
+    report_.facts = facts(couplings(ctx, A, lines_.nx, lines_.ny));
+    report_.numeric_ms = watch_.lap();
+  }
+  std::vector<Fact> facts(const Couplings& c) const {
+    std::vector<Fact> facts;
+    if (!lines_.direction.empty()) facts.push_back({"direction", lines_.direction});
+    double kept = c.along[0] + c.along[1] + c.along[2];
+    if (parts_.size() == 1) {
+      const BandLayout& layout = parts_.front().bands.layout();
+      facts.push_back({"lines", std::int64_t{layout.batch}});
+      facts.push_back({"rows_per_line", std::int64_t{layout.rows}});
+      kept = c.along[lines_.direction.empty() ? 0 : lines_.direction[0] - 'x'];
+    }
+    facts.push_back({"share_of_couplings", c.all > 0 ? kept / c.all : 1});
+    const auto method = static_cast<std::size_t>(parts_.front().plan.method());
+    facts.push_back({"method", std::string(banded_method_names[method])});
+    return facts;
+  }
+
+  Stopwatch watch_;
+  Lines lines_;
+  std::int32_t rows_;
+  mutable std::vector<Part> parts_;
+  mutable Array<T> room_;
+  PreconditionerReport report_;
+};
+
+template <class T>
+HeldMemory memory_of(MemoryLedger& ledger, Context& host, const AnyMatrix<T>& A, const Lines& lines) {
+  const std::int32_t rows = krill::rows(A);
+  return with_csr_memory(ledger, host, A, [&](const auto&) {
+    HeldMemory kept;
+    for (const BandLayout& layout : lines.parts) {
+      kept += ledger.hold<T>(3 * std::int64_t{rows});
+      kept += BandedPlan<T>::memory(ledger, layout, 3, BandedMethod::lu);
+    }
+    if (lines.parts.size() > 1) kept += ledger.hold<T>(rows);
+    const HeldMemory ones = ledger.hold<T>(rows);
+    return kept;
+  });
+}
+
+Lines one_line(std::int32_t rows) {
+  return {TridiagonalOptions::type, OutsideBands::dropped, {BandLayout::single(rows)}, {}, rows, 1};
+}
+
+}  // namespace
+
+template <class T>
+MadePreconditioner<T> make(Context& ctx, const TridiagonalOptions&, const PreconditionerInput<T>& input) {
+  return std::make_unique<LineSolves<T>>(ctx, input.A, one_line(krill::rows(input.A)));
+}
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const TridiagonalOptions&, const PreconditionerInput<T>& input) {
+  return memory_of(ledger, host, input.A, one_line(krill::rows(input.A)));
+}
+
+template <class T>
+MadePreconditioner<T> make(Context& ctx, const LineOptions& o, const PreconditionerInput<T>& input) {
+  require_grid(o, krill::rows(input.A));
+  return std::make_unique<LineSolves<T>>(ctx, input.A, lines_of(o, couplings(ctx, input.A, o.nx, std::max(o.ny, 1))));
+}
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const LineOptions& o, const PreconditionerInput<T>& input) {
+  require_grid(o, krill::rows(input.A));
+  return memory_of(ledger, host, input.A, lines_of(o, couplings(host, input.A, o.nx, std::max(o.ny, 1))));
+}
+
+template <class T>
+struct LineMakers {
+  static constexpr std::tuple list{instance<Maker<T, TridiagonalOptions>>(make),
+                                   instance<MemoryOf<T, TridiagonalOptions>>(memory),
+                                   instance<Maker<T, LineOptions>>(make), instance<MemoryOf<T, LineOptions>>(memory)};
+};
+KRILL_INSTANTIATE(LineMakers);
+
+}  // namespace krill
