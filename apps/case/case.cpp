@@ -14,6 +14,24 @@
 #include "apps/case/suggest.hpp"
 
 namespace krill::apps {
+
+std::optional<std::array<int, 3>> grid_of(const MatrixSource& matrix) {
+  const auto* generator = std::get_if<GeneratorOptions>(&matrix);
+  if (!generator) return {};
+  return std::visit(
+      []<class Options>(const Options& o) -> std::optional<std::array<int, 3>> {
+        if constexpr (requires { o.nx; } && !std::is_same_v<Options, Elasticity3dOptions>) {
+          std::array grid{o.nx, 0, 0};
+          if constexpr (requires { o.ny; }) grid[1] = o.ny > 0 ? o.ny : o.nx;
+          if constexpr (requires { o.nz; }) grid[2] = o.nz > 0 ? o.nz : o.nx;
+          return grid;
+        } else {
+          return {};
+        }
+      },
+      *generator);
+}
+
 namespace {
 
 std::string all_lines(const std::vector<Diagnostic>& found) {
@@ -116,20 +134,11 @@ LoadedCase checked_parts(YamlNode& root, std::string& name, const std::string& s
   return {std::move(*checked), names};
 }
 
-/// Preconditioner line without a grid takes that of the generator, where an unknown is a point.
+/// Preconditioner line without a grid takes that of the generator.
 void take_grid(Case& c) {
   auto* lines = std::get_if<LineOptions>(&c.preconditioner);
-  const auto* generator = std::get_if<GeneratorOptions>(&c.matrix);
-  if (!lines || lines->nx > 0 || !generator) return;
-  std::visit(
-      [&]<class Options>(const Options& o) {
-        if constexpr (requires { o.nx; } && !std::is_same_v<Options, Elasticity3dOptions>) {
-          lines->nx = o.nx;
-          if constexpr (requires { o.ny; }) lines->ny = o.ny > 0 ? o.ny : o.nx;
-          if constexpr (requires { o.nz; }) lines->nz = o.nz > 0 ? o.nz : o.nx;
-        }
-      },
-      *generator);
+  if (!lines || lines->nx > 0) return;
+  if (const auto grid = grid_of(c.matrix)) std::tie(lines->nx, lines->ny, lines->nz) = std::tuple_cat(*grid);
 }
 
 LoadedCase checked_case(YamlNode root, std::string name, const std::string& source,

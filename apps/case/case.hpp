@@ -9,6 +9,7 @@
 //                                               An alternative with a `key` in place of a type is chosen by that key.
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,6 +38,10 @@ void describe(Fields& fields, MatrixFile& o) {
 }
 
 using MatrixSource = std::variant<MatrixFile, GeneratorOptions>;
+
+/// The points of a generator's grid in each direction, 0 for a direction that it has not; none where unknowns are not
+/// its points, or the matrix is no grid's.
+std::optional<std::array<int, 3>> grid_of(const MatrixSource&);
 
 namespace detail {
 template <class Fields>

@@ -110,7 +110,8 @@ class Evaluator {
   std::vector<std::string> portfolio_for(const Case& sample) {
     if (all_.options.portfolio == Portfolio::none) return {};
     const auto kind = runner_.kind(sample);
-    std::vector<std::string> texts = portfolio(all_.options.portfolio, kind.value_or(SystemKind::general));
+    std::vector<std::string> texts =
+        portfolio(all_.options.portfolio, kind.value_or(SystemKind::general), grid_of(sample.matrix).has_value());
     if (kind) texts.insert(texts.begin(), runner_.chosen().begin(), runner_.chosen().end());
     return texts;
   }

@@ -99,7 +99,10 @@ Trials trials(TrialsOf<Paric0Options>) { return {{standard, pcg, with_isai}, {th
 Trials trials(TrialsOf<IsaiOptions>) { return {{standard, pcg}, {standard, bicgstab}}; }
 
 Trials trials(TrialsOf<TridiagonalOptions>) { return {{thorough, pcg}, {thorough, bicgstab}}; }
-Trials trials(TrialsOf<LineOptions>) { return {}; }  // for grids alone
+Trials trials(TrialsOf<LineOptions>) {
+  return {
+      {standard, pcg}, {standard, bicgstab}, {thorough, pcg, "direction: all"}, {thorough, bicgstab, "direction: all"}};
+}
 
 /// "{type: chebyshev, degree: 4}"
 std::string section(std::string_view type, std::string_view settings) {
@@ -118,6 +121,7 @@ struct PortfolioEntry {
     if (kind == SystemKind::negative_definite && trial.rest.starts_with("scaling")) return false;
     return definite == (trial.way.kind == SystemKind::definite);
   }
+  bool wants_grid() const { return preconditioner == LineOptions::type; }
   /// Where little is left, all levels have it.
   Portfolio min(SystemKind kind) const { return kind == SystemKind::no_diagonal ? quick : trial.min; }
   std::string text(SystemKind kind) const {
@@ -173,13 +177,14 @@ std::vector<std::string> chosen_by_rules(const MatrixProperties& m, bool on_cuda
   return texts;
 }
 
-std::vector<std::string> portfolio(Portfolio level, SystemKind kind) {
+std::vector<std::string> portfolio(Portfolio level, SystemKind kind, bool grid) {
   std::vector<std::string> texts;
   if (level < Portfolio::quick) return texts;
   const std::vector<PortfolioEntry> entries = all_entries(std::type_identity<PreconditionerOptions>());
   for (const Portfolio now : {quick, standard, thorough})
     for (const PortfolioEntry& entry : entries)
-      if (entry.min(kind) == now && now <= level && entry.is_for(kind)) texts.push_back(entry.text(kind));
+      if (entry.min(kind) == now && now <= level && entry.is_for(kind) && (grid || !entry.wants_grid()))
+        texts.push_back(entry.text(kind));
   return texts;
 }
 

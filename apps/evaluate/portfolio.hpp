@@ -20,8 +20,9 @@ enum class SystemKind { definite, negative_definite, general, weak_diagonal, no_
 SystemKind system_kind(const MatrixProperties&, Assume);
 
 /// Parts of cases in YAML's flow style that name solver, preconditioner, ordering, scaling and matching, the most
-/// promising first. Each level begins with the one below. Empty for `none`.
-std::vector<std::string> portfolio(Portfolio, SystemKind);
+/// promising first. Each level begins with the one below. Empty for `none`. What works along the lines of a grid is
+/// among them where the case says which `grid` it is.
+std::vector<std::string> portfolio(Portfolio, SystemKind, bool grid = false);
 
 /// The same of the rules of `auto`: what they choose, then what they go on to where the matrix refuses that.
 std::vector<std::string> chosen_by_rules(const MatrixProperties&, bool on_cuda);

@@ -74,7 +74,7 @@ class LineSolves final : public Preconditioner<T> {
  public:
   LineSolves(Context& ctx, const AnyMatrix<T>& A, Lines lines) : lines_(std::move(lines)), rows_(krill::rows(A)) {
     for (const BandLayout& layout : lines_.parts) {
-      auto bands = with_csr(ctx, A, [&](const auto& csr) { return to_banded(ctx, csr, layout, 3, lines_.outside); });
+      auto bands = bands_of(ctx, A, layout);
       // Where rows are dominant, elimination needs no pivoting (Higham 2002, theorem 9.14).
       const auto method = weak_rows(ctx, bands).not_dominant.row == no_row ? BandedMethod::thomas : BandedMethod::lu;
       parts_.push_back({std::move(bands), BandedPlan<T>(ctx, layout, 3, method)});
@@ -133,6 +133,17 @@ class LineSolves final : public Preconditioner<T> {
     Banded<T> bands;
     BandedPlan<T> plan;
   };
+
+  Banded<T> bands_of(Context& ctx, const AnyMatrix<T>& A, const BandLayout& layout) const {
+    try {
+      return with_csr(ctx, A, [&](const auto& csr) { return to_banded(ctx, csr, layout, 3, lines_.outside); });
+    } catch (const InvalidArgument& error) {
+      throw InvalidArgument(
+          fmt::format("preconditioner {}: {}; the grid is another, or its points are coupled with "
+                      "more than their neighbors: check nx, ny, nz and direction",
+                      lines_.type, error.what()));
+    }
+  }
 
   static WeakRows weak_rows(Context& ctx, const Banded<T>& bands) {
     Array<WeakRows> found(1, "rows that are not dominant");

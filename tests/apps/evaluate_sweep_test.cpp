@@ -127,7 +127,7 @@ TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
   const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
   std::set<std::size_t> solvers, preconditioners;
   for (const SystemKind kind : {SystemKind::definite, SystemKind::general})
-    for (const Variant& variant : read.variants(0, portfolio(Portfolio::thorough, kind))) {
+    for (const Variant& variant : read.variants(0, portfolio(Portfolio::thorough, kind, true))) {
       solvers.insert(variant.settings.solver.index()), preconditioners.insert(variant.settings.preconditioner.index());
       if (needs_definite(variant.settings.solver)) {
         EXPECT_EQ(kind, SystemKind::definite);

@@ -105,11 +105,13 @@ std::vector<std::string> preconditioners() {
 
 TEST_P(PlannedPeak, with_every_preconditioner) {
   for (const std::string matrix : {"poisson3d, nx: 24", "elasticity3d, nx: 9"})
-    for (const std::string& preconditioner : preconditioners())
+    for (const std::string& preconditioner : preconditioners()) {
+      if (preconditioner == LineOptions::type && !matrix.starts_with("poisson")) continue;  // three unknowns a point
       expect_within_a_tenth(
           fmt::format("matrix: {{generate: {}}}\nformat: csr\nsolver: {{type: bicgstab, max_iterations: 3}}\n"
                       "preconditioner: {{type: {}}}\n",
                       matrix, preconditioner));
+    }
 }
 
 TEST_P(PlannedPeak, with_every_solver) {

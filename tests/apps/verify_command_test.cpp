@@ -140,8 +140,10 @@ TEST_F(Verify, passes_with_every_solver_and_preconditioner) {
   });
   for (const std::string solver : {"pcg", "gmres", "bicgstab"})
     for (const std::string& preconditioner : preconditioners) {
-      write_case("matrix: {generate: elasticity3d, nx: 4, ny: 2, nz: 2}\nsolver: {type: " + solver +
-                 "}\npreconditioner: {type: " + preconditioner + "}\n");
+      const bool wants_grid = preconditioner == LineOptions::type;
+      write_case("matrix: {generate: " + std::string(wants_grid ? "poisson3d" : "elasticity3d") +
+                 ", nx: 4, ny: 2, nz: 2}\nsolver: {type: " + solver + "}\npreconditioner: {type: " + preconditioner +
+                 "}\n");
       const Outcome o = krill("verify case.yaml --quiet");
       EXPECT_EQ(o.code, 0) << solver << " with " << preconditioner << "\n" << o.err;
     }
