@@ -15,6 +15,8 @@ class Operator {
   virtual ~Operator() = default;
   virtual std::int64_t rows() const = 0;
   virtual std::int64_t cols() const { return rows(); }
+  /// The matrix, for solvers that need its entries; null where none is stored.
+  virtual const AnyMatrix<T>* matrix() const { return nullptr; }
   /// y = op(A) x. x and y are different arrays. An operator without its transpose refuses other ops (require_plain);
   /// solvers that need them say so.
   virtual void apply(Context&, Op, const Array<T>& x, Array<T>& y) const = 0;
@@ -46,6 +48,7 @@ class MatrixOperator final : public Operator<T> {
   explicit MatrixOperator(const AnyMatrix<T>&&, SpmvMethod = SpmvMethod::in_place) = delete;  // it would not outlive it
   std::int64_t rows() const override { return krill::rows(A_); }
   std::int64_t cols() const override { return krill::cols(A_); }
+  const AnyMatrix<T>* matrix() const override { return &A_; }
   using Operator<T>::apply;
   void apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y) const override { apply(ctx, op, x, y, {}); }
   void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>&) const override;

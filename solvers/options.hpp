@@ -47,6 +47,7 @@ struct PcgOptions {
   static constexpr std::string_view doc =
       "preconditioned conjugate gradients (Hestenes and Stiefel 1952), for Hermitian positive definite systems";
   static constexpr bool needs_definite = true;
+  static constexpr bool takes_preconditioner = true;
   int max_iterations = 2000;
   StopOptions stop = {};
 };
@@ -61,6 +62,7 @@ struct GmresOptions {
   static constexpr std::string_view doc =
       "restarted GMRES, preconditioned from the right (Saad and Schultz 1986), for general systems";
   static constexpr bool needs_definite = false;
+  static constexpr bool takes_preconditioner = true;
   int max_iterations = 2000;
   int restart = 50;
   StopOptions stop = {};
@@ -78,6 +80,7 @@ struct BicgstabOptions {
       "BiCGStab, preconditioned from the right (van der Vorst 1992), for general systems; an iteration takes two "
       "products with A";
   static constexpr bool needs_definite = false;
+  static constexpr bool takes_preconditioner = true;
   int max_iterations = 2000;
   StopOptions stop = {};
 };
@@ -94,6 +97,7 @@ struct RichardsonOptions {
       "good "
       "inverse";
   static constexpr bool needs_definite = false;
+  static constexpr bool takes_preconditioner = true;
   int max_iterations = 2000;
   double relaxation = 1;
   StopOptions stop = {};
@@ -105,12 +109,28 @@ void describe(Fields& fields, RichardsonOptions& o) {
   fields.section("stop", o.stop, "when the solve ends");
 }
 
+struct BandedOptions {
+  static constexpr std::string_view type = "banded";
+  static constexpr std::string_view doc =
+      "elimination with pivoting for matrices of three or five diagonals, then refinement; takes no preconditioner";
+  static constexpr bool needs_definite = false;
+  static constexpr bool takes_preconditioner = false;
+  int max_iterations = 10;
+  StopOptions stop = {.stagnation = 3};
+};
+template <class Fields>
+void describe(Fields& fields, BandedOptions& o) {
+  fields.value("max_iterations", o.max_iterations, at_least_zero, "eliminations until the solve is given up");
+  fields.section("stop", o.stop, "when the solve ends");
+}
+
 /// Not chosen yet: once the matrix is known, another alternative takes its place, before a solver is made.
 struct AutoSolver {
   static constexpr std::string_view type = "auto";
   static constexpr std::string_view doc =
       "what suits the matrix, by the rules of `krill inspect`; the report says what was chosen and why";
   static constexpr bool needs_definite = false;
+  static constexpr bool takes_preconditioner = true;
   int max_iterations = 10'000;
   StopOptions stop = {};
 };
@@ -121,7 +141,8 @@ void describe(Fields& fields, AutoSolver& o) {
 }
 
 /// The registry of solvers.
-using SolverOptions = std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions, AutoSolver>;
+using SolverOptions =
+    std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions, BandedOptions, AutoSolver>;
 
 /// Options of a solver, with the facts that other parts ask for.
 template <class Options>
@@ -129,6 +150,7 @@ concept SolverDescriptor = requires(const Options& o) {
   { o.type } -> std::convertible_to<std::string_view>;
   { o.doc } -> std::convertible_to<std::string_view>;
   { o.needs_definite } -> std::convertible_to<bool>;  // A and M have to be Hermitian positive definite
+  { o.takes_preconditioner } -> std::convertible_to<bool>;
   { o.max_iterations } -> std::convertible_to<int>;
   { o.stop } -> std::convertible_to<StopOptions>;
 };
@@ -138,6 +160,9 @@ static_assert([]<SolverDescriptor... Options>(std::type_identity<std::variant<Op
 
 inline bool needs_definite(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.needs_definite; }, options);
+}
+inline bool takes_preconditioner(const SolverOptions& options) {
+  return std::visit([](const auto& o) { return o.takes_preconditioner; }, options);
 }
 inline int max_iterations(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.max_iterations; }, options);

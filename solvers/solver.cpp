@@ -1,5 +1,6 @@
 #include "solvers/solver.hpp"
 
+#include "solvers/banded.hpp"
 #include "solvers/bicgstab.hpp"
 #include "solvers/gmres.hpp"
 #include "solvers/pcg.hpp"
@@ -14,24 +15,25 @@ std::unique_ptr<Solver<T>> make(const PcgOptions& o, const Operator<T>& A, const
   return std::make_unique<Pcg<T>>(A, M, o);
 }
 template <class T>
-HeldMemory memory(MemoryLedger& ledger, const PcgOptions& o, std::int64_t size, bool preconditioned) {
-  return Pcg<T>::memory(ledger, size, o, preconditioned);
+HeldMemory memory(MemoryLedger& ledger, Context&, const PcgOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
+  return Pcg<T>::memory(ledger, rows(A), o, preconditioned);
 }
 template <class T>
 std::unique_ptr<Solver<T>> make(const GmresOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
   return std::make_unique<Gmres<T>>(A, M, o);
 }
 template <class T>
-HeldMemory memory(MemoryLedger& ledger, const GmresOptions& o, std::int64_t size, bool preconditioned) {
-  return Gmres<T>::memory(ledger, size, o, preconditioned);
+HeldMemory memory(MemoryLedger& ledger, Context&, const GmresOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
+  return Gmres<T>::memory(ledger, rows(A), o, preconditioned);
 }
 template <class T>
 std::unique_ptr<Solver<T>> make(const BicgstabOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
   return std::make_unique<Bicgstab<T>>(A, M, o);
 }
 template <class T>
-HeldMemory memory(MemoryLedger& ledger, const BicgstabOptions& o, std::int64_t size, bool preconditioned) {
-  return Bicgstab<T>::memory(ledger, size, o, preconditioned);
+HeldMemory memory(MemoryLedger& ledger, Context&, const BicgstabOptions& o, const AnyMatrix<T>& A,
+                  bool preconditioned) {
+  return Bicgstab<T>::memory(ledger, rows(A), o, preconditioned);
 }
 
 template <class T>
@@ -39,8 +41,17 @@ std::unique_ptr<Solver<T>> make(const RichardsonOptions& o, const Operator<T>& A
   return std::make_unique<Richardson<T>>(A, M, o);
 }
 template <class T>
-HeldMemory memory(MemoryLedger& ledger, const RichardsonOptions& o, std::int64_t size, bool preconditioned) {
-  return Richardson<T>::memory(ledger, size, o, preconditioned);
+HeldMemory memory(MemoryLedger& ledger, Context&, const RichardsonOptions& o, const AnyMatrix<T>& A,
+                  bool preconditioned) {
+  return Richardson<T>::memory(ledger, rows(A), o, preconditioned);
+}
+template <class T>
+std::unique_ptr<Solver<T>> make(const BandedOptions& o, const Operator<T>& A, const Preconditioner<T>&) {
+  return std::make_unique<BandedSolver<T>>(A, o);
+}
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const BandedOptions& o, const AnyMatrix<T>& A, bool) {
+  return BandedSolver<T>::memory(ledger, host, A, o);
 }
 template <class T>
 std::unique_ptr<Solver<T>> make(const AutoSolver&, const Operator<T>&, const Preconditioner<T>&) {
@@ -48,7 +59,7 @@ std::unique_ptr<Solver<T>> make(const AutoSolver&, const Operator<T>&, const Pre
 }
 SolveWork work(const AutoSolver&, int) { throw InvalidArgument("solver auto: nobody has chosen a solver; name one"); }
 template <class T>
-HeldMemory memory(MemoryLedger&, const AutoSolver&, std::int64_t, bool) {
+HeldMemory memory(MemoryLedger&, Context&, const AutoSolver&, const AnyMatrix<T>&, bool) {
   throw InvalidArgument("solver auto: nobody has chosen a solver; name one");
 }
 
@@ -87,8 +98,9 @@ SolveWork work_of(const SolverOptions& options, int iterations) {
 }
 
 template <class T>
-HeldMemory solver_memory(MemoryLedger& ledger, const SolverOptions& options, std::int64_t size, bool preconditioned) {
-  return std::visit([&](const auto& o) { return memory<T>(ledger, o, size, preconditioned); }, options);
+HeldMemory solver_memory(MemoryLedger& ledger, Context& host, const SolverOptions& options, const AnyMatrix<T>& A,
+                         bool preconditioned) {
+  return std::visit([&](const auto& o) { return memory<T>(ledger, host, o, A, preconditioned); }, options);
 }
 
 template <class T>
@@ -96,7 +108,7 @@ struct SolverInstances {
   static constexpr std::tuple list{
       instance<std::unique_ptr<Solver<T>>(const SolverOptions&, const Operator<T>&, const Preconditioner<T>&)>(
           make_solver),
-      instance<HeldMemory(MemoryLedger&, const SolverOptions&, std::int64_t, bool)>(solver_memory<T>)};
+      instance<HeldMemory(MemoryLedger&, Context&, const SolverOptions&, const AnyMatrix<T>&, bool)>(solver_memory<T>)};
 };
 KRILL_INSTANTIATE(MatrixOperator);
 KRILL_INSTANTIATE(SolverInstances);

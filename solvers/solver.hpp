@@ -1,6 +1,7 @@
 // The one interface of all solvers, and what a solve reports.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "solvers/operator.hpp"
@@ -22,8 +23,9 @@ struct SolveReport {
   double target_relative = 0;       ///< what had to be reached, absolute tolerance included
   bool kept_initial_guess = false;  ///< the solve failed and the initial guess was the better x, so x is that
   int restarts_from_truth = 0;  ///< how often the solve went on from the true residual after the recurrence had drifted
-  double seconds = 0;           ///< from the call to the answer
-  std::vector<double> history;  ///< ||r|| / baseline after 0, 1, ... iterations
+  std::optional<std::int64_t> pivot_row;  ///< of the system that was solved, where a pivot is 0; rows count from 0
+  double seconds = 0;                     ///< from the call to the answer
+  std::vector<double> history;            ///< ||r|| / baseline after 0, 1, ... iterations
 };
 
 /// A solver is a plan: it owns its vectors and, on CUDA, its instantiated graph, so that ten right-hand sides cost ten
@@ -43,8 +45,10 @@ class Solver {
 template <class T>
 std::unique_ptr<Solver<T>> make_solver(const SolverOptions& options, const Operator<T>& A, const Preconditioner<T>& M);
 
-/// The memory that a solve of `size` unknowns takes. preconditioned: the preconditioner is not the identity.
+/// The memory that a solve takes. A: as it will be, on the host. preconditioned: the preconditioner is not the
+/// identity.
 template <class T>
-HeldMemory solver_memory(MemoryLedger&, const SolverOptions& options, std::int64_t size, bool preconditioned);
+HeldMemory solver_memory(MemoryLedger&, Context& host, const SolverOptions& options, const AnyMatrix<T>& A,
+                         bool preconditioned);
 
 }  // namespace krill

@@ -345,6 +345,10 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
                                                  c.layout.block_rows, max_block_rows, name(c.format)));
   if (c.assume == Assume::spd && !needs_definite(c.solver))
     refuse({"assume"}, "assume: spd is used by solver pcg only; leave it out or change solver.type");
+  if (!takes_preconditioner(c.solver) && !std::holds_alternative<NoPreconditioner>(c.preconditioner) &&
+      !std::holds_alternative<AutoPreconditioner>(c.preconditioner))
+    refuse({"preconditioner"},
+           fmt::format("preconditioner is not used by solver {}; leave it out", type_name(c.solver)));
   if (const PcgFit fit = suits_pcg(c.preconditioner); !fit.holds && !fit.key.empty() && needs_definite(c.solver))
     refuse({"preconditioner", fit.key},
            fmt::format("preconditioner.{} is {}, expected {} for solver {}, which needs a Hermitian preconditioner",

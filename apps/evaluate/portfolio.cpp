@@ -163,7 +163,10 @@ SystemKind system_kind(const MatrixProperties& m, Assume assume) {
   const double rounding = std::sqrt(std::numeric_limits<double>::epsilon());  // what a pcg solve lets pass, too
   if (may_be_positive_definite(m, rounding)) return SystemKind::definite;
   if (may_be_negative_definite(m, rounding)) return SystemKind::negative_definite;
-  if (std::holds_alternative<GreatestProduct>(choose(m, false).method.matching)) return SystemKind::weak_diagonal;
+  // with a preconditioner, for elimination in few diagonals would need no matching
+  const SolveOptions iterative{.preconditioner = Ilu0Options{}};
+  if (std::holds_alternative<GreatestProduct>(choose(m, false, iterative).method.matching))
+    return SystemKind::weak_diagonal;
   return m.missing_diagonal + m.zero_diagonal > 0 ? SystemKind::no_diagonal : SystemKind::general;
 }
 

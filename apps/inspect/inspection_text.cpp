@@ -1,11 +1,20 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/case/reference.hpp"
 #include "apps/inspect/inspection.hpp"
 #include "sparse/io/matrix_text.hpp"
 
 namespace krill::apps {
 namespace {
+
+/// What a matrix is called that solver banded takes.
+std::string_view few_diagonals_text(const MatrixProperties& m) {
+  const std::int64_t most = std::max(m.lower_bandwidth, m.upper_bandwidth);
+  if (m.rows != m.cols || m.nnz == 0 || most > 2) return "";
+  return most == 0 ? ": diagonal" : most == 1 ? ": tridiagonal" : ": pentadiagonal";
+}
 
 std::string symmetry_text(const MatrixProperties& m) {
   if (m.rows != m.cols) return "none, it is not square";
@@ -108,7 +117,8 @@ std::string inspection_text(const Inspection& i) {
   row("reading", reading_text(i));
   row("rows", fmt::format("{} to {} entries, {:.3g} on average", m.shortest_row, m.longest_row, m.mean_row));
   if (m.empty_rows || m.empty_cols) row("empty", fmt::format("rows: {}, columns: {}", m.empty_rows, m.empty_cols));
-  row("bandwidth", fmt::format("{} below the diagonal, {} above", m.lower_bandwidth, m.upper_bandwidth));
+  row("bandwidth",
+      fmt::format("{} below the diagonal, {} above{}", m.lower_bandwidth, m.upper_bandwidth, few_diagonals_text(m)));
   row("symmetry", symmetry_text(m));
   row("diagonal", diagonal_text(m));
   if (m.definiteness != Definiteness::not_hermitian) row("definiteness", m.definiteness_reason);

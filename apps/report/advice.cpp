@@ -141,9 +141,9 @@ Advice by_reason(const SolveRecord& record) {
       return {fmt::format("r'Mr <= 0 in iteration {}: the preconditioner is not positive definite", r.iterations),
               "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
     case Reason::zero_pivot:
-      return {"the preconditioner met a zero pivot",
-              "Use preconditioner: {type: none}, or let an LU factorization replace such pivots (shift: {type: "
-              "nonzero})."};
+      return {fmt::format("elimination met a pivot of 0 in row {} of the system that is solved: the matrix is singular",
+                          r.pivot_row.value_or(0)),
+              "Use solver: {type: gmres}, which finds a solution where there is one."};
     case Reason::not_finite:
       return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),
               "The numbers overflow: " + more_range(record)};

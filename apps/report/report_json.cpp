@@ -32,6 +32,7 @@ Json residual_json(const SolveRecord& record) {
           {"rhs_norm", r.rhs_norm},
           {"solution_norm", record.solution_norm},
           {"restarts_from_truth", r.restarts_from_truth},
+          {"pivot_row", r.pivot_row ? Json(*r.pivot_row) : Json()},
           {"history", r.history}};
 }
 

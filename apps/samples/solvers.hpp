@@ -24,6 +24,7 @@ inline SolverSamples samples(Of<GmresOptions>) {
 }
 inline SolverSamples samples(Of<BicgstabOptions>) { return {{in_verify | in_tests, BicgstabOptions{}}}; }
 inline SolverSamples samples(Of<RichardsonOptions>) { return {{in_verify, RichardsonOptions{}, Ilu0Options{}}}; }
+inline SolverSamples samples(Of<BandedOptions>) { return {}; }  // for few diagonals alone
 inline SolverSamples samples(Of<AutoSolver>) { return {}; }
 
 }  // namespace detail

@@ -82,6 +82,17 @@ class Textbook {
     }
   }
 
+  /// Refinement of a factorization with pivoting (Wilkinson 1963).
+  void solve(const BandedOptions&) {
+    const Eigen::SparseMatrix<T> by_columns = A_;
+    const Eigen::SparseLU<Eigen::SparseMatrix<T>> factors(by_columns);
+    while (goes_on()) {
+      x_ += factors.solve(r_);
+      r_ = b_ - A_ * x_;
+      history_.push_back(norm(r_));
+    }
+  }
+
   TextbookSolve result() const { return {history_, norm(b_ - A_ * x_)}; }
 
  private:

@@ -14,6 +14,7 @@ struct Tuning {
   static constexpr std::int32_t max_rows_of_gmres_on_host = 3000;
   /// A graph holds a kernel for every eighth vector of each step.
   static constexpr std::int32_t max_rows_of_gmres_on_cuda = 200;
+  static constexpr std::int64_t max_bandwidth_on_host = 2, max_bandwidth_on_cuda = 1;  ///< for solver banded
   static constexpr std::int32_t max_basis = 1000;  ///< vectors of gmres without a restart
   static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
   static constexpr std::int32_t max_rows_of_matched_restart = 200'000;
@@ -48,7 +49,8 @@ class Chooser {
   Chooser(const MatrixProperties& m, bool on_cuda, const SolveOptions& open)
       : m_(m),
         on_cuda_(on_cuda),
-        negated_(turns_sign(m, open)),
+        few_diagonals_(can_eliminate(m, on_cuda, open)),
+        negated_(!few_diagonals_ && turns_sign(m, open)),
         spd_(negated_ || may_be_positive_definite(m)),
         open_(open),
         choice_{open, {}} {}
@@ -63,6 +65,20 @@ class Chooser {
   }
 
  private:
+  /// Whether the open parts allow elimination in few diagonals, and the matrix is not known to be singular: others find
+  /// the solutions that there may be.
+  static bool can_eliminate(const MatrixProperties& m, bool on_cuda, const SolveOptions& open) {
+    const bool allowed =
+        is_open<AutoSolver>(open.solver) &&
+        (is_open<AutoPreconditioner>(open.preconditioner) || is_open<NoPreconditioner>(open.preconditioner)) &&
+        (is_open<AutoOrdering>(open.ordering) || is_open<NaturalOrdering>(open.ordering)) &&
+        (is_open<AutoMatching>(open.matching) || is_open<NoMatching>(open.matching));
+    const bool singular = m.null_rows == m.rows || (m.structure && m.structure->rank < m.rows);
+    const std::int64_t most = on_cuda ? Tuning::max_bandwidth_on_cuda : Tuning::max_bandwidth_on_host;
+    return allowed && m.rows == m.cols && !singular && std::max(m.lower_bandwidth, m.upper_bandwidth) <= most;
+  }
+  bool eliminates() const { return !takes_preconditioner(choice_.method.solver); }
+
   /// Whether -A may be solved by pcg, and the open parts allow that.
   static bool turns_sign(const MatrixProperties& m, const SolveOptions& open) {
     const bool by_scaling = is_open<AutoScaling>(open.scaling) || is_open<NegativeScaling>(open.scaling);
@@ -87,6 +103,7 @@ class Chooser {
   void matching() {
     choice_.method.matching = NoMatching{};
     const std::int64_t gaps = m_.missing_diagonal + m_.zero_diagonal;
+    if (few_diagonals_ || eliminates()) return say("matching", "none: elimination exchanges rows by itself");
     if (spd_ || needs_definite(open_.solver))
       return say("matching", "none: rows that change their places would end the symmetry that pcg needs");
     if (needs_given_order(open_.preconditioner))
@@ -103,6 +120,15 @@ class Chooser {
   }
 
   void solver() {
+    if (few_diagonals_) {
+      BandedOptions elimination;
+      elimination.stop = std::get<AutoSolver>(open_.solver).stop;
+      elimination.stop.stagnation = BandedOptions{}.stop.stagnation;
+      choice_.method.solver = elimination;
+      return say("solver", fmt::format("banded: no entry is more than {} from the diagonal, so elimination takes "
+                                       "one pass over the matrix",
+                                       m_.lower_bandwidth > 1 || m_.upper_bandwidth > 1 ? "two places" : "one place"));
+    }
     if (spd_ && suits_pcg(open_.preconditioner).holds) {
       take(PcgOptions{});
       return say("solver", "pcg, which needs least: the matrix is " + std::string(hermitian()) + ", " + definite());
@@ -150,6 +176,10 @@ class Chooser {
   void preconditioner() {
     PreconditionerOptions& M = choice_.method.preconditioner;
     const bool pcg = std::holds_alternative<PcgOptions>(choice_.method.solver);
+    if (eliminates()) {
+      M = NoPreconditioner{};
+      return say("preconditioner", "none: solver banded takes none");
+    }
     if (!has_diagonal()) {
       M = NoPreconditioner{};
       return say("preconditioner", fmt::format("none: {} of {} diagonal entries are missing or 0, so there is nothing "
@@ -187,6 +217,14 @@ class Chooser {
 
   void ordering() {
     OrderingOptions& order = choice_.method.ordering;
+    if (eliminates() && std::max(m_.lower_bandwidth, m_.upper_bandwidth) > 2) {
+      order = RcmOrdering{};
+      return say("ordering", "rcm: there are more than the five diagonals that solver banded takes");
+    }
+    if (eliminates()) {
+      order = NaturalOrdering{};
+      return say("ordering", "none: the entries are near the diagonal already");
+    }
     const bool with_triangles = solves_triangles(choice_.method.preconditioner);
     if (on_cuda_ && with_triangles && m_.rows >= Tuning::min_rows_for_color) {
       order = ColorOrdering{};
@@ -204,6 +242,10 @@ class Chooser {
     if (negated_) {
       scaling = NegativeScaling{};
       return say("scaling", "negative: the diagonal is negative, and -A may be positive definite, as pcg needs it");
+    }
+    if (eliminates()) {
+      scaling = NoScaling{};
+      return say("scaling", "none: elimination with pivoting needs none");
     }
     const double spread = m_.min_row_norm > 0 ? m_.infinity_norm / m_.min_row_norm : 1;
     if (is_matched()) {
@@ -225,6 +267,7 @@ class Chooser {
 
   const MatrixProperties& m_;
   bool on_cuda_;
+  bool few_diagonals_;  // which solver banded shall eliminate
   bool negated_, spd_;  // the matrix that is solved with may be positive definite; negated: that is -A
   SolveOptions open_;
   Choice choice_;

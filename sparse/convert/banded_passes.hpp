@@ -1,6 +1,7 @@
 // The pass of the conversion to bands.
 #pragma once
 #include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/structure.hpp"
 #include "sparse/convert/to_banded.hpp"
 
 namespace krill::detail {
@@ -34,6 +35,23 @@ struct FillBands {
     return first;
   }
   constexpr void finish(const FirstIndex& first) const { *refused = first; }
+};
+
+/// greatest = the greatest distance of an entry from the diagonal. Over rows.
+template <class T, class Offset>
+struct FindBandwidth {
+  using Sum = Greatest;
+  CsrView<const T, Offset> from;
+  Greatest* greatest;
+
+  constexpr bool begin() const { return true; }
+  constexpr Greatest entry(std::int64_t row) const {
+    Greatest far;
+    from.for_entries(static_cast<std::int32_t>(row),
+                     [&](std::int32_t col, const T&) { far += {col > row ? col - row : row - col}; });
+    return far;
+  }
+  constexpr void finish(const Greatest& found) const { *greatest = found; }
 };
 
 }  // namespace krill::detail

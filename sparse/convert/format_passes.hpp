@@ -36,8 +36,9 @@ struct NonzerosPasses {
 template <class Value, class Where, class T = kernel_t<Value>>
 struct FormatPasses {
   template <class Offset>
-  static constexpr auto from_csr = passes<Where, FillSell<T, Offset>, FillBeyond<T, Offset>, RefillBeyond<T, Offset>,
-                                          FillDia<T, Offset>, FillColumns<T, Offset>, FillBands<T, Offset>>;
+  static constexpr auto from_csr =
+      passes<Where, FillSell<T, Offset>, FillBeyond<T, Offset>, RefillBeyond<T, Offset>, FillDia<T, Offset>,
+             FillColumns<T, Offset>, FillBands<T, Offset>, FindBandwidth<T, Offset>>;
   static constexpr std::tuple list{
       from_csr<std::int32_t>,
       from_csr<std::int64_t>,

@@ -62,8 +62,18 @@ Banded<T> to_banded(Context& ctx, const Csr<T, Offset>& A, const BandLayout& lay
 }
 
 template <class T, class Offset>
+std::int64_t bandwidth(Context& ctx, const Csr<T, Offset>& A) {
+  Array<Greatest> found(1, "bandwidth");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, A.rows(), FindBandwidth<kernel_t<T>, Offset>{A.view(where), found.write(where)});
+  });
+  return found.host()[0].value;
+}
+
+template <class T, class Offset>
 struct ToBandedInstances {
   static constexpr std::tuple list{
+      instance<std::int64_t(Context&, const Csr<T, Offset>&)>(bandwidth),
       instance<Banded<T>(Context&, const Csr<T, Offset>&, const BandLayout&, int, OutsideBands)>(to_banded),
       instance<void(Context&, const Csr<T, Offset>&, Banded<T>&, OutsideBands)>(update_values)};
 };

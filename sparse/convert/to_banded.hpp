@@ -21,6 +21,10 @@ Banded<T> to_banded(Context& ctx, const Csr<T, Offset>& A, int diagonals = 3) {
   return to_banded(ctx, A, BandLayout::single(A.rows()), diagonals);
 }
 
+/// The greatest |i - j| over the entries of A. O(nnz), on the matrix's side. Waits.
+template <class T, class Offset>
+std::int64_t bandwidth(Context&, const Csr<T, Offset>& A);
+
 /// The values of A into bands that are there already.
 template <class T, class Offset>
 void update_values(Context&, const Csr<T, Offset>& A, Banded<T>& to, OutsideBands);

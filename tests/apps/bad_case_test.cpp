@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"missing_path", minimal_case + "initial_guess: {type: file}\n",
             "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
         Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
-            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres, bicgstab, richardson or auto"}),
+            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres, bicgstab, richardson, banded or auto"}),
     [](const auto& info) { return info.param.name; });
 
 std::string with(const std::string& line) { return minimal_case + line + "\n"; }
@@ -145,10 +145,12 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"quoted_stencil", "matrix: {generate: poisson2d, stencil: '9'}\nsolver: {type: pcg}\n",
             "case.yaml:1:40: matrix.stencil is the text \"9\", expected 5 or 9; leave out the quotes"},
         Bad{"unknown_type", "matrix: {generate: poisson1d}\nsolver: {type: gmrs}\n",
-            "case.yaml:2:16: solver.type is gmrs, expected one of pcg, gmres, bicgstab, richardson or auto; did you "
+            "case.yaml:2:16: solver.type is gmrs, expected one of pcg, gmres, bicgstab, richardson, banded or auto; "
+            "did you "
             "mean 'gmres'?"},
         Bad{"type_of_another_program", "matrix: {generate: poisson1d}\nsolver: {type: CG}\n",
-            "case.yaml:2:16: solver.type is CG, expected one of pcg, gmres, bicgstab, richardson or auto; Krill calls "
+            "case.yaml:2:16: solver.type is CG, expected one of pcg, gmres, bicgstab, richardson, banded or auto; "
+            "Krill calls "
             "that pcg"},
         Bad{"key_of_another_program", "matrix: {generate: poisson1d}\nsolver: {type: pcg, rtol: 1e-6}\n",
             "case.yaml:2:21: unknown key \"rtol\" in solver; Krill calls that solver.stop.relative; allowed: type, "
@@ -159,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:3:6: rhs.type is randm, expected one of ones, random, file or manufactured; did you mean "
             "'random'?"},
         Bad{"word_of_another_program", "matrix: poisson1d\nsolver: cg\n",
-            "case.yaml:2:9: solver.type is cg, expected one of pcg, gmres, bicgstab, richardson or auto; Krill calls "
+            "case.yaml:2:9: solver.type is cg, expected one of pcg, gmres, bicgstab, richardson, banded or auto; Krill "
+            "calls "
             "that pcg"},
         Bad{"list_for_a_section", with("ordering: [rcm]"),
             "case.yaml:3:11: ordering is a list, expected a word such as none, or a section such as {type: none}"},

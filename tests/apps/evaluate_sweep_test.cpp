@@ -134,7 +134,8 @@ TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
         EXPECT_TRUE(suits_pcg(variant.settings.preconditioner).holds) << type_name(variant.settings.preconditioner);
       }
     }
-  EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 2);
+  EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 3);
+  EXPECT_FALSE(solvers.contains(SolverOptions(BandedOptions{}).index())) << "which auto takes where it can";
   EXPECT_EQ(preconditioners.size(), std::variant_size_v<PreconditionerOptions> - 1);
   EXPECT_FALSE(solvers.contains(SolverOptions(AutoSolver{}).index()));
   EXPECT_FALSE(solvers.contains(SolverOptions(RichardsonOptions{}).index()));
@@ -161,7 +162,7 @@ TEST_F(SweepTest, kind_of_a_system) {
 TEST_F(SweepTest, variants_have_what_the_rules_choose_and_their_limit) {
   const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
   MatrixProperties m;
-  m.rows = m.cols = 100, m.nnz = 500, m.hermitian_error = 0.5, m.small_diagonal = 1;
+  m.rows = m.cols = 100, m.nnz = 500, m.hermitian_error = 0.5, m.small_diagonal = 1, m.lower_bandwidth = 10;
   m.structure = StructuralRank{100, {}, {}};
   const auto texts = chosen_by_rules(m, false);
   const auto all = read.variants(0, texts);
