@@ -1,7 +1,8 @@
-// The steps by which a system of a batch is solved, the same on both backends: rows from the first to the last, then
-// back. A step leaves row i of an upper triangle with ones on its diagonal, and its right-hand side in x.
+// The steps by which a thread solves a system of a batch, the same on both backends: rows from the first to the last,
+// which leaves an upper triangle, then back.
 #pragma once
 #include <cmath>
+#include <limits>
 
 #include "sparse/banded/banded_plan.hpp"
 #include "sparse/core/first_row.hpp"
@@ -18,19 +19,50 @@ struct BandedSolve {
   const T* b;
   T* x;
   BandLayout compact;  // of the work
-  T* above;            // the k-th entry right of the diagonal, k from 1: at (k - 1) unknowns + compact.at(i, j)
+  T* above;            // of a triangle's rows: the k-th entry right of the diagonal lies in part k - 1
   std::int32_t* zero_rows;
 
   constexpr std::int32_t rows() const { return a.layout.rows; }
-  /// a(i, i + k) of system j; 0 outside of the matrix, whatever lies there.
-  constexpr T entry(std::int64_t i, std::int64_t j, int k) const {
-    if (i >= rows() || i + k < 0 || i + k >= rows()) return T{};
-    const T* const band = k == -2 ? a.ds : k == -1 ? a.dl : k == 0 ? a.d : k == 1 ? a.du : a.dw;
-    return band[a.layout.at(i, j)];
+};
+
+/// A row of a matrix, its entries from left to right, and of its right-hand side.
+template <class T, int diagonals>
+struct BandRow {
+  T entry[diagonals] = {};
+  T rhs{};
+};
+
+/// One system of a batch.
+template <class T>
+struct BandedSystem {
+  const T* band[5];
+  const T* b;
+  T* x;
+  std::int64_t stride, rhs_stride;
+  std::int32_t rows;
+
+  constexpr BandedSystem() = default;
+  constexpr BandedSystem(const BandedSolve<T>& s, std::int64_t j)
+      : band{},
+        b(s.b + s.vectors.at(0, j)),
+        x(s.x + s.vectors.at(0, j)),
+        stride(s.a.layout.row_stride),
+        rhs_stride(s.vectors.row_stride),
+        rows(s.rows()) {
+    const T* const bands[5] = {s.a.ds, s.a.dl, s.a.d, s.a.du, s.a.dw};
+    const std::int64_t first = s.a.layout.at(0, j);
+    for (int k = 0; k < 5; ++k) band[k] = bands[k] ? bands[k] + first : nullptr;
   }
-  constexpr T rhs(std::int64_t i, std::int64_t j) const { return i < rows() ? b[vectors.at(i, j)] : T{}; }
-  constexpr T& above_at(std::int64_t i, std::int64_t j, int k) const {
-    return above[(k - 1) * compact.unknowns() + compact.at(i, j)];
+  /// Row i: zeros outside of the matrix, whatever lies there.
+  template <int diagonals>
+  constexpr BandRow<T, diagonals> row(std::int32_t i) const {
+    constexpr int half = diagonals / 2;
+    BandRow<T, diagonals> r;
+    if (i >= rows) return r;
+    for (int k = -half; k <= half; ++k)
+      if (i + k >= 0 && i + k < rows) r.entry[k + half] = band[k + 2][i * stride];
+    r.rhs = b[i * rhs_stride];
+    return r;
   }
 };
 
@@ -41,24 +73,46 @@ struct Equation {
   T rhs{};
 };
 
-/// Rotates two equations so that the first has all of both first entries. Scaled by the greater of them, so that
-/// squares neither vanish nor overflow.
+/// |a|^2.
+template <class T>
+constexpr real_t<T> square(T a) {
+  if constexpr (is_complex<T>)
+    return a.re * a.re + a.im * a.im;
+  else
+    return a * a;
+}
+template <class T>
+constexpr T divided(T a, real_t<T> by) {
+  if constexpr (is_complex<T>)
+    return {a.re / by, a.im / by};
+  else
+    return a / by;
+}
+template <class R>
+constexpr R inverse_root(R a) {
+#ifdef __CUDA_ARCH__
+  return rsqrt(a);
+#else
+  return R(1) / std::sqrt(a);
+#endif
+}
+
+/// Rotates two equations so that the first has all of both first entries. Scaled by the greater of them where squares
+/// would vanish or overflow.
 template <class T, int width>
 constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second) {
   const T p = first.entry[0], l = second.entry[0];
   if (l == T(0)) return;
   using R = real_t<T>;
-  const R p_size = pivot_size(p), l_size = pivot_size(l), size = p_size > l_size ? p_size : l_size;
-  T p_unit{}, l_unit{};
-  R sum{};
-  if constexpr (is_complex<T>) {
-    p_unit = {p.re / size, p.im / size}, l_unit = {l.re / size, l.im / size};
-    sum = p_unit.re * p_unit.re + p_unit.im * p_unit.im + l_unit.re * l_unit.re + l_unit.im * l_unit.im;
-  } else {
-    p_unit = p / size, l_unit = l / size;
-    sum = p_unit * p_unit + l_unit * l_unit;
+  T p_unit = p, l_unit = l;
+  R sum = square(p) + square(l);
+  if (!(sum > std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon() &&
+        sum < std::numeric_limits<R>::max())) {
+    const R p_size = pivot_size(p), l_size = pivot_size(l), size = p_size > l_size ? p_size : l_size;
+    p_unit = divided(p, size), l_unit = divided(l, size);
+    sum = square(p_unit) + square(l_unit);
   }
-  const R inverse = R(1) / std::sqrt(sum);
+  const R inverse = inverse_root(sum);
   const T cosine = scaled(p_unit, inverse), sine = scaled(l_unit, inverse);
   const auto turn = [&](T& upper, T& lower) {
     const T u = upper, v = lower;
@@ -70,30 +124,28 @@ constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second)
   second.entry[0] = T(0);
 }
 
-/// Leaves a finished equation, and notes a zero on its diagonal.
-template <class T, int width>
-constexpr void leave(const BandedSolve<T>& s, std::int64_t i, std::int64_t j, const Equation<T, width>& row,
-                     std::int32_t& zero_row) {
-  const T pivot = row.entry[0];
-  if (pivot == T(0) && zero_row == no_row) zero_row = static_cast<std::int32_t>(i);
-  for (int k = 1; k < width; ++k) s.above_at(i, j, k) = row.entry[k] / pivot;
-  s.x[s.vectors.at(i, j)] = row.rhs / pivot;
+/// Whether an unknown cannot be computed from this: zero, or so small that one divided by it overflows.
+template <class T>
+constexpr bool no_pivot(T pivot) {
+  return pivot == T(0) || pivot_size(pivot) < real_t<T>(1) / std::numeric_limits<real_t<T>>::max();
 }
+
+// Steps take in row after row, row i + ahead for row i of the triangle, which they hand back: its pivot and what stands
+// right of that.
 
 /// Elimination without pivoting.
 template <class T>
 struct ThomasSteps {
   using Value = T;
-  static constexpr int above = 1;
-  T upper{}, former{};  // the row before: right of its diagonal, and its right-hand side
-  std::int32_t zero_row = no_row;
+  static constexpr int diagonals = 3, above = 1, ahead = 0;
+  T upper{}, former{};  // the row before, divided by its pivot: right of its diagonal, and its right-hand side
 
-  constexpr void start(const BandedSolve<T>&, std::int64_t) {}
-  constexpr void step(const BandedSolve<T>& s, std::int64_t i, std::int64_t j) {
-    const T l = s.entry(i, j, -1);
-    const T pivot = s.entry(i, j, 0) - l * upper, rhs = s.rhs(i, j) - l * former;
-    leave(s, i, j, Equation<T, 2>{{pivot, s.entry(i, j, 1)}, rhs}, zero_row);
-    upper = s.entry(i, j, 1) / pivot, former = rhs / pivot;
+  constexpr void start(const BandedSystem<T>&) {}
+  constexpr Equation<T, 2> step(const BandRow<T, 3>& row) {
+    const Equation<T, 2> made{{row.entry[1] - row.entry[0] * upper, row.entry[2]}, row.rhs - row.entry[0] * former};
+    const T inverse = T(1) / made.entry[0];
+    upper = made.entry[1] * inverse, former = made.rhs * inverse;
+    return made;
   }
 };
 
@@ -101,24 +153,23 @@ struct ThomasSteps {
 template <class T>
 struct PivotedSteps {
   using Value = T;
-  static constexpr int above = 2;
+  static constexpr int diagonals = 3, above = 2, ahead = 1;
   Equation<T, 3> present;
-  std::int32_t zero_row = no_row;
 
-  constexpr void start(const BandedSolve<T>& s, std::int64_t j) {
-    present = {{s.entry(0, j, 0), s.entry(0, j, 1), T{}}, s.rhs(0, j)};
+  constexpr void start(const BandedSystem<T>& s) {
+    const auto first = s.template row<3>(0);
+    present = {{first.entry[1], first.entry[2], T{}}, first.rhs};
   }
-  constexpr void step(const BandedSolve<T>& s, std::int64_t i, std::int64_t j) {
-    Equation<T, 3> pivot = present;
-    Equation<T, 3> other{{s.entry(i + 1, j, -1), s.entry(i + 1, j, 0), s.entry(i + 1, j, 1)}, s.rhs(i + 1, j)};
+  constexpr Equation<T, 3> step(const BandRow<T, 3>& row) {
+    Equation<T, 3> pivot = present, other{{row.entry[0], row.entry[1], row.entry[2]}, row.rhs};
     if (pivot_size(other.entry[0]) > pivot_size(pivot.entry[0])) {
       const Equation<T, 3> kept = pivot;
       pivot = other, other = kept;
     }
-    leave(s, i, j, pivot, zero_row);
-    const T factor = other.entry[0] == T(0) ? T(0) : other.entry[0] / pivot.entry[0];
+    const T factor = other.entry[0] == T(0) ? T(0) : other.entry[0] * (T(1) / pivot.entry[0]);
     present = {{other.entry[1] - factor * pivot.entry[1], other.entry[2] - factor * pivot.entry[2], T{}},
                other.rhs - factor * pivot.rhs};
+    return pivot;
   }
 };
 
@@ -126,18 +177,19 @@ struct PivotedSteps {
 template <class T>
 struct RotatedSteps {
   using Value = T;
-  static constexpr int above = 2;
+  static constexpr int diagonals = 3, above = 2, ahead = 1;
   Equation<T, 3> present;
-  std::int32_t zero_row = no_row;
 
-  constexpr void start(const BandedSolve<T>& s, std::int64_t j) {
-    present = {{s.entry(0, j, 0), s.entry(0, j, 1), T{}}, s.rhs(0, j)};
+  constexpr void start(const BandedSystem<T>& s) {
+    const auto first = s.template row<3>(0);
+    present = {{first.entry[1], first.entry[2], T{}}, first.rhs};
   }
-  constexpr void step(const BandedSolve<T>& s, std::int64_t i, std::int64_t j) {
-    Equation<T, 3> next{{s.entry(i + 1, j, -1), s.entry(i + 1, j, 0), s.entry(i + 1, j, 1)}, s.rhs(i + 1, j)};
+  constexpr Equation<T, 3> step(const BandRow<T, 3>& row) {
+    Equation<T, 3> next{{row.entry[0], row.entry[1], row.entry[2]}, row.rhs};
     rotate_out(present, next);
-    leave(s, i, j, present, zero_row);
+    const Equation<T, 3> made = present;
     present = {{next.entry[1], next.entry[2], T{}}, next.rhs};
+    return made;
   }
 };
 
@@ -145,22 +197,21 @@ struct RotatedSteps {
 template <class T>
 struct RotatedStepsOfFive {
   using Value = T;
-  static constexpr int above = 4;
+  static constexpr int diagonals = 5, above = 4, ahead = 2;
   Equation<T, 5> present, second;
-  std::int32_t zero_row = no_row;
 
-  constexpr void start(const BandedSolve<T>& s, std::int64_t j) {
-    present = {{s.entry(0, j, 0), s.entry(0, j, 1), s.entry(0, j, 2), T{}, T{}}, s.rhs(0, j)};
-    second = {{s.entry(1, j, -1), s.entry(1, j, 0), s.entry(1, j, 1), s.entry(1, j, 2), T{}}, s.rhs(1, j)};
+  constexpr void start(const BandedSystem<T>& s) {
+    const auto first = s.template row<5>(0), next = s.template row<5>(1);
+    present = {{first.entry[2], first.entry[3], first.entry[4], T{}, T{}}, first.rhs};
+    second = {{next.entry[1], next.entry[2], next.entry[3], next.entry[4], T{}}, next.rhs};
   }
-  constexpr void step(const BandedSolve<T>& s, std::int64_t i, std::int64_t j) {
-    Equation<T, 5> third{{s.entry(i + 2, j, -2), s.entry(i + 2, j, -1), s.entry(i + 2, j, 0), s.entry(i + 2, j, 1),
-                          s.entry(i + 2, j, 2)},
-                         s.rhs(i + 2, j)};
+  constexpr Equation<T, 5> step(const BandRow<T, 5>& row) {
+    Equation<T, 5> third{{row.entry[0], row.entry[1], row.entry[2], row.entry[3], row.entry[4]}, row.rhs};
     rotate_out(present, second);
     rotate_out(present, third);
-    leave(s, i, j, present, zero_row);
+    const Equation<T, 5> made = present;
     present = shifted(second), second = shifted(third);
+    return made;
   }
 
  private:
@@ -169,23 +220,65 @@ struct RotatedStepsOfFive {
   }
 };
 
-/// From the last row to the first; it keeps the unknowns that the next row needs.
-template <class Steps, class T = typename Steps::Value>
-struct BackSteps {
-  T known[Steps::above] = {};
+/// Where a thread keeps the rows of a system's triangle, which have ones on their diagonals: the k-th entry right of it
+/// at above[(k - 1) plane + i step], the right-hand side, then the unknown, at x[i x_step].
+template <class T>
+struct KeptRows {
+  T* above;
+  std::int64_t plane, step;
+  T* x;
+  std::int64_t x_step;
+};
 
-  constexpr void step(const BandedSolve<T>& s, std::int64_t i, std::int64_t j) {
-    T& x = s.x[s.vectors.at(i, j)];
-    T sum = x;
-    for (int k = 1; k <= Steps::above && i + k < s.rows(); ++k) sum -= s.above_at(i, j, k) * known[k - 1];
-    for (int k = Steps::above - 1; k > 0; --k) known[k] = known[k - 1];
-    known[0] = x = sum;
+/// In the workspace and in x itself.
+template <class T>
+constexpr KeptRows<T> kept_in_work(const BandedSolve<T>& s, const BandedSystem<T>& system, std::int64_t j) {
+  return {s.above + s.compact.at(0, j), s.compact.unknowns(), s.compact.row_stride, system.x, system.rhs_stride};
+}
+
+/// Keeps row i, divided by its pivot, and notes where there is none.
+template <class T, int width>
+constexpr void keep_row(const KeptRows<T>& kept, std::int32_t i, const Equation<T, width>& row,
+                        std::int32_t& zero_row) {
+  if (zero_row == no_row && no_pivot(row.entry[0])) zero_row = i;
+  const T inverse = T(1) / row.entry[0];
+  for (int k = 1; k < width; ++k) kept.above[(k - 1) * kept.plane + i * kept.step] = row.entry[k] * inverse;
+  kept.x[i * kept.x_step] = row.rhs * inverse;
+}
+
+/// From the last row to the first; it keeps the unknowns that the next row needs.
+template <class T, int above>
+struct BackSteps {
+  T known[above] = {};
+
+  /// The unknown of a row with those entries right of its diagonal, where ones of the matrix stand there.
+  constexpr T step(const T (&entries)[above], T rhs) {
+    for (int k = 0; k < above; ++k) rhs -= entries[k] * known[k];
+    for (int k = above - 1; k > 0; --k) known[k] = known[k - 1];
+    return known[0] = rhs;
   }
 };
 
 /// Entries of a row right of its diagonal that are kept.
 constexpr int entries_above(int diagonals, BandedMethod method) {
   return diagonals == 5 ? 4 : method == BandedMethod::thomas ? 1 : 2;
+}
+
+/// How CUDA solves systems one to a thread. Varied on an H200 with 4 to 4096 rows, in float64.
+struct BandThreadTuning {
+  static constexpr int threads = 64;  ///< of a block; 128 is as quick
+  /// Of a band, in the rows that are loaded before they are needed: with few rows registers are scarcer than loads
+  /// under way.
+  static constexpr std::size_t bytes_ahead = 128, bytes_ahead_of_five = 64, bytes_ahead_of_short = 32;
+  static constexpr std::int32_t short_rows = 16;
+  static constexpr std::int64_t kept_bytes = 1024;    ///< of a system in shared memory; longer ones use the workspace
+  static constexpr std::int32_t min_systems = 10000;  ///< side by side, that are not divided among threads
+};
+
+/// Whether a thread keeps its system's triangle in shared memory, so that workspace is not needed.
+constexpr bool kept_in_shared(std::int32_t rows, int diagonals, BandedMethod method, std::size_t entry_bytes) {
+  return std::int64_t{rows} * (entries_above(diagonals, method) + 1) * static_cast<std::int64_t>(entry_bytes) <=
+         BandThreadTuning::kept_bytes;
 }
 
 /// use(std::type_identity of the steps).

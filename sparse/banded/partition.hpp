@@ -8,7 +8,6 @@
 // rows: the candidates for a pivot are all equations that have the column.
 #pragma once
 #include <array>
-#include <limits>
 
 #include "sparse/banded/elimination.hpp"
 
@@ -56,12 +55,6 @@ constexpr void eliminate(Equation<T, width> (&e)[equations]) {
     for (int k = 1; k < width; ++k) e[r].entry[k] -= factor * e[0].entry[k];
     e[r].rhs -= factor * e[0].rhs;
   }
-}
-
-/// Whether an unknown cannot be computed from this: zero, or so small that one divided by it overflows.
-template <class T>
-constexpr bool no_pivot(T pivot) {
-  return pivot == T(0) || pivot_size(pivot) < real_t<T>(1) / std::numeric_limits<real_t<T>>::max();
 }
 
 /// The two equations that a chunk carries on: its last unknown so far and the one after it, then, where sides == 2, the
