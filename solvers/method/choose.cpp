@@ -14,7 +14,6 @@ struct Tuning {
   static constexpr std::int32_t max_rows_of_gmres_on_host = 3000;
   /// A graph holds a kernel for every eighth vector of each step.
   static constexpr std::int32_t max_rows_of_gmres_on_cuda = 200;
-  static constexpr std::int64_t max_bandwidth_on_host = 2, max_bandwidth_on_cuda = 1;  ///< for solver banded
   static constexpr std::int32_t max_basis = 1000;  ///< vectors of gmres without a restart
   static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
   static constexpr std::int32_t max_rows_of_matched_restart = 200'000;
@@ -49,7 +48,7 @@ class Chooser {
   Chooser(const MatrixProperties& m, bool on_cuda, const SolveOptions& open)
       : m_(m),
         on_cuda_(on_cuda),
-        few_diagonals_(can_eliminate(m, on_cuda, open)),
+        few_diagonals_(can_eliminate(m, open)),
         negated_(!few_diagonals_ && turns_sign(m, open)),
         spd_(negated_ || may_be_positive_definite(m)),
         open_(open),
@@ -67,15 +66,14 @@ class Chooser {
  private:
   /// Whether the open parts allow elimination in few diagonals, and the matrix is not known to be singular: others find
   /// the solutions that there may be.
-  static bool can_eliminate(const MatrixProperties& m, bool on_cuda, const SolveOptions& open) {
+  static bool can_eliminate(const MatrixProperties& m, const SolveOptions& open) {
     const bool allowed =
         is_open<AutoSolver>(open.solver) &&
         (is_open<AutoPreconditioner>(open.preconditioner) || is_open<NoPreconditioner>(open.preconditioner)) &&
         (is_open<AutoOrdering>(open.ordering) || is_open<NaturalOrdering>(open.ordering)) &&
         (is_open<AutoMatching>(open.matching) || is_open<NoMatching>(open.matching));
     const bool singular = m.null_rows == m.rows || (m.structure && m.structure->rank < m.rows);
-    const std::int64_t most = on_cuda ? Tuning::max_bandwidth_on_cuda : Tuning::max_bandwidth_on_host;
-    return allowed && m.rows == m.cols && !singular && std::max(m.lower_bandwidth, m.upper_bandwidth) <= most;
+    return allowed && m.rows == m.cols && !singular && std::max(m.lower_bandwidth, m.upper_bandwidth) <= 2;
   }
   bool eliminates() const { return !takes_preconditioner(choice_.method.solver); }
 

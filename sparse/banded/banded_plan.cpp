@@ -32,16 +32,16 @@ void require_vectors(const BandLayout& matrices, const BandLayout& vectors) {
                       matrices.batch));
 }
 
-/// On CUDA systems of three diagonals are divided among threads, unless there are so many that a thread can have one
-/// and its neighbors read what lies beside it.
-bool partitioned(bool on_cuda, const BandLayout& vectors, int diagonals) {
+/// On CUDA systems are divided among threads, unless there are so many that a thread can have one and its neighbors
+/// read what lies beside it.
+bool partitioned(bool on_cuda, const BandLayout& vectors) {
   const bool one_a_thread = vectors.is_interleaved() && vectors.batch >= BandThreadTuning::min_systems;
-  return on_cuda && diagonals == 3 && !one_a_thread;
+  return on_cuda && !one_a_thread;
 }
 
 template <class T>
 std::int64_t workspace_entries(bool on_cuda, const BandLayout& layout, int diagonals, BandedMethod method) {
-  if (partitioned(on_cuda, layout, diagonals)) return partition_work(make_partition(layout, sizeof(T)), layout.batch);
+  if (partitioned(on_cuda, layout)) return partition_work(make_partition(layout, diagonals, sizeof(T)), layout.batch);
   if (on_cuda && kept_in_shared(layout.rows, diagonals, method, sizeof(T))) return 0;
   return layout.unknowns() * entries_above(diagonals, method);
 }
@@ -104,8 +104,8 @@ void BandedPlan<T>::run(Context& ctx, const Banded<T>& A, const Array<T>& b, Arr
     auto* const workspace = workspace_.write(where);
     auto* const zero_rows = zero_rows_.update(where);
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
-      if (partitioned(true, vectors_, diagonals_))
-        return run_partitioned(where, make_partition(vectors_, sizeof(T)), method_,
+      if (partitioned(true, vectors_))
+        return run_partitioned(where, make_partition(vectors_, diagonals_, sizeof(T)), method_,
                                PartitionedSolve<kernel_t<T>>{a, vectors_, from, to, workspace, zero_rows});
     run_banded(where, diagonals_, method_,
                BandedSolve<kernel_t<T>>{a, vectors_, from, to, vectors_.compact(), workspace, zero_rows});

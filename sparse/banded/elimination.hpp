@@ -97,11 +97,11 @@ constexpr R inverse_root(R a) {
 #endif
 }
 
-/// Rotates two equations so that the first has all of both first entries. Scaled by the greater of them where squares
-/// would vanish or overflow.
-template <class T, int width>
+/// Rotates two equations so that the first has all of both entries in a column, before which there are none. Scaled by
+/// the greater of them where squares would vanish or overflow.
+template <int column = 0, class T, int width>
 constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second) {
-  const T p = first.entry[0], l = second.entry[0];
+  const T p = first.entry[column], l = second.entry[column];
   if (l == T(0)) return;
   using R = real_t<T>;
   T p_unit = p, l_unit = l;
@@ -119,9 +119,9 @@ constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second)
     upper = conj(cosine) * u + conj(sine) * v;
     lower = cosine * v - sine * u;
   };
-  for (int k = 0; k < width; ++k) turn(first.entry[k], second.entry[k]);
+  for (int k = column; k < width; ++k) turn(first.entry[k], second.entry[k]);
   turn(first.rhs, second.rhs);
-  second.entry[0] = T(0);
+  second.entry[column] = T(0);
 }
 
 /// Whether an unknown cannot be computed from this: zero, or so small that one divided by it overflows.

@@ -1,8 +1,9 @@
-// Tridiagonal systems divided among threads (Wang 1981; recursively: Klein and Strzodka 2021). A system's rows stand in
-// pairs, and pairs in chunks. A chunk eliminates all of its unknowns but the first and the last, by equations of its
-// own alone, for no others have them. Two equations are left over, with the chunk's first and last unknown, the last of
-// the chunk before and the first of the next: such pairs are a system of the same kind, smaller by half the rows of a
-// chunk. With its solution every chunk goes through its elimination again, now without unknowns of others, and back.
+// Systems of few diagonals divided among threads (Wang 1981; recursively: Klein and Strzodka 2021). `half` is how many
+// diagonals stand on each side: 1 or 2. A system's rows stand in chunks. A chunk eliminates all of its unknowns but the
+// first `half` and the last, by equations of its own alone, for no others have them. 2 half equations are left over,
+// with the chunk's first and last unknowns, the last of the chunk before and the first of the next: such groups are a
+// system of their own, smaller by what a chunk eliminates, which is divided into chunks of groups in the same way. With
+// its solution every chunk goes through its elimination again, now without unknowns of others, and back.
 //
 // That is Gaussian elimination in another order of columns. With partial pivoting it is as stable as in the order of
 // rows: the candidates for a pivot are all equations that have the column.
@@ -13,186 +14,227 @@
 
 namespace krill::detail {
 
-/// Where the words of a chunk's rows lie: word w of row i at base[w * plane + i * step]. Rows of matrices have four
-/// words (below, on and right of the diagonal, right-hand side); left-over rows five (the unknown before the pair, the
-/// two of the pair, the one after it, right-hand side).
-template <class T, bool three_bands>
+/// What the rows of a chunk are: of a matrix (its diagonals from left to right), or groups that chunks have left over
+/// (2 half rows each, with the unknowns before the group, its own, and those after it). Then comes the right-hand side.
+enum class ChunkOf { bands, groups };
+
+/// Unknowns of a matrix that are eliminated together. With three diagonals one by one was 15 % slower on an H200; not
+/// varied with five.
+constexpr int band_stride(int half) { return half == 1 ? 2 : 1; }
+
+/// Where the words of a chunk's rows lie: word w of row i at base[w * plane + i * step].
+template <class T, int half_, ChunkOf kind_>
 struct ChunkRows {
+  static constexpr int half = half_;
+  static constexpr ChunkOf kind = kind_;
+  static constexpr int entries = kind == ChunkOf::bands ? 2 * half + 1 : 4 * half;
+  static constexpr int words = entries + 1;
+  static constexpr int x_word = entries;  ///< which the unknowns replace
+  /// Unknowns that are eliminated together, with as many new equations.
+  static constexpr int stride = kind == ChunkOf::bands ? band_stride(half) : 2 * half;
+
   T* base;
   std::int64_t plane, step;
 
   constexpr T& at(int word, int i) const { return base[word * plane + i * step]; }
-
-  /// The equations of pair p: the unknown before it, its own two, the one after it.
-  constexpr void pair(int p, Equation<T, 4> (&row)[2]) const {
-    if constexpr (three_bands) {
-      row[0] = {{at(0, 2 * p), at(1, 2 * p), at(2, 2 * p), T{}}, at(3, 2 * p)};
-      row[1] = {{T{}, at(0, 2 * p + 1), at(1, 2 * p + 1), at(2, 2 * p + 1)}, at(3, 2 * p + 1)};
-    } else {
-      for (int r = 0; r < 2; ++r)
-        row[r] = {{at(0, 2 * p + r), at(1, 2 * p + r), at(2, 2 * p + r), at(3, 2 * p + r)}, at(4, 2 * p + r)};
-    }
+  constexpr T& x(int i) const { return at(x_word, i); }
+  /// Row i, whose words begin in column `column` of the equation where it is of a matrix, else in the first.
+  template <int width>
+  constexpr void load(int i, int column, Equation<T, width>& to) const {
+    for (int k = 0; k < entries; ++k) to.entry[kind == ChunkOf::bands ? column + k : k] = at(k, i);
+    to.rhs = at(entries, i);
+  }
+  /// Of one of the first 2 half rows, the coefficient of unknown q, counted from the first of those before the chunk.
+  constexpr T at_start(int i, int q) const {
+    if constexpr (kind == ChunkOf::groups) return at(q, i);
+    return i <= q && q - i < entries ? at(q - i, i) : T{};
   }
 };
 
-/// Eliminates the first column from all equations but the first, into which the pivot comes. Only the first
-/// `candidates` have that column.
-template <BandedMethod method, int candidates, class T, int width, int equations>
+/// Eliminates column j from the equations after e[j], into which the pivot comes. Equations first_without to
+/// end_without - 1 do not have that column.
+template <BandedMethod method, int j, int first_without = 0, int end_without = 0, class T, int width, int equations>
 constexpr void eliminate(Equation<T, width> (&e)[equations]) {
+  const auto lacks = [](int r) { return first_without <= r && r < end_without; };
   if constexpr (method == BandedMethod::qr) {
-    for (int r = 1; r < candidates; ++r) rotate_out(e[0], e[r]);
+    for (int r = j + 1; r < equations; ++r)
+      if (!lacks(r)) rotate_out<j>(e[j], e[r]);
     return;
   }
   if constexpr (method == BandedMethod::lu)
-    for (int r = 1; r < candidates; ++r)
-      if (pivot_size(e[r].entry[0]) > pivot_size(e[0].entry[0])) {
+    for (int r = j + 1; r < equations; ++r)
+      if (!lacks(r) && pivot_size(e[r].entry[j]) > pivot_size(e[j].entry[j])) {
         const Equation<T, width> larger = e[r];
-        e[r] = e[0], e[0] = larger;
+        e[r] = e[j], e[j] = larger;
       }
-  const T inverse = T(1) / e[0].entry[0];
-  for (int r = 1; r < candidates; ++r) {
-    const T factor = e[r].entry[0] == T(0) ? T(0) : e[r].entry[0] * inverse;
-    for (int k = 1; k < width; ++k) e[r].entry[k] -= factor * e[0].entry[k];
-    e[r].rhs -= factor * e[0].rhs;
+  const T inverse = T(1) / e[j].entry[j];
+  for (int r = j + 1; r < equations; ++r) {
+    if (lacks(r)) continue;
+    const T factor = e[r].entry[j] == T(0) ? T(0) : e[r].entry[j] * inverse;
+    for (int k = j + 1; k < width; ++k) e[r].entry[k] -= factor * e[j].entry[k];
+    e[r].rhs -= factor * e[j].rhs;
   }
 }
 
-/// The two equations that a chunk carries on: its last unknown so far and the one after it, then, where sides == 2, the
-/// unknown before the chunk and its first.
-template <class T, int sides>
-using Carried = Equation<T, 2 + sides>[2];
-
-/// The equation with its window moved on by one column.
-template <class T, int width>
-constexpr Equation<T, width - 1> moved_on(const Equation<T, width>& e) {
-  Equation<T, width - 1> moved;
-  for (int k = 1; k < width; ++k) moved.entry[k - 1] = e.entry[k];
-  moved.rhs = e.rhs;
-  return moved;
+/// use(std::integral_constant<int, j>) for j = 0 to count - 1.
+template <int count, class Use>
+constexpr void for_each_constant(Use&& use) {
+  [&]<int... j>(std::integer_sequence<int, j...>) { (use(std::integral_constant<int, j>()), ...); }
+  (std::make_integer_sequence<int, count>());
 }
 
-/// Takes up pair after pair. keep(p, first, second): the pivot rows of the last unknown of pair p - 1 (with the two of
-/// p, the one after it and the sides) and of the first unknown of p (with the second, the one after and the sides).
-template <BandedMethod method, int sides, class T, bool three_bands, class Keep>
-constexpr void eliminate_inner(const ChunkRows<T, three_bands>& rows, int pairs, Carried<T, sides>& carried,
+/// The equations that a chunk carries on. First those with its last unknowns so far as natural pivots, then those with
+/// its first. Columns: its last unknowns so far and as many after them, then, where sides is 2 half and not 0, the
+/// unknowns before the chunk and its first.
+template <class T, int half, int sides>
+using Carried = Equation<T, 2 * half + sides>[2 * half];
+
+/// Takes in rows up to n. keep(v, constant j, pivot row): of unknown v, whose column is j; columns j + 1 to stride + 2
+/// half - 1 are those of the unknowns after it, then come the sides.
+template <BandedMethod method, int sides, class Rows, class T, class Keep>
+constexpr void eliminate_inner(const Rows& rows, int n, Equation<T, 2 * Rows::half + sides> (&carried)[2 * Rows::half],
                                Keep&& keep) {
-  // Row 2 p + 1 of three bands has no entry left of the first unknown of its pair.
-  constexpr int with_column = three_bands ? 3 : 4;
-  for (int p = 1; p < pairs; ++p) {
-    Equation<T, 4> fresh[2];
-    rows.pair(p, fresh);
+  constexpr int half = Rows::half, stride = Rows::stride, window = stride + 2 * half;
+  for (int base = half; base < n - half; base += stride) {
     // In this order the natural pivots come first.
-    Equation<T, 4 + sides> e[4];
-    for (int r = 0; r < 2; ++r) {
-      const Equation<T, 2 + sides>& old = carried[1 - r];
-      Equation<T, 4 + sides>&of_old = e[2 * r], &of_fresh = e[2 * r + 1];
-      for (int k = 0; k < 2; ++k) of_old.entry[k] = old.entry[k];
-      for (int k = 0; k < sides; ++k) of_old.entry[4 + k] = old.entry[2 + k];
-      for (int k = 0; k < 4; ++k) of_fresh.entry[k] = fresh[r].entry[k];
-      of_old.rhs = old.rhs, of_fresh.rhs = fresh[r].rhs;
+    Equation<T, window + sides> e[window];
+    for (int r = 0; r < 2 * half; ++r) {
+      Equation<T, window + sides>& to = e[r < half ? r : stride + r];
+      for (int k = 0; k < 2 * half; ++k) to.entry[k] = carried[r].entry[k];
+      for (int k = 0; k < sides; ++k) to.entry[window + k] = carried[r].entry[2 * half + k];
+      to.rhs = carried[r].rhs;
     }
-    eliminate<method, with_column>(e);
-    Equation<T, 3 + sides> rest[3] = {moved_on(e[1]), moved_on(e[2]), moved_on(e[3])};
-    eliminate<method, 3>(rest);
-    keep(p, e[0], rest[0]);
-    carried[0] = moved_on(rest[1]), carried[1] = moved_on(rest[2]);
+    for (int r = 0; r < stride; ++r) rows.load(base + half + r, r, e[half + r]);
+    for_each_constant<stride>([&](auto j) {
+      // Of a matrix, new row r begins in column r.
+      constexpr int without = Rows::kind == ChunkOf::bands ? half + j + 1 : half + stride;
+      eliminate<method, j, without, half + stride>(e);
+      keep(base + j, j, e[j]);
+    });
+    for (int r = 0; r < 2 * half; ++r) {
+      for (int k = 0; k < 2 * half + sides; ++k) carried[r].entry[k] = e[stride + r].entry[stride + k];
+      carried[r].rhs = e[stride + r].rhs;
+    }
   }
 }
 
-/// The equations that a chunk leaves, as rows of the next system. zero_row becomes the first row of the chunk whose
-/// unknown has no pivot.
-template <BandedMethod method, class T, bool three_bands>
-constexpr void reduce_chunk(const ChunkRows<T, three_bands>& rows, int pairs, Equation<T, 4> (&left)[2],
+/// The equations that a chunk of n rows, at least 2 half, leaves: a group of the next system. zero_row becomes the
+/// first row of the chunk whose unknown has no pivot.
+template <BandedMethod method, class T, int half, ChunkOf kind>
+constexpr void reduce_chunk(const ChunkRows<T, half, kind>& rows, int n, Equation<T, 4 * half> (&left)[2 * half],
                             std::int32_t& zero_row) {
-  Equation<T, 4> first[2];
-  rows.pair(0, first);
-  Carried<T, 2> carried;
-  for (int r = 0; r < 2; ++r)
-    carried[r] = {{first[r].entry[2], first[r].entry[3], first[r].entry[0], first[r].entry[1]}, first[r].rhs};
-  eliminate_inner<method, 2>(rows, pairs, carried, [&](int p, const auto& of_last, const auto& of_first) {
-    if (zero_row != no_row) return;
-    if (no_pivot(of_last.entry[0]))
-      zero_row = 2 * p - 1;
-    else if (no_pivot(of_first.entry[0]))
-      zero_row = 2 * p;
-  });
-  for (int r = 0; r < 2; ++r)
-    left[r] = {{carried[r].entry[2], carried[r].entry[3], carried[r].entry[0], carried[r].entry[1]}, carried[r].rhs};
-}
-
-/// The two unknowns of a system of one pair; which of them have no pivot: bit 0 and 1.
-template <BandedMethod method, class T>
-constexpr int solve_pair(const Equation<T, 4> (&row)[2], T& x_first, T& x_last) {
-  Equation<T, 2> e[2];
-  for (int r = 0; r < 2; ++r) e[r] = {{row[r].entry[1], row[r].entry[2]}, row[r].rhs};
-  eliminate<method, 2>(e);
-  x_last = e[1].rhs / e[1].entry[1];
-  x_first = (e[0].rhs - e[0].entry[1] * x_last) / e[0].entry[0];
-  return (no_pivot(e[0].entry[0]) ? 1 : 0) + (no_pivot(e[1].entry[1]) ? 2 : 0);
-}
-
-/// The unknowns of a chunk, from its first and last, the one before and the one after it, into word 3 of its rows,
-/// whose other words are overwritten.
-template <BandedMethod method, class T, bool three_bands>
-constexpr void substitute_chunk(const ChunkRows<T, three_bands>& rows, int pairs, T x_before, T x_first, T x_last,
-                                T x_after) {
-  Equation<T, 4> first[2];
-  rows.pair(0, first);
-  Carried<T, 0> carried;
-  for (int r = 0; r < 2; ++r)
-    carried[r] = {{first[r].entry[2], first[r].entry[3]},
-                  first[r].rhs - first[r].entry[0] * x_before - first[r].entry[1] * x_first};
-  // Seven words a pair: of_last in row 2 p, of_first in row 2 p + 1.
-  eliminate_inner<method, 0>(rows, pairs, carried, [&](int p, const auto& of_last, const auto& of_first) {
-    const T inverse_last = T(1) / of_last.entry[0], inverse_first = T(1) / of_first.entry[0];
-    for (int k = 1; k < 4; ++k) rows.at(k - 1, 2 * p) = of_last.entry[k] * inverse_last;
-    rows.at(3, 2 * p) = of_last.rhs * inverse_last;
-    for (int k = 1; k < 3; ++k) rows.at(k - 1, 2 * p + 1) = of_first.entry[k] * inverse_first;
-    rows.at(2, 2 * p + 1) = of_first.rhs * inverse_first;
-  });
-  rows.at(3, 2 * pairs - 1) = x_last;
-  T x_second = x_last;  // of pair p
-  for (int p = pairs - 1; p > 0; --p) {
-    const T x_of_first = rows.at(2, 2 * p + 1) - rows.at(0, 2 * p + 1) * x_second - rows.at(1, 2 * p + 1) * x_after;
-    const T x_of_last =
-        rows.at(3, 2 * p) - rows.at(0, 2 * p) * x_of_first - rows.at(1, 2 * p) * x_second - rows.at(2, 2 * p) * x_after;
-    rows.at(3, 2 * p) = x_of_first, rows.at(3, 2 * p - 1) = x_of_last;
-    x_after = x_of_first, x_second = x_of_last;
+  constexpr int sides = 2 * half;
+  Carried<T, half, sides> carried;
+  for (int r = 0; r < 2 * half; ++r) {
+    const int i = r < half ? half + r : r - half;
+    for (int k = 0; k < 2 * half; ++k)
+      carried[r].entry[k] = rows.at_start(i, 2 * half + k), carried[r].entry[2 * half + k] = rows.at_start(i, k);
+    carried[r].rhs = rows.at(rows.entries, i);
   }
-  rows.at(3, 0) = x_first;
+  eliminate_inner<method, sides>(rows, n, carried, [&](int v, auto j, const auto& row) {
+    if (zero_row == no_row && no_pivot(row.entry[j])) zero_row = v;
+  });
+  for (int r = 0; r < 2 * half; ++r) {
+    const Equation<T, 4 * half>& from = carried[r < half ? half + r : r - half];
+    for (int k = 0; k < 2 * half; ++k)
+      left[r].entry[k] = from.entry[2 * half + k], left[r].entry[2 * half + k] = from.entry[k];
+    left[r].rhs = from.rhs;
+  }
 }
 
-struct BandPartitionTuning {
-  static constexpr int threads = 128;      ///< of a block. Not varied.
-  static constexpr int chunk_bytes = 128;  ///< of a band, that a thread takes. Not varied.
-  static constexpr int inner_chunk = 8;    ///< rows that a thread takes of a system in shared memory. Not varied.
-  static constexpr int min_lanes = 8;      ///< interleaved systems of a block that holds whole ones. Not varied.
+/// The unknowns of a system of one group; the first that has no pivot, or 2 half.
+template <BandedMethod method, class T, int half_of_it>
+constexpr int solve_group(const Equation<T, 2 * half_of_it> (&row)[half_of_it], T (&x)[half_of_it]) {
+  constexpr int size = half_of_it, half = size / 2;
+  Equation<T, size> e[size];
+  for (int r = 0; r < size; ++r) {
+    for (int k = 0; k < size; ++k) e[r].entry[k] = row[r].entry[half + k];
+    e[r].rhs = row[r].rhs;
+  }
+  for_each_constant<size - 1>([&](auto j) { eliminate<method, j>(e); });
+  int first = size;
+  for (int i = size - 1; i >= 0; --i) {
+    T sum = e[i].rhs;
+    for (int k = i + 1; k < size; ++k) sum -= e[i].entry[k] * x[k];
+    x[i] = sum * (T(1) / e[i].entry[i]);
+    if (no_pivot(e[i].entry[i])) first = i;
+  }
+  return first;
+}
+
+/// The unknowns around a chunk and at its ends.
+template <class T, int half>
+struct ChunkEnds {
+  T before[half], first[half], last[half], after[half];
 };
 
-/// A system divided into chunks: its rows, and how many of them a chunk has. The next one has two rows a chunk.
+/// The unknowns of a chunk of n rows, from those at its ends, into its rows, whose other words are overwritten.
+template <BandedMethod method, class T, int half, ChunkOf kind>
+constexpr void substitute_chunk(const ChunkRows<T, half, kind>& rows, int n, const ChunkEnds<T, half>& ends) {
+  using Rows = ChunkRows<T, half, kind>;
+  constexpr int stride = Rows::stride, window = stride + 2 * half;
+  Carried<T, half, 0> carried;
+  for (int r = 0; r < 2 * half; ++r) {
+    const int i = r < half ? half + r : r - half;
+    carried[r].rhs = rows.at(rows.entries, i);
+    for (int k = 0; k < 2 * half; ++k) carried[r].entry[k] = rows.at_start(i, 2 * half + k);
+    for (int k = 0; k < half; ++k)
+      carried[r].rhs -= rows.at_start(i, k) * ends.before[k] + rows.at_start(i, half + k) * ends.first[k];
+  }
+  // Divided by its pivot, in the row of its unknown: the entries after it, then the right-hand side.
+  eliminate_inner<method, 0>(rows, n, carried, [&](int v, auto j, const auto& row) {
+    const T inverse = T(1) / row.entry[j];
+    for (int k = j + 1; k < window; ++k) rows.at(k - j - 1, v) = row.entry[k] * inverse;
+    rows.at(window - j - 1, v) = row.rhs * inverse;
+  });
+  T known[window - 1] = {};  // the unknowns after the present one
+  for (int k = 0; k < half; ++k) known[k] = ends.last[k], known[half + k] = ends.after[k];
+  for (int base = n - half - stride; base >= half; base -= stride)
+    for_each_constant<stride>([&](auto from_end) {
+      constexpr int j = stride - 1 - from_end, count = window - 1 - j;
+      const int v = base + j;
+      T sum = rows.at(count, v);
+      for (int k = 0; k < count; ++k) sum -= rows.at(k, v) * known[k];
+      for (int k = window - 2; k > 0; --k) known[k] = known[k - 1];
+      known[0] = rows.x(v) = sum;
+    });
+  for (int k = 0; k < half; ++k) rows.x(k) = ends.first[k], rows.x(n - half + k) = ends.last[k];
+}
+
+/// How a system is divided. Not varied; with five diagonals shared memory limits the threads.
+template <int half>
+struct BandPartitionTuning {
+  static constexpr int threads = half == 1 ? 128 : 64;       ///< of a block
+  static constexpr int chunk_bytes = half == 1 ? 128 : 256;  ///< of a band, that a thread takes
+  static constexpr int inner_chunk = 8 * half;               ///< rows that a thread takes of a system in shared memory
+  static constexpr int min_lanes = 8;                        ///< interleaved systems of a block that holds whole ones
+};
+
+/// A system divided into chunks: its rows, and how many of them a chunk has. The next one has 2 half rows a chunk.
 struct BandLevel {
   std::int32_t rows = 0, chunk = 0;
 
   constexpr std::int32_t chunks() const { return (rows - 1) / chunk + 1; }
-  constexpr std::int32_t rows_of(std::int32_t c) const {
-    const std::int32_t left = rows - c * chunk;
-    return left < chunk ? left : chunk;
+  /// With rows x = 0 where the last chunk would have fewer than 2 half, or inner ones that do not go in strides.
+  constexpr std::int32_t rows_of(std::int32_t c, int half) const {
+    const std::int32_t left = rows - c * chunk, stride = band_stride(half);
+    return left >= chunk ? chunk : left < 2 * half ? 2 * half : left + (left - 2 * half) % stride;
   }
-  constexpr int pairs_of(std::int32_t c) const { return (rows_of(c) + 1) / 2; }
+  constexpr std::int32_t padded_rows(int half) const { return (chunks() - 1) * chunk + rows_of(chunks() - 1, half); }
 };
 
 /// The systems from the given one to one that a single thread solves: each has as its rows what the chunks of the one
 /// before it leave. From level depth - 1 on a block of threads keeps them in its shared memory.
 struct BandPartition {
-  static constexpr int max_levels = 20;
+  static constexpr int max_levels = 32;
   std::array<BandLevel, max_levels> levels;
-  int depth = 0, total = 0;
+  int depth = 0, total = 0, half = 1;
 
   /// The row of the given system that row `row` of level `level` is.
   constexpr std::int32_t given_row(int level, std::int32_t row) const {
     for (int above = level - 1; above >= 0; --above) {
-      const std::int32_t c = row / 2, base = c * levels[above].chunk;
-      row = row % 2 == 0 ? base : base + levels[above].rows_of(c) - 1;
+      const std::int32_t c = row / (2 * half), r = row % (2 * half), base = c * levels[above].chunk;
+      row = r < half ? base + r : base + levels[above].rows_of(c, half) - 2 * half + r;
     }
     return row;
   }
@@ -209,9 +251,9 @@ struct PartitionedSolve {
   std::int32_t* zero_rows;
 };
 
-/// Divides systems of that layout, whose entries have so many bytes, for blocks of threads on CUDA.
-BandPartition make_partition(const BandLayout&, std::size_t entry_bytes);
-/// Entries of workspace: for each level but the first five words and the solution of all its rows.
+/// Divides systems of that layout, with 3 or 5 diagonals and entries of so many bytes, for blocks of threads on CUDA.
+BandPartition make_partition(const BandLayout&, int diagonals, std::size_t entry_bytes);
+/// Entries of workspace: for each level but the first the words of all its rows, and its solution.
 std::int64_t partition_work(const BandPartition&, std::int64_t batch);
 
 template <class T>

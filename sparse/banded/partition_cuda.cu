@@ -7,16 +7,19 @@
 namespace krill::detail {
 namespace {
 
-constexpr int threads = BandPartitionTuning::threads;
+template <int half>
+constexpr int threads = BandPartitionTuning<half>::threads;
 
 /// One level, as a kernel sees it: a block has the chunks first_chunk to first_chunk + wide - 1 of systems first_system
 /// to first_system + lanes - 1, a thread a chunk.
-template <class T>
+template <class T, int half_>
 struct Level {
-  const T* word[5];
+  static constexpr int half = half_, group = 2 * half;
+  static constexpr int left_words = ChunkRows<T, half, ChunkOf::groups>::words;
+  const T* word[left_words];
   BandLayout words, rhs;  // of the matrix, or of all words of left-over rows; of b and x
   T* x;
-  T* next;  // the rows that are left over: five words and the solution, each `left.unknowns()` entries
+  T* next;  // the rows that are left over: their words and the solution, each `left.unknowns()` entries
   BandLayout left;
   BandPartition partition;
   int level;
@@ -39,8 +42,8 @@ struct Mine {
   std::int32_t chunk;
   bool some;
 };
-template <bool interleaved, class T>
-__device__ Mine mine(const Level<T>& s) {
+template <bool interleaved, class Level>
+__device__ Mine mine(const Level& s) {
   const int t = static_cast<int>(threadIdx.x);
   Mine m{};
   m.lane = interleaved ? t % s.lanes : t / s.wide, m.w = interleaved ? t / s.lanes : t % s.wide;
@@ -52,28 +55,29 @@ __device__ Mine mine(const Level<T>& s) {
 /// A word of all chunks of a block. Threads of a warp that read the same row of their chunks find them in different
 /// banks: chunks of systems one after the other lie an odd number of entries apart, interleaved ones next to each
 /// other.
-template <bool interleaved>
+template <int half, bool interleaved>
 __host__ __device__ constexpr int plane(int chunk) {
-  return threads * (interleaved ? chunk : chunk + 1);
+  return threads<half> * (interleaved ? chunk : chunk + 1);
 }
-template <bool three_bands, bool interleaved, class T>
-__device__ ChunkRows<T, three_bands> rows_of_thread(T* shared, int chunk) {
-  const int t = static_cast<int>(threadIdx.x);
-  return {shared + (interleaved ? t : t * (chunk + 1)), plane<interleaved>(chunk), interleaved ? threads : 1};
+template <ChunkOf kind, bool interleaved, class T, int half>
+__device__ ChunkRows<T, half, kind> rows_of_thread(const Level<T, half>& s, T* shared) {
+  const int t = static_cast<int>(threadIdx.x), chunk = s.here().chunk;
+  return {shared + (interleaved ? t : t * (chunk + 1)), plane<half, interleaved>(chunk),
+          interleaved ? threads<half> : 1};
 }
 
 /// use(system, row, place in a plane) for the rows of the block's chunks, in the order in which they lie in memory.
-template <bool interleaved, class T, class Use>
-__device__ void for_rows(const Level<T>& s, std::int32_t end, Use&& use) {
+template <bool interleaved, class T, int half, class Use>
+__device__ void for_rows(const Level<T, half>& s, std::int32_t end, Use&& use) {
   const int chunk = s.here().chunk, span = s.wide * chunk;
   const std::int64_t first_system = s.first_system();
   const std::int32_t first_row = s.first_chunk() * chunk;
-  for (int e = static_cast<int>(threadIdx.x); e < span * s.lanes; e += threads) {
+  for (int e = static_cast<int>(threadIdx.x); e < span * s.lanes; e += threads<half>) {
     const int lane = interleaved ? e % s.lanes : e / span, row = interleaved ? e / s.lanes : e % span;
     const int w = row / chunk, i = row % chunk;
     if (first_system + lane >= s.rhs.batch || first_row + row >= end) continue;
     use(first_system + lane, first_row + row,
-        interleaved ? i * threads + w * s.lanes + lane : (lane * s.wide + w) * (chunk + 1) + i);
+        interleaved ? i * threads<half> + w * s.lanes + lane : (lane * s.wide + w) * (chunk + 1) + i);
   }
 }
 
@@ -87,32 +91,31 @@ __device__ void copy_async(T& to, const T& from) {
   }
 }
 
-/// Copies the words of the block's rows into shared memory. A last pair of one row gets x = 0 as its second.
-template <bool three_bands, bool interleaved, class T>
-__device__ void load_rows(const Level<T>& s, T* shared) {
-  const int size = plane<interleaved>(s.here().chunk);
+/// Copies the words of the block's rows into shared memory. Rows that fill up the last chunk get x = 0.
+template <ChunkOf kind, bool interleaved, class T, int half>
+__device__ void load_rows(const Level<T, half>& s, T* shared) {
+  using Rows = ChunkRows<T, half, kind>;
+  const int size = plane<half, interleaved>(s.here().chunk);
   const std::int32_t rows = s.here().rows;
-  for_rows<interleaved>(s, rows + rows % 2, [&](std::int64_t j, std::int32_t i, int place) {
+  for_rows<interleaved>(s, s.here().padded_rows(half), [&](std::int64_t j, std::int32_t i, int place) {
     T* const to = shared + place;
-    if constexpr (three_bands) {
+    if constexpr (kind == ChunkOf::bands) {
       if (i >= rows) {
-        to[0] = T(0), to[size] = T(1), to[2 * size] = T(0), to[3 * size] = T(0);
+        for (int w = 0; w < Rows::words; ++w) to[w * size] = T(w == half ? 1 : 0);
         return;
       }
       const std::int64_t at = s.words.at(i, j);
-      if (i > 0)
-        copy_async(to[0], s.word[0][at]);
-      else
-        to[0] = T(0);
-      copy_async(to[size], s.word[1][at]);
-      if (i + 1 < rows)
-        copy_async(to[2 * size], s.word[2][at]);
-      else
-        to[2 * size] = T(0);
-      copy_async(to[3 * size], s.word[3][s.rhs.at(i, j)]);
+#pragma unroll
+      for (int w = 0; w < Rows::entries; ++w)
+        if (const std::int32_t k = i + w - half; k >= 0 && k < rows)
+          copy_async(to[w * size], s.word[w][at]);
+        else
+          to[w * size] = T(0);
+      copy_async(to[Rows::entries * size], s.word[Rows::entries][s.rhs.at(i, j)]);
     } else {
       const std::int64_t at = s.words.at(i, j);
-      for (int w = 0; w < 5; ++w) copy_async(to[w * size], s.word[w][at]);
+#pragma unroll
+      for (int w = 0; w < Rows::words; ++w) copy_async(to[w * size], s.word[w][at]);
     }
   });
   __pipeline_commit();
@@ -120,101 +123,117 @@ __device__ void load_rows(const Level<T>& s, T* shared) {
   __syncthreads();
 }
 
-template <bool interleaved, class T>
-__device__ void store_x(const Level<T>& s, const T* shared) {
+template <ChunkOf kind, bool interleaved, class T, int half>
+__device__ void store_x(const Level<T, half>& s, const T* shared) {
   __syncthreads();
-  const T* const x = shared + 3 * plane<interleaved>(s.here().chunk);
+  const T* const x = shared + ChunkRows<T, half, kind>::x_word * plane<half, interleaved>(s.here().chunk);
   for_rows<interleaved>(s, s.here().rows,
                         [&](std::int64_t j, std::int32_t i, int place) { s.x[s.rhs.at(i, j)] = x[place]; });
 }
 
-/// Threads: one a chunk. Bytes: every word of the rows once, five words for each row that is left over. Races: the
-/// first rows without pivot by atomic minima, all else is a chunk's own.
-template <BandedMethod method, bool three_bands, bool interleaved, class T>
-__global__ void __launch_bounds__(threads) reduce_kernel(Level<T> s, Skip skip) {
+/// What stands around chunk c; unknown(i): unknown i of the next system, 0 outside of it.
+template <class T, int half, class Unknown>
+__device__ ChunkEnds<T, half> ends_of(std::int32_t c, Unknown&& unknown) {
+  ChunkEnds<T, half> ends;
+#pragma unroll
+  for (int k = 0; k < half; ++k) {
+    const std::int32_t first = 2 * half * c + k;
+    ends.before[k] = unknown(first - half), ends.first[k] = unknown(first);
+    ends.last[k] = unknown(first + half), ends.after[k] = unknown(first + 2 * half);
+  }
+  return ends;
+}
+
+/// Threads: one a chunk. Bytes: every word of the rows once, and those of the rows that are left over. Races: the first
+/// rows without pivot by atomic minima, all else is a chunk's own.
+template <BandedMethod method, ChunkOf kind, bool interleaved, class T, int half>
+__global__ void __launch_bounds__(threads<half>) reduce_kernel(Level<T, half> s, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   T* const shared = reinterpret_cast<T*>(memory);
   if (skip.now()) return;
-  load_rows<three_bands, interleaved>(s, shared);
+  load_rows<kind, interleaved>(s, shared);
   const Mine m = mine<interleaved>(s);
   if (!m.some) return;
-  Equation<T, 4> left[2];
+  Equation<T, 4 * half> left[s.group];
   std::int32_t zero_row = no_row;
-  reduce_chunk<method>(rows_of_thread<three_bands, interleaved>(shared, s.here().chunk), s.here().pairs_of(m.chunk),
-                       left, zero_row);
-  for (int r = 0; r < 2; ++r) {
-    T* const to = s.next + s.left.at(2 * m.chunk + r, m.system);
-    for (int w = 0; w < 4; ++w) to[w * s.left.unknowns()] = left[r].entry[w];
-    to[4 * s.left.unknowns()] = left[r].rhs;
+  reduce_chunk<method>(rows_of_thread<kind, interleaved>(s, shared), s.here().rows_of(m.chunk, half), left, zero_row);
+#pragma unroll
+  for (int r = 0; r < s.group; ++r) {
+    T* const to = s.next + s.left.at(s.group * m.chunk + r, m.system);
+    for (int w = 0; w < 4 * half; ++w) to[w * s.left.unknowns()] = left[r].entry[w];
+    to[4 * half * s.left.unknowns()] = left[r].rhs;
   }
   if (zero_row != no_row)
     atomicMin(s.zero_rows + m.system, s.partition.given_row(s.level, m.chunk * s.here().chunk + zero_row));
 }
 
-/// Threads: one a chunk. Bytes: every word of the rows once, x written once, up to four unknowns of the next system a
+/// Threads: one a chunk. Bytes: every word of the rows once, x written once, up to eight unknowns of the next system a
 /// chunk. Races: none; b may be x, as a block has read all of b that it writes x over.
-template <BandedMethod method, bool three_bands, bool interleaved, class T>
-__global__ void __launch_bounds__(threads) substitute_kernel(Level<T> s, Skip skip) {
+template <BandedMethod method, ChunkOf kind, bool interleaved, class T, int half>
+__global__ void __launch_bounds__(threads<half>) substitute_kernel(Level<T, half> s, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   T* const shared = reinterpret_cast<T*>(memory);
   if (skip.now()) return;
-  load_rows<three_bands, interleaved>(s, shared);
+  load_rows<kind, interleaved>(s, shared);
   if (const Mine m = mine<interleaved>(s); m.some) {
-    const T* const known = s.next + 5 * s.left.unknowns();
-    const auto unknown = [&](std::int32_t i) {
-      return i < 0 || i >= s.left.rows ? T(0) : known[s.left.at(i, m.system)];
-    };
-    const std::int32_t i = 2 * m.chunk;
-    substitute_chunk<method>(rows_of_thread<three_bands, interleaved>(shared, s.here().chunk),
-                             s.here().pairs_of(m.chunk), unknown(i - 1), unknown(i), unknown(i + 1), unknown(i + 2));
+    const T* const known = s.next + s.left_words * s.left.unknowns();
+    const auto ends = ends_of<T, half>(
+        m.chunk, [&](std::int32_t i) { return i < 0 || i >= s.left.rows ? T(0) : known[s.left.at(i, m.system)]; });
+    substitute_chunk<method>(rows_of_thread<kind, interleaved>(s, shared), s.here().rows_of(m.chunk, half), ends);
   }
-  store_x<interleaved>(s, shared);
+  store_x<kind, interleaved>(s, shared);
 }
 
 /// The levels of a block's systems that lie in its shared memory: rows of `lanes` systems, interleaved.
-template <class T>
+template <class T, int half>
 struct InnerLevel {
+  using Rows = ChunkRows<T, half, ChunkOf::groups>;
   T* base;
   int rows, lanes;
 
-  __device__ ChunkRows<T, false> chunk(int lane, int first_row) const {
+  __device__ Rows chunk(int lane, int first_row) const {
     return {base + first_row * lanes + lane, rows * lanes, lanes};
   }
-  __device__ T x(int lane, int i) const { return i < 0 || i >= rows ? T(0) : chunk(lane, i).at(3, 0); }
-  __device__ T* end() const { return base + 5 * rows * lanes; }
+  __device__ T x(int lane, int i) const { return i < 0 || i >= rows ? T(0) : chunk(lane, i).x(0); }
+  __device__ ChunkEnds<T, half> ends(int lane, int c) const {
+    return ends_of<T, half>(c, [&](std::int32_t i) { return x(lane, i); });
+  }
+  __device__ T* end() const { return base + Rows::words * rows * lanes; }
 };
 
-template <class T>
-__device__ void put(const ChunkRows<T, false>& at, const Equation<T, 4> (&row)[2]) {
-  for (int r = 0; r < 2; ++r) {
-    for (int w = 0; w < 4; ++w) at.at(w, r) = row[r].entry[w];
-    at.at(4, r) = row[r].rhs;
+template <class T, int half>
+__device__ void put(const ChunkRows<T, half, ChunkOf::groups>& at, const Equation<T, 4 * half> (&row)[2 * half]) {
+#pragma unroll
+  for (int r = 0; r < 2 * half; ++r) {
+    for (int w = 0; w < 4 * half; ++w) at.at(w, r) = row[r].entry[w];
+    at.at(4 * half, r) = row[r].rhs;
   }
 }
 
 /// Threads: one a chunk, systems whole in a block; of the rows that chunks leave, and of what those leave, ever fewer.
 /// Bytes: every word of the rows and of x once. Races: between barriers a chunk's rows are its thread's.
-template <BandedMethod method, bool three_bands, bool interleaved, class T>
-__global__ void __launch_bounds__(threads) whole_kernel(Level<T> s, Skip skip) {
+template <BandedMethod method, ChunkOf kind, bool interleaved, class T, int half>
+__global__ void __launch_bounds__(threads<half>) whole_kernel(Level<T, half> s, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ std::int32_t zero_rows[threads];
+  __shared__ std::int32_t zero_rows[threads<half>];
+  constexpr int group = 2 * half;
   T* const shared = reinterpret_cast<T*>(memory);
   if (skip.now()) return;
   constexpr auto inner_method = method == BandedMethod::thomas ? BandedMethod::thomas : BandedMethod::lu;
   zero_rows[threadIdx.x] = no_row;
-  load_rows<three_bands, interleaved>(s, shared);
+  load_rows<kind, interleaved>(s, shared);
   const Mine m = mine<interleaved>(s);
-  const auto rows = rows_of_thread<three_bands, interleaved>(shared, s.here().chunk);
+  const auto rows = rows_of_thread<kind, interleaved>(s, shared);
   const auto note = [&](int lane, int level, std::int32_t row) {
     if (row != no_row) atomicMin(zero_rows + lane, s.partition.given_row(level, row));
   };
-  InnerLevel<T> inner{shared + (three_bands ? 4 : 5) * plane<interleaved>(s.here().chunk), 2 * s.here().chunks(),
-                      s.lanes};
+  InnerLevel<T, half> inner{shared + rows.words * plane<half, interleaved>(s.here().chunk), group * s.here().chunks(),
+                            s.lanes};
   if (m.some) {
-    Equation<T, 4> left[2];
+    Equation<T, 4 * half> left[group];
     std::int32_t zero_row = no_row;
-    reduce_chunk<method>(rows, s.here().pairs_of(m.chunk), left, zero_row);
-    put(inner.chunk(m.lane, 2 * m.chunk), left);
+    reduce_chunk<method>(rows, s.here().rows_of(m.chunk, half), left, zero_row);
+    put<T, half>(inner.chunk(m.lane, group * m.chunk), left);
     if (zero_row != no_row) note(m.lane, s.level, m.chunk * s.here().chunk + zero_row);
   }
   __syncthreads();
@@ -224,12 +243,12 @@ __global__ void __launch_bounds__(threads) whole_kernel(Level<T> s, Skip skip) {
   int level = s.level + 1;
   for (; level + 1 < s.partition.total; ++level) {
     const BandLevel& here = s.partition.levels[level];
-    const InnerLevel<T> next{inner.end(), 2 * here.chunks(), s.lanes};
+    const InnerLevel<T, half> next{inner.end(), group * here.chunks(), s.lanes};
     if (c < here.chunks()) {
-      Equation<T, 4> left[2];
+      Equation<T, 4 * half> left[group];
       std::int32_t zero_row = no_row;
-      reduce_chunk<inner_method>(inner.chunk(lane, c * here.chunk), here.pairs_of(c), left, zero_row);
-      put(next.chunk(lane, 2 * c), left);
+      reduce_chunk<inner_method>(inner.chunk(lane, c * here.chunk), here.rows_of(c, half), left, zero_row);
+      put<T, half>(next.chunk(lane, group * c), left);
       if (zero_row != no_row) note(lane, level, c * here.chunk + zero_row);
     }
     inner = next;
@@ -237,32 +256,33 @@ __global__ void __launch_bounds__(threads) whole_kernel(Level<T> s, Skip skip) {
   }
   if (c == 0) {
     const auto all = inner.chunk(lane, 0);
-    const int pairs = inner.rows / 2;
-    Equation<T, 4> left[2];
+    const int n = inner.rows;
+    Equation<T, 4 * half> left[group];
     std::int32_t zero_row = no_row;
-    reduce_chunk<inner_method>(all, pairs, left, zero_row);
-    T x_first{}, x_last{};
-    const int without_pivot = solve_pair<inner_method>(left, x_first, x_last);
-    if (without_pivot & 2) zero_row = zero_row < 2 * pairs - 1 ? zero_row : 2 * pairs - 1;
-    if (without_pivot & 1) zero_row = 0;
+    reduce_chunk<inner_method>(all, n, left, zero_row);
+    T x[group];
+    if (const int first = solve_group<inner_method>(left, x); first < group) {
+      const std::int32_t row = first < half ? first : n - group + first;
+      zero_row = zero_row < row ? zero_row : row;
+    }
     note(lane, level, zero_row);
-    substitute_chunk<inner_method>(all, pairs, T(0), x_first, x_last, T(0));
+    ChunkEnds<T, half> ends{};
+#pragma unroll
+    for (int k = 0; k < half; ++k) ends.first[k] = x[k], ends.last[k] = x[half + k];
+    substitute_chunk<inner_method>(all, n, ends);
   }
   __syncthreads();
   for (--level; level > s.level; --level) {
     const BandLevel& here = s.partition.levels[level];
-    const InnerLevel<T> next = inner;
-    inner = {next.base - 5 * here.rows * s.lanes, here.rows, s.lanes};
+    const InnerLevel<T, half> next = inner;
+    inner = {next.base - InnerLevel<T, half>::Rows::words * here.rows * s.lanes, here.rows, s.lanes};
     if (c < here.chunks())
-      substitute_chunk<inner_method>(inner.chunk(lane, c * here.chunk), here.pairs_of(c), next.x(lane, 2 * c - 1),
-                                     next.x(lane, 2 * c), next.x(lane, 2 * c + 1), next.x(lane, 2 * c + 2));
+      substitute_chunk<inner_method>(inner.chunk(lane, c * here.chunk), here.rows_of(c, half), next.ends(lane, c));
     __syncthreads();
   }
 
   if (m.some) {
-    const int i = 2 * m.chunk;
-    substitute_chunk<method>(rows, s.here().pairs_of(m.chunk), inner.x(m.lane, i - 1), inner.x(m.lane, i),
-                             inner.x(m.lane, i + 1), inner.x(m.lane, i + 2));
+    substitute_chunk<method>(rows, s.here().rows_of(m.chunk, half), inner.ends(m.lane, m.chunk));
     if (m.w == 0) {
       if (s.level == 0)
         s.zero_rows[m.system] = zero_rows[m.lane];
@@ -270,72 +290,70 @@ __global__ void __launch_bounds__(threads) whole_kernel(Level<T> s, Skip skip) {
         atomicMin(s.zero_rows + m.system, zero_rows[m.lane]);
     }
   }
-  store_x<interleaved>(s, shared);
+  store_x<kind, interleaved>(s, shared);
 }
 
 /// Threads: one a system.
 __global__ void no_rows_kernel(std::int64_t n, std::int32_t* rows, Skip skip) {
-  const std::int64_t j = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::int64_t j = std::int64_t{blockIdx.x} * threads<1> + threadIdx.x;
   if (!skip.now() && j < n) rows[j] = no_row;
 }
 
-template <auto kernel, class T>
-void launch(const Cuda& cuda, const Level<T>& s, std::size_t shared) {
-  resident_blocks<kernel>(cuda, shared, threads);  // allows so much shared memory
+template <auto kernel, class T, int half>
+void launch(const Cuda& cuda, const Level<T, half>& s, std::size_t shared) {
+  resident_blocks<kernel>(cuda, shared, threads<half>);  // allows so much shared memory
   const std::int64_t systems = (s.rhs.batch + s.lanes - 1) / s.lanes;
-  kernel<<<static_cast<unsigned>(systems * s.groups()), threads, shared, cuda.stream>>>(s, cuda.skip);
+  kernel<<<static_cast<unsigned>(systems * s.groups()), threads<half>, shared, cuda.stream>>>(s, cuda.skip);
   check(cudaGetLastError());
 }
 
 enum class LevelKernel { reduce, substitute, whole };
 
-template <LevelKernel step, BandedMethod method, bool three_bands, bool interleaved, class T>
-void run_level(const Cuda& cuda, Level<T> s) {
+template <LevelKernel step, BandedMethod method, ChunkOf kind, bool interleaved, class T, int half>
+void run_level(const Cuda& cuda, Level<T, half> s) {
   const BandLevel& here = s.partition.levels[static_cast<std::size_t>(s.level)];
   const auto lanes_of = [&](int chunks) {
-    return static_cast<int>(std::min<std::int64_t>(s.rhs.batch, threads / chunks));
+    return static_cast<int>(std::min<std::int64_t>(s.rhs.batch, threads<half> / chunks));
   };
-  std::size_t words = static_cast<std::size_t>(three_bands ? 4 : 5) * plane<interleaved>(here.chunk);
+  auto entries = static_cast<std::size_t>(ChunkRows<T, half, kind>::words * plane<half, interleaved>(here.chunk));
   if constexpr (step == LevelKernel::whole) {
     s.wide = here.chunks(), s.lanes = lanes_of(s.wide);
     for (int inner = s.partition.depth; inner < s.partition.total; ++inner)
-      words += static_cast<std::size_t>(5 * s.partition.levels[static_cast<std::size_t>(inner)].rows) * s.lanes;
+      entries += static_cast<std::size_t>(s.left_words * s.partition.levels[static_cast<std::size_t>(inner)].rows) *
+                 static_cast<std::size_t>(s.lanes);
   } else if constexpr (interleaved) {
-    s.lanes = lanes_of(threads / 32), s.wide = threads / s.lanes;
+    s.lanes = lanes_of(threads<half> / 32), s.wide = threads<half> / s.lanes;
   } else {
-    s.wide = std::min(here.chunks(), threads), s.lanes = lanes_of(s.wide);
+    s.wide = std::min(here.chunks(), threads<half>), s.lanes = lanes_of(s.wide);
   }
   if constexpr (step == LevelKernel::reduce)
-    launch<reduce_kernel<method, three_bands, interleaved, T>>(cuda, s, words * sizeof(T));
+    launch<reduce_kernel<method, kind, interleaved, T, half>>(cuda, s, entries * sizeof(T));
   else if constexpr (step == LevelKernel::substitute)
-    launch<substitute_kernel<method, three_bands, interleaved, T>>(cuda, s, words * sizeof(T));
+    launch<substitute_kernel<method, kind, interleaved, T, half>>(cuda, s, entries * sizeof(T));
   else
-    launch<whole_kernel<method, three_bands, interleaved, T>>(cuda, s, words * sizeof(T));
+    launch<whole_kernel<method, kind, interleaved, T, half>>(cuda, s, entries * sizeof(T));
 }
 
-template <LevelKernel step, class T>
-void run_level(const Cuda& cuda, BandedMethod method, const Level<T>& s) {
+template <LevelKernel step, class T, int half>
+void run_level(const Cuda& cuda, BandedMethod method, const Level<T, half>& s) {
   const auto run = [&]<bool interleaved>(std::bool_constant<interleaved>) {
-    if (s.level > 0)
-      return method == BandedMethod::thomas ? run_level<step, BandedMethod::thomas, false, interleaved>(cuda, s)
-                                            : run_level<step, BandedMethod::lu, false, interleaved>(cuda, s);
-    switch (method) {
-      case BandedMethod::thomas:
-        return run_level<step, BandedMethod::thomas, true, interleaved>(cuda, s);
-      case BandedMethod::lu:
-        return run_level<step, BandedMethod::lu, true, interleaved>(cuda, s);
-      case BandedMethod::qr:
-        return run_level<step, BandedMethod::qr, true, interleaved>(cuda, s);
+    constexpr auto thomas = BandedMethod::thomas, lu = BandedMethod::lu, qr = BandedMethod::qr;
+    if (s.level > 0 && half == 1 && method == thomas)
+      return run_level < step, half == 1 ? thomas : lu, ChunkOf::groups, interleaved > (cuda, s);
+    if (s.level > 0) return run_level<step, lu, ChunkOf::groups, interleaved>(cuda, s);
+    if constexpr (half == 1) {
+      if (method == thomas) return run_level<step, thomas, ChunkOf::bands, interleaved>(cuda, s);
+      if (method == lu) return run_level<step, lu, ChunkOf::bands, interleaved>(cuda, s);
     }
+    run_level<step, qr, ChunkOf::bands, interleaved>(cuda, s);
   };
   s.interleaved() ? run(std::true_type()) : run(std::false_type());
 }
 
-}  // namespace
-
-template <class T>
-void run_partitioned(const Cuda& cuda, const BandPartition& partition, BandedMethod method,
-                     const PartitionedSolve<T>& s) {
+template <int half, class T>
+void run_levels(const Cuda& cuda, const BandPartition& partition, BandedMethod method, const PartitionedSolve<T>& s) {
+  using AnyLevel = Level<T, half>;
+  constexpr int words = AnyLevel::left_words;
   const std::int32_t batch = s.vectors.batch;
   const auto layout_of = [&](int level) {
     const std::int32_t rows = partition.levels[static_cast<std::size_t>(level)].rows;
@@ -345,19 +363,21 @@ void run_partitioned(const Cuda& cuda, const BandPartition& partition, BandedMet
   T* place = s.work;
   for (int level = 1; level < partition.depth; ++level) {
     rows_of[static_cast<std::size_t>(level)] = place;
-    place += 6 * layout_of(level).unknowns();
+    place += (words + 1) * layout_of(level).unknowns();
   }
   const auto level_of = [&](int level) {
-    Level<T> l{};
+    AnyLevel l{};
     l.partition = partition, l.level = level, l.zero_rows = s.zero_rows;
     if (level == 0) {
-      l.word[0] = s.a.dl, l.word[1] = s.a.d, l.word[2] = s.a.du, l.word[3] = s.b;
+      const T* const bands[5] = {s.a.ds, s.a.dl, s.a.d, s.a.du, s.a.dw};
+      for (int w = 0; w <= 2 * half; ++w) l.word[w] = bands[2 - half + w];
+      l.word[2 * half + 1] = s.b;
       l.words = s.a.layout, l.rhs = s.vectors, l.x = s.x;
     } else {
       l.words = l.rhs = layout_of(level);
       T* const rows = rows_of[static_cast<std::size_t>(level)];
-      for (int w = 0; w < 5; ++w) l.word[w] = rows + w * l.rhs.unknowns();
-      l.x = rows + 5 * l.rhs.unknowns();
+      for (int w = 0; w < words; ++w) l.word[w] = rows + w * l.rhs.unknowns();
+      l.x = rows + words * l.rhs.unknowns();
     }
     if (level + 1 < partition.depth)
       l.next = rows_of[static_cast<std::size_t>(level) + 1], l.left = layout_of(level + 1);
@@ -365,13 +385,24 @@ void run_partitioned(const Cuda& cuda, const BandPartition& partition, BandedMet
   };
   const int last = partition.depth - 1;
   if (last > 0) {
-    no_rows_kernel<<<static_cast<unsigned>((batch + threads - 1) / threads), threads, 0, cuda.stream>>>(
+    no_rows_kernel<<<static_cast<unsigned>((batch + threads<1> - 1) / threads<1>), threads<1>, 0, cuda.stream>>>(
         batch, s.zero_rows, cuda.skip);
     check(cudaGetLastError());
   }
   for (int level = 0; level < last; ++level) run_level<LevelKernel::reduce>(cuda, method, level_of(level));
   run_level<LevelKernel::whole>(cuda, method, level_of(last));
   for (int level = last - 1; level >= 0; --level) run_level<LevelKernel::substitute>(cuda, method, level_of(level));
+}
+
+}  // namespace
+
+template <class T>
+void run_partitioned(const Cuda& cuda, const BandPartition& partition, BandedMethod method,
+                     const PartitionedSolve<T>& s) {
+  if (partition.half == 1)
+    run_levels<1>(cuda, partition, method, s);
+  else
+    run_levels<2>(cuda, partition, method, s);
 }
 
 KRILL_INSTANTIATE(PartitionKernels);
