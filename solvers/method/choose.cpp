@@ -106,14 +106,15 @@ class Chooser {
       return say("matching", "none: rows that change their places would end the symmetry that pcg needs");
     if (needs_given_order(open_.preconditioner))
       return say("matching", "none: the preconditioner takes rows in the order of the grid");
-    if (gaps + m_.small_diagonal == 0) return say("matching", "none: no diagonal entry is small beside its row");
+    if (gaps + m_.small_diagonal == 0)
+      return say("matching", "none: no diagonal entry is small beside its row or column");
     if (!m_.structure) return say("matching", "none: matching rows and columns takes too long");
     if (m_.structure->rank < m_.rows)
       return say("matching", fmt::format("none: the structural rank is {} of {}, so some row finds no column",
                                          m_.structure->rank, m_.rows));
     choice_.method.matching = GreatestProduct{};
     say("matching", gaps > 0 ? fmt::format("product: {} of {} diagonal entries are missing or 0", gaps, m_.rows)
-                             : fmt::format("product: {} of {} diagonal entries are small beside their rows",
+                             : fmt::format("product: {} of {} diagonal entries are small beside their rows or columns",
                                            m_.small_diagonal, m_.rows));
   }
 

@@ -18,7 +18,7 @@
 namespace krill {
 namespace {
 
-constexpr double small = 0.01;        // a diagonal entry beside the others of its row
+constexpr double small = 0.01;        // a diagonal entry beside the others of its row and column
 constexpr std::int64_t block = 4096;  // rows, or entries, that one thread takes at a time
 
 template <class K>
@@ -95,7 +95,7 @@ class Analysis {
       : host_(host),
         A_(A),
         diagonal_(static_cast<std::size_t>(A.rows)),
-        touched_(static_cast<std::size_t>(A.cols)),
+        column_maxima_(static_cast<std::size_t>(A.cols), -1),
         strict_(static_cast<std::size_t>(A.rows)) {}
 
   MatrixProperties run();
@@ -118,9 +118,9 @@ class Analysis {
 
   const Host& host_;
   const CsrView<const K, Offset> A_;
-  std::vector<double> diagonal_;  // real parts, 0 where missing
-  std::vector<char> touched_;     // columns with an entry
-  std::vector<char> strict_;      // rows that are strictly dominant
+  std::vector<double> diagonal_;       // real parts, 0 where missing
+  std::vector<double> column_maxima_;  // of magnitudes; -1 without an entry
+  std::vector<char> strict_;           // rows that are strictly dominant
   double greatest_ = 0;
 };
 
@@ -137,6 +137,14 @@ Findings Analysis<K, Offset>::over_rows(const F& look) {
   if (parts.empty()) return {};
   for (std::size_t p = 1; p < parts.size(); ++p) parts[0].add(parts[p]);
   return std::move(parts[0]);
+}
+
+/// Several threads may do so at once.
+void raise_to(double& most, double value) {
+  const std::atomic_ref shared(most);
+  double now = shared.load(std::memory_order_relaxed);
+  while (now < value && !shared.compare_exchange_weak(now, value, std::memory_order_relaxed)) {
+  }
 }
 
 /// The entry at (row, col), or null.
@@ -160,7 +168,7 @@ void Analysis<K, Offset>::look_at_entries(std::int64_t i, Findings& f) {
   for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
     const K a = A_.values[e];
     const std::int32_t j = A_.col_indices[e];
-    std::atomic_ref(touched_[static_cast<std::size_t>(j)]).store(1, std::memory_order_relaxed);
+    raise_to(column_maxima_[static_cast<std::size_t>(j)], is_finite(a) ? magnitude(a) : 0);
     if (i == j) diagonal_[static_cast<std::size_t>(i)] = double(real(a));
     if (!is_finite(a)) {
       ++p.non_finite;
@@ -248,7 +256,8 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
     p.greatest_diagonal = std::max(p.greatest_diagonal, size);
     p.negative_diagonal += size > 0 && real(*entry) < 0;
   }
-  p.small_diagonal += size == 0 || size < small * greatest;
+  const double of_column = column_maxima_[static_cast<std::size_t>(i)];
+  p.small_diagonal += size == 0 || size < small * std::max(greatest, of_column);
   const double slack = length * std::numeric_limits<real_t<K>>::epsilon() * others;
   strict_[static_cast<std::size_t>(i)] = size > others + slack;
   p.strictly_dominant_rows += size > others + slack;
@@ -333,7 +342,7 @@ MatrixProperties Analysis<K, Offset>::run() {
 
   p.rows = A_.rows, p.cols = A_.cols, p.nnz = A_.nnz, p.complex = is_complex<K>;
   p.mean_row = p.rows > 0 ? static_cast<double>(p.nnz) / p.rows : 0;
-  p.empty_cols = std::ranges::count(touched_, 0);
+  p.empty_cols = std::ranges::count(column_maxima_, -1);
   p.frobenius_norm = greatest_ * std::sqrt(f.squares);
   p.pattern_symmetry = f.off_diagonal > 0 ? static_cast<double>(f.mirrored) / static_cast<double>(f.off_diagonal) : 1;
   p.symmetric_pattern = square() && f.mirrored == f.off_diagonal;

@@ -49,7 +49,7 @@ struct MatrixProperties {
   double min_diagonal = 0, greatest_diagonal = 0;  ///< |a_ii| without zeros; 0 where there are none
   std::int64_t dominant_rows = 0;           ///< |a_ii| >= the sum of the others' |a_ij|, give or take its rounding
   std::int64_t strictly_dominant_rows = 0;  ///< |a_ii| > the sum and its rounding
-  std::int64_t small_diagonal = 0;          ///< rows with |a_ii| below a hundredth of the greatest modulus, or none
+  std::int64_t small_diagonal = 0;          ///< a_ii missing, or below a hundredth of the row's or column's greatest
   bool indefinite_pair = false;             ///< some |a_ij|^2 >= |a_ii| |a_jj|, i != j: not definite if Hermitian
   Definiteness definiteness = Definiteness::not_hermitian;
   std::string definiteness_reason;  ///< "not positive definite: a(7, 7) = -1 is not positive"

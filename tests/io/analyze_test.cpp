@@ -161,6 +161,14 @@ TEST(AnalyzeDiagonal, is_positive_only_where_it_is_real) {
   EXPECT_EQ(look(matrix<double>({{1, 0}, {0, -2}})).first_not_positive_diagonal, 1);
 }
 
+TEST(AnalyzeDiagonal, is_small_beside_its_row_or_its_column) {
+  EXPECT_EQ(look(matrix<double>({{1, 1000}, {0, 1000}})).small_diagonal, 1);
+  EXPECT_EQ(look(matrix<double>({{1, 0}, {1000, 1000}})).small_diagonal, 1);
+  EXPECT_EQ(look(matrix<double>({{1, 1000}, {1000, 1}})).small_diagonal, 2);
+  EXPECT_EQ(look(matrix<double>({{1, -100}, {100, 1}})).small_diagonal, 0);
+  EXPECT_EQ(look(matrix<Z>({{Z(0, 1), 0}, {Z(-80, 80), 200}})).small_diagonal, 1);
+}
+
 TEST(AnalyzeDiagonal, is_measured_without_its_zeros) {
   const auto p = look(matrix<double>({{-3, 1, 0}, {1, 0, 1}, {0, 1, 0.5}}));
   EXPECT_EQ(p.negative_diagonal, 1);
