@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/verify/references/coloring.hpp"
+#include "apps/verify/references/matching.hpp"
 #include "apps/verify/trial.hpp"
 #include "sparse/convert/sort.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -147,6 +148,25 @@ Comparison compare_matched(Context& ctx, const Subject<T>& s, const Matching<T>&
   return c;
 }
 
+constexpr std::string_view certificate_bound =
+    "gamma_k of the greatest logarithm, k = 6 (n + 4): each of n searches adds to those of rows and columns once";
+
+/// That every row has a column of its own, and that the factors prove the product of these entries to be the greatest.
+/// Where the search for it was cut short, the factors have to bound all entries all the same.
+template <class T>
+Comparison compare_certificate(const Rows<T>& A, const ProductMatching& found) {
+  Certificate c = certificate(A, found.row_of_column, found.log_row_factors, found.log_col_factors);
+  std::vector<std::int32_t> rows = found.row_of_column;
+  std::ranges::sort(rows);
+  if (std::ranges::adjacent_find(rows) != rows.end() || std::ssize(c.of_pairs) != A.rows)
+    return failed("the pairs are not one entry of each row and column");
+  if (!found.has_greatest_product) c.of_rest.insert(c.of_rest.end(), c.of_pairs.begin(), c.of_pairs.end());
+  std::vector<long double> excess = found.has_greatest_product ? c.of_pairs : std::vector<long double>();
+  for (const long double log : c.of_rest) excess.push_back(std::max(0.0L, log));
+  const long double bound = gamma<double>(6 * (std::int64_t{A.rows} + 4)) * c.greatest;
+  return compare_exactly_computed<double>(excess, BoundedVector<double>(excess.size(), Bounded<double>(0.0L, bound)));
+}
+
 /// Whether it is one, and what it makes of A and of vectors.
 template <class T>
 Comparison compare_reordered(Context& ctx, const Subject<T>& s, const Ordering& ordering) {
@@ -231,8 +251,12 @@ void check_scalings(Ledger& ledger, Context& ctx, const Subject<T>& s, const Sel
 template <class T>
 void check_orderings(Ledger& ledger, Context& ctx, const Subject<T>& s, const Selection& selection) {
   if (!s.is_square()) return;
-  if (selection.matches && maximum_product_matching(s.A).rank == s.A.rows())
-    ledger.check("matching product", scaled_bound, [&] { return compare_matched(ctx, s, Matching<T>(s.A)); });
+  if (selection.matches)
+    if (const ProductMatching found = maximum_product_matching(s.A); found.rank == s.A.rows()) {
+      ledger.check("matching product, certificate", certificate_bound,
+                   [&] { return compare_certificate(s.rows, found); });
+      ledger.check("matching product, system", scaled_bound, [&] { return compare_matched(ctx, s, Matching<T>(s.A)); });
+    }
   for (const OrderingMethod method : selection.orderings) {
     const std::string name = "ordering " + std::string(ordering_method_names[static_cast<std::size_t>(method)]);
     ledger.check(name, exact_bound, [&] {

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "apps/verify/references/matching.hpp"
 #include "sparse/io/read.hpp"
 #include "sparse/io/structural_rank.hpp"
 #include "tests/support/assertions.hpp"
@@ -76,6 +77,20 @@ double expect_certified(const Reference& A, const ProductMatching& found, bool i
   EXPECT_EQ(pairs, found.rank);
   EXPECT_EQ(std::ranges::count_if(found.row_of_column, [](std::int32_t i) { return i != unmatched; }), found.rank);
   return logs;
+}
+
+TEST(ProductMatching, certificate_tells_a_worse_matching) {
+  const Csr<double> A(2, Array(std::vector<std::int32_t>{0, 2, 4}), Array(std::vector<std::int32_t>{0, 1, 0, 1}),
+                      Array(std::vector<double>{4, 1, 1, 3}));
+  ProductMatching found = maximum_product_matching(A);
+  const auto proof = [&] {
+    return apps::verify::certificate(apps::verify::rows_of(A), found.row_of_column, found.log_row_factors,
+                                     found.log_col_factors);
+  };
+  EXPECT_NEAR(static_cast<double>(std::ranges::min(proof().of_pairs)), 0, 1e-15);
+  EXPECT_LE(std::ranges::max(proof().of_rest), 0);
+  std::swap(found.row_of_column[0], found.row_of_column[1]);  // 1 in the place of 12
+  EXPECT_NEAR(static_cast<double>(proof().of_pairs[0] + proof().of_pairs[1]), -std::log(12.0), 1e-15);
 }
 
 template <class T>
