@@ -51,7 +51,7 @@ void Gmres<T>::begin_cycle(Context& ctx) {
   ctx.dispatch([&](const auto& where) {
     run_pass(where, r_.size(),
              GmresBegin<kernel_t<T>>{rr_.read(where), r_.read(where), basis_[0].write(where), hessenberg(where),
-                                     cycle_.update(where)});
+                                     cycle_.update(where), progress_.read(where)});
   });
 }
 
@@ -101,8 +101,16 @@ void Gmres<T>::close_cycle(Context& ctx) {
     run_pass(where, z.size(), AddTo<kernel_t<T>>{z.read(where), x_.update(where)});
   });
   this->residual(ctx);
+  this->measure(ctx);
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, 0, GmresEnd{rr_.read(where), cycle_.read(where), restart_, progress_.update(where)});
+    run_pass(where, 0, GmresGain{rr_.read(where), cycle_.update(where)});
+    const Context::SkipScope where_nothing_was_gained(ctx, &cycle_.read(where)->reason);
+    this->perturb(ctx, x_, u_, 0, basis_[0], ss_);
+  });
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, 0,
+             GmresEnd<kernel_t<T>>{rr_.read(where), ss_.read(where), cycle_.update(where), restart_,
+                                   unit_roundoff<T> * unit_roundoff<T>, progress_.update(where)});
   });
 }
 

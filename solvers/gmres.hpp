@@ -34,7 +34,8 @@ class Gmres final : public Krylov<T> {
   template <class Where>
   detail::BasisGroup<kernel_t<T>> group(const Where&, int first, int end) const;
 
-  using Krylov<T>::A_, Krylov<T>::M_, Krylov<T>::x_, Krylov<T>::r_, Krylov<T>::rr_, Krylov<T>::progress_;
+  using Krylov<T>::A_, Krylov<T>::M_, Krylov<T>::x_, Krylov<T>::r_, Krylov<T>::rr_, Krylov<T>::ss_,
+      Krylov<T>::progress_;
   int restart_;
   std::vector<Array<T>> basis_;  // restart + 1
   Array<T> z_, u_;

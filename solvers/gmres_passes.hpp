@@ -15,6 +15,8 @@ struct Cycle {
   Reason outcome = Reason::running;   ///< what the solve ends with, once x is up to date
   int columns = 0;                    ///< steps taken
   double start2 = 0;                  ///< ||r||^2 when the cycle began
+  double best2 = 0;                   ///< and what the record then had of the least one
+  int best_iteration = 0;
 };
 
 /// The small dense problem of a cycle of at most m steps; column j of h begins at h + j (m + 1).
@@ -57,13 +59,14 @@ struct GmresBegin {
   T* v;
   HessenbergView<T> hessenberg;
   Cycle* cycle;
+  const Progress* progress;
   real_t<T> factor = 0;
 
   constexpr bool begin() { return factor = static_cast<real_t<T>>(1 / detail::square_root(*rr)), true; }
   constexpr double entry(std::int64_t i) const { return v[i] = scaled(r[i], factor), 0.0; }
   constexpr void finish(double) const {
     hessenberg.g[0] = wide_t<T>(detail::square_root(*rr));
-    *cycle = {Reason::running, Reason::running, 0, *rr};
+    *cycle = {Reason::running, Reason::running, 0, *rr, progress->best2, progress->best_iteration};
   }
 };
 
@@ -228,31 +231,54 @@ struct AddTo {
   constexpr NoSum entry(std::int64_t i) const { return x[i] += z[i], NoSum{}; }
 };
 
-/// Ends a cycle: rr is the true residual and decides. After a cycle without gain the solve ends, for the next cycle
-/// would be the same: it has broken down where the steps themselves ran out of directions, and stagnated where they
-/// found a better solution than rounding lets stand. A pass over nothing.
-struct GmresEnd {
+/// Whether a cycle gained nothing: then its reason is running again, so that what follows asks for the effect of
+/// rounding. A pass over nothing.
+struct GmresGain {
   using Sum = double;
-  /// A rule of the method (docs/architecture.md, Decisions), not varied: the squared norm falls by a millionth at
-  /// least.
+  /// A rule of the method, not varied: the squared norm falls by a millionth at least.
   static constexpr double min_fall = 1 - 1e-6;
   const double* rr;
-  const Cycle* cycle;
+  Cycle* cycle;
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t) const { return 0; }
+  constexpr void finish(double) const {
+    cycle->reason = *rr < min_fall * cycle->start2 ? Reason::converged : Reason::running;
+  }
+};
+
+/// Ends a cycle: rr is the true residual and decides. A cycle without gain ends the solve where the steps ran out of
+/// directions, or found an x so large that rounding leaves nothing of it, as singular matrices have them, and where the
+/// residual is at the limit of accuracy. Else the next cycle may do better, from another x, until the window of
+/// stagnation is over, which knows nothing of what a recurrence that left the truth behind had found. ss is that of
+/// Krylov::perturb(). A pass over nothing.
+template <class T>
+struct GmresEnd {
+  using Sum = double;
+  const double* rr;
+  const wide_t<T>* ss;
+  Cycle* cycle;
   int m;
+  double unit2;  // the unit roundoff, squared
   Progress* progress;
 
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t) const { return 0; }
   constexpr void finish(double) const {
     const bool drifted = Truth::drifted_from(progress->residual2, *rr);
+    if (drifted) progress->best2 = cycle->best2, progress->best_iteration = cycle->best_iteration;
     const Reason by_truth = progress->correct(*rr);
     const bool goes_on = cycle->outcome == Reason::running || cycle->outcome == Reason::converged;
-    if (!goes_on && by_truth != Reason::converged)
-      progress->reason = cycle->outcome;
-    else if (by_truth == Reason::running && !(*rr < min_fall * cycle->start2))
-      progress->reason = cycle->columns < m && !drifted ? Reason::breakdown_basis : Reason::stagnated;
-    else
-      progress->reason = by_truth;
+    const bool gained = cycle->reason != Reason::running;
+    cycle->reason = Reason::converged;
+    progress->reason = by_truth;
+    if (!goes_on && by_truth != Reason::converged) progress->reason = cycle->outcome;
+    if (!goes_on || gained || (by_truth != Reason::running && by_truth != Reason::diverged)) return;
+    const double rounding2 = unit2 * real(*ss);
+    if ((cycle->columns < m && !drifted) || !(rounding2 + unit2 * *rr < progress->initial2))
+      progress->reason = Reason::breakdown_basis;
+    else if (Truth::is_of_rounding(*rr, rounding2))
+      progress->reason = Reason::limit_of_accuracy;
   }
 };
 
@@ -260,7 +286,7 @@ struct GmresEnd {
 template <class Value, class Where, class T = kernel_t<Value>>
 struct GmresPasses {
   static constexpr auto list = passes<Where, GmresBegin<T>, Orthogonalize<T>, CloseColumn<T>, Normalize<T>,
-                                      SolveTriangle<T>, Combine<T>, AddTo<T>, GmresEnd>;
+                                      SolveTriangle<T>, Combine<T>, AddTo<T>, GmresGain, GmresEnd<T>>;
 };
 
 }  // namespace krill::detail

@@ -28,6 +28,7 @@ Krylov<T>::Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iter
       x_(A.rows(), "solver x"),
       r_(A.rows(), "solver r"),
       rr_(1, "solver r'r"),
+      ss_(1, "solver s'A'A s"),
       progress_(1, "solver progress"),
       max_iterations_(max_iterations),
       stop_(stop),
@@ -42,12 +43,12 @@ Krylov<T>::Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iter
 template <class T>
 std::size_t Krylov<T>::bytes() const {
   return static_cast<std::size_t>(size() * (3 + own_vectors())) * sizeof(T) +
-         static_cast<std::size_t>(history_.size()) * sizeof(double);
+         static_cast<std::size_t>(history_.size()) * sizeof(HistoryEntry);
 }
 
 template <class T>
 HeldMemory Krylov<T>::memory(MemoryLedger& ledger, std::int64_t size, int max_iterations, std::int64_t own_vectors) {
-  HeldMemory kept = ledger.hold<double>(max_iterations + std::int64_t{1});                         // history
+  HeldMemory kept = ledger.hold<HistoryEntry>(max_iterations + std::int64_t{1});                   // history
   for (std::int64_t vector = 0; vector < 3 + own_vectors; ++vector) kept += ledger.hold<T>(size);  // b, x, r
   ledger.scratch({1});                                                                             // of dots
   return kept;
@@ -68,6 +69,7 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
     return watch && !watch(sight) ? Reason::interrupted : Reason::running;
   };
 
+  matrix_norm_ = stop_.baseline == Baseline::backward_error ? A_.frobenius_norm(ctx) : 0;
   watcher_ = watch || stop_.time_limit > 0 ? looks_on : Watcher();
   max_abs(ctx, b, largest_);
   solve_scaled(ctx, b, x);
@@ -77,6 +79,8 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
     solve_scaled(ctx, b, x);
   }
 
+  ask_for_rounding(ctx);
+  hand_over(ctx, x);
   SolveReport result = report();
   ctx.synchronize();
   result.seconds = seconds_since(begun);
@@ -84,9 +88,9 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
 }
 
 template <class T>
-void Krylov<T>::solve_scaled(Context& ctx, const Array<T>& b, Array<T>& x) {
+void Krylov<T>::solve_scaled(Context& ctx, const Array<T>& b, const Array<T>& x) {
   import(ctx, b, x);
-  do attempt(ctx, x);
+  do attempt(ctx);
   while (truth_.host()[0].goes_on);
 }
 
@@ -107,22 +111,30 @@ void Krylov<T>::import(Context& ctx, const Array<T>& b, const Array<T>& x) {
   ctx.dispatch([&](const auto& where) {
     run_pass(where, 0,
              StartRecord{largest_.read(where), rhs2_.read(where), rr_.read(where), progress_.write(where),
-                         history_.write(where), truth_.write(where), stop_, max_iterations_});
+                         history_.write(where), truth_.write(where), stop_, matrix_norm_, max_iterations_});
   });
+  measure(ctx);
 }
 
 template <class T>
-void Krylov<T>::attempt(Context& ctx, Array<T>& x) {
+void Krylov<T>::attempt(Context& ctx) {
   start(ctx);
   iterate(
-      ctx, graph_, progress_, [&] { iterate_once(ctx); }, watcher_);
+      ctx, graph_, progress_, [&] { iterate_once(ctx), measure(ctx); }, watcher_);
   settle(ctx);
   ctx.dispatch([&](const auto& where) {
     run_pass(where, size(), RoundAsExported<kernel_t<T>>{largest_.read(where), x_.update(where), truth_.update(where)});
   });
   residual(ctx);
+  measure(ctx);
   ctx.dispatch([&](const auto& where) {
     run_pass(where, 0, DecideByTruth{rr_.read(where), progress_.update(where), truth_.update(where)});
+  });
+}
+
+template <class T>
+void Krylov<T>::hand_over(Context& ctx, Array<T>& x) {
+  ctx.dispatch([&](const auto& where) {
     run_pass(where, size(),
              ExportSolution<kernel_t<T>>{largest_.read(where), truth_.read(where), x_.read(where), x.update(where)});
   });
@@ -147,9 +159,39 @@ void Krylov<T>::residual(Context& ctx, const Array<T>& b, const Array<T>& x) {
 }
 
 template <class T>
+void Krylov<T>::measure(Context& ctx) {
+  if (stop_.baseline != Baseline::backward_error) return;
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, size(), MeasureSolution<kernel_t<T>>{x_.read(where), progress_.update(where)});
+  });
+}
+
+template <class T>
+void Krylov<T>::perturb(Context& ctx, const Array<T>& x, Array<T>& s, int pattern, Array<T>& product,
+                        Array<wide_t<T>>& ss) {
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, size(), Perturb<kernel_t<T>>{x.read(where), s.write(where), pattern});
+  });
+  A_.apply(ctx, s, product, {&product, &ss});
+}
+
+template <class T>
+void Krylov<T>::ask_for_rounding(Context& ctx) {
+  const Progress& end = progress_.host()[0];
+  if (const Truth& truth = truth_.host()[0]; truth.met || truth.keeps_guess) return;
+  double sum = 0;
+  for (int pattern = 0; pattern < rounding_patterns; ++pattern) {
+    perturb(ctx, x_, b_, pattern, r_, ss_);
+    sum += std::real(ss_.host()[0]);
+  }
+  truth_.edit()[0].note_rounding(sum / rounding_patterns * unit_roundoff<T> * unit_roundoff<T>, end);
+}
+
+template <class T>
 SolveReport Krylov<T>::report() const {
-  const Progress end = progress_.host()[0];
+  Progress end = progress_.host()[0];
   const Truth truth = truth_.host()[0];
+  if (truth.keeps_guess && stop_.baseline == Baseline::backward_error) detail::measure(end, end.initial_solution2);
   SolveReport result;
   result.iterations = end.iteration;
   result.reason = truth.verdict(end);
@@ -161,9 +203,12 @@ SolveReport Krylov<T>::report() const {
   result.kept_initial_guess = truth.keeps_guess;
   result.true_relative = truth.keeps_guess ? result.initial_relative : ratio_of_roots(truth.residual2, end.baseline2);
   result.target_relative = ratio_of_roots(end.target2, end.baseline2);
+  if (!truth.keeps_guess) result.rounding_relative = ratio_of_roots(truth.rounding2, end.baseline2);
   result.restarts_from_truth = truth.restarts;
-  for (const double norm2 : history_.host().first(static_cast<std::size_t>(end.iteration) + 1))
+  for (const auto& [norm2, seconds] : history_.host().first(static_cast<std::size_t>(end.iteration) + 1)) {
     result.history.push_back(ratio_of_roots(norm2, end.baseline2));
+    result.history_seconds.push_back(seconds);
+  }
   return result;
 }
 

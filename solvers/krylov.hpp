@@ -32,6 +32,10 @@ class Krylov : public Solver<T> {
   virtual std::int64_t own_vectors() const = 0;  // of size() entries, beside r_, b_ and x_
 
   void residual(Context&);  // r = b - A x, rr = r'r
+  void measure(Context&);   // the baseline of the backward error follows x; nothing with another baseline
+  // ss = ||A s||^2 with s = D x of random_factor(): times the unit roundoff squared, about what rounding x changes of
+  // b - A x, squared.
+  void perturb(Context&, const Array<T>& x, Array<T>& s, int pattern, Array<T>& product, Array<wide_t<T>>& ss);
   // Between the steps of a long iteration: asks the watcher, as the loop does after each one. On CUDA the loop looks on
   // from aside all the time.
   void look(const Host&);
@@ -44,21 +48,26 @@ class Krylov : public Solver<T> {
   const Preconditioner<T>& M_;
   Array<T> x_, r_;
   Array<double> rr_;
+  Array<wide_t<T>> ss_;
   Array<Progress> progress_;
 
  private:
   void residual(Context&, const Array<T>& b, const Array<T>& x);
-  void solve_scaled(Context&, const Array<T>& b, Array<T>& x);  // so that largest_ comes near 1
+  void solve_scaled(Context&, const Array<T>& b, const Array<T>& x);  // so that largest_ comes near 1
   bool initial_residual_overflowed() const;  // of a guess far worse than x = 0, where the entries of b are near 1
   void import(Context&, const Array<T>& b, const Array<T>& x);  // scales b and x into own arrays, starts the record
-  void attempt(Context&, Array<T>& x);  // a loop, the residual after it, and x if the solve is over
+  void attempt(Context&);                                       // a loop, and the residual after it
+  void ask_for_rounding(Context&);                              // where the target was missed; b_ and r_ are lost
+  void hand_over(Context&, Array<T>& x);                        // unless the guess was better
   SolveReport report() const;
 
   int max_iterations_;
   StopOptions stop_;
   Array<T> b_;
   Array<double> largest_;  // max |b_i|; where it overflowed in this scale, of the initial residual's entries
-  Array<double> rhs2_, history_;
+  Array<double> rhs2_;
+  Array<HistoryEntry> history_;
+  double matrix_norm_ = 0;
   Array<Truth> truth_;
   LoopGraph graph_;
   Watcher watcher_;  // of the solve that runs

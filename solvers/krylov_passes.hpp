@@ -6,6 +6,7 @@
 #include "solvers/progress.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/core/types.hpp"
+#include "sparse/vector/vector_passes.hpp"
 
 namespace krill::detail {
 
@@ -104,23 +105,26 @@ struct StartRecord {
   using Sum = double;
   const double *most, *rhs2, *rr;
   Progress* progress;
-  double* history;
+  HistoryEntry* history;
   Truth* truth;
   StopOptions stop;
+  double matrix_norm;  // where the baseline is the backward error's
   int iteration_limit;
 
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t) const { return 0; }
   constexpr void finish(double) const {
     Progress fresh;
+    fresh.started_ns = clock_ns();
     fresh.history = history;
     fresh.iteration_limit = iteration_limit;
     fresh.rhs2 = *rhs2;
     fresh.initial2 = *rr;
-    fresh.baseline2 = stop.baseline == Baseline::rhs ? *rhs2 : *rr;
+    fresh.relative = stop.relative;
     const double absolute = stop.absolute * scale_of(*most);
-    const double relative2 = stop.relative * stop.relative * fresh.baseline2, absolute2 = absolute * absolute;
-    fresh.target2 = relative2 > absolute2 ? relative2 : absolute2;
+    fresh.absolute2 = absolute * absolute;
+    fresh.matrix_norm = matrix_norm;
+    fresh.set_baseline2(stop.baseline == Baseline::initial_residual ? *rr : *rhs2);
     const double start2 = *rr > fresh.baseline2 ? *rr : fresh.baseline2;
     fresh.divergence2 = stop.divergence * stop.divergence * start2;
     fresh.stagnation = stop.stagnation;
@@ -128,9 +132,46 @@ struct StartRecord {
     fresh.reason = fresh.correct(*rr);
     // Beside an initial residual that is more than 1e100 times larger, squared norms near the target would underflow.
     const bool rhs_vanished = *most != 0 && *rhs2 < 1e-200;
-    if (stop.baseline == Baseline::rhs && rhs_vanished && absolute2 == 0) fresh.reason = Reason::not_representable;
+    if (stop.baseline == Baseline::rhs && rhs_vanished && absolute == 0) fresh.reason = Reason::not_representable;
     *progress = fresh;
     *truth = {};
+  }
+};
+
+/// Where the baseline is that of the backward error: that of an x of this squared norm. One that overflows changes
+/// nothing.
+constexpr void measure(Progress& progress, double solution2) {
+  const double scale = backward_error_scale(progress.matrix_norm, square_root(solution2), square_root(progress.rhs2));
+  if (scale * scale - scale * scale == 0) progress.set_baseline2(scale * scale);
+}
+
+/// The baseline of the backward error follows x, and the residual at hand is judged anew. Moves n values.
+template <class T>
+struct MeasureSolution {
+  using Sum = double;
+  const T* x;
+  Progress* progress;
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t i) const { return squared(x[i]); }
+  constexpr void finish(double xx) const {
+    if (progress->initial_solution2 < 0) progress->initial_solution2 = xx;
+    measure(*progress, xx);
+    if (progress->reason == Reason::running) progress->reason = progress->verdict();
+  }
+};
+
+/// s = D x with random_factor() on the diagonal of D: A s does not cancel where A x does. Moves 2 n values.
+template <class T>
+struct Perturb {
+  using Sum = NoSum;
+  const T* x;
+  T* s;
+  int pattern;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    return s[i] = scaled(x[i], static_cast<real_t<T>>(random_factor(i, pattern))), NoSum{};
   }
 };
 
@@ -181,8 +222,9 @@ struct ScaleDot {
 /// What is compiled for each backend.
 template <class Value, class Where, class T = kernel_t<Value>>
 struct KrylovPasses {
-  static constexpr auto list = passes<Where, StartRecord, DecideByTruth, ImportSystem<T>, ExportSolution<T>,
-                                      RoundAsExported<T>, SubtractFrom<T>, ScaleDot<T>, RealDot<T>>;
+  static constexpr auto list =
+      passes<Where, StartRecord, DecideByTruth, ImportSystem<T>, ExportSolution<T>, RoundAsExported<T>, SubtractFrom<T>,
+             MeasureSolution<T>, Perturb<T>, ScaleDot<T>, RealDot<T>>;
 };
 
 }  // namespace krill::detail

@@ -27,6 +27,11 @@ class Operator {
     if (dots.first) dot(ctx, *dots.with_first, y, *dots.first);
     if (dots.second) dot(ctx, *dots.with_second, y, *dots.second);
   }
+  /// ||A||_F, for the baseline backward_error. An operator that does not know it raises InvalidArgument.
+  virtual double frobenius_norm(Context&) const {
+    throw InvalidArgument(
+        "operator: stop.baseline backward_error needs ||A||_F; override frobenius_norm, or take another baseline");
+  }
   /// y = A x.
   void apply(Context& ctx, const Array<T>& x, Array<T>& y, const Dots<T>& dots = {}) const {
     apply(ctx, Op::none, x, y, dots);
@@ -52,6 +57,8 @@ class MatrixOperator final : public Operator<T> {
   using Operator<T>::apply;
   void apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y) const override { apply(ctx, op, x, y, {}); }
   void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>&) const override;
+  /// Of the stored entries, on the backend, without a scaling: entries beyond 1e154 overflow. Waits.
+  double frobenius_norm(Context&) const override;
   /// The plan of that context.
   const SpmvPlan<T>& prepare(Context&, Op = Op::none) const;
   /// The matrix has new values: without this call, formats whose plan keeps a copy go on with the old ones. Solvers

@@ -18,8 +18,11 @@
 namespace krill {
 
 /// What a relative tolerance is relative to.
-enum class Baseline { rhs, initial_residual };
-inline constexpr std::array<std::string_view, 2> baseline_names{"rhs", "initial_residual"};
+enum class Baseline { rhs, initial_residual, backward_error };
+inline constexpr std::array<std::string_view, 3> baseline_names{"rhs", "initial_residual", "backward_error"};
+/// The norms that these are.
+inline constexpr std::array<std::string_view, 3> baseline_norms{"||b||", "||b - A x0||", "(||A||_F ||x|| + ||b||)"};
+inline std::string_view norm_of(Baseline baseline) { return baseline_norms[static_cast<std::size_t>(baseline)]; }
 
 /// When a solve ends. All norms are 2-norms of the unpreconditioned residual b - A x.
 struct StopOptions {
@@ -33,7 +36,10 @@ struct StopOptions {
 template <class Fields>
 void describe(Fields& fields, StopOptions& o) {
   fields.value("relative", o.relative, at_least_zero, "converged when ||b - A x|| <= relative * baseline");
-  fields.choice("baseline", o.baseline, baseline_names, "rhs: ||b||; initial_residual: ||b - A x0||");
+  fields.choice(
+      "baseline", o.baseline, baseline_names,
+      "rhs: ||b||; initial_residual: ||b - A x0||; backward_error: ||A||_F ||x|| + ||b||, so that relative is "
+      "the normwise backward error (Rigal and Gaches 1967); takes n values more an iteration");
   fields.value("absolute", o.absolute, at_least_zero, "converged as well when ||b - A x|| <= absolute");
   fields.value("time_limit", o.time_limit, at_least_zero, "seconds until the solve is ended as time_limit; 0: none");
   fields.value("divergence", o.divergence, Range{1.0, Range{}.max, true},

@@ -5,6 +5,7 @@
 #include "solvers/gmres.hpp"
 #include "solvers/pcg.hpp"
 #include "solvers/richardson.hpp"
+#include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -86,6 +87,13 @@ void MatrixOperator<T>::update(Context& ctx) {
 template <class T>
 void MatrixOperator<T>::apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
   prepare(ctx, op).apply(ctx, 1.0, x, 0.0, y, dots);
+}
+
+template <class T>
+double MatrixOperator<T>::frobenius_norm(Context& ctx) const {
+  Array<double> norm(1, "||A||_F");
+  with_csr(ctx, A_, [&](const auto& csr) { norm2(ctx, csr.values(), norm); });
+  return norm.host()[0];
 }
 
 template <class T>

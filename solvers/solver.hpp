@@ -15,17 +15,20 @@ namespace krill {
 struct SolveReport {
   Reason reason = Reason::running;
   int iterations = 0;
-  double baseline = 0;              ///< the norm that relative figures are relative to: ||b|| or ||b - A x0||
+  double baseline = 0;              ///< the norm that relative figures are relative to, of stop.baseline
   double rhs_norm = 0;              ///< ||b||
   double initial_relative = 0;      ///< ||b - A x0|| / baseline
   double recurrence_relative = 0;   ///< ||r|| / baseline as the iteration carried it
   double true_relative = 0;         ///< ||b - A x|| / baseline, computed anew from the x that is handed back
   double target_relative = 0;       ///< what had to be reached, absolute tolerance included
+  double rounding_relative = 0;     ///< what rounding x to its type changes of the residual, about, over the baseline;
+                                    ///< asked for where the target was missed, else 0
   bool kept_initial_guess = false;  ///< the solve failed and the initial guess was the better x, so x is that
   int restarts_from_truth = 0;  ///< how often the solve went on from the true residual after the recurrence had drifted
   std::optional<std::int64_t> pivot_row;  ///< of the system that was solved, where a pivot is 0; rows count from 0
   double seconds = 0;                     ///< from the call to the answer
   std::vector<double> history;            ///< ||r|| / baseline after 0, 1, ... iterations
+  std::vector<double> history_seconds;    ///< from the first residual to each of them, by the backend's clock
 };
 
 /// A solver is a plan: it owns its vectors and, on CUDA, its instantiated graph, so that ten right-hand sides cost ten

@@ -88,16 +88,6 @@ Advice stuck(const SolveRecord& record) {
                    : "Loosen solver.stop.relative, or scale the system so that its rows are of one size.";
     return a;
   }
-  if (const double rounding = single ? 0x1p-24 : 0x1p-53; record.backward_error <= 8 * rounding) {
-    a.why = fmt::format(
-        "the target {:.2e} is below what {} reaches: the residual is {:.2e}, its backward error {:.1e} is that of "
-        "rounding",
-        r.target_relative, precision_names[static_cast<std::size_t>(record.precision)], r.true_relative,
-        record.backward_error);
-    a.remedy = single ? "Use precision float64 or complex128, or loosen solver.stop.relative."
-                      : "Loosen solver.stop.relative: rounding x alone leaves as much.";
-    return a;
-  }
   a.why = fmt::format("for a long time the residual has not fallen by as much as 1 %; it is {:.2e}, the target {:.2e}",
                       r.true_relative, r.target_relative);
   if (const auto* gmres = std::get_if<GmresOptions>(&record.settings.solver))
@@ -105,6 +95,21 @@ Advice stuck(const SolveRecord& record) {
   else
     a.remedy = fmt::format("{}, or {}.", stronger_preconditioner(record), other_solver(record));
   return a;
+}
+
+/// The target is less than what rounding leaves of the residual.
+Advice at_limit(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  const StopOptions& stop = krill::stop(record.settings.solver);
+  const bool would_do = stop.baseline != Baseline::backward_error && record.backward_error <= stop.relative;
+  return {
+      fmt::format("the target {:.2e} is below what {} reaches: the residual is {:.2e}, rounding x alone changes it by "
+                  "about {:.1e}; the backward error is {:.1e}",
+                  r.target_relative, precision_names[static_cast<std::size_t>(record.precision)], r.true_relative,
+                  r.rounding_relative, record.backward_error),
+      fmt::format("{} solver.stop.relative{}.",
+                  is_single(record) ? "Use precision float64 or complex128, or loosen" : "Loosen",
+                  would_do ? ", or set solver.stop.baseline: backward_error" : "")};
 }
 
 /// What to do about numbers that leave the range of the precision on the way.
@@ -123,6 +128,8 @@ Advice by_reason(const SolveRecord& record) {
       return too_slow(record);
     case Reason::stagnated:
       return stuck(record);
+    case Reason::limit_of_accuracy:
+      return at_limit(record);
     case Reason::diverged:
       return {fmt::format("the residual grew past {:.0e} times the baseline", stop(record.settings.solver).divergence),
               "Use " + other + "."};

@@ -43,9 +43,9 @@ std::string_view scaling_name(const SolveRecord& record) { return type_name(reco
 std::string_view matching_name(const SolveRecord& record) { return type_name(record.settings.matching); }
 
 std::string residuals_csv(const SolveReport& report) {
-  std::string text = "iteration,relative_residual\n";
+  std::string text = "iteration,relative_residual,seconds\n";
   for (std::size_t i = 0; i < report.history.size(); ++i)
-    fmt::format_to(std::back_inserter(text), "{},{}\n", i, report.history[i]);
+    fmt::format_to(std::back_inserter(text), "{},{},{:.9f}\n", i, report.history[i], report.history_seconds.at(i));
   return text;
 }
 
@@ -94,11 +94,11 @@ void OutputFolder::write_history(SolveRecord& record) const {
   const SolveReport& r = record.result;
   if (record.settings.output.history) write(record, "residuals.csv", residuals_csv(r));
   if (!record.settings.output.plot) return;
-  const bool of_rhs = stop(record.settings.solver).baseline == Baseline::rhs;
-  const Drawing drawing = draw(convergence_script(
-      {fmt::format("{}: {} with preconditioner {}, {}", record.settings.name, solver_name(record),
-                   preconditioner_name(record), name(r.reason)),
-       of_rhs ? "||b - A x|| / ||b||" : "||b - A x|| / ||b - A x0||", r.history, r.target_relative, r.true_relative}));
+  const Drawing drawing =
+      draw(convergence_script({fmt::format("{}: {} with preconditioner {}, {}", record.settings.name,
+                                           solver_name(record), preconditioner_name(record), name(r.reason)),
+                               fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)),
+                               r.history, r.target_relative, r.true_relative}));
   if (drawing.failure.empty())
     write(record, "convergence.svg", drawing.svg);
   else

@@ -24,7 +24,7 @@ struct Advice {
 };
 Advice advice(const SolveRecord&);
 
-/// "iteration,relative_residual", a line an iteration, with all digits.
+/// "iteration,relative_residual,seconds", a line an iteration, residuals with all digits.
 std::string residuals_csv(const SolveReport&);
 
 /// The folder of a solve's output files.

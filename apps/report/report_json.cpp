@@ -25,6 +25,7 @@ Json residual_json(const SolveRecord& record) {
           {"recurrence_relative", r.recurrence_relative},
           {"initial_relative", r.initial_relative},
           {"target_relative", r.target_relative},
+          {"rounding_relative", r.rounding_relative > 0 ? Json(r.rounding_relative) : Json()},
           {"norm", "2-norm of b - A x, not preconditioned"},
           {"baseline", choice(baseline_names, stop.baseline)},
           {"baseline_norm", r.baseline},

@@ -32,9 +32,8 @@ std::string headline(const SolveRecord& record) {
 
 std::string residual_text(const SolveRecord& record) {
   const SolveReport& r = record.result;
-  const bool of_rhs = stop(record.settings.solver).baseline == Baseline::rhs;
   return fmt::format("true {:.3e}, recurrence {:.3e}, target {:.3e}  (||b - A x|| / {})", r.true_relative,
-                     r.recurrence_relative, r.target_relative, of_rhs ? "||b||" : "||b - A x0||");
+                     r.recurrence_relative, r.target_relative, norm_of(stop(record.settings.solver).baseline));
 }
 
 std::string verdict_text(const Verification& v) {

@@ -34,11 +34,40 @@ template <class T, class W>
 class Judge {
  public:
   Judge(Context& ctx, const AnyMatrix<W>& A, const Array<W>& b, const Array<T>& x, const StopOptions& stop)
-      : ctx_(ctx), A_(A), b_(b), r_(b.size(), "b - A x"), wide_(std::is_same_v<T, W> ? 0 : x.size(), "x as W") {
+      : ctx_(ctx),
+        stop_(stop),
+        A_(A),
+        b_(b),
+        r_(b.size(), "b - A x"),
+        wide_(std::is_same_v<T, W> ? 0 : x.size(), "x as W") {
     rhs_norm = norm(b.host());
     initial_norm = residual_norm(x);
-    baseline = stop.baseline == Baseline::rhs ? rhs_norm : initial_norm;
-    target = std::max(stop.relative * baseline, stop.absolute);
+    if (stop.baseline == Baseline::backward_error) matrix_norm_ = A_.frobenius_norm(ctx);
+    measure(x);
+  }
+
+  /// Baseline and target where x is the solution.
+  void measure(const Array<T>& x) {
+    baseline = stop_.baseline == Baseline::rhs ? rhs_norm
+               : stop_.baseline == Baseline::initial_residual
+                   ? initial_norm
+                   : backward_error_scale(matrix_norm_, norm(x.host()), rhs_norm);
+    target = std::max(stop_.relative * baseline, stop_.absolute);
+  }
+
+  /// What rounding x to T changes of b - A x, about.
+  double rounding_norm(const Array<T>& x) {
+    Array<W> perturbed(x.size(), "D x");
+    const auto from = x.host();
+    double sum = 0;
+    for (int pattern = 0; pattern < rounding_patterns; ++pattern) {
+      const auto to = perturbed.edit();
+      for (std::size_t i = 0; i < from.size(); ++i)
+        to[i] = W(from[i]) * static_cast<real_t<W>>(random_factor(static_cast<std::int64_t>(i), pattern));
+      A_.apply(ctx_, perturbed, r_);
+      sum += norm(r_.host());
+    }
+    return sum / rounding_patterns * unit_roundoff<T>;
   }
 
   /// ||b - A x||, NaN where an entry is.
@@ -64,6 +93,8 @@ class Judge {
 
  private:
   Context& ctx_;
+  StopOptions stop_;
+  double matrix_norm_ = 0;
   MatrixOperator<W> A_;
   const Array<W>& b_;
   Array<W> r_, wide_;
@@ -85,10 +116,13 @@ void append(SolveReport& whole, const SolveReport& part) {
   const double unit = whole.baseline > 0 ? part.baseline / whole.baseline : 1;
   whole.iterations += part.iterations;
   whole.restarts_from_truth += part.restarts_from_truth + 1;
-  whole.seconds += part.seconds;
   whole.reason = part.reason;
   whole.recurrence_relative = unit * part.recurrence_relative;
-  for (std::size_t i = 1; i < part.history.size(); ++i) whole.history.push_back(unit * part.history[i]);
+  for (std::size_t i = 1; i < part.history.size(); ++i) {
+    whole.history.push_back(unit * part.history[i]);
+    whole.history_seconds.push_back(whole.seconds + part.history_seconds[i]);
+  }
+  whole.seconds += part.seconds;
 }
 
 /// Solves the transformed system until `judge` is content: solve(options, rhs, y).
@@ -116,6 +150,7 @@ SolveReport solve_judged(Context& ctx, const SolverOptions& options, const Trans
     moved = moved || !part.kept_initial_guess;
     transformation.bring_back(ctx, y, found);
     residual = judge.residual_norm(found);
+    judge.measure(found);
     if (residual <= judge.target) {
       whole.reason = Reason::converged;
       break;
@@ -139,11 +174,25 @@ SolveReport solve_judged(Context& ctx, const SolverOptions& options, const Trans
     stop.relative = 0;
     stop.absolute = 0.5 * reached * (judge.target / residual);
   }
-  whole.kept_initial_guess = whole.reason != Reason::converged && !(moved && residual < judge.initial_norm);
-  if (whole.kept_initial_guess)
+  whole.rounding_relative = 0;
+  Truth truth;
+  truth.keeps_guess = whole.reason != Reason::converged && !(moved && residual < judge.initial_norm);
+  if (!truth.keeps_guess && whole.reason != Reason::converged) {
+    const double change = judge.rounding_norm(found);
+    Progress unit;  // the initial residual, so that no square overflows
+    unit.initial2 = 1;
+    truth.residual2 = std::pow(residual / judge.initial_norm, 2);
+    truth.note_rounding(std::pow(change / judge.initial_norm, 2), unit);
+    whole.rounding_relative = truth.keeps_guess ? 0 : judge.relative(change);
+  }
+  whole.reason = truth.by_rounding(whole.reason);
+  whole.kept_initial_guess = truth.keeps_guess;
+  if (truth.keeps_guess) {
     residual = judge.initial_norm;
-  else
+    judge.measure(x);
+  } else {
     copy_bits(ctx, found, x);
+  }
   whole.baseline = judge.baseline, whole.rhs_norm = judge.rhs_norm;
   whole.initial_relative = judge.relative(judge.initial_norm);
   whole.true_relative = judge.relative(residual), whole.target_relative = judge.relative(judge.target);

@@ -14,6 +14,8 @@ std::string_view name(Reason reason) {
       return "diverged";
     case Reason::stagnated:
       return "stagnated";
+    case Reason::limit_of_accuracy:
+      return "limit_of_accuracy";
     case Reason::breakdown_rho:
       return "breakdown_rho";
     case Reason::breakdown_omega:

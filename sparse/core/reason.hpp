@@ -11,9 +11,10 @@ enum class Reason : int {
   max_iterations,
   diverged,
   stagnated,
-  breakdown_rho,    ///< BiCGStab: the shadow residual is orthogonal to the residual
-  breakdown_omega,  ///< BiCGStab: the stabilising step has no length
-  breakdown_basis,  ///< GMRES: the new basis vector vanished although the residual did not
+  limit_of_accuracy,  ///< the residual is what rounding x leaves of it, and the target lies below
+  breakdown_rho,      ///< BiCGStab: the shadow residual is orthogonal to the residual
+  breakdown_omega,    ///< BiCGStab: the stabilising step has no length
+  breakdown_basis,    ///< GMRES: the new basis vector vanished although the residual did not
   not_positive_definite,
   indefinite_preconditioner,
   zero_pivot,

@@ -99,19 +99,42 @@ const std::vector<std::string> solved{"1138_bus", "add20",    "arc130",   "bcsst
                                       "jpwh_991", "memplus",  "olm1000",  "orsirr_1", "pde2961",        "plskz362",
                                       "qc324",    "sherman4", "sherman5", "vem1",     "wathen100",      "young1c"};
 
-TEST(SuggestedCases, converge_on_the_real_matrices_that_they_are_known_to_solve) {
-  const char* matrices = std::getenv("KRILL_MATRICES");
-  const auto folder = std::filesystem::absolute(matrices ? matrices : "../shared/matrices");
-  if (!std::filesystem::exists(folder / "young1c.mtx.gz"))
-    GTEST_SKIP() << "no real matrices; KRILL_MATRICES names their folder";
-  Scratch scratch;
-  for (const std::string& name : solved) {
-    const std::string path = scratch.write(
-        "case.yaml", fmt::format("matrix: {{file: {}}}\nsolver: {{type: auto, stop: {{time_limit: 60}}}}\n"
+class RealMatrices : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(folder_ / "young1c.mtx.gz"))
+      GTEST_SKIP() << "no real matrices; KRILL_MATRICES names their folder";
+  }
+  /// Everything chosen by auto, with those stopping criteria. Returns the exit code.
+  int solve(const std::string& name, const std::string& stop) {
+    const std::string path = scratch_.write(
+        "case.yaml", fmt::format("matrix: {{file: {}}}\nsolver: {{type: auto, stop: {{time_limit: 60, {}}}}}\n"
                                  "preconditioner: {{type: auto}}\nordering: {{type: auto}}\nscaling: {{type: auto}}\n"
-                                 "output: {{plot: false}}\n",
-                                 (folder / (name + ".mtx.gz")).string()));
-    EXPECT_EQ(run_solve({.case_path = path, .backend = "host", .out = scratch / "out", .quiet = true}), 0) << name;
+                                 "matching: {{type: auto}}\noutput: {{plot: false}}\n",
+                                 (folder_ / (name + ".mtx.gz")).string(), stop));
+    return run_solve({.case_path = path, .backend = "host", .out = scratch_ / "out", .quiet = true});
+  }
+  Json report() const { return Json::parse(contents(scratch_ / "out/report.json")); }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::absolute(std::getenv("KRILL_MATRICES") ? std::getenv("KRILL_MATRICES") : "../shared/matrices");
+  Scratch scratch_;
+};
+
+TEST_F(RealMatrices, are_solved_where_the_rules_are_known_to_do_so) {
+  for (const std::string& name : solved) EXPECT_EQ(solve(name, "relative: 1e-8"), 0) << name;
+}
+
+TEST_F(RealMatrices, that_allow_no_such_target_end_at_the_limit_of_accuracy) {
+  for (const std::string name : {"cryg2500", "lns_131", "nos7", "reorientation_1"}) {
+    EXPECT_EQ(solve(name, "relative: 1e-8"), 1) << name;
+    const Json missed = report();
+    EXPECT_EQ(missed["status"], "limit_of_accuracy") << name;
+    EXPECT_LE(missed["backward_error"], 1e-17) << name;
+    EXPECT_GT(missed["residual"]["rounding_relative"], 1e-8) << name;
+    EXPECT_TRUE(contains(missed["why"], "is below what float64 reaches")) << missed["why"];
+    EXPECT_EQ(solve(name, "relative: 1e-16, baseline: backward_error"), 0) << name;
+    EXPECT_LE(report()["residual"]["true_relative"], 1e-16) << name;
   }
 }
 

@@ -152,6 +152,14 @@ TEST_P(PlannedPeak, with_every_format) {
                       format, preconditioner));
 }
 
+TEST_P(PlannedPeak, with_the_backward_error_as_baseline) {
+  for (const std::string format : {"csr", "ell", "coo"})
+    expect_within_a_tenth(fmt::format(
+        "matrix: {{generate: poisson3d, nx: 40}}\nformat: {}\nsolver: {{type: pcg, max_iterations: 3, stop: "
+        "{{baseline: backward_error}}}}\npreconditioner: {{type: none}}\n",
+        format));
+}
+
 /// Blocks that are those of the matrix, rows sorted, a wide COO part.
 TEST_P(PlannedPeak, with_layouts_of_their_own) {
   for (const std::string layout :

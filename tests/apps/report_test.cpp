@@ -26,7 +26,7 @@ SolveRecord record_of(Reason reason) {
   r.reason = reason;
   r.iterations = 40;
   r.baseline = r.rhs_norm = 2;
-  for (int i = 0; i <= 40; ++i) r.history.push_back(std::pow(0.5, i));
+  for (int i = 0; i <= 40; ++i) r.history.push_back(std::pow(0.5, i)), r.history_seconds.push_back(0.25 * i);
   r.initial_relative = 1;
   r.recurrence_relative = r.true_relative = r.history.back();
   r.target_relative = reason == Reason::converged ? 1e-8 : 1e-14;
@@ -114,7 +114,11 @@ TEST(Report, documentation_explains_every_key_and_status) {
 TEST(Report, csv_gives_all_digits) {
   SolveReport report;
   report.history = {1, 0.1, 1.0 / 3, std::numeric_limits<double>::quiet_NaN()};
-  EXPECT_EQ(residuals_csv(report), "iteration,relative_residual\n0,1\n1,0.1\n2,0.3333333333333333\n3,nan\n");
+  report.history_seconds = {0, 2e-9, 0.25, 10};
+  EXPECT_EQ(
+      residuals_csv(report),
+      "iteration,relative_residual,seconds\n0,1,0.000000000\n1,0.1,0.000000002\n2,0.3333333333333333,0.250000000\n"
+      "3,nan,10.000000000\n");
 }
 
 TEST(Summary, names_the_status_first) {
@@ -157,9 +161,12 @@ TEST(Advice, tells_rounding_from_stagnation) {
   SolveRecord record = record_of(Reason::stagnated);
   record.backward_error = 1e-9;
   EXPECT_TRUE(contains(advice(record).why, "has not fallen"));
+  record.result.reason = Reason::limit_of_accuracy;
   record.backward_error = 2e-16;
   EXPECT_TRUE(contains(advice(record).why, "is below what float64 reaches")) << advice(record).why;
-  record.backward_error = 1e-9;
+  EXPECT_TRUE(contains(advice(record).why, "the backward error is 2.0e-16")) << advice(record).why;
+  EXPECT_TRUE(contains(advice(record).remedy, "solver.stop.baseline: backward_error")) << advice(record).remedy;
+  record.result.reason = Reason::stagnated;
   record.result.recurrence_relative = 1e-15;
   EXPECT_TRUE(contains(advice(record).why, "rounding"));
   record.precision = Precision::float32;

@@ -27,6 +27,10 @@ TEST_P(Convergence, every_solver_meets_its_tolerance_on_hermitian_positive_defin
           EXPECT_LE(judged, tolerance<T>() * 1.01) << name(options) << " n " << n;
           EXPECT_NEAR(s.report.true_relative, judged, 0.05 * judged + 20 * epsilon<T>());
           EXPECT_EQ(s.report.history.size(), static_cast<std::size_t>(s.report.iterations) + 1);
+          ASSERT_EQ(s.report.history_seconds.size(), s.report.history.size());
+          EXPECT_TRUE(std::ranges::is_sorted(s.report.history_seconds)) << name(options);
+          EXPECT_GE(s.report.history_seconds.front(), 0);
+          EXPECT_LE(s.report.history_seconds.back(), s.report.seconds) << name(options);
         }
     }
   });
@@ -165,6 +169,61 @@ TEST_P(Convergence, the_initial_residual_and_an_absolute_tolerance_are_baselines
     EXPECT_EQ(absolute.reason, Reason::converged);
     EXPECT_EQ(absolute.iterations, report.iterations);
     EXPECT_NEAR(absolute.target_relative, 1e-3, 1e-12);
+  });
+}
+
+/// ||b - A x|| and ||A||_F ||x|| + ||b||, by Eigen.
+template <class T>
+std::pair<double, double> backward_terms(const Csr<T>& A, const std::vector<T>& x, const std::vector<T>& b) {
+  const auto size = [](const std::vector<Z>& v) {
+    double squares = 0;
+    for (const Z& z : v) squares += std::norm(z);
+    return std::sqrt(squares);
+  };
+  const double rhs = size(to_reference(b));
+  return {rhs * relative_residual(reference(A), to_reference(x), to_reference(b)),
+          size(reference(A).value) * size(to_reference(x)) + rhs};
+}
+
+TEST_P(Convergence, the_backward_error_is_a_baseline_too) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = poisson2d<T>(40);
+    const std::vector<T> b(1600, T(1));
+    const double target = 1e-3 * tolerance<T>();
+    for (const SolverOptions& by_rhs : all_solvers(target))
+      for (const bool guess : {false, true}) {
+        const auto x0 = guess ? random_vector<T>(59, 1600) : std::vector<T>();
+        const int of_rhs = solve(ctx, A, b, by_rhs, JacobiOptions{}, x0).report.iterations;
+        SolverOptions options = by_rhs;
+        std::visit([](auto& o) { o.stop.baseline = Baseline::backward_error; }, options);
+        const Solved<T> s = solve(ctx, A, b, options, JacobiOptions{}, x0);
+        const auto [residual, scale] = backward_terms(A, s.x, b);
+        EXPECT_EQ(s.report.reason, Reason::converged) << name(options) << ": " << name(s.report.reason);
+        EXPECT_NEAR(s.report.baseline, scale, 1e-5 * scale) << name(options);
+        EXPECT_LE(residual, 1.01 * target * scale) << name(options);
+        EXPECT_NEAR(s.report.true_relative, residual / scale, 0.05 * residual / scale) << name(options);
+        EXPECT_DOUBLE_EQ(s.report.target_relative, target) << name(options);
+        EXPECT_GT(s.report.iterations, 10) << name(options);
+        EXPECT_LT(s.report.iterations, of_rhs) << name(options);
+      }
+  });
+}
+
+TEST_P(Convergence, a_target_of_the_backward_error_that_is_missed_is_reported_as_such) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = poisson2d<T>(12);
+    const auto b = random_vector<T>(60, 144), x0 = random_vector<T>(61, 144);
+    for (SolverOptions options : all_solvers(1e-30, 3)) {
+      std::visit([](auto& o) { o.stop.baseline = Baseline::backward_error; }, options);
+      const Solved<T> s = solve(ctx, A, b, options, NoPreconditioner{}, x0);
+      const auto [residual, scale] = backward_terms(A, s.x, b);
+      EXPECT_EQ(s.report.reason, Reason::max_iterations) << name(options) << ": " << name(s.report.reason);
+      EXPECT_NEAR(s.report.baseline, scale, 1e-5 * scale) << name(options) << s.report.kept_initial_guess;
+      EXPECT_NEAR(s.report.true_relative, residual / scale, 1e-4 * residual / scale) << name(options);
+      EXPECT_EQ(solve(ctx, A, std::vector<T>(144), options, NoPreconditioner{}, x0).x, std::vector<T>(144));
+    }
   });
 }
 

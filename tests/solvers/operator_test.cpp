@@ -104,6 +104,31 @@ class PlainProduct final : public Operator<double> {
   MatrixOperator<double> A_;
 };
 
+TEST_P(MatrixOperators, norms_are_those_of_the_entries_in_every_format) {
+  Context ctx = context();
+  const Csr<double> csr = random_dominant<double>(98, 300, 7);
+  double squares = 0;
+  for (const double value : csr.values().host()) squares += value * value;
+  for (const Format format : {Format::csr, Format::coo, Format::csc, Format::ell, Format::hyb, Format::bsr}) {
+    const AnyMatrix<double> A = convert_format(ctx, csr, format);
+    EXPECT_NEAR(MatrixOperator<double>(A).frobenius_norm(ctx), std::sqrt(squares), 1e-13 * std::sqrt(squares));
+  }
+}
+
+TEST_P(MatrixOperators, one_that_does_not_know_its_norm_is_refused_where_the_baseline_needs_it) {
+  Context ctx = context();
+  const AnyMatrix<double> A(poisson2d<double>(8));
+  const PlainProduct op(A);
+  const auto M = make_preconditioner(ctx, PreconditionerOptions(NoPreconditioner{}), A);
+  PcgOptions options;
+  options.stop.baseline = Baseline::backward_error;
+  const Array<double> b(std::vector<double>(64, 1.0));
+  Array<double> x(std::vector<double>(64, 0.0));
+  const auto solver = make_solver<double>(options, op, *M);
+  EXPECT_NE(complaint<InvalidArgument>([&] { solver->solve(ctx, b, x); }).find("override frobenius_norm"),
+            std::string::npos);
+}
+
 TEST_P(MatrixOperators, an_operator_without_dots_serves_every_solver) {
   Context ctx = context();
   const AnyMatrix<double> A(poisson2d<double>(20));

@@ -106,6 +106,32 @@ TEST_P(SystemSolveTypes, solves_the_given_system_by_way_of_another) {
   });
 }
 
+TEST_P(SystemSolveTypes, judges_the_given_system_by_its_backward_error) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> A = generate<T>(ResistorNetworkOptions{.nx = 20, .decades = 4});
+    const auto b = random_vector<T>(3, rows(A));
+    const double target = sizeof(real_t<T>) == 4 ? 1e-6 : 1e-13;
+    GmresOptions gmres;
+    gmres.stop.relative = target, gmres.stop.baseline = Baseline::backward_error;
+    for (const MatchingOptions& matching : {MatchingOptions(NoMatching{}), MatchingOptions(GreatestProduct{})})
+      for (const ScalingOptions& scaling : {ScalingOptions(NoScaling{}), ScalingOptions(RuizScaling{})})
+        for (const OrderingOptions& ordering : {OrderingOptions(NaturalOrdering{}), OrderingOptions(RcmOrdering{})}) {
+          Array<T> x = zeros<T>(rows(A));
+          const SystemReport report = krill::solve(ctx, A, Array<T>(b), x,
+                                                   {.solver = gmres,
+                                                    .preconditioner = Ilu0Options{},
+                                                    .ordering = ordering,
+                                                    .scaling = scaling,
+                                                    .matching = matching});
+          EXPECT_EQ(report.result.reason, Reason::converged) << name(report.result.reason);
+          EXPECT_LE(report.backward_error, target * (1 + 1e-5));
+          EXPECT_NEAR(report.result.true_relative, report.backward_error, 1e-5 * report.backward_error);
+          EXPECT_GT(residual_of(A, x, b), 2 * target) << "the right-hand side alone asks for more";
+        }
+  });
+}
+
 TEST_P(SystemSolve, takes_a_matrix_in_any_format) {
   Context ctx = context();
   const AnyMatrix<double> A = grid(20);
