@@ -46,6 +46,11 @@ constexpr const char* overflowing_pivot = "2 4\n1 1 1e-100\n1 2 1e110\n2 1 1e110
 constexpr const char* far_apart = "2 2\n1 1 1e-300\n2 2 1e300\n";
 constexpr const char* dominant = "3 7\n1 1 4.1\n1 2 -1\n2 1 -1\n2 2 4.1\n2 3 -1\n3 2 -1\n3 3 4.1\n";
 
+/// Singular, which only elimination shows; from b = e_1 on, GMRES finds (1, 2, 0) and its null vector.
+constexpr const char* dependent_rows = "3 5\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n3 3 1\n";
+/// Of condition 4e10: rounding x leaves 1e-6 of b.
+constexpr const char* nearly_singular = "2 4\n1 1 1\n1 2 1\n2 1 1\n2 2 1.0000000001\n";
+
 class AdviceIsTrue : public test::Program, public testing::WithParamInterface<Advised> {};
 
 TEST_P(AdviceIsTrue, on_the_case_that_it_is_printed_for) {
@@ -129,6 +134,17 @@ INSTANTIATE_TEST_SUITE_P(
                 "--set solver=gmres"},
         Advised{"breakdown_omega", orthogonal_step, "rhs: {type: file, path: e.mtx}\nsolver: bicgstab\n",
                 "Use solver: {type: gmres}.", "--set solver=gmres"},
+        Advised{"breakdown_basis", dependent_rows, "rhs: {type: file, path: e.mtx}\nsolver: gmres\n",
+                "a singular system needs a b in the range of A", "--set rhs=manufactured"},
+        Advised{"time_limit", dominant, "solver: {type: gmres, stop: {time_limit: 1e-9}}\n",
+                "Raise solver.stop.time_limit", "--set solver.stop.time_limit=60"},
+        Advised{"time_limit_by_a_preconditioner", dominant, "solver: {type: gmres, stop: {time_limit: 1e-9}}\n",
+                "or try preconditioner: {type: ilu0}", "--set solver.stop.time_limit=60 --set preconditioner=ilu0"},
+        Advised{"limit_of_accuracy_loosened", nearly_singular, "solver: {type: gmres, stop: {relative: 1e-12}}\n",
+                "Loosen solver.stop.relative", "--set solver.stop.relative=1e-4"},
+        Advised{"limit_of_accuracy_by_backward_error", nearly_singular,
+                "solver: {type: gmres, stop: {relative: 1e-12}}\n", "or set solver.stop.baseline: backward_error",
+                "--set solver.stop.baseline=backward_error"},
         Advised{"pivots_that_overflow", overflowing_pivot, "solver: gmres\npreconditioner: ilu0\n",
                 "use preconditioner none with scaling: {type: ruiz}", "--set preconditioner=none --set scaling=ruiz"},
         Advised{"applications_that_overflow", overflowing_pivot, "solver: gmres\npreconditioner: jacobi\n",
