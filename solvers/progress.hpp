@@ -12,8 +12,10 @@
 
 namespace krill {
 
-/// Nanoseconds of a clock of the processor that asks: std::chrono::steady_clock, or the device's global timer, whose
-/// steps are a microsecond or less on what CUDA 13 runs on. The two clocks have nothing to do with each other.
+namespace detail {
+
+/// Nanoseconds of a clock of the processor that asks: std::chrono::steady_clock, or the device's global timer, in the
+/// steps that the device takes. The two clocks have nothing to do with each other.
 constexpr std::uint64_t clock_ns() {
   if (std::is_constant_evaluated()) return 0;
 #ifdef __CUDA_ARCH__
@@ -43,18 +45,20 @@ constexpr double random_factor(std::int64_t i, int pattern) {
 /// How many such D the effect of rounding is the mean of, once a solve is over: one alone may cancel, too.
 inline constexpr int rounding_patterns = 4;
 
-/// What is kept of an iteration.
-struct HistoryEntry {
-  double residual2;  ///< squared norm of the recurrence's residual after it
-  double seconds;    ///< from the start of the record to that
-};
-
 /// What a residual is compared with for its backward error: the least change of A and b, relative to their norms, for
 /// which x is exact, is ||b - A x|| / (||A|| ||x|| + ||b||) (Rigal and Gaches 1967). Norms of matrices are Frobenius
 /// norms.
 constexpr double backward_error_scale(double matrix_norm, double solution_norm, double rhs_norm) {
   return matrix_norm * solution_norm + rhs_norm;
 }
+
+}  // namespace detail
+
+/// What is kept of an iteration.
+struct HistoryEntry {
+  double residual2;  ///< squared norm of the recurrence's residual after it
+  double seconds;    ///< from the start of the record to that
+};
 
 /// One record a solve, on the backend's side, written by passes alone. Norms are those of the scaled system.
 struct Progress {
@@ -92,7 +96,7 @@ struct Progress {
   /// The same for an iteration that is counted already: at the start, or for a residual that was computed anew.
   constexpr Reason correct(double norm2) {
     residual2 = norm2;
-    history[iteration] = {norm2, 1e-9 * static_cast<double>(clock_ns() - started_ns)};
+    history[iteration] = {norm2, 1e-9 * static_cast<double>(detail::clock_ns() - started_ns)};
     if (norm2 <= 0.9801 * best2) best2 = norm2, best_iteration = iteration;
     return verdict();
   }

@@ -26,7 +26,7 @@ void measure(const Array<T>& x, SolveFacts& facts) {
   const SolveReport& r = facts.result;
   facts.residual_norm = r.baseline > 0 ? r.true_relative * r.baseline : 0;
   facts.solution_norm = norm(x.host());
-  const double scale = backward_error_scale(facts.matrix.frobenius_norm, facts.solution_norm, r.rhs_norm);
+  const double scale = detail::backward_error_scale(facts.matrix.frobenius_norm, facts.solution_norm, r.rhs_norm);
   facts.backward_error = scale > 0 ? facts.residual_norm / scale : 0;
 }
 

@@ -51,7 +51,7 @@ class Judge {
     baseline = stop_.baseline == Baseline::rhs ? rhs_norm
                : stop_.baseline == Baseline::initial_residual
                    ? initial_norm
-                   : backward_error_scale(matrix_norm_, norm(x.host()), rhs_norm);
+                   : detail::backward_error_scale(matrix_norm_, norm(x.host()), rhs_norm);
     target = std::max(stop_.relative * baseline, stop_.absolute);
   }
 
@@ -60,14 +60,14 @@ class Judge {
     Array<W> perturbed(x.size(), "D x");
     const auto from = x.host();
     double sum = 0;
-    for (int pattern = 0; pattern < rounding_patterns; ++pattern) {
+    for (int pattern = 0; pattern < detail::rounding_patterns; ++pattern) {
       const auto to = perturbed.edit();
       for (std::size_t i = 0; i < from.size(); ++i)
-        to[i] = W(from[i]) * static_cast<real_t<W>>(random_factor(static_cast<std::int64_t>(i), pattern));
+        to[i] = W(from[i]) * static_cast<real_t<W>>(detail::random_factor(static_cast<std::int64_t>(i), pattern));
       A_.apply(ctx_, perturbed, r_);
       sum += norm(r_.host());
     }
-    return sum / rounding_patterns * unit_roundoff<T>;
+    return sum / detail::rounding_patterns * detail::unit_roundoff<T>;
   }
 
   /// ||b - A x||, NaN where an entry is.
