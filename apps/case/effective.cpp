@@ -45,6 +45,30 @@ void append_yaml(std::string& yaml, const Json& section, const std::string& inde
   }
 }
 
+/// Takes every key out of a section of `whole` without which `whole` says the same, but for those that have to be
+/// there.
+void drop_defaults(Json& section, Json& whole, const Json& effective) {
+  const Json before = section;
+  for (const auto& [name, value] : before.items()) {
+    if (&section == &whole ? !case_key(name).required : name != "type") {
+      const Json with = section;
+      section.erase(name);
+      Case read;
+      FromJson::fill(read, whole);
+      if (effective_json(read) == effective) continue;
+      section = with;
+    }
+    if (value.is_object() && name != "matrix") drop_defaults(section[name], whole, effective);
+  }
+}
+
+/// $${ for ${ in every text.
+void write_out(Json& json) {
+  if (json.is_string()) json = without_variables(json.get<std::string>());
+  if (json.is_object())
+    for (auto& [name, value] : json.items()) write_out(value);
+}
+
 }  // namespace
 
 std::string yaml_scalar(const Json& value) {
@@ -69,19 +93,27 @@ Json effective_json(const Case& c) {
 }
 
 Json written_case(const Case& c) {
-  const auto write_out = [](const auto& self, Json& json) -> void {
-    if (json.is_string()) json = without_variables(json.get<std::string>());
-    if (json.is_object())
-      for (auto& [name, value] : json.items()) self(self, value);
-  };
   Json json = effective_json(c);
-  write_out(write_out, json);
+  write_out(json);
   return json;
 }
 
 std::string effective_yaml(const Case& c) {
   std::string yaml;
   append_yaml(yaml, written_case(c), "");
+  return yaml;
+}
+
+std::string brief_yaml(const Case& c, const std::string& folder) {
+  const Json effective = effective_json(c);
+  Json json = effective;
+  drop_defaults(json, json, effective);
+  for (const char* file : {"/matrix/file", "/rhs/path", "/initial_guess/path"})
+    if (const Json::json_pointer at(file); json.contains(at))
+      json[at] = std::filesystem::proximate(json[at].get<std::string>(), std::filesystem::absolute(folder)).string();
+  write_out(json);
+  std::string yaml;
+  append_yaml(yaml, json, "");
   return yaml;
 }
 

@@ -7,7 +7,6 @@
 
 #include "apps/case/effective.hpp"
 #include "apps/case/fill.hpp"
-#include "apps/case/reference.hpp"
 
 namespace krill::apps {
 

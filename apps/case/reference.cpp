@@ -10,6 +10,7 @@
 #include "apps/case/effective.hpp"
 #include "apps/case/suggest.hpp"
 #include "apps/case/synonyms.hpp"
+#include "apps/support/terminal.hpp"
 
 namespace krill::apps {
 namespace {
@@ -199,23 +200,6 @@ std::string describe_alternative(const Key& variant, const Alternative& one) {
 }
 
 }  // namespace
-
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
-  std::string result;
-  std::size_t column = indent;
-  std::istringstream in(text);
-  for (std::string word; in >> word; column += word.size()) {
-    if (!result.empty() && column + 1 + word.size() > width) {
-      result += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (!result.empty()) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-  }
-  return result;
-}
 
 std::string key_table(const std::vector<Key>& keys, const std::string& path) {
   std::string text = "| key | value | default | meaning |\n|---|---|---|---|\n";

@@ -31,7 +31,4 @@ SettingWords setting_words();
 /// The types of a variant of the case, one a paragraph, with their own keys.
 std::string list_types(const Key& variant);
 
-/// Words wrapped at `width` columns, every line after the first with `indent` blanks before it.
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width = 80);
-
 }  // namespace krill::apps

@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <new>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 #include <system_error>
 
 #include "apps/case/suggest.hpp"
 #include "apps/commands/command_options.hpp"
 #include "apps/support/exit_code.hpp"
+#include "apps/support/terminal.hpp"
 #include "sparse/core/config.hpp"
 #include "sparse/core/error.hpp"
 #include "sparse/io/atomic_file.hpp"
@@ -62,12 +65,36 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& error, i
   return fmt::format("{}\n  krill {} --help tells more", problem, path);
 }
 
+/// Help in text_width columns.
+class Help : public CLI::Formatter {
+ public:
+  Help() { column_width(34); }
+  std::string make_option_desc(const CLI::Option* option) const override { return right(option->get_description()); }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return fmt::format("  {:<{}}{}\n", command->get_name(), column_width_ - 2,
+                       wrapped(command->get_description(), column_width_));
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(CLI::Formatter::make_description(app), 0) + "\n";
+  }
+  /// Lines that begin with blanks are examples, and stay as they are.
+  std::string make_footer(const CLI::App* app) const override {
+    std::istringstream lines(app->get_footer());
+    std::string text;
+    for (std::string line; std::getline(lines, line);) text += (line.starts_with(' ') ? line : wrapped(line, 0)) + "\n";
+    return text;
+  }
+
+ private:
+  std::string right(const std::string& text) const { return wrapped(text, 0, text_width - column_width_); }
+};
+
 int parse_and_run(int argc, const char* const* argv) {
   CLI::App program("Krill solves sparse linear systems with preconditioned Krylov methods, on a CPU or a GPU.",
                    "krill");
   program.set_version_flag("--version", "krill " + std::string(version), "Print the version");
   program.require_subcommand(1);
-  program.get_formatter()->column_width(34);
+  program.formatter(std::make_shared<Help>());
   program.footer(
       "Start with:\n"
       "  krill solve configs/quickstart.yaml\n"
@@ -84,35 +111,47 @@ int parse_and_run(int argc, const char* const* argv) {
   return action();
 }
 
-/// Says every line of a message that is no continuation (those are indented) as the program's.
-int report(const std::string& message, ExitCode code) {
+/// Says every line of a message that is no continuation (those are indented) as the program's; where JSON was asked
+/// for, that says it, too.
+int report(const std::string& message, ExitCode code, bool json) {
+  const Paint paint(stderr);
   std::istringstream lines(message);
-  for (std::string line; std::getline(lines, line);)
-    std::fputs((line.starts_with(' ') ? line + "\n" : "krill: " + line + "\n").c_str(), stderr);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t indent = line.find_first_not_of(' ');
+    const std::string head = indent == 0 ? "krill: " : "";
+    if (is_live(stderr) && indent != std::string::npos)
+      line = std::string(indent, ' ') + wrapped(line, indent + 2, columns(stderr) - head.size());
+    std::fputs((paint.bad(head) + line + "\n").c_str(), stderr);
+  }
+  if (!json) return code;
+  const nlohmann::ordered_json object{{"krill", version}, {"error", message}, {"exit_code", static_cast<int>(code)}};
+  std::fputs((object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n").c_str(), stdout);
   return code;
 }
 
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
+  const std::span words(argv, static_cast<std::size_t>(argc));
+  const bool json = std::ranges::find(words, std::string_view("--json")) != words.end();
   try {
     return parse_and_run(argc, argv);
   } catch (const NoDevice& error) {
-    return report(error.what(), bad_environment);
+    return report(error.what(), bad_environment, json);
   } catch (const OutOfMemory& error) {
-    return report(error.what(), bad_environment);
+    return report(error.what(), bad_environment, json);
   } catch (const CudaError& error) {
-    return report(error.what(), bad_environment);
+    return report(error.what(), bad_environment, json);
   } catch (const WriteError& error) {
-    return report(error.what(), bad_environment);
+    return report(error.what(), bad_environment, json);
   } catch (const std::filesystem::filesystem_error& error) {
-    return report(error.what(), bad_environment);
+    return report(error.what(), bad_environment, json);
   } catch (const std::system_error& error) {
-    return report(fmt::format("no thread can be started: {}", error.code().message()), bad_environment);
+    return report(fmt::format("no thread can be started: {}", error.code().message()), bad_environment, json);
   } catch (const std::bad_alloc&) {
-    return report("out of memory on the host", bad_environment);
+    return report("out of memory on the host", bad_environment, json);
   } catch (const std::exception& error) {
-    return report(error.what(), bad_input);
+    return report(error.what(), bad_input, json);
   }
 }
 

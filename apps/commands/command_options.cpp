@@ -70,6 +70,7 @@ void add_solve(CLI::App& program, Action& action) {
   add_variant(*app, *command);
   app->add_option("--out", command->out, "Folder for the results; default: out/<case name>")->type_name("DIR");
   app->add_flag("--quiet", command->quiet, "Print nothing but errors");
+  app->add_flag("--verbose", command->verbose, "Say also how it was solved: formats, products, set-up");
   app->add_flag("--json", command->json, "Print the report as JSON to the standard output");
   app->add_flag("--plan", command->plan, "Say how much memory the case would take, and do not solve it");
   app->footer(
@@ -188,7 +189,8 @@ void add_inspect(CLI::App& program, Action& action) {
       "with the reason for each choice (docs/inspecting.md).\n\n"
       "Examples:\n"
       "  krill inspect thermal.mtx.gz\n"
-      "  krill inspect thermal.mtx.gz --out thermal && krill solve thermal/suggested.yaml\n"
+      "  krill inspect thermal.mtx.gz --out thermal\n"
+      "  krill solve thermal/suggested.yaml\n"
       "  krill inspect thermal.mtx.gz --json | jq .definiteness");
 }
 
@@ -252,7 +254,8 @@ void add_bench(CLI::App& program, Action& action) {
       "  krill bench\n"
       "  krill bench spmv csr2csc --compare cusparse --out h200.json\n"
       "  krill bench spmv --backend host --compare eigen --threads 2\n"
-      "  krill bench spmv --matrix thermal.mtx.gz --matrix poisson3d nx=200 --format csr,coo\n"
+      "  krill bench spmv --matrix thermal.mtx.gz --matrix poisson3d nx=200\n"
+      "  krill bench spmv --matrix thermal.mtx.gz --format csr,coo\n"
       "  krill bench spmv --matrix p3d256 --precision float32,float64 --warm\n"
       "  krill bench solvers --matrix poisson3d nx=64 --backend host --compare eigen\n"
       "  krill bench spmv triangular --roofline roofline.svg\n"
@@ -292,7 +295,7 @@ void add_suite(CLI::App& program, Action& action) {
       "does not "
       "have fails, as does one that only the baseline has.\n\n"
       "Example:\n"
-      "  krill suite run configs --baseline configs/baseline.yaml --junit suite.xml --markdown suite.md\n\n"
+      "  krill suite run configs --baseline configs/baseline.yaml --junit suite.xml\n\n"
       "Exit codes: 0 all as expected; 1 not, or interrupted; 2 bad usage, baseline or folder; 3 a case lacked its "
       "device or memory.");
   auto [baseline, baseline_command] = add_command<BaselineCommand>(
@@ -354,8 +357,8 @@ void add_texts(CLI::App& program, Action& action) {
   });
   completion->footer(
       "An installed Krill brings these scripts along. Without one:\n"
-      "  source <(krill completion bash)                                      in ~/.bashrc\n"
-      "  source <(krill completion zsh)                                       in ~/.zshrc, after compinit\n"
+      "  source <(krill completion bash)    in ~/.bashrc\n"
+      "  source <(krill completion zsh)     in ~/.zshrc, after compinit\n"
       "  krill completion fish > ~/.config/fish/completions/krill.fish");
   CLI::App* manual = program.add_subcommand("man", "Print the manual page");
   manual->group("");

@@ -7,6 +7,7 @@
 #include "apps/evaluate/sweep.hpp"
 #include "apps/evaluate/sweep_schema.hpp"
 #include "apps/support/print.hpp"
+#include "apps/support/terminal.hpp"
 #include "sparse/formats/format.hpp"
 
 namespace krill::apps {
@@ -34,7 +35,8 @@ int run_explain(const ExplainCommand& command) {
 
 int run_formats() {
   std::string formats;
-  for (const FormatFacts& f : format_facts) formats += fmt::format("  {:<11}  {}\n", f.name, f.doc);
+  for (const FormatFacts& f : format_facts)
+    formats += fmt::format("  {:<11}  {}\n", f.name, wrapped(std::string(f.doc), 15));
   print("format: ...  in a case, of the products of the solve\n\n" + formats +
         "\n"
         "docs/formats.md draws them all.\n\n"

@@ -17,6 +17,7 @@
 #include "apps/support/interruption.hpp"
 #include "apps/support/print.hpp"
 #include "apps/support/progress_line.hpp"
+#include "apps/support/terminal.hpp"
 #include "apps/system/solve_system.hpp"
 #include "apps/verify/second_opinion.hpp"
 #include "sparse/core/config.hpp"
@@ -40,6 +41,8 @@ struct Voice {
     std::fputs(text.c_str(), out);  // a terminal that is gone must not end a solve
     std::fflush(out);
   }
+  /// A sentence below the first line.
+  void tell(const std::string& text) const { say("  " + wrapped(text, 4) + "\n"); }
   ProgressLine::Style progress_style() const {
     return silent ? ProgressLine::Style::silent : ProgressLine::style_of(out);
   }
@@ -74,7 +77,7 @@ LoadedCase read_or_forget(const SolveCommand& command) {
 class SolveProgram {
  public:
   SolveProgram(const SolveCommand& command, Interruption& interruption)
-      : voice_(command), interruption_(interruption), json_(command.json) {
+      : voice_(command), interruption_(interruption), json_(command.json), verbose_(command.verbose) {
     LoadedCase loaded = read_or_forget(command);
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
     record_.settings = std::move(loaded.settings);
@@ -97,7 +100,7 @@ class SolveProgram {
     voice_.say(
         fmt::format("krill {}: {}, matrix {}\n", version, record_.settings.name, source_name(record_.settings.matrix)));
     if (!variants_.empty())
-      voice_.say(fmt::format("  without its variants; --variant NAME takes one: {}\n", enumerate(variants_, ", ")));
+      voice_.tell(fmt::format("without its variants; --variant NAME takes one: {}", enumerate(variants_, ", ")));
     LinearSystem<T> system = load_system<T>(ctx, record_);
     describe();
     run_solver(ctx, system);
@@ -110,7 +113,7 @@ class SolveProgram {
     }
     write_report(folder);
     if (json_) print(report_text(record_));
-    if (!json_) voice_.say("\n" + summary(record_));
+    if (!json_) voice_.say("\n" + summary(record_, verbose_, Paint(voice_.out)));
     if (voice_.silent && exit_code(record_) != 0)
       std::fputs(fmt::format("krill: {}: {}\n", name(record_.result.reason), advice(record_).why).c_str(), stderr);
     if (unwritten.empty()) return exit_code(record_);
@@ -125,8 +128,8 @@ class SolveProgram {
                            : m.symmetric ? "complex symmetric"
                                          : "nonsymmetric",
                            record_.timings.read + record_.timings.convert));
-    if (const std::string& what = record_.singularity.what; !what.empty()) voice_.say(fmt::format("  {}\n", what));
-    for (const auto& [key, why] : record_.choices) voice_.say(fmt::format("  {}: auto is {}\n", key, why));
+    if (const std::string& what = record_.singularity.what; !what.empty()) voice_.tell(what);
+    for (const auto& [key, why] : record_.choices) voice_.tell(fmt::format("{}: auto is {}", key, why));
   }
 
   template <class T>
@@ -193,7 +196,7 @@ class SolveProgram {
   Stopwatch clock_;
   Voice voice_;
   Interruption& interruption_;
-  bool json_;
+  bool json_, verbose_;
   std::vector<std::string> variants_;  // which the case has, and which were not asked for
   SolveRecord record_;
 };

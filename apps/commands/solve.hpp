@@ -15,6 +15,7 @@ struct SolveCommand {
   int threads = 0;                          ///< host threads; 0: as the case says
   std::string out = {};                     ///< folder of the output files; default: out/<case name>
   bool quiet = false;                       ///< print nothing but errors
+  bool verbose = false;                     ///< say also how it was done
   bool json = false;                        ///< print the report, and nothing else, to stdout
   bool plan = false;                        ///< say what memory the case would take, and do not solve it
 };

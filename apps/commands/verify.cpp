@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "apps/report/gnuplot.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
+#include "apps/support/terminal.hpp"
 #include "apps/system/linear_system.hpp"
 #include "apps/verify/case_path.hpp"
 #include "apps/verify/gallery.hpp"
@@ -87,21 +87,27 @@ class VerifyProgram {
 
   void verify_all(Context& ctx) {
     verify::verify_gallery(run_.ledger, ctx, [&](const std::string& subject, int number, int of) {
-      if (command_.quiet || !isatty(fileno(out_))) return;
-      std::fputs(fmt::format("\r\033[K  {} of {}: {}", number, of, subject).c_str(), out_);
+      if (command_.quiet || !is_live(out_)) return;
+      std::fputs(("\r\x1b[K" + fmt::format("  {} of {}: {}", number, of, subject).substr(0, columns(out_) - 1)).c_str(),
+                 out_);
       std::fflush(out_);
     });
   }
 
   void saw(const Check& check) {
-    if (!command_.all) say(verify::check_line(check));
+    if (!command_.all) {
+      if (check.group != group_) say(paint_.heading(check.group) + "\n");
+      group_ = check.group;
+      say(verify::check_line(check, paint_));
+    }
     if (check.result.verdict != Verdict::fail || failures_++ >= max_shown_failures) return;
     clear_line();
-    std::fputs(verify::failure_text(check).c_str(), command_.quiet ? stderr : out_);
+    std::fputs(verify::failure_text(check, command_.quiet ? Paint(stderr) : paint_).c_str(),
+               command_.quiet ? stderr : out_);
   }
 
   void clear_line() const {
-    if (command_.all && !command_.quiet && isatty(fileno(out_))) std::fputs("\r\033[K", out_);
+    if (command_.all && !command_.quiet && is_live(out_)) std::fputs("\r\033[K", out_);
   }
 
   void finish() {
@@ -118,10 +124,10 @@ class VerifyProgram {
     const std::string text =
         verification_json(run_).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     atomic_write(path / "verification.json", text);
-    say("\n" + verify::group_table(run_.ledger) + "\n" + verify::verdict_line(run_));
+    say("\n" + verify::group_table(run_.ledger) + "\n" + verify::verdict_line(run_, paint_));
     if (failures_ > max_shown_failures)
       say(fmt::format("  {} failures in detail, all of them in verification.json\n", max_shown_failures));
-    if (!note.empty()) say("  " + note + "\n");
+    if (!note.empty()) say("  " + wrapped(note, 4) + "\n");
     say(fmt::format("  files: {}/: {}\n", folder_, files));
     if (command_.json) print(text);
   }
@@ -134,9 +140,11 @@ class VerifyProgram {
 
   const VerifyCommand& command_;
   std::FILE* out_;
+  Paint paint_{out_};
   Stopwatch clock_;
   verify::VerifyResult run_;
   std::string folder_;
+  std::string group_;  ///< of the last check
   std::int64_t failures_ = 0;
 };
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "apps/case/reference.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/support/print.hpp"
 #include "sparse/core/config.hpp"

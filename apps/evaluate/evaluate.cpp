@@ -247,8 +247,8 @@ class Evaluator {
     const std::string what = o.converged() ? fmt::format("{} iterations, set-up {}, solve {}", o.iterations,
                                                          time_text(o.setup().median), time_text(o.solve().median))
                                            : fmt::format("{}: {}", o.status, o.why.substr(0, o.why.find('\n')));
-    return fmt::format("  [{:>{}}/{}] {}{}: {}\n", number, std::to_string(total).size(), total, where, run.method,
-                       what);
+    const std::string head = fmt::format("  [{:>{}}/{}] ", number, std::to_string(total).size(), total);
+    return head + wrapped(fmt::format("{}{}: {}", where, run.method, what), head.size()) + "\n";
   }
 
   int finish(const std::string& disk) {
@@ -270,7 +270,7 @@ class Evaluator {
     } catch (const Error& error) {
       failed += (failed.empty() ? "" : "\n") + std::string(error.what());
     }
-    say(evaluation_text(all_));
+    say(evaluation_text(all_, Paint(out_)));
     if (command_.json) print(text);
     if (!failed.empty()) {
       std::fputs(fmt::format("krill: {}\n  what was finished is in {}/evaluation.jsonl; where there is room for the "
@@ -315,9 +315,9 @@ class Evaluator {
     Case settings = run.settings;
     settings.name += "_best";
     std::string text = fmt::format(
-        "# {} for {}: what krill evaluate found best for one solve on {}.\n# Run it: krill solve best.yaml\n",
+        "# {}\n# for {}: what krill evaluate found best for one solve on {}.\n# Run it: krill solve best.yaml\n",
         run.method, all_.systems[run.system].name, all_.started_at.substr(0, 10));
-    write("best.yaml", text + effective_yaml(settings));
+    write("best.yaml", text + brief_yaml(settings, folder_));
   }
 
   EvaluateCommand command_;

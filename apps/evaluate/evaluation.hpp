@@ -8,6 +8,7 @@
 #include "apps/evaluate/outcome.hpp"
 #include "apps/evaluate/ranking.hpp"
 #include "apps/evaluate/sweep.hpp"
+#include "apps/support/terminal.hpp"
 
 namespace krill::apps::evaluate {
 
@@ -82,6 +83,6 @@ std::string evaluation_csv(const Evaluation&);
 /// evaluation.html: the page with the JSON in it.
 std::string evaluation_page(const nlohmann::ordered_json&);
 /// A table for each system and the recommendations, for the terminal.
-std::string evaluation_text(const Evaluation&);
+std::string evaluation_text(const Evaluation&, const Paint& = {});
 
 }  // namespace krill::apps::evaluate

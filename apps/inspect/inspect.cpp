@@ -52,7 +52,7 @@ int run_inspect(const InspectCommand& command) {
   const bool complex = peek_matrix(command.matrix).field == Field::complex;
   const Inspection found = complex ? look_at<std::complex<double>>(command) : look_at<double>(command);
   if (!command.out.empty()) write_files(found, command.out);
-  print(command.json ? inspection_json(found).dump(2) + "\n" : inspection_text(found));
+  print(command.json ? inspection_json(found).dump(2) + "\n" : inspection_text(found, Paint(stdout)));
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/inspect/findings.hpp"
 #include "apps/inspect/pictures.hpp"
+#include "apps/support/terminal.hpp"
 #include "solvers/method/choose.hpp"
 #include "sparse/io/read.hpp"
 
@@ -28,7 +29,7 @@ struct Inspection {
 };
 
 /// For people.
-std::string inspection_text(const Inspection&);
+std::string inspection_text(const Inspection&, const Paint& = {});
 /// inspection.json. Rows and columns count from 0.
 nlohmann::ordered_json inspection_json(const Inspection&);
 

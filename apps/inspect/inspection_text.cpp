@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "apps/case/reference.hpp"
 #include "apps/inspect/inspection.hpp"
+#include "apps/support/terminal.hpp"
 #include "sparse/io/matrix_text.hpp"
 
 namespace krill::apps {
@@ -87,25 +87,29 @@ std::string levels_text(const Inspection& i) {
   return text + "\n";
 }
 
-std::string findings_text(const std::vector<Finding>& findings) {
+std::string findings_text(const std::vector<Finding>& findings, const Paint& paint) {
   if (findings.empty()) return "Nothing was found that would hurt a solve.\n\n";
   std::string text;
   for (const Finding& f : findings) {
     const std::string where = f.row ? fmt::format(" (first: row {})", *f.row) : "";
-    text += fmt::format("{:<13} {}\n", severity_names[static_cast<std::size_t>(f.severity)],
-                        wrapped(f.what + where + ": " + f.why, 14, 110));
-    text += fmt::format("{:<13} {}\n", "", wrapped("-> " + f.remedy, 17, 110));
+    const std::string word = fmt::format("{:<13}", severity_names[static_cast<std::size_t>(f.severity)]);
+    text += fmt::format("{} {}\n",
+                        f.severity == Severity::error     ? paint.bad(word)
+                        : f.severity == Severity::warning ? paint.warning(word)
+                                                          : word,
+                        wrapped(f.what + where + ": " + f.why, 14));
+    text += fmt::format("{:<13} {}\n", "", wrapped("-> " + f.remedy, 17));
   }
   return text + "\n";
 }
 
 }  // namespace
 
-std::string inspection_text(const Inspection& i) {
+std::string inspection_text(const Inspection& i, const Paint& paint) {
   const MatrixProperties& m = i.properties;
-  std::string result = fmt::format("{}\n  {}, {} {}, {}\n  {} entries stored, {}\n\n", i.path, name(i.kind.format),
-                                   i.kind.dense ? "dense" : "sparse", name(i.kind.field), name(i.kind.symmetry),
-                                   i.canonical.stored_entries, i.checksum);
+  std::string result = fmt::format("{}\n  {}, {} {}, {}\n  {} entries stored, {}\n\n", paint.heading(i.path),
+                                   name(i.kind.format), i.kind.dense ? "dense" : "sparse", name(i.kind.field),
+                                   name(i.kind.symmetry), i.canonical.stored_entries, i.checksum);
   const auto row = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) result += fmt::format("{:<13} {}\n", key, wrapped(value, 14));
   };
@@ -130,7 +134,7 @@ std::string inspection_text(const Inspection& i) {
                                   first->row, first->col, value_text(first->value)));
   row("came along", i.rhs_name);
   row("pattern", pattern_text(i.properties, i.structure));
-  result += "\n" + levels_text(i) + findings_text(i.findings);
+  result += "\n" + levels_text(i) + findings_text(i.findings, paint);
   if (i.can_be_solved()) result += suggested_case(i, i.path) + "\n";
   return result + "Rows and columns count from 0.\n";
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "apps/case/with_scalar.hpp"
+#include "apps/support/terminal.hpp"
 #include "apps/system/linear_system.hpp"
 #include "solvers/method/refusal.hpp"
 #include "solvers/method/type_name.hpp"
@@ -171,7 +172,8 @@ MemoryPlan plan_memory(const Case& c) {
 std::string plan_text(const MemoryPlan& plan) {
   std::string text = fmt::format("{}: {}\nmemory on {}\n\n", plan.settings.name, plan.matrix,
                                  plan.for_cuda ? "the CUDA device" : "the host");
-  for (const auto& [key, why] : plan.choices) text += fmt::format("  {}: auto is {}\n", key, why);
+  for (const auto& [key, why] : plan.choices)
+    text += fmt::format("  {}\n", wrapped(fmt::format("{}: auto is {}", key, why), 4));
   if (!plan.choices.empty()) text += "\n";
   for (const auto& [name, what, bytes] : plan.parts)
     text += fmt::format("  {:<16} {:>10}  {}\n", name, human_bytes(bytes), what);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/report/record.hpp"
+#include "apps/support/terminal.hpp"
 
 namespace krill::apps {
 
@@ -15,8 +16,9 @@ std::string report_text(const SolveRecord&);
 nlohmann::ordered_json versions_json();
 nlohmann::ordered_json preconditioner_json(const PreconditionerReport&);
 
-/// A block for people: status first, then the figures; where the solve failed, why, and what to try.
-std::string summary(const SolveRecord&);
+/// A block for people: status first, then how well and how long; where the solve failed, why, and what to try. With
+/// `verbose` also how it was done.
+std::string summary(const SolveRecord&, bool verbose = false, const Paint& = {});
 
 /// Why a solve ended as it did and what to do about it, in sentences; empty where it converged.
 struct Advice {

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <iterator>
 
-#include "apps/case/reference.hpp"
 #include "apps/report/report.hpp"
+#include "apps/support/terminal.hpp"
 
 namespace krill::apps {
 namespace {
 
 /// "  label           text", wrapped; nothing where there is no text.
 void row(std::string& block, std::string_view label, const std::string& text) {
-  if (!text.empty()) fmt::format_to(std::back_inserter(block), "  {:<15} {}\n", label, wrapped(text, 18, 110));
+  if (!text.empty()) fmt::format_to(std::back_inserter(block), "  {:<15} {}\n", label, wrapped(text, 18));
 }
 
 std::string milliseconds(double ms) {
@@ -20,20 +20,23 @@ std::string milliseconds(double ms) {
   return ms < 9950 ? fmt::format("{:.0f} ms", ms) : fmt::format("{:.1f} s", ms / 1000);
 }
 
-std::string headline(const SolveRecord& record) {
+std::string headline(const SolveRecord& record, const Paint& paint) {
   const SolveReport& r = record.result;
   const bool unverified = r.reason == Reason::converged && exit_code(record) != 0;
   const std::string with =
       preconditioner_name(record) == "none" ? "" : fmt::format(" with {}", preconditioner_name(record));
-  return fmt::format("{}{} after {} {} of {}{} in {}: {}\n", name(r.reason), unverified ? ", but NOT VERIFIED," : "",
-                     r.iterations, r.iterations == 1 ? "iteration" : "iterations", solver_name(record), with,
-                     milliseconds(record.timings.solve), record.settings.name);
+  const std::string status = fmt::format("{}{}", name(r.reason), unverified ? ", but NOT VERIFIED," : "");
+  const std::string words = wrapped(fmt::format("{} after {} {} of {}{} in {}: {}", status, r.iterations,
+                                                r.iterations == 1 ? "iteration" : "iterations", solver_name(record),
+                                                with, milliseconds(record.timings.solve), record.settings.name),
+                                    2);
+  return (exit_code(record) == 0 ? paint.good(status) : paint.bad(status)) + words.substr(status.size()) + "\n";
 }
 
 std::string residual_text(const SolveRecord& record) {
   const SolveReport& r = record.result;
-  return fmt::format("true {:.3e}, recurrence {:.3e}, target {:.3e}  (||b - A x|| / {})", r.true_relative,
-                     r.recurrence_relative, r.target_relative, norm_of(stop(record.settings.solver).baseline));
+  return fmt::format("{:.3e}, target {:.3e}  (||b - A x|| / {})", r.true_relative, r.target_relative,
+                     norm_of(stop(record.settings.solver).baseline));
 }
 
 std::string verdict_text(const Verification& v) {
@@ -53,9 +56,8 @@ std::string evidence_text(const Judgement& j) {
 }
 
 std::string time_text(const Timings& t) {
-  return fmt::format("read {}, convert {}, preconditioner {}, solve {}, total {}", milliseconds(t.read),
-                     milliseconds(t.convert), milliseconds(t.preconditioner_setup), milliseconds(t.solve),
-                     milliseconds(t.total));
+  return fmt::format("preconditioner {}, solve {}, total {}", milliseconds(t.preconditioner_setup),
+                     milliseconds(t.solve), milliseconds(t.total));
 }
 
 /// "symbolic 12 ms, numeric 3 ms, 4.2 MB; factor nonzeros 1000, levels 12"
@@ -107,33 +109,41 @@ std::string where_text(const SolveRecord& record) {
   const std::string backend =
       record.device ? record.device->name
                     : fmt::format("host, {} {}", record.threads, record.threads == 1 ? "thread" : "threads");
-  return fmt::format("{}, {}, {}, {} for the solve", backend,
-                     precision_names[static_cast<std::size_t>(record.precision)], format_used(record),
+  return fmt::format("{}, {}, {} for the solve", backend, precision_names[static_cast<std::size_t>(record.precision)],
                      human_bytes(record.memory_bytes));
+}
+
+/// How the solve was done: what whoever tunes or develops wants to know.
+void append_details(std::string& block, const SolveRecord& record) {
+  row(block, "recurrence", fmt::format("{:.3e}", record.result.recurrence_relative));
+  row(block, "backward error", fmt::format("{:.3e}  (||b - A x|| / (||A||_F ||x|| + ||b||))", record.backward_error));
+  row(block, "preparation",
+      fmt::format("read {}, convert {}", milliseconds(record.timings.read), milliseconds(record.timings.convert)));
+  row(block, "matching", matching_text(record));
+  row(block, "scaling", scaling_text(record));
+  row(block, "ordering", ordering_text(record));
+  row(block, "setup", setup_text(record.preconditioner));
+  row(block, "format", std::string(format_used(record)));
+  if (record.settings.format == Format::automatic) row(block, "products", record.products.why);
 }
 
 }  // namespace
 
-std::string summary(const SolveRecord& record) {
-  std::string block = headline(record);
+std::string summary(const SolveRecord& record, bool verbose, const Paint& paint) {
+  std::string block = headline(record, paint);
   const Advice help = advice(record);
   row(block, "why", help.why);
   row(block, "try", help.remedy);
   row(block, "residual", residual_text(record));
-  row(block, "backward error", fmt::format("{:.3e}  (||b - A x|| / (||A||_F ||x|| + ||b||))", record.backward_error));
   if (record.known_error)
     row(block, "error", fmt::format("{:.3e}  (||x - x*|| / ||x*||, x* known)", *record.known_error));
   row(block, "verification", verdict_text(record.verification));
   row(block, "", evidence_text(record.verification.judgement));
   row(block, "time", time_text(record.timings));
-  row(block, "matching", matching_text(record));
-  row(block, "scaling", scaling_text(record));
-  row(block, "ordering", ordering_text(record));
-  for (const auto& [key, why] : record.choices) row(block, "auto", fmt::format("{} {}", key, why));
-  row(block, "setup", setup_text(record.preconditioner));
   row(block, "ran on", where_text(record));
-  if (record.settings.format == Format::automatic) row(block, "products", record.products.why);
-  for (const std::string& note : record.notes) row(block, "note", note);
+  if (verbose) append_details(block, record);
+  for (const std::string& note : record.notes)
+    block += fmt::format("  {} {}\n", paint.warning(fmt::format("{:<15}", "note")), wrapped(note, 18));
   row(block, "files", fmt::format("{}/: {}", record.folder, fmt::join(record.files, ", ")));
   return block;
 }

@@ -92,7 +92,7 @@ void judge(const ChildEnd& end, double limit, CaseRun& run) {
     return;
   }
   const Json report = Json::parse(end.out, nullptr, false);
-  if (report.is_object()) return read_report(report, end.exit_code, run);
+  if (report.contains("status")) return read_report(report, end.exit_code, run);  // else it is that of an error
   run.status = end.exit_code == bad_environment ? "environment" : "refused";
   run.why = message(end.err);
 }

@@ -1,21 +1,16 @@
 #include "apps/support/progress_line.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cmath>
+
+#include "apps/support/terminal.hpp"
 
 namespace krill::apps {
 namespace {
 
 constexpr double live_interval = 0.1, line_interval = 5;  // seconds
 constexpr std::size_t sights_kept = 32;                   // at most, so that the pace is that of the recent past
-
-int columns(std::FILE* out) {
-  winsize size{};
-  return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 std::string duration(double seconds) {
   if (seconds < 1) return "< 1 s";
@@ -42,19 +37,19 @@ Pace pace(const std::deque<Sight>& sights) {
   return p;
 }
 
-std::string progress_text(const std::string& solver, const Sight& now, const Pace& pace, int width) {
+std::string progress_text(const std::string& solver, const Sight& now, const Pace& pace, std::size_t width) {
   std::string text = fmt::format("{} iteration {}", solver, now.iteration);
   const auto append = [&](const std::string& part) {
-    if (text.size() + part.size() <= static_cast<std::size_t>(std::max(width, 0))) text += part;
+    if (text.size() + part.size() <= width) text += part;
   };
   append(fmt::format(", residual {:.2e}", now.relative));
   append(fmt::format(" -> {:.0e}", now.target_relative));
   if (pace.rate > 0) append(fmt::format(", rate {:.3f}", pace.rate));
   if (pace.seconds_left >= 0) append(fmt::format(", {} left", duration(pace.seconds_left)));
-  return text.substr(0, static_cast<std::size_t>(std::max(width, 0)));
+  return text.substr(0, width);
 }
 
-ProgressLine::Style ProgressLine::style_of(std::FILE* out) { return isatty(fileno(out)) ? Style::live : Style::lines; }
+ProgressLine::Style ProgressLine::style_of(std::FILE* out) { return is_live(out) ? Style::live : Style::lines; }
 
 ProgressLine::ProgressLine(std::FILE* out, Style style, std::string solver)
     : out_(out), style_(style), solver_(std::move(solver)) {}
@@ -73,7 +68,7 @@ void ProgressLine::show(const Sight& sight) {
     std::fputs(("\r" + progress_text(solver_, sight, pace(sights_), columns(out_) - 1) + "\x1b[K").c_str(), out_);
     drawn_ = true;
   } else {
-    std::fputs(("  " + progress_text(solver_, sight, pace(sights_), 200) + "\n").c_str(), out_);
+    std::fputs(("  " + progress_text(solver_, sight, pace(sights_), text_width - 2) + "\n").c_str(), out_);
   }
   std::fflush(out_);
 }

@@ -17,14 +17,14 @@ struct Pace {
 Pace pace(const std::deque<Sight>& sights);
 
 /// "pcg iteration 120, residual 3.11e-05 -> 1e-08, rate 0.943, 12 s left", as much of it as fits `width` columns.
-std::string progress_text(const std::string& solver, const Sight& now, const Pace& pace, int width);
+std::string progress_text(const std::string& solver, const Sight& now, const Pace& pace, std::size_t width);
 
 /// Shows a solve on `out`: one line that is drawn anew ten times a second on a terminal, a line every five seconds
 /// elsewhere.
 class ProgressLine {
  public:
   enum class Style { silent, lines, live };
-  /// live on a terminal, else lines.
+  /// live on a terminal that draws a line anew, else lines.
   static Style style_of(std::FILE* out);
 
   ProgressLine(std::FILE* out, Style style, std::string solver);

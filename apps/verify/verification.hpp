@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apps/case/case.hpp"
+#include "apps/support/terminal.hpp"
 #include "apps/verify/ledger.hpp"
 #include "sparse/core/device.hpp"
 
@@ -26,16 +27,16 @@ struct VerifyResult {
 /// 0: no check has failed; 1.
 int exit_code(const VerifyResult&);
 
-/// The head of the table of checks, and a line of it.
+/// The head of the table of checks of a group, and a line of it.
 std::string check_head();
-std::string check_line(const Check&);
+std::string check_line(const Check&, const Paint& = {});
 /// A check that has failed, in detail: the first wrong entry and the bound.
-std::string failure_text(const Check&);
+std::string failure_text(const Check&, const Paint& = {});
 
-/// One line for each group; the worst check beside its figures.
+/// A line for each group, and below it its worst check.
 std::string group_table(const Ledger&);
 /// "PASS: 120 checks ..., 3 not checked".
-std::string verdict_line(const VerifyResult&);
+std::string verdict_line(const VerifyResult&, const Paint& = {});
 
 /// docs/verifying.md says what it holds. Of the gallery only groups, failures and what was not checked are listed.
 nlohmann::ordered_json verification_json(const VerifyResult&);

@@ -25,6 +25,12 @@ std::string_view worst_ulps(const UlpHistogram& histogram) {
   return "-";
 }
 
+/// In four columns.
+std::string verdict_word(Verdict verdict, const Paint& paint) {
+  if (verdict == Verdict::none) return paint.warning("-   ");
+  return verdict == Verdict::pass ? paint.good("PASS") : paint.bad("FAIL");
+}
+
 std::string counted(std::int64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
@@ -34,56 +40,58 @@ std::string counted(std::int64_t n, std::string_view what) {
 int exit_code(const VerifyResult& v) { return v.ledger.count(Verdict::fail) > 0 || !v.ended_early.empty() ? 1 : 0; }
 
 std::string check_head() {
-  return fmt::format("  {:<11}  {:<17}  {:<46}  {:>9}  {:>11}  {:>10}  {:>8}  {:>8}\n", "verdict", "group", "check",
-                     "entries", "error/bound", "relative", "ulps", "ms");
+  return fmt::format("  {:<4}  {:<42} {:>11} {:>8} {:>7}\n", "", "check", "error/bound", "ulps", "ms");
 }
 
-std::string check_line(const Check& check) {
+std::string check_line(const Check& check, const Paint& paint) {
   const Comparison& c = check.result;
-  std::string line =
-      fmt::format("  {:<11}  {:<17}  {:<46}  {:>9}  {:>11}  {:>10}  {:>8}  {:>8}\n", verdict_name(c.verdict),
-                  check.group, check.name, c.entries, figure(c, c.componentwise, "{:.2g}"),
-                  figure(c, c.relative, "{:.1e}"), worst_ulps(c.ulps), milliseconds(check.ms));
-  if (c.verdict == Verdict::none) line += fmt::format("  {:<11}  {}\n", "", c.reason);
+  std::string line = fmt::format("  {}  {:<42} {:>11} {:>8} {:>7}\n", verdict_word(c.verdict, paint), check.name,
+                                 figure(c, c.componentwise, "{:.2g}"), worst_ulps(c.ulps), milliseconds(check.ms));
+  if (c.verdict == Verdict::none) line += fmt::format("        {}\n", wrapped("not checked: " + c.reason, 8));
   return line;
 }
 
-std::string failure_text(const Check& check) {
+std::string failure_text(const Check& check, const Paint& paint) {
   const Comparison& c = check.result;
-  std::string text = fmt::format("FAIL  {}: {}, {}\n", check.group, check.name, check.subject);
-  if (!c.reason.empty()) text += fmt::format("  {}\n", c.reason);
+  std::string text = fmt::format("{}  {}\n", paint.bad("FAIL"),
+                                 wrapped(fmt::format("{}: {}, {}", check.group, check.name, check.subject), 6));
+  if (!c.reason.empty()) text += fmt::format("  {}\n", wrapped(c.reason, 4));
   if (c.wrong > 0) text += fmt::format("  {} of {} entries are beyond their bound\n", c.wrong, c.entries);
   if (c.first) {
     const Difference& d = *c.first;
-    text +=
-        fmt::format("  the first is entry {} (counted from 0){}{}: got {}, expected {}; |error| {:.3g}, bound {:.3g}\n",
+    const std::string first =
+        fmt::format("the first is entry {} (counted from 0){}{}: got {}, expected {}; |error| {:.3g}, bound {:.3g}",
                     d.index, d.where.empty() ? "" : " with ", d.where, d.got, d.expected, d.error, d.bound);
+    text += fmt::format("  {}\n", wrapped(first, 4));
   }
-  if (!check.bound.empty()) text += fmt::format("  bound: {}\n", check.bound);
+  if (!check.bound.empty()) text += fmt::format("  bound: {}\n", wrapped(std::string(check.bound), 4));
   return text;
 }
 
 std::string group_table(const Ledger& ledger) {
-  std::string text = fmt::format("  {:<17}  {:>7}  {:>7}  {:>11}  {:>11}  {:>8}  {}\n", "group", "checks", "failed",
-                                 "not checked", "error/bound", "ms", "worst check");
-  for (const GroupSummary& g : summarize(ledger.checks()))
-    fmt::format_to(std::back_inserter(text), "  {:<17}  {:>7}  {:>7}  {:>11}  {:>11}  {:>8.0f}  {}\n", g.group,
-                   g.checks, g.failed, g.not_checked,
-                   g.worst ? figure(g.worst->result, g.worst->result.componentwise, "{:.2g}") : "-", g.ms,
-                   g.worst ? fmt::format("{} ({})", g.worst->name, g.worst->subject) : "");
+  std::string text = fmt::format("  {:<17}  {:>7}  {:>7}  {:>11}  {:>11}  {:>8}\n", "group", "checks", "failed",
+                                 "not checked", "error/bound", "ms");
+  for (const GroupSummary& g : summarize(ledger.checks())) {
+    fmt::format_to(std::back_inserter(text), "  {:<17}  {:>7}  {:>7}  {:>11}  {:>11}  {:>8.0f}\n", g.group, g.checks,
+                   g.failed, g.not_checked,
+                   g.worst ? figure(g.worst->result, g.worst->result.componentwise, "{:.2g}") : "-", g.ms);
+    if (g.worst)
+      text += fmt::format("    {}\n", wrapped(fmt::format("worst: {}, {}", g.worst->name, g.worst->subject), 6));
+  }
   return text;
 }
 
-std::string verdict_line(const VerifyResult& v) {
+std::string verdict_line(const VerifyResult& v, const Paint& paint) {
   const std::int64_t failed = v.ledger.count(Verdict::fail), open = v.ledger.count(Verdict::none);
   const auto all = std::ssize(v.ledger.checks());
-  std::string text = exit_code(v) == 0 ? "PASS: " : "FAIL: ";
+  std::string text;
   if (!v.ended_early.empty()) text += fmt::format("ended early: {}; ", v.ended_early);
   text += failed > 0 ? fmt::format("{} of {} failed", failed, counted(all, "check"))
                      : fmt::format("{} passed", counted(all - open, "check"));
   if (open > 0) text += fmt::format(", {} not checked", open);
-  return text + fmt::format(", on {} in {:.1f} s: {}\n",
-                            v.device ? v.device->name : "the host, " + counted(v.threads, "thread"), v.seconds, v.name);
+  text += fmt::format(", on {} in {:.1f} s: {}",
+                      v.device ? v.device->name : "the host, " + counted(v.threads, "thread"), v.seconds, v.name);
+  return (exit_code(v) == 0 ? paint.good("PASS: ") : paint.bad("FAIL: ")) + wrapped(text, 6) + "\n";
 }
 
 std::string curves_script(const VerifyResult& v) {

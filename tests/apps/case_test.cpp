@@ -156,6 +156,18 @@ TEST(EffectiveCase, parses_back_to_the_same_case_for_every_type) {
   }
 }
 
+TEST(BriefCase, parses_back_to_the_same_case_for_every_type_and_names_files_from_its_folder) {
+  for (const auto& text : test::all_cases()) {
+    const Case c = parsed(text);
+    EXPECT_EQ(effective_json(parsed(brief_yaml(c, "."))), effective_json(c)) << brief_yaml(c, ".");
+  }
+  EXPECT_EQ(brief_yaml(parsed("name: a\nmatrix: {file: data/m.mtx}\nrhs: {type: file, path: b.mtx}\n"
+                              "solver: {type: gmres, restart: 31}\nbackend: auto\n"),
+                       "out/a"),
+            "name: a\nmatrix:\n  file: \"../../data/m.mtx\"\nrhs:\n  type: file\n  path: \"../../b.mtx\"\n"
+            "solver:\n  type: gmres\n  restart: 31\n");
+}
+
 TEST(EffectiveCase, keeps_every_bit_and_every_letter) {
   for (const std::string relative : {"0.1", "1e-300", "123456789.123456789", "2.2250738585072014e-308", "3"}) {
     const Case c = parsed(minimal_case, {"solver.stop.relative=" + relative});
