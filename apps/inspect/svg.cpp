@@ -1,11 +1,14 @@
 #include "apps/inspect/svg.hpp"
 
 #include <fmt/format.h>
+#include <png.h>
 
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+
+#include "sparse/core/error.hpp"
 
 namespace krill::apps {
 namespace {
@@ -36,46 +39,6 @@ std::string base64(std::string_view bytes) {
     for (std::size_t k = 0; k < 4; ++k) result += i + k > bytes.size() ? '=' : digits[word >> (18 - 6 * k) & 63U];
   }
   return result;
-}
-
-void append_big_endian(std::string& to, std::uint32_t word) {
-  for (int shift = 24; shift >= 0; shift -= 8) to += static_cast<char>(word >> shift & 255U);
-}
-
-std::uint32_t crc32(std::string_view bytes) {
-  std::uint32_t crc = ~std::uint32_t{0};
-  for (const char byte : bytes) {
-    crc ^= static_cast<unsigned char>(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1U ? 0xedb88320U : 0U);
-  }
-  return ~crc;
-}
-
-void append_chunk(std::string& file, std::string_view type, std::string_view data) {
-  append_big_endian(file, static_cast<std::uint32_t>(data.size()));
-  const std::string named = std::string(type) + std::string(data);
-  file += named;
-  append_big_endian(file, crc32(named));
-}
-
-/// A zlib stream (RFC 1950) of blocks that are stored as they are (RFC 1951, 3.2.4).
-std::string stored(std::string_view bytes) {
-  constexpr std::size_t most = 65'535;
-  std::string stream = "\x78\x01";
-  std::uint32_t a = 1, b = 0;
-  for (const char byte : bytes) {
-    a = (a + static_cast<unsigned char>(byte)) % 65'521;
-    b = (b + a) % 65'521;
-  }
-  for (std::size_t at = 0; at < bytes.size(); at += most) {
-    const std::string_view part = bytes.substr(at, most);
-    stream += at + most < bytes.size() ? '\0' : '\1';
-    for (const std::size_t word : {part.size(), ~part.size()})
-      stream += {static_cast<char>(word & 255U), static_cast<char>(word >> 8 & 255U)};
-    stream += part;
-  }
-  append_big_endian(stream, b << 16 | a);
-  return stream;
 }
 
 }  // namespace
@@ -130,26 +93,26 @@ std::vector<double> ticks(double low, double high, int count) {
 }
 
 std::string png(const IndexedImage& image) {
-  std::string file = "\x89PNG\r\n\x1a\n", head, palette, lines;
-  append_big_endian(head, static_cast<std::uint32_t>(image.width));
-  append_big_endian(head, static_cast<std::uint32_t>(image.height));
-  head += {4, 3, 0, 0, 0};  // bits a pixel, palette, and the only compression, filter and interlacing taken here
+  std::vector<unsigned char> colors;
   for (const std::string& color : image.palette) {
     const unsigned long rgb = std::stoul(color.substr(1), nullptr, 16);
-    for (int shift = 16; shift >= 0; shift -= 8) palette += static_cast<char>(rgb >> shift & 255U);
+    for (int shift = 16; shift >= 0; shift -= 8) colors.push_back(static_cast<unsigned char>(rgb >> shift & 255U));
   }
-  for (int y = 0; y < image.height; ++y) {
-    lines += '\0';  // no filter
-    for (int x = 0; x < image.width; x += 2) {
-      const auto* pixel = image.pixels.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
-                          static_cast<std::size_t>(x);
-      lines += static_cast<char>(pixel[0] << 4 | (x + 1 < image.width ? pixel[1] : 0));
-    }
-  }
-  append_chunk(file, "IHDR", head);
-  append_chunk(file, "PLTE", palette);
-  append_chunk(file, "IDAT", stored(lines));
-  append_chunk(file, "IEND", "");
+  png_image head{};
+  head.version = PNG_IMAGE_VERSION;
+  head.width = static_cast<png_uint_32>(image.width), head.height = static_cast<png_uint_32>(image.height);
+  head.format = PNG_FORMAT_RGB_COLORMAP;
+  head.colormap_entries = static_cast<png_uint_32>(image.palette.size());
+  std::string file;
+  const auto write = [&](void* memory) {  // without memory it says how much is needed
+    png_alloc_size_t size = file.size();
+    if (!png_image_write_to_memory(&head, memory, &size, 0, image.pixels.data(), 0, colors.data()))
+      throw Error(fmt::format("a picture of {} x {} pixels cannot be drawn: {}", image.width, image.height,
+                              std::string_view(head.message)));
+    file.resize(size);
+  };
+  write(nullptr);
+  write(file.data());
   return file;
 }
 

@@ -37,7 +37,7 @@ struct IndexedImage {
   std::vector<unsigned char> pixels;  ///< numbers of colors, by rows
   std::vector<std::string> palette;   ///< "#rrggbb"
 };
-/// As a PNG file (ISO/IEC 15948), 4 bits a pixel, not compressed.
+/// As a PNG file (ISO/IEC 15948).
 std::string png(const IndexedImage&);
 
 }  // namespace krill::apps
