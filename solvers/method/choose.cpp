@@ -121,7 +121,9 @@ class Chooser {
   void solver() {
     if (few_diagonals_) {
       BandedOptions elimination;
-      elimination.stop = std::get<AutoSolver>(open_.solver).stop;
+      const auto& limits = std::get<AutoSolver>(open_.solver);
+      elimination.max_iterations = std::min(elimination.max_iterations, limits.max_iterations);
+      elimination.stop = limits.stop;
       elimination.stop.stagnation = BandedOptions{}.stop.stagnation;
       choice_.method.solver = elimination;
       return say("solver", fmt::format("banded: no entry is more than {} from the diagonal, so elimination takes "
