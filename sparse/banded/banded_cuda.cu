@@ -91,8 +91,8 @@ void run_banded(const Cuda& cuda, int diagonals, BandedMethod method, const Band
   with_steps<T>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) {
     constexpr int few = rows_in(Tuning::bytes_ahead_of_short, sizeof(T));
     constexpr int many = rows_in(Steps::diagonals == 5 ? Tuning::bytes_ahead_of_five : Tuning::bytes_ahead, sizeof(T));
-    const std::size_t shared = static_cast<std::size_t>(s.rows()) * (Steps::above + 1) * sizeof(T) * threads;
-    if (!kept_in_shared(s.rows(), diagonals, method, sizeof(T)))
+    const std::size_t shared = threads * triangle_bytes(s.rows(), Steps::above, sizeof(T));
+    if (!kept_in_shared(s.rows(), Steps::above, sizeof(T)))
       launch<banded_kernel<Steps, false, many, T>>(cuda, s, 0);
     else if (Steps::diagonals == 5 || s.rows() <= Tuning::short_rows)
       launch<banded_kernel<Steps, true, few, T>>(cuda, s, shared);

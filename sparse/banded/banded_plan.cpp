@@ -42,8 +42,8 @@ bool partitioned(bool on_cuda, const BandLayout& vectors) {
 template <class T>
 std::int64_t workspace_entries(bool on_cuda, const BandLayout& layout, int diagonals, BandedMethod method) {
   if (partitioned(on_cuda, layout)) return partition_work(make_partition(layout, diagonals, sizeof(T)), layout.batch);
-  if (on_cuda && kept_in_shared(layout.rows, diagonals, method, sizeof(T))) return 0;
-  return layout.unknowns() * entries_above(diagonals, method);
+  const int above = entries_above(diagonals, method);
+  return on_cuda && kept_in_shared(layout.rows, above, sizeof(T)) ? 0 : layout.unknowns() * above;
 }
 
 }  // namespace

@@ -271,14 +271,17 @@ struct BandThreadTuning {
   /// under way.
   static constexpr std::size_t bytes_ahead = 128, bytes_ahead_of_five = 64, bytes_ahead_of_short = 32;
   static constexpr std::int32_t short_rows = 16;
-  static constexpr std::int64_t kept_bytes = 1024;    ///< of a system in shared memory; longer ones use the workspace
+  static constexpr std::size_t kept_bytes = 1024;     ///< of a system in shared memory; longer ones use the workspace
   static constexpr std::int32_t min_systems = 10000;  ///< side by side, that are not divided among threads
 };
 
+/// Of a system's triangle, with its right-hand side.
+constexpr std::size_t triangle_bytes(std::int32_t rows, int above, std::size_t entry_bytes) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(above + 1) * entry_bytes;
+}
 /// Whether a thread keeps its system's triangle in shared memory, so that workspace is not needed.
-constexpr bool kept_in_shared(std::int32_t rows, int diagonals, BandedMethod method, std::size_t entry_bytes) {
-  return std::int64_t{rows} * (entries_above(diagonals, method) + 1) * static_cast<std::int64_t>(entry_bytes) <=
-         BandThreadTuning::kept_bytes;
+constexpr bool kept_in_shared(std::int32_t rows, int above, std::size_t entry_bytes) {
+  return triangle_bytes(rows, above, entry_bytes) <= BandThreadTuning::kept_bytes;
 }
 
 /// use(std::type_identity of the steps).

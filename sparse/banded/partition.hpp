@@ -118,6 +118,11 @@ constexpr void eliminate_inner(const Rows& rows, int n, Equation<T, 2 * Rows::ha
   }
 }
 
+/// Which row the r-th carried equation begins as.
+constexpr int carried_row(int r, int half) { return r < half ? half + r : r - half; }
+/// The row of a chunk of n rows that unknown r of the group it leaves is: its first ones, then its last.
+constexpr std::int32_t end_row(std::int32_t r, std::int32_t n, int half) { return r < half ? r : n - 2 * half + r; }
+
 /// The equations that a chunk of n rows, at least 2 half, leaves: a group of the next system. zero_row becomes the
 /// first row of the chunk whose unknown has no pivot.
 template <BandedMethod method, class T, int half, ChunkOf kind>
@@ -126,7 +131,7 @@ constexpr void reduce_chunk(const ChunkRows<T, half, kind>& rows, int n, Equatio
   constexpr int sides = 2 * half;
   Carried<T, half, sides> carried;
   for (int r = 0; r < 2 * half; ++r) {
-    const int i = r < half ? half + r : r - half;
+    const int i = carried_row(r, half);
     for (int k = 0; k < 2 * half; ++k)
       carried[r].entry[k] = rows.at_start(i, 2 * half + k), carried[r].entry[2 * half + k] = rows.at_start(i, k);
     carried[r].rhs = rows.at(rows.entries, i);
@@ -135,7 +140,7 @@ constexpr void reduce_chunk(const ChunkRows<T, half, kind>& rows, int n, Equatio
     if (zero_row == no_row && no_pivot(row.entry[j])) zero_row = v;
   });
   for (int r = 0; r < 2 * half; ++r) {
-    const Equation<T, 4 * half>& from = carried[r < half ? half + r : r - half];
+    const Equation<T, 4 * half>& from = carried[carried_row(r, half)];
     for (int k = 0; k < 2 * half; ++k)
       left[r].entry[k] = from.entry[2 * half + k], left[r].entry[2 * half + k] = from.entry[k];
     left[r].rhs = from.rhs;
@@ -175,7 +180,7 @@ constexpr void substitute_chunk(const ChunkRows<T, half, kind>& rows, int n, con
   constexpr int stride = Rows::stride, window = stride + 2 * half;
   Carried<T, half, 0> carried;
   for (int r = 0; r < 2 * half; ++r) {
-    const int i = r < half ? half + r : r - half;
+    const int i = carried_row(r, half);
     carried[r].rhs = rows.at(rows.entries, i);
     for (int k = 0; k < 2 * half; ++k) carried[r].entry[k] = rows.at_start(i, 2 * half + k);
     for (int k = 0; k < half; ++k)
@@ -233,8 +238,8 @@ struct BandPartition {
   /// The row of the given system that row `row` of level `level` is.
   constexpr std::int32_t given_row(int level, std::int32_t row) const {
     for (int above = level - 1; above >= 0; --above) {
-      const std::int32_t c = row / (2 * half), r = row % (2 * half), base = c * levels[above].chunk;
-      row = r < half ? base + r : base + levels[above].rows_of(c, half) - 2 * half + r;
+      const std::int32_t c = row / (2 * half);
+      row = c * levels[above].chunk + end_row(row % (2 * half), levels[above].rows_of(c, half), half);
     }
     return row;
   }

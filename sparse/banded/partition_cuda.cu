@@ -144,6 +144,15 @@ __device__ ChunkEnds<T, half> ends_of(std::int32_t c, Unknown&& unknown) {
   return ends;
 }
 
+template <class T, int half>
+__device__ void put(const ChunkRows<T, half, ChunkOf::groups>& at, const Equation<T, 4 * half> (&row)[2 * half]) {
+#pragma unroll
+  for (int r = 0; r < 2 * half; ++r) {
+    for (int w = 0; w < 4 * half; ++w) at.at(w, r) = row[r].entry[w];
+    at.at(4 * half, r) = row[r].rhs;
+  }
+}
+
 /// Threads: one a chunk. Bytes: every word of the rows once, and those of the rows that are left over. Races: the first
 /// rows without pivot by atomic minima, all else is a chunk's own.
 template <BandedMethod method, ChunkOf kind, bool interleaved, class T, int half>
@@ -157,12 +166,7 @@ __global__ void __launch_bounds__(threads<half>) reduce_kernel(Level<T, half> s,
   Equation<T, 4 * half> left[s.group];
   std::int32_t zero_row = no_row;
   reduce_chunk<method>(rows_of_thread<kind, interleaved>(s, shared), s.here().rows_of(m.chunk, half), left, zero_row);
-#pragma unroll
-  for (int r = 0; r < s.group; ++r) {
-    T* const to = s.next + s.left.at(s.group * m.chunk + r, m.system);
-    for (int w = 0; w < 4 * half; ++w) to[w * s.left.unknowns()] = left[r].entry[w];
-    to[4 * half * s.left.unknowns()] = left[r].rhs;
-  }
+  put<T, half>({s.next + s.left.at(s.group * m.chunk, m.system), s.left.unknowns(), s.left.row_stride}, left);
   if (zero_row != no_row)
     atomicMin(s.zero_rows + m.system, s.partition.given_row(s.level, m.chunk * s.here().chunk + zero_row));
 }
@@ -200,15 +204,6 @@ struct InnerLevel {
   }
   __device__ T* end() const { return base + Rows::words * rows * lanes; }
 };
-
-template <class T, int half>
-__device__ void put(const ChunkRows<T, half, ChunkOf::groups>& at, const Equation<T, 4 * half> (&row)[2 * half]) {
-#pragma unroll
-  for (int r = 0; r < 2 * half; ++r) {
-    for (int w = 0; w < 4 * half; ++w) at.at(w, r) = row[r].entry[w];
-    at.at(4 * half, r) = row[r].rhs;
-  }
-}
 
 /// Threads: one a chunk, systems whole in a block; of the rows that chunks leave, and of what those leave, ever fewer.
 /// Bytes: every word of the rows and of x once. Races: between barriers a chunk's rows are its thread's.
@@ -262,7 +257,7 @@ __global__ void __launch_bounds__(threads<half>) whole_kernel(Level<T, half> s, 
     reduce_chunk<inner_method>(all, n, left, zero_row);
     T x[group];
     if (const int first = solve_group<inner_method>(left, x); first < group) {
-      const std::int32_t row = first < half ? first : n - group + first;
+      const std::int32_t row = end_row(first, n, half);
       zero_row = zero_row < row ? zero_row : row;
     }
     note(lane, level, zero_row);
@@ -338,8 +333,8 @@ template <LevelKernel step, class T, int half>
 void run_level(const Cuda& cuda, BandedMethod method, const Level<T, half>& s) {
   const auto run = [&]<bool interleaved>(std::bool_constant<interleaved>) {
     constexpr auto thomas = BandedMethod::thomas, lu = BandedMethod::lu, qr = BandedMethod::qr;
-    if (s.level > 0 && half == 1 && method == thomas)
-      return run_level < step, half == 1 ? thomas : lu, ChunkOf::groups, interleaved > (cuda, s);
+    constexpr auto of_groups = half == 1 ? thomas : lu;  // where nobody pivots
+    if (s.level > 0 && method == thomas) return run_level<step, of_groups, ChunkOf::groups, interleaved>(cuda, s);
     if (s.level > 0) return run_level<step, lu, ChunkOf::groups, interleaved>(cuda, s);
     if constexpr (half == 1) {
       if (method == thomas) return run_level<step, thomas, ChunkOf::bands, interleaved>(cuda, s);

@@ -6,6 +6,21 @@
 
 namespace krill::detail {
 
+/// Where an entry of row p lies: how many rows of its system the column is away, if it belongs to that.
+struct BandPlace {
+  std::int64_t steps;
+  bool in_system;
+
+  constexpr BandPlace(const BandLayout& l, std::int64_t p, std::int64_t col)
+      : steps((col - p) / l.row_stride),
+        in_system(steps * l.row_stride == col - p && l.row_at(p) + steps >= 0 && l.row_at(p) + steps < l.rows) {}
+  constexpr bool in_bands(int most) const { return in_system && -most <= steps && steps <= most; }
+  /// For an entry that no band has room for.
+  constexpr bool refused(OutsideBands outside) const {
+    return outside == OutsideBands::refused || (outside == OutsideBands::refused_in_systems && in_system);
+  }
+};
+
 /// Row p of `from` into its place of each band, zeros where it has no entry. The sum is the first row with an entry
 /// that may not be left out. Over rows.
 template <class T, class Offset>
@@ -18,16 +33,14 @@ struct FillBands {
 
   constexpr bool begin() const { return true; }
   constexpr FirstIndex entry(std::int64_t p) const {
-    const std::int64_t row = to.layout.row_at(p), stride = to.layout.row_stride;
     const int most = to.ds ? 2 : 1;
     T kept[5] = {};
     FirstIndex first;
     from.for_entries(static_cast<std::int32_t>(p), [&](std::int32_t col, const T& value) {
-      const std::int64_t steps = (col - p) / stride;
-      const bool same_system = steps * stride == col - p && row + steps >= 0 && row + steps < to.layout.rows;
-      if (same_system && -most <= steps && steps <= most)
-        kept[steps + 2] = value;
-      else if (outside == OutsideBands::refused || (outside == OutsideBands::refused_in_systems && same_system))
+      const BandPlace place(to.layout, p, col);
+      if (place.in_bands(most))
+        kept[place.steps + 2] = value;
+      else if (place.refused(outside))
         first.value = p;
     });
     to.dl[p] = kept[1], to.d[p] = kept[2], to.du[p] = kept[3];

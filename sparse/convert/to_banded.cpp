@@ -16,11 +16,8 @@ template <class T, class Offset>
   const BandLayout& l = to.layout();
   std::int64_t found = -1;
   A.view(Host{}).for_entries(static_cast<std::int32_t>(p), [&](std::int32_t col, const auto&) {
-    const std::int64_t steps = (col - p) / l.row_stride;
-    const bool same_system =
-        steps * l.row_stride == col - p && l.row_at(p) + steps >= 0 && l.row_at(p) + steps < l.rows;
-    const bool inside = same_system && std::abs(steps) <= to.diagonals() / 2;
-    if (found < 0 && !inside && (same_system || outside == OutsideBands::refused)) found = col;
+    const BandPlace place(l, p, col);
+    if (found < 0 && !place.in_bands(to.diagonals() / 2) && place.refused(outside)) found = col;
   });
   throw InvalidArgument(fmt::format("banded: a({}, {}) (counted from 0) lies outside of {} diagonals{}", p, found,
                                     to.diagonals(), l.batch > 1 ? " of its system" : ""));
