@@ -8,6 +8,7 @@
 #include "apps/verify/trial.hpp"
 #include "solvers/precond/lower_precision.hpp"
 #include "sparse/convert/convert.hpp"
+#include "sparse/convert/to_banded.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
 
@@ -77,6 +78,21 @@ Selection transformations_of(const Case& settings) {
                         [](const NaturalOrdering&) {}, [](const AutoOrdering&) {}},
              settings.ordering);
   return s;
+}
+
+/// The bands that a solve takes from A: elimination, and preconditioners of lines.
+template <class T>
+std::vector<BandedSample> banded_of(Context& ctx, const Case& settings, const Csr<T>& A) {
+  std::vector<BandedSample> all;
+  if (std::holds_alternative<BandedOptions>(settings.solver))
+    all.push_back(bandwidth(ctx, A) < 2 ? BandedSample{BandedMethod::lu} : BandedSample{BandedMethod::qr, 5});
+  if (std::holds_alternative<TridiagonalOptions>(settings.preconditioner)) all.push_back({});
+  if (const auto* line = std::get_if<LineOptions>(&settings.preconditioner)) {
+    const std::int32_t points[] = {line->nx, std::max(line->ny, 1), std::max(line->nz, 1)};
+    for (int d = 0; d < 3; ++d)
+      if (points[d] > 1) all.push_back({{}, 3, BandLayout::lines(points[0], points[1], points[2], d)});
+  }
+  return all;
 }
 
 Selection selection_of(const Case& settings) {
@@ -173,7 +189,9 @@ void verify_case(Ledger& ledger, Context& ctx, const Case& given) {
   const SourceMatrix<T> source = load_matrix<T>(ctx, given.matrix, timings);
   const Case settings = decided(ctx, given, source);
   const Subject<T> subject = solved_subject(ctx, settings, source);
-  const Selection selection = selection_of(settings), transformations = transformations_of(settings);
+  Selection selection = selection_of(settings);
+  selection.banded = banded_of(ctx, settings, subject.A);
+  const Selection transformations = transformations_of(settings);
   if (!transformations.scalings.empty() || !transformations.orderings.empty() || transformations.matches) {
     const Subject<T> original = original_subject(ctx, settings, source);
     ledger.about("scalings", subject.name);

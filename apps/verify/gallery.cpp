@@ -33,6 +33,7 @@ struct Exhibit {
   std::string name;
   Kind kind;
   std::variant<GeneratorOptions, DrawnPattern> source;
+  std::vector<BandedBatch> banded_batches = {};
 };
 
 bool is_arrow(std::int32_t i, std::int32_t j, std::int32_t last) { return i == j || i == last || j == last; }
@@ -42,7 +43,10 @@ bool is_everything(std::int32_t, std::int32_t, std::int32_t) { return true; }
 
 const std::vector<Exhibit>& exhibits() {
   static const std::vector<Exhibit> all{
-      {"tridiagonal", Kind::definite, GeneratorOptions(Poisson1dOptions{.nx = 300})},
+      {"tridiagonal",
+       Kind::definite,
+       GeneratorOptions(Poisson1dOptions{.nx = 300}),
+       {{2, 9}, {3, 5}, {130, 4}, {1000, 3}}},
       {"poisson2d, 5 points", Kind::definite, GeneratorOptions(Poisson2dOptions{.nx = 15})},
       {"poisson2d, 9 points", Kind::definite, GeneratorOptions(Poisson2dOptions{.nx = 13, .stencil = Stencil2d::nine})},
       {"poisson3d, 7 points", Kind::definite, GeneratorOptions(Poisson3dOptions{.nx = 6})},
@@ -56,7 +60,7 @@ const std::vector<Exhibit>& exhibits() {
       {"helmholtz2d", Kind::general, GeneratorOptions(Helmholtz2dOptions{.nx = 14, .wavenumber = 5})},
       {"arrow", Kind::general, DrawnPattern{200, 200, is_arrow}},
       {"dense row", Kind::general, DrawnPattern{300, 300, is_dense_row}},
-      {"one entry", Kind::general, DrawnPattern{1, 1, is_everything}},
+      {"one entry", Kind::general, DrawnPattern{1, 1, is_everything}, {{1, 40}, {17, 33}}},
       {"empty rows", Kind::odd, DrawnPattern{120, 120, is_gappy}},
       {"wide", Kind::odd, DrawnPattern{40, 170, is_gappy}},
       {"tall", Kind::odd, DrawnPattern{170, 40, is_gappy}},
@@ -108,8 +112,10 @@ std::vector<Triangle> all_triangles() {
 }
 
 template <class T>
-Selection selection_for(Kind kind) {
+Selection selection_for(const Exhibit& exhibit) {
+  const Kind kind = exhibit.kind;
   Selection s;
+  s.banded_batches = exhibit.banded_batches;
   s.whole_library = true;
   s.formats = format_samples(in_verify);
   s.ops = {Op::none, Op::transpose, Op::adjoint};
@@ -120,6 +126,7 @@ Selection selection_for(Kind kind) {
   s.triangles = all_triangles();
   s.triangular = {TriangularMethod::natural, TriangularMethod::by_level, TriangularMethod::level_kernels,
                   TriangularMethod::one_block};
+  s.banded = {{BandedMethod::thomas}, {BandedMethod::lu}, {BandedMethod::qr}, {BandedMethod::qr, 5}};
   s.approximate = {{ApproximateMethod::jacobi, 3}, {ApproximateMethod::isai, 0}, {ApproximateMethod::isai, 1}};
   const auto samples = preconditioner_samples(in_verify);
   const auto solvers = solver_samples(in_verify, std::is_same_v<real_t<T>, float> ? 1e-4 : 1e-8);
@@ -170,7 +177,7 @@ void verify_exhibit(const Visit& visit, const Exhibit& exhibit) {
   if (!A || A->rows() > visit.max_rows) return;
   const Subject<T> subject(fmt::format("{}, {}", exhibit.name, precision_of<T>()), std::move(*A));
   if (visit.watch) visit.watch(subject.name, visit.number, visit.of);
-  run_suites(visit.ledger, visit.ctx, subject, selection_for<T>(exhibit.kind));
+  run_suites(visit.ledger, visit.ctx, subject, selection_for<T>(exhibit));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // its family, and a line to the table at the end.
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "apps/verify/references.hpp"
 #include "solvers/options.hpp"
 #include "solvers/precond/options.hpp"
+#include "sparse/banded/banded_plan.hpp"
 #include "sparse/convert/to_format.hpp"
 #include "sparse/scale/scaling.hpp"
 #include "sparse/triangular/approximate.hpp"
@@ -46,6 +48,17 @@ struct Subject {
 enum class OrderingMethod { rcm, amd, color };
 inline constexpr std::array<std::string_view, 3> ordering_method_names{"rcm", "amd", "color"};
 
+/// A solve with the bands of a subject's matrix.
+struct BandedSample {
+  std::optional<BandedMethod> method;  ///< none: thomas where rows are dominant, else lu, as preconditioners do
+  int diagonals = 3;
+  BandLayout layout{};  ///< 0 rows: one system of all that the matrix has
+};
+/// Systems of drawn numbers.
+struct BandedBatch {
+  std::int32_t rows, systems;
+};
+
 /// Which kernels and which ways of them.
 struct Selection {
   bool whole_library = false;  ///< kernels that only an application calls, too: sparse vectors, sorts, dense matrices
@@ -58,6 +71,8 @@ struct Selection {
   std::vector<Triangle> triangles;
   std::vector<TriangularMethod> triangular;
   std::vector<ApproximateOptions> approximate;
+  std::vector<BandedSample> banded;
+  std::vector<BandedBatch> banded_batches;  ///< which `banded` is tried on, too, in every layout
   std::vector<PreconditionerOptions> preconditioners;
   std::vector<std::pair<SolverOptions, PreconditionerOptions>> solves;
 };
@@ -82,6 +97,8 @@ void check_orderings(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
 void check_triangles(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
+void check_banded(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
 void check_factorizations(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
 void check_preconditioners(Ledger&, Context&, const Subject<T>&, const Selection&);
@@ -104,6 +121,7 @@ inline constexpr CheckSuite<T> suites[] = {
     {"scalings", check_scalings<T>},
     {"orderings", check_orderings<T>},
     {"triangular solves", check_triangles<T>},
+    {"banded solves", check_banded<T>},
     {"factorizations", check_factorizations<T>},
     {"preconditioners", check_preconditioners<T>},
     {"solvers", check_solvers<T>},

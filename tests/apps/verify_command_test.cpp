@@ -79,6 +79,27 @@ TEST_F(Verify, checks_matchings_and_turned_signs) {
   EXPECT_EQ(turned.code, 0) << turned.out << turned.err;
 }
 
+TEST_F(Verify, checks_what_is_solved_by_bands) {
+  const auto names = [&](const std::string& text) {
+    write_case(text);
+    const Outcome o = krill("verify case.yaml");
+    EXPECT_EQ(o.code, 0) << o.out << o.err;
+    std::set<std::string> found;
+    const Json json = verified("flow");
+    for (const Json& check : json["checks"])
+      if (check["group"] == "banded solves") found.insert(check["name"]);
+    return found;
+  };
+  EXPECT_EQ(names("matrix: {generate: poisson1d, nx: 40}\nsolver: banded\n"),
+            (std::set<std::string>{"to_banded, 3 diagonals", "banded lu, 3 diagonals"}));
+  EXPECT_EQ(names("matrix: {generate: poisson2d, nx: 8, ny: 5}\nsolver: pcg\npreconditioner: tridiagonal\n"),
+            (std::set<std::string>{"to_banded, 3 diagonals", "banded thomas, 3 diagonals"}));
+  EXPECT_EQ(
+      names("matrix: {generate: poisson2d, nx: 8, ny: 5}\nsolver: pcg\npreconditioner: {type: line, nx: 8, ny: 5}\n"),
+      (std::set<std::string>{"to_banded, 3 diagonals, 5 lines of 8", "banded thomas, 3 diagonals, 5 lines of 8",
+                             "to_banded, 3 diagonals, 8 lines of 5", "banded thomas, 3 diagonals, 8 lines of 5"}));
+}
+
 TEST_F(Verify, prints_json_alone_and_overrides_the_case) {
   write_case("matrix: {generate: poisson2d, nx: 8}\nsolver: {type: pcg}\n");
   const Outcome o =
@@ -206,6 +227,7 @@ TEST(InjectedInSuites, an_entry_of_the_matrix_that_is_wrong_is_found_by_every_su
     selection.orderings = {verify::OrderingMethod::rcm};
     selection.triangles = {{Fill::lower}, {Fill::upper}};
     selection.triangular = {TriangularMethod::natural};
+    selection.banded = {{BandedMethod::lu}, {BandedMethod::qr, 5}};
     selection.whole_library = true;
     selection.preconditioners = {Ilu0Options{}, IsaiOptions{}};
     Ledger ledger;
@@ -214,8 +236,8 @@ TEST(InjectedInSuites, an_entry_of_the_matrix_that_is_wrong_is_found_by_every_su
     for (const auto& group : verify::summarize(ledger.checks()))
       if (group.failed > 0) failed.insert(group.group);
     // Products of a matrix stored in float cannot tell.
-    const std::set<std::string> all{"conversions",       "products",       "scalings",       "orderings",
-                                    "triangular solves", "factorizations", "preconditioners"};
+    const std::set<std::string> all{"conversions",       "products",      "scalings",       "orderings",
+                                    "triangular solves", "banded solves", "factorizations", "preconditioners"};
     EXPECT_EQ(failed, error > 0 ? all : std::set<std::string>()) << failures(ledger);
   }
 }
