@@ -40,6 +40,7 @@ constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
                                  {"triangular", bench_triangular<T>},
                                  {"factor", bench_factor<T>},
                                  {"color", bench_color<T>},
+                                 {banded_kernel, bench_banded<T>},
                                  {"pcg", bench_solver<T, PcgOptions>, true},
                                  {"gmres", bench_solver<T, GmresOptions>, true},
                                  {"bicgstab", bench_solver<T, BicgstabOptions>, true}};
@@ -88,6 +89,12 @@ class Measurement {
     print(fmt::format("krill {} ({}) on {}\n", version, result_.commit, result_.device));
     result_.ceilings = measure_ceilings(ctx_);
     print(fmt::format("{}\n\n{}", ceilings_text(result_.ceilings), table_.head()));
+    if (std::erase(request_.kernels, banded_kernel) > 0)
+      for (const Precision precision : request_.precisions) {
+        measure_banded(precision == Precision::automatic ? Precision::float64 : precision);
+        write();
+      }
+    if (request_.kernels.empty()) request_.matrices.clear();
     for (const BenchMatrix& matrix : request_.matrices)
       for (const Precision precision : request_.precisions) {
         measure(matrix, precision);
@@ -106,7 +113,7 @@ class Measurement {
   static constexpr std::size_t repetition_width = 8;  // " x 12345"
 
   std::size_t case_width() const {
-    std::size_t width = 0;
+    std::size_t width = wanted(banded_kernel) ? std::string_view("16777216 x 1").size() : 0;
     for (const BenchMatrix& matrix : request_.matrices)
       width = std::max(width,
                        matrix.name.size() + (std::holds_alternative<MatrixFile>(matrix.source) ? repetition_width : 0));
@@ -119,6 +126,7 @@ class Measurement {
     for (const std::string_view format : format_names) width = std::max(width, format.size());
     width += wanted("convert") ? std::string_view("csr to ").size() : 0;
     const bool long_names = wanted("triangular") || wanted("color") || kinds().solvers;
+    if (wanted(banded_kernel)) width = std::max(width, std::string_view("gtsv_interleaved thomas").size());
     return std::max(width, long_names ? std::string_view("ilu0 in color order").size() : 0);
   }
 
@@ -135,21 +143,35 @@ class Measurement {
     with_scalar(precision, [&]<class T>(T) { measure_as<T>(matrix, precision); });
   }
 
+  void measure_banded(Precision precision) {
+    with_scalar(precision, [&]<class T>(T) {
+      const auto rival = make_rival<T>(ctx_, command_.compare);
+      bench_banded(subject_for<T>("", precision, nullptr, rival.get()));
+    });
+  }
+
+  template <class T>
+  BenchSubject<T> subject_for(std::string name, Precision precision, std::shared_ptr<const AnyMatrix<T>> A,
+                              const Rival<T>* rival) {
+    return {ctx_,
+            std::move(name),
+            std::string(precision_names[static_cast<std::size_t>(precision)]),
+            std::move(A),
+            rival,
+            largest(result_.ceilings),
+            command_.warm,
+            request_.formats,
+            [this](const Row& row) { report(row); }};
+  }
+
   template <class T>
   void measure_as(const BenchMatrix& matrix, Precision precision) {
     const std::string name(precision_names[static_cast<std::size_t>(precision)]);
     try {
       MadeMatrix<T> made = make_matrix<T>(matrix, request_.repeat);
       const auto rival = make_rival<T>(ctx_, command_.compare);
-      const BenchSubject<T> subject{ctx_,
-                                    made.name,
-                                    name,
-                                    std::make_shared<const AnyMatrix<T>>(std::move(made.A)),
-                                    rival.get(),
-                                    largest(result_.ceilings),
-                                    command_.warm,
-                                    request_.formats,
-                                    [this](const Row& row) { report(row); }};
+      const auto subject =
+          subject_for<T>(made.name, precision, std::make_shared<const AnyMatrix<T>>(std::move(made.A)), rival.get());
       for (const Kernel<T>& kernel : kernels<T>)
         if (wanted(kernel.name)) kernel.run(subject);
     } catch (const Error& error) {

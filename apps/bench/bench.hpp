@@ -7,7 +7,7 @@ namespace krill::apps {
 
 /// `krill bench`.
 struct BenchCommand {
-  std::vector<std::string> kernels;   ///< none: all but the solvers; "solvers": all of these
+  std::vector<std::string> kernels;   ///< none: all but banded and the solvers; "solvers": all of these
   std::vector<std::string> matrices;  ///< the words after --matrix: names, each followed by its settings
   std::string suite;                  ///< targets, small, or a file with a list of matrices
   std::string formats;                ///< "csr,coo"; empty: all

@@ -53,7 +53,7 @@ void measure_job(const BenchSubject<T>&, Row&, const std::function<Job<T>(std::s
 std::string failure_of(const std::function<void()>& f);
 
 // The kernels' benchmarks: spmv_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp,
-// color_bench.cpp, solver_bench.cpp.
+// color_bench.cpp, banded_bench.cpp, solver_bench.cpp.
 template <class T>
 void bench_spmv(const BenchSubject<T>&);
 template <class T>
@@ -68,10 +68,16 @@ template <class T>
 void bench_factor(const BenchSubject<T>&);
 template <class T>
 void bench_color(const BenchSubject<T>&);
+/// On systems of its own: the subject needs no A.
+template <class T>
+void bench_banded(const BenchSubject<T>&);
 template <class T, class SolverOptions>
 void bench_solver(const BenchSubject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();
+
+/// The kernel that is measured without a matrix.
+inline constexpr const char* banded_kernel = "banded";
 
 }  // namespace krill::apps::bench

@@ -413,6 +413,19 @@ TEST_F(BenchCommandLine, colorings_tell_how_many_colors_they_have) {
   EXPECT_EQ(result["rows"][0]["bytes"], (17760 + 3601 + 2 * 3600) * 4);
 }
 
+TEST_F(BenchCommandLine, banded_systems_need_no_matrix) {
+  const Json result = measured("banded --backend host --warm --precision float32,complex128");
+  ASSERT_EQ(result["rows"].size(), 2u * (2 * 2 + 3 * 5));
+  for (const Json& row : result["rows"]) {
+    EXPECT_TRUE(row["error"].is_null()) << row;
+    EXPECT_EQ(row["kernel"], "banded");
+    const double entries = row["nnz"].get<double>() + 2 * row["rows"].get<double>();
+    EXPECT_EQ(row["bytes"], entries * (row["precision"] == "float32" ? 4 : 16)) << row;
+  }
+  EXPECT_EQ(result["rows"][0]["case"], "1048576 x 1");
+  EXPECT_EQ(result["rows"][0]["variant"], "gtsv2");
+}
+
 TEST_F(BenchCommandLine, a_file_is_repeated_in_the_precisions_asked_for) {
   folder_.write("a.mtx", banner + "2 2 3\n1 1 1\n1 2 2\n2 2 3\n");
   const Json result =
@@ -480,7 +493,7 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   };
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, convert, "
-         "csr2csc, triangular, factor, color, pcg, gmres, bicgstab or solvers");
+         "csr2csc, triangular, factor, color, banded, pcg, gmres, bicgstab or solvers");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");

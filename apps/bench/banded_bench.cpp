@@ -1,0 +1,122 @@
+// Solves with three and five diagonals, on shapes of their own: one long system to many short ones.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "apps/bench/job.hpp"
+#include "apps/system/linear_system.hpp"
+#include "sparse/banded/banded_plan.hpp"
+#include "sparse/core/instantiate.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+/// A line of the table: names of cuSPARSE for the same work.
+struct BandedVariant {
+  std::string_view name;
+  BandedMethod method;
+  int diagonals;
+  bool batch, interleaved;  ///< batch: for several systems, else for one
+};
+constexpr BandedVariant banded_variants[] = {
+    {"gtsv2", BandedMethod::lu, 3, false, false},
+    {"gtsv2_nopivot", BandedMethod::thomas, 3, false, false},
+    {"gtsv2_strided", BandedMethod::thomas, 3, true, false},
+    {"gtsv_interleaved thomas", BandedMethod::thomas, 3, true, true},
+    {"gtsv_interleaved lu", BandedMethod::lu, 3, true, true},
+    {"gtsv_interleaved qr", BandedMethod::qr, 3, true, true},
+    {"gpsv_interleaved", BandedMethod::qr, 5, true, true},
+};
+
+struct BandedShape {
+  std::int32_t rows, batch;
+};
+constexpr BandedShape device_shapes[] = {{1 << 24, 1}, {1 << 20, 1}, {65536, 1},   {4096, 4096},
+                                         {1024, 1024}, {512, 65536}, {64, 262144}, {4, 4194304}};
+constexpr BandedShape host_shapes[] = {{1 << 20, 1}, {65536, 1}, {1024, 1024}, {64, 16384}, {4, 262144}};
+
+/// Systems whose rows are dominant.
+template <class T>
+struct BandedOperands {
+  Banded<T> A;
+  Array<T> b, x;
+  BandedPlan<T> plan;
+
+  BandedOperands(Context& ctx, const BandLayout& l, const BandedVariant& v)
+      : A(l, v.diagonals),
+        b(random_vector<T>(l.extent(), 1, RandomPurpose::rhs), "b"),
+        x(l.extent(), "x"),
+        plan(ctx, l, v.diagonals, v.method) {
+    for (int k = -v.diagonals / 2; k <= v.diagonals / 2; ++k) {
+      A.band(k) = Array<T>(random_vector<T>(l.extent(), 4 + k, RandomPurpose::known_solution));
+      if (k != 0) continue;
+      for (T& value : A.band(0).edit()) value += T(8);
+    }
+  }
+
+  /// What is wrong with x, if anything: no row leaves more of a residual than rounding of 100 operations explains, 200
+  /// for five diagonals. Whoever comes next finds NaN.
+  std::string fault() {
+    const BandLayout& l = A.layout();
+    const double bound = (A.diagonals() == 3 ? 100 : 200) * double{std::numeric_limits<real_t<T>>::epsilon()};
+    const auto at = [&](std::int64_t i, std::int64_t j) { return static_cast<std::size_t>(l.at(i, j)); };
+    std::string found;
+    for (std::int64_t j = 0; j < l.batch && found.empty(); ++j)
+      for (std::int64_t i = 0; i < l.rows && found.empty(); ++i) {
+        std::complex<double> sum = b.host()[at(i, j)];
+        double size = std::abs(sum);
+        for (int k = -A.diagonals() / 2; k <= A.diagonals() / 2; ++k) {
+          if (i + k < 0 || i + k >= l.rows) continue;
+          const std::complex<double> term =
+              std::complex<double>(A.band(k).host()[at(i, j)]) * std::complex<double>(x.host()[at(i + k, j)]);
+          sum -= term, size += std::abs(term);
+        }
+        if (!(std::abs(sum) <= bound * size))
+          found = fmt::format("wrong result: row {} of system {} leaves a residual of {:.2g} of its terms", i, j,
+                              std::abs(sum) / size);
+      }
+    for (T& value : x.edit()) value = std::numeric_limits<real_t<T>>::quiet_NaN();
+    return found;
+  }
+};
+
+template <class T>
+void measure_shape(const BenchSubject<T>& s, const BandedShape& shape, const BandedVariant& v) {
+  const BandLayout l =
+      v.interleaved ? BandLayout::interleaved(shape.rows, shape.batch) : BandLayout::strided(shape.rows, shape.batch);
+  Row row;
+  row.kernel = "banded", row.matrix = fmt::format("{} x {}", shape.rows, shape.batch);
+  row.rows = l.unknowns(), row.nnz = l.unknowns() * v.diagonals;
+  row.precision = s.precision, row.variant = v.name;
+  measure_job<T>(s, row, [&](std::size_t) {
+    auto operands = std::make_shared<BandedOperands<T>>(s.ctx, l, v);
+    auto* const o = operands.get();
+    Job<T> job;
+    const Work work = o->plan.work();
+    job.bytes = work.bytes, job.flops = work.flops;
+    job.run = [&ctx = s.ctx, o] { o->plan.solve(ctx, o->A, o->b, o->x); };
+    job.fault = [o] { return o->fault(); };
+    job.keeps = std::move(operands);
+    return job;
+  });
+  s.report(row);
+}
+
+}  // namespace
+
+template <class T>
+void bench_banded(const BenchSubject<T>& s) {
+  const std::span<const BandedShape> shapes =
+      s.ctx.on_cuda() ? std::span<const BandedShape>(device_shapes) : std::span<const BandedShape>(host_shapes);
+  for (const BandedShape& shape : shapes)
+    for (const BandedVariant& v : banded_variants)
+      if (v.batch == (shape.batch > 1)) measure_shape(s, shape, v);
+}
+
+template <class T>
+struct BandedBenchInstances {
+  static constexpr auto list = instance<void(const BenchSubject<T>&)>(bench_banded);
+};
+KRILL_INSTANTIATE(BandedBenchInstances);
+
+}  // namespace krill::apps::bench
