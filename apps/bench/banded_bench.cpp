@@ -33,7 +33,7 @@ struct BandedShape {
 };
 constexpr BandedShape device_shapes[] = {{1 << 24, 1}, {1 << 20, 1}, {65536, 1},   {4096, 4096},
                                          {1024, 1024}, {512, 65536}, {64, 262144}, {4, 4194304}};
-constexpr BandedShape host_shapes[] = {{1 << 20, 1}, {65536, 1}, {1024, 1024}, {64, 16384}, {4, 262144}};
+constexpr BandedShape host_shapes[] = {{1 << 18, 1}, {65536, 1}, {1024, 256}, {64, 4096}, {4, 65536}};
 
 /// Systems whose rows are dominant.
 template <class T>
