@@ -18,8 +18,9 @@
 namespace krill {
 namespace {
 
-constexpr double small = 0.01;        // a diagonal entry beside the others of its row and column
-constexpr std::int64_t block = 4096;  // rows, or entries, that one thread takes at a time
+constexpr double small = 0.01;          // a diagonal entry beside the others of its row and column
+constexpr std::int64_t block = 4096;    // rows, or entries, that one thread takes at a time
+constexpr std::int64_t short_row = 32;  // entries; not varied
 
 template <class K>
 double magnitude(K a) {
@@ -41,7 +42,7 @@ std::complex<double> wide_complex(K a) {
 struct Findings {
   MatrixProperties of;
   std::int64_t off_diagonal = 0, mirrored = 0;
-  double squares = 0;              // of magnitudes over the greatest one
+  double squares = 0;              // of magnitudes, scaled by a power of two
   std::optional<EntryPair> minor;  // the first |a_ij|^2 >= a_ii a_jj
 
   void add(const Findings& next);
@@ -122,6 +123,7 @@ class Analysis {
   std::vector<double> column_maxima_;  // of magnitudes; -1 without an entry
   std::vector<char> strict_;           // rows that are strictly dominant
   double greatest_ = 0;
+  double to_share_ = 0;  // a power of two that brings the greatest magnitude near 1
 };
 
 /// look(i, findings) for every row.
@@ -147,11 +149,15 @@ void raise_to(double& most, double value) {
   }
 }
 
-/// The entry at (row, col), or null.
+/// The entry at (row, col), or null. A short row is counted through, for branches of a search are not foreseen.
 template <class K, class Offset>
 const K* Analysis<K, Offset>::find(std::int64_t row, std::int64_t col) const {
   const std::int32_t *begin = A_.col_indices + A_.row_offsets[row], *end = A_.col_indices + A_.row_offsets[row + 1];
-  const std::int32_t* at = std::lower_bound(begin, end, static_cast<std::int32_t>(col));
+  const std::int32_t* at = begin;
+  if (end - begin > short_row)
+    at = std::lower_bound(begin, end, static_cast<std::int32_t>(col));
+  else
+    for (const std::int32_t* other = begin; other != end; ++other) at += *other < col;
   return at != end && *at == col ? A_.values + (at - A_.col_indices) : nullptr;
 }
 
@@ -202,7 +208,7 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     const bool on_diagonal = A_.col_indices[e] == i;
     if (on_diagonal) mine = A_.values + e;
     if (is_finite(a)) {
-      const double size = magnitude(a), share = greatest_ > 0 ? size / greatest_ : 0;
+      const double size = magnitude(a), share = size * to_share_;
       sum += size, signed_sum += wide_complex(a), f.squares += share * share;
       if (!on_diagonal) others += size, greatest = std::max(greatest, size);
     }
@@ -215,6 +221,14 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
   if (i < A_.cols) look_at_diagonal(i, mine, others, greatest, f);
 }
 
+/// a > 0 and a^2 >= b c, by quotients where products could overflow or vanish.
+bool reaches_product(double a, double b, double c) {
+  constexpr double least = 1e-140, most = 1e140;
+  const auto plain = [&](double v) { return least < v && v < most; };
+  if (plain(a) && plain(b) && plain(c)) return a * a >= b * c;
+  return a > 0 && a / b >= c / a;
+}
+
 template <class K, class Offset>
 void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, Findings& f) {
   MatrixProperties& p = f.of;
@@ -224,15 +238,13 @@ void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, Findi
   const K b = mirror ? *mirror : K(0);
   f.off_diagonal += i != j, f.mirrored += i != j && mirror;
   if (i != j && !(a == b) && !p.not_symmetric) p.not_symmetric = pair(i, entry, mirror);
-  if (!(a == -b) && !p.not_skew) p.not_skew = pair(i, entry, mirror);
-  if (!(a == conj(b)) && !p.not_hermitian) p.not_hermitian = pair(i, entry, mirror);
+  if (!p.not_skew && !(a == -b)) p.not_skew = pair(i, entry, mirror);
+  if (!p.not_hermitian && !(a == conj(b))) p.not_hermitian = pair(i, entry, mirror);
   if (!is_finite(a) || !is_finite(b)) return;
   if (!(a == b)) p.symmetry_error = std::max(p.symmetry_error, magnitude(a - b));
   if (!(a == conj(b))) p.hermitian_error = std::max(p.hermitian_error, magnitude(a - conj(b)));
-  if (i < j && !f.minor) {
-    const double size = magnitude(a);  // not squared: that could overflow
-    if (size > 0 && size / std::abs(diagonal(i)) >= std::abs(diagonal(j)) / size) f.minor = pair(i, entry, mirror);
-  }
+  if (i < j && !f.minor && reaches_product(magnitude(a), std::abs(diagonal(i)), std::abs(diagonal(j))))
+    f.minor = pair(i, entry, mirror);
 }
 
 template <class K, class Offset>
@@ -265,10 +277,25 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
 }
 
 /// Whether from every row a way of nonzero entries leads to a strictly dominant one (the pattern being symmetric). Then
-/// a matrix with dominant rows only is not singular.
+/// a matrix with dominant rows only is not singular. Each block of rows is gone through forth and back a few times, by
+/// all threads: on a grid that finds all, and what it leaves takes a search.
 template <class K, class Offset>
 bool Analysis<K, Offset>::linked_to_strict_rows() const {
   std::vector<char> linked = strict_;
+  const auto state = [&](std::int64_t i) { return std::atomic_ref<char>(linked[static_cast<std::size_t>(i)]); };
+  const auto link = [&](std::int64_t i) {
+    if (state(i).load(std::memory_order_relaxed)) return;
+    for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
+      if (state(A_.col_indices[e]).load(std::memory_order_relaxed) && !(A_.values[e] == K(0)))
+        return state(i).store(1, std::memory_order_relaxed);
+  };
+  const auto all = [&] { return std::ranges::find(linked, 0) == linked.end(); };
+  for (int sweep = 0; sweep < 3 && !all(); ++sweep)
+    for_blocks(host_, A_.rows, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) link(i);
+      for (std::int64_t i = end; i-- > begin;) link(i);
+    });
+  if (all()) return true;
   std::vector<std::int32_t> found;
   for (std::int32_t i = 0; i < A_.rows; ++i)
     if (linked[static_cast<std::size_t>(i)]) found.push_back(i);
@@ -334,6 +361,7 @@ template <class K, class Offset>
 MatrixProperties Analysis<K, Offset>::run() {
   const Findings entries = over_rows([&](std::int64_t i, Findings& f) { look_at_entries(i, f); });
   greatest_ = entries.of.greatest_magnitude;
+  to_share_ = std::ldexp(1, -std::clamp(std::ilogb(greatest_ > 0 ? greatest_ : 1), -1000, 1000));
   Findings f = over_rows([&](std::int64_t i, Findings& part) { look_at_row(i, part); });
   MatrixProperties& p = f.of;
   p.stored_zeros = entries.of.stored_zeros;
@@ -343,7 +371,7 @@ MatrixProperties Analysis<K, Offset>::run() {
   p.rows = A_.rows, p.cols = A_.cols, p.nnz = A_.nnz, p.complex = is_complex<K>;
   p.mean_row = p.rows > 0 ? static_cast<double>(p.nnz) / p.rows : 0;
   p.empty_cols = std::ranges::count(column_maxima_, -1);
-  p.frobenius_norm = greatest_ * std::sqrt(f.squares);
+  p.frobenius_norm = std::sqrt(f.squares) / to_share_;
   p.pattern_symmetry = f.off_diagonal > 0 ? static_cast<double>(f.mirrored) / static_cast<double>(f.off_diagonal) : 1;
   p.symmetric_pattern = square() && f.mirrored == f.off_diagonal;
   p.symmetric = square() && !p.not_symmetric;

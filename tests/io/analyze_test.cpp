@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "sparse/io/generate.hpp"
 #include "tests/support/oracle.hpp"
@@ -223,6 +224,33 @@ TEST(AnalyzeDefiniteness, is_proven_where_every_row_leads_to_a_strict_one) {
   EXPECT_EQ(look(generate<double>(Poisson3dOptions{5})).definiteness, Definiteness::positive_definite);
   EXPECT_EQ(look(generate<double>(PowerLawLaplacianOptions{200})).definiteness, Definiteness::positive_definite);
   EXPECT_EQ(look(generate<float>(ResistorNetworkOptions{20})).definiteness, Definiteness::positive_definite);
+}
+
+/// The Laplacian of a path, its points in a drawn order, so that the next is nowhere near; `strict` adds 1 to the
+/// diagonal at the path's end, and the link after point `cut` is left out.
+AnyMatrix<double> drawn_path(std::int32_t rows, bool strict, std::int32_t cut = -1) {
+  std::vector<std::int32_t> place(static_cast<std::size_t>(rows));
+  std::iota(place.begin(), place.end(), 0);
+  std::mt19937_64 engine(7);
+  std::shuffle(place.begin(), place.end(), engine);
+  std::vector<Entry<double>> entries;
+  std::vector<double> diagonal(place.size());
+  for (std::size_t p = 0; p + 1 < place.size(); ++p) {
+    if (static_cast<std::int32_t>(p) == cut) continue;
+    entries.push_back({place[p], place[p + 1], -1}), entries.push_back({place[p + 1], place[p], -1});
+    ++diagonal[p], ++diagonal[p + 1];
+  }
+  if (strict) ++diagonal.back();
+  for (std::size_t p = 0; p < place.size(); ++p) entries.push_back({place[p], place[p], diagonal[p]});
+  std::ranges::sort(entries, {}, [](const auto& e) { return std::pair(e.row, e.col); });
+  return matrix<double>(rows, rows, entries);
+}
+
+TEST(AnalyzeDefiniteness, is_proven_along_a_path_through_all_of_the_matrix) {
+  constexpr std::int32_t rows = 9'000;
+  EXPECT_EQ(look(drawn_path(rows, true)).definiteness, Definiteness::positive_definite);
+  EXPECT_EQ(look(drawn_path(rows, false)).definiteness, Definiteness::possibly);
+  EXPECT_EQ(look(drawn_path(rows, true, 4'000)).definiteness, Definiteness::possibly);
 }
 
 TEST(AnalyzeDefiniteness, is_not_claimed_of_a_singular_dominant_matrix) {
