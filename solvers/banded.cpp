@@ -13,7 +13,7 @@ template <class T, class Offset>
 int diagonals_of(Context& ctx, const Csr<T, Offset>& A) {
   return bandwidth(ctx, A) <= 1 ? 3 : 5;
 }
-BandedMethod method_for(int diagonals) { return diagonals == 3 ? BandedMethod::lu : BandedMethod::qr; }
+constexpr auto method = BandedMethod::lu;
 
 template <class T>
 Banded<T> bands_of(Context& ctx, const AnyMatrix<T>& A) {
@@ -35,7 +35,7 @@ template <class T>
 class BandedSolver<T>::Inverse final : public Preconditioner<T> {
  public:
   Inverse(Context& ctx, const AnyMatrix<T>& A)
-      : bands_(bands_of(ctx, A)), plan_(ctx, bands_.layout(), bands_.diagonals(), method_for(bands_.diagonals())) {}
+      : bands_(bands_of(ctx, A)), plan_(ctx, bands_.layout(), bands_.diagonals(), method) {}
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
     plan_.solve(ctx, bands_, r, z);
     return z;
@@ -81,8 +81,7 @@ HeldMemory BandedSolver<T>::memory(MemoryLedger& ledger, Context& host, const An
   HeldMemory kept = with_csr_memory(ledger, host, A, [&](const auto& csr) {
     const int diagonals = diagonals_of(host, csr);
     HeldMemory bands = ledger.hold<T>(diagonals * size);
-    bands += BandedPlan<T>::memory(ledger, BandLayout::single(static_cast<std::int32_t>(size)), diagonals,
-                                   method_for(diagonals));
+    bands += BandedPlan<T>::memory(ledger, BandLayout::single(static_cast<std::int32_t>(size)), diagonals, method);
     return bands;
   });
   const RichardsonOptions refinement{.max_iterations = o.max_iterations, .stop = o.stop};

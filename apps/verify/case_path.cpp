@@ -85,7 +85,7 @@ template <class T>
 std::vector<BandedSample> banded_of(Context& ctx, const Case& settings, const Csr<T>& A) {
   std::vector<BandedSample> all;
   if (std::holds_alternative<BandedOptions>(settings.solver))
-    all.push_back(bandwidth(ctx, A) < 2 ? BandedSample{BandedMethod::lu} : BandedSample{BandedMethod::qr, 5});
+    all.push_back(BandedSample{BandedMethod::lu, bandwidth(ctx, A) < 2 ? 3 : 5});
   if (std::holds_alternative<TridiagonalOptions>(settings.preconditioner)) all.push_back({});
   if (const auto* line = std::get_if<LineOptions>(&settings.preconditioner)) {
     const std::int32_t points[] = {line->nx, std::max(line->ny, 1), std::max(line->nz, 1)};

@@ -126,7 +126,8 @@ Selection selection_for(const Exhibit& exhibit) {
   s.triangles = all_triangles();
   s.triangular = {TriangularMethod::natural, TriangularMethod::by_level, TriangularMethod::level_kernels,
                   TriangularMethod::one_block};
-  s.banded = {{BandedMethod::thomas}, {BandedMethod::lu}, {BandedMethod::qr}, {BandedMethod::qr, 5}};
+  s.banded = {{BandedMethod::thomas},    {BandedMethod::lu},    {BandedMethod::qr},
+              {BandedMethod::thomas, 5}, {BandedMethod::lu, 5}, {BandedMethod::qr, 5}};
   s.approximate = {{ApproximateMethod::jacobi, 3}, {ApproximateMethod::isai, 0}, {ApproximateMethod::isai, 1}};
   const auto samples = preconditioner_samples(in_verify);
   const auto solvers = solver_samples(in_verify, std::is_same_v<real_t<T>, float> ? 1e-4 : 1e-8);

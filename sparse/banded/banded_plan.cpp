@@ -19,8 +19,6 @@ void require_known(const BandLayout& layout, int diagonals, BandedMethod method)
   require(diagonals == 3 || diagonals == 5, fmt::format("banded plan: {} diagonals, 3 or 5 are expected", diagonals));
   const auto number = static_cast<std::size_t>(method);
   require(number < banded_method_names.size(), fmt::format("banded plan: there is no method {}", number));
-  require(diagonals == 3 || method == BandedMethod::qr,
-          fmt::format("banded plan: {} takes three diagonals; use qr for five", banded_method_names[number]));
 }
 
 void require_vectors(const BandLayout& matrices, const BandLayout& vectors) {
@@ -32,26 +30,38 @@ void require_vectors(const BandLayout& matrices, const BandLayout& vectors) {
                       matrices.batch));
 }
 
-/// On CUDA systems are divided among threads, unless there are so many that a thread can have one and its neighbors
-/// read what lies beside it.
-bool partitioned(bool on_cuda, const BandLayout& vectors) {
-  const bool one_a_thread = vectors.is_interleaved() && vectors.batch >= BandThreadTuning::min_systems;
-  return on_cuda && !one_a_thread;
+/// On CUDA systems are divided among threads, unless there are so many that a thread can have one. Where its neighbors
+/// do not read what lies beside it, that pays for short systems, and where dividing takes the most arithmetic.
+bool partitioned(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod method) {
+  const bool one_a_thread = vectors.is_interleaved() || vectors.rows <= BandThreadTuning::short_rows_apart ||
+                            (diagonals == 5 && method != BandedMethod::thomas);
+  return on_cuda && !(one_a_thread && vectors.batch >= BandThreadTuning::min_systems);
 }
 
 template <class T>
 std::int64_t workspace_entries(bool on_cuda, const BandLayout& layout, int diagonals, BandedMethod method) {
-  if (partitioned(on_cuda, layout)) return partition_work(make_partition(layout, diagonals, sizeof(T)), layout.batch);
+  if (partitioned(on_cuda, layout, diagonals, method))
+    return partition_work(make_partition(layout, diagonals, sizeof(T)), layout.batch);
   const int above = entries_above(diagonals, method);
-  return on_cuda && kept_in_shared(layout.rows, above, sizeof(T)) ? 0 : layout.unknowns() * above;
+  if (on_cuda && kept_in_shared(layout.rows, above, sizeof(T))) return 0;
+  return layout.unknowns() * (above + (on_cuda && !layout.is_interleaved() ? 1 : 0));
+}
+
+/// The transposed matrices. What is outside of a band's memory is outside of the matrix.
+template <class T>
+BandedView<const T> transposed(const BandedView<const T>& a) {
+  const std::int64_t row = a.layout.row_stride;
+  BandedView<const T> t{a.layout, nullptr, a.du - row, a.d, a.dl + row};
+  if (a.ds) t.ds = a.dw - 2 * row, t.dw = a.ds + 2 * row;
+  return t;
 }
 
 }  // namespace
 
 template <class T>
 BandedPlan<T>::BandedPlan(Context& ctx, const BandLayout& matrices, const BandLayout& vectors, int diagonals,
-                          BandedMethod method)
-    : layout_(matrices), vectors_(vectors), diagonals_(diagonals), method_(method), on_cuda_(ctx.on_cuda()) {
+                          BandedMethod method, Op op)
+    : layout_(matrices), vectors_(vectors), diagonals_(diagonals), method_(method), op_(op), on_cuda_(ctx.on_cuda()) {
   require_known(matrices, diagonals, method);
   require_vectors(matrices, vectors);
   workspace_ = Array<T>(workspace_entries<T>(on_cuda_, vectors, diagonals, method), "workspace of a banded solve");
@@ -98,17 +108,23 @@ void BandedPlan<T>::run(Context& ctx, const Banded<T>& A, const Array<T>& b, Arr
   ctx.dispatch([&](const auto& where) {
     auto a = A.view(where);
     if (layout_.batch < vectors_.batch) a.layout = {layout_.rows, vectors_.batch, layout_.row_stride, 0};
+    if (op_ != Op::none) a = transposed(a);
+    const bool conjugated = op_ == Op::adjoint;
     const auto* from = b.read(where);
     const bool keeps_some = vectors_.unknowns() < x.size();
     auto* to = &b == &x || keeps_some ? x.update(where) : x.write(where);
     auto* const workspace = workspace_.write(where);
     auto* const zero_rows = zero_rows_.update(where);
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
-      if (partitioned(true, vectors_))
+      if (partitioned(true, vectors_, diagonals_, method_))
         return run_partitioned(where, make_partition(vectors_, diagonals_, sizeof(T)), method_,
-                               PartitionedSolve<kernel_t<T>>{a, vectors_, from, to, workspace, zero_rows});
-    run_banded(where, diagonals_, method_,
-               BandedSolve<kernel_t<T>>{a, vectors_, from, to, vectors_.compact(), workspace, zero_rows});
+                               PartitionedSolve<kernel_t<T>>{a, conjugated, vectors_, from, to, workspace, zero_rows});
+    BandedSolve<kernel_t<T>> all{a, conjugated, vectors_, from, to, vectors_.compact(), workspace, nullptr, zero_rows};
+    if (on_cuda_ && !vectors_.is_interleaved()) {  // neighboring threads write next to each other
+      all.compact = BandLayout::interleaved(vectors_.rows, vectors_.batch);
+      all.rhs = workspace + vectors_.unknowns() * entries_above(diagonals_, method_);
+    }
+    run_banded(where, diagonals_, method_, all);
   });
 }
 

@@ -37,35 +37,35 @@ struct BandedZeroPivot {
 };
 
 /// Workspace and method for solves with batches of one layout. Systems share nothing: whatever one holds (NaN, a
-/// singular matrix), the others come out bit by bit as they do without it. On CUDA systems
-/// of three diagonals are divided among threads, one long system as well as many short ones (partition.hpp); what the
-/// parts leave over is eliminated without pivoting for thomas, else with partial pivoting. Systems of five diagonals
-/// are threads there, so that it takes many of them, interleaved, to use a device well.
+/// singular matrix), the others come out bit by bit as they do without it. On CUDA systems are divided among threads,
+/// one long system as well as many short ones (partition.hpp); what the parts leave over is eliminated without pivoting
+/// for thomas, else with partial pivoting. Where there are thousands side by side, each is a thread's.
 template <class T>
 class BandedPlan {
  public:
-  /// Takes all memory that a solve needs. Raises InvalidArgument: a layout as require_layout has it; 3 diagonals or 5;
-  /// thomas and lu take 3.
-  BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method)
-      : BandedPlan(ctx, layout, layout, diagonals, method) {}
+  /// Takes all memory that a solve needs. Raises InvalidArgument: a layout as require_layout has it; 3 diagonals or 5.
+  BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method, Op op = Op::none)
+      : BandedPlan(ctx, layout, layout, diagonals, method, op) {}
   /// b and x lie in a layout of their own, a vector a system, or as many as it has where `matrices` is one system; that
   /// is then eliminated anew for each of them. Raises InvalidArgument also where rows or systems are not as many.
-  BandedPlan(Context&, const BandLayout& matrices, const BandLayout& vectors, int diagonals, BandedMethod);
+  BandedPlan(Context&, const BandLayout& matrices, const BandLayout& vectors, int diagonals, BandedMethod,
+             Op = Op::none);
   static HeldMemory memory(MemoryLedger&, const BandLayout& vectors, int diagonals, BandedMethod);
 
   const BandLayout& layout() const { return layout_; }
   const BandLayout& vectors() const { return vectors_; }
   int diagonals() const { return diagonals_; }
   BandedMethod method() const { return method_; }
+  Op op() const { return op_; }
   std::size_t bytes() const { return detail::bytes_of(workspace_, zero_rows_); }
   Work work() const;
 
-  /// A_j x_j = b_j for every system; b and x lie as vectors() says and may be the same array, but no band of A. A and
-  /// padding stay as they are. Asynchronous, capturable, the same bits in every run and for any number of threads.
+  /// op(A_j) x_j = b_j for every system; b and x lie as vectors() says and may be the same array, but no band of A. A
+  /// and padding stay as they are. Asynchronous, capturable, the same bits in every run and for any number of threads.
   /// Raises ShapeMismatch, and InvalidArgument where A is of another layout or number of diagonals, and where x is a
   /// band.
   void solve(Context&, const Banded<T>& A, const Array<T>& b, Array<T>& x);
-  /// A X = B, for a plan whose vectors are the columns_of() both.
+  /// op(A) X = B, for a plan whose vectors are the columns_of() both.
   void solve(Context&, const Banded<T>& A, const Dense<T>& B, Dense<T>& X);
 
   /// The first system, or vector, of the last solve that had a zero pivot, and its first such row. Waits; O(batch) on
@@ -80,6 +80,7 @@ class BandedPlan {
   BandLayout layout_, vectors_;
   int diagonals_;
   BandedMethod method_;
+  Op op_;
   bool on_cuda_;
   Array<T> workspace_;
   Array<std::int32_t> zero_rows_;

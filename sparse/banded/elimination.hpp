@@ -15,11 +15,13 @@ namespace krill::detail {
 template <class T>
 struct BandedSolve {
   BandedView<const T> a;
+  bool conjugated;     // its entries are to be taken so
   BandLayout vectors;  // of b and x
   const T* b;
   T* x;
   BandLayout compact;  // of the work
   T* above;            // of a triangle's rows: the k-th entry right of the diagonal lies in part k - 1
+  T* rhs;              // of them, or null: x keeps it
   std::int32_t* zero_rows;
 
   constexpr std::int32_t rows() const { return a.layout.rows; }
@@ -40,6 +42,7 @@ struct BandedSystem {
   T* x;
   std::int64_t stride, rhs_stride;
   std::int32_t rows;
+  bool conjugated;
 
   constexpr BandedSystem() = default;
   constexpr BandedSystem(const BandedSolve<T>& s, std::int64_t j)
@@ -48,7 +51,8 @@ struct BandedSystem {
         x(s.x + s.vectors.at(0, j)),
         stride(s.a.layout.row_stride),
         rhs_stride(s.vectors.row_stride),
-        rows(s.rows()) {
+        rows(s.rows()),
+        conjugated(s.conjugated) {
     const T* const bands[5] = {s.a.ds, s.a.dl, s.a.d, s.a.du, s.a.dw};
     const std::int64_t first = s.a.layout.at(0, j);
     for (int k = 0; k < 5; ++k) band[k] = bands[k] ? bands[k] + first : nullptr;
@@ -60,7 +64,7 @@ struct BandedSystem {
     BandRow<T, diagonals> r;
     if (i >= rows) return r;
     for (int k = -half; k <= half; ++k)
-      if (i + k >= 0 && i + k < rows) r.entry[k + half] = band[k + 2][i * stride];
+      if (i + k >= 0 && i + k < rows) r.entry[k + half] = conj_if(conjugated, band[k + 2][i * stride]);
     r.rhs = b[i * rhs_stride];
     return r;
   }
@@ -88,6 +92,13 @@ constexpr T divided(T a, real_t<T> by) {
   else
     return a / by;
 }
+template <class T>
+constexpr real_t<T> modulus(T a) {
+  if constexpr (is_complex<T>)
+    return std::sqrt(square(a));
+  else
+    return a < T(0) ? -a : a;
+}
 template <class R>
 constexpr R inverse_root(R a) {
 #ifdef __CUDA_ARCH__
@@ -95,6 +106,12 @@ constexpr R inverse_root(R a) {
 #else
   return R(1) / std::sqrt(a);
 #endif
+}
+
+/// Whether a sum of squares has lost nothing to underflow or overflow.
+template <class R>
+constexpr bool in_range_of_squares(R sum) {
+  return sum > std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon() && sum < std::numeric_limits<R>::max();
 }
 
 /// Rotates two equations so that the first has all of both entries in a column, before which there are none. Scaled by
@@ -106,8 +123,7 @@ constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second)
   using R = real_t<T>;
   T p_unit = p, l_unit = l;
   R sum = square(p) + square(l);
-  if (!(sum > std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon() &&
-        sum < std::numeric_limits<R>::max())) {
+  if (!in_range_of_squares(sum)) {
     const R p_size = pivot_size(p), l_size = pivot_size(l), size = p_size > l_size ? p_size : l_size;
     p_unit = divided(p, size), l_unit = divided(l, size);
     sum = square(p_unit) + square(l_unit);
@@ -124,100 +140,122 @@ constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second)
   second.entry[column] = T(0);
 }
 
+/// Reflects the equations from e[j] on (Householder) so that the first of them has all of column j. Scaled as
+/// rotate_out() is.
+template <int j, class T, int width, int equations, class Zeros>
+constexpr void reflect_out(Equation<T, width> (&e)[equations], const Zeros& zeros) {
+  using R = real_t<T>;
+  T unit[equations];
+  R sum{}, below{};
+  const auto add_up = [&] {
+    sum = below = R(0);
+    for (int r = j + 1; r < equations; ++r)
+      if (!zeros.lacks_column(r)) below += square(unit[r]);
+    sum = square(unit[j]) + below;
+  };
+  for (int r = j; r < equations; ++r) unit[r] = e[r].entry[j];
+  add_up();
+  if (!in_range_of_squares(sum)) {
+    R size{};
+    for (int r = j; r < equations; ++r)
+      if (const R mine = pivot_size(unit[r]); (r == j || !zeros.lacks_column(r)) && mine > size) size = mine;
+    if (size == R(0)) return;
+    for (int r = j; r < equations; ++r) unit[r] = divided(unit[r], size);
+    add_up();
+  }
+  if (below == R(0)) return;
+  const R inverse = inverse_root(sum);
+  for (int r = j; r < equations; ++r) unit[r] = scaled(unit[r], inverse);
+  // With ones added to its first entry, that is the vector across the mirror.
+  const R first = modulus(unit[j]), two_over_square = R(1) / (R(1) + first);
+  unit[j] += first == R(0) ? T(1) : divided(unit[j], first);
+  const auto reflect = [&](auto&& at) {
+    T along = conj(unit[j]) * at(e[j]);
+    for (int r = j + 1; r < equations; ++r)
+      if (!zeros.lacks_column(r)) along += conj(unit[r]) * at(e[r]);
+    along = scaled(along, two_over_square);
+    for (int r = j; r < equations; ++r)
+      if (r == j || !zeros.lacks_column(r)) at(e[r]) -= along * unit[r];
+  };
+  for (int k = j; k < width; ++k) reflect([k](Equation<T, width>& row) -> T& { return row.entry[k]; });
+  reflect([](Equation<T, width>& row) -> T& { return row.rhs; });
+}
+
 /// Whether an unknown cannot be computed from this: zero, or so small that one divided by it overflows.
 template <class T>
 constexpr bool no_pivot(T pivot) {
-  return pivot == T(0) || pivot_size(pivot) < real_t<T>(1) / std::numeric_limits<real_t<T>>::max();
+  return pivot_order(pivot) < pivot_order(real_t<T>(1) / std::numeric_limits<real_t<T>>::max());
 }
 
-// Steps take in row after row, row i + ahead for row i of the triangle, which they hand back: its pivot and what stands
-// right of that.
-
-/// Elimination without pivoting.
-template <class T>
-struct ThomasSteps {
-  using Value = T;
-  static constexpr int diagonals = 3, above = 1, ahead = 0;
-  T upper{}, former{};  // the row before, divided by its pivot: right of its diagonal, and its right-hand side
-
-  constexpr void start(const BandedSystem<T>&) {}
-  constexpr Equation<T, 2> step(const BandRow<T, 3>& row) {
-    const Equation<T, 2> made{{row.entry[1] - row.entry[0] * upper, row.entry[2]}, row.rhs - row.entry[0] * former};
-    const T inverse = T(1) / made.entry[0];
-    upper = made.entry[1] * inverse, former = made.rhs * inverse;
-    return made;
-  }
+/// Which entries elimination may take for zeros: none.
+struct AnyEntries {
+  constexpr bool lacks_column(int /*equation*/) const { return false; }  ///< the one that is eliminated
+  constexpr bool pivot_lacks(int /*column*/) const { return false; }
 };
 
-/// Elimination with partial pivoting: of the present equation and the next row the one with the greater first entry.
-template <class T>
-struct PivotedSteps {
+/// Eliminates column j from the equations after e[j], into which the pivot comes.
+template <BandedMethod method, int j, class T, int width, int equations, class Zeros = AnyEntries>
+constexpr void eliminate(Equation<T, width> (&e)[equations], const Zeros& zeros = {}) {
+  if constexpr (method == BandedMethod::qr && equations - j == 2) {
+    rotate_out<j>(e[j], e[j + 1]);
+    return;
+  }
+  if constexpr (method == BandedMethod::qr) {
+    reflect_out<j>(e, zeros);
+    return;
+  }
+  if constexpr (method == BandedMethod::lu)
+    for (int r = j + 1; r < equations; ++r)
+      if (!zeros.lacks_column(r) && pivot_order(e[r].entry[j]) > pivot_order(e[j].entry[j])) {
+        const Equation<T, width> larger = e[r];
+        e[r] = e[j], e[j] = larger;
+      }
+  const T inverse = T(1) / e[j].entry[j];
+  for (int r = j + 1; r < equations; ++r) {
+    if (zeros.lacks_column(r)) continue;
+    // Where no candidate has the column, what else a singular system is of stays finite.
+    const T factor = method == BandedMethod::lu && e[r].entry[j] == T(0) ? T(0) : e[r].entry[j] * inverse;
+    for (int k = j + 1; k < width; ++k)
+      if (!zeros.pivot_lacks(k)) e[r].entry[k] -= factor * e[j].entry[k];
+    e[r].rhs -= factor * e[j].rhs;
+  }
+}
+
+/// Takes in row after row, row i + ahead for row i of the triangle, which it hands back: its pivot and what stands
+/// right of that. `half` equations are under way, one comes in.
+template <BandedMethod method, class T, int half>
+struct EliminationSteps {
   using Value = T;
-  static constexpr int diagonals = 3, above = 2, ahead = 1;
-  Equation<T, 3> present;
+  static constexpr int diagonals = 2 * half + 1, above = method == BandedMethod::thomas ? half : 2 * half, ahead = half;
+  Equation<T, diagonals> present[half];
 
   constexpr void start(const BandedSystem<T>& s) {
-    const auto first = s.template row<3>(0);
-    present = {{first.entry[1], first.entry[2], T{}}, first.rhs};
-  }
-  constexpr Equation<T, 3> step(const BandRow<T, 3>& row) {
-    Equation<T, 3> pivot = present, other{{row.entry[0], row.entry[1], row.entry[2]}, row.rhs};
-    if (pivot_size(other.entry[0]) > pivot_size(pivot.entry[0])) {
-      const Equation<T, 3> kept = pivot;
-      pivot = other, other = kept;
+    for (int r = 0; r < half; ++r) {
+      const auto row = s.template row<diagonals>(r);
+      for (int k = half - r; k < diagonals; ++k) present[r].entry[k - half + r] = row.entry[k];
+      present[r].rhs = row.rhs;
     }
-    const T factor = other.entry[0] == T(0) ? T(0) : other.entry[0] * (T(1) / pivot.entry[0]);
-    present = {{other.entry[1] - factor * pivot.entry[1], other.entry[2] - factor * pivot.entry[2], T{}},
-               other.rhs - factor * pivot.rhs};
-    return pivot;
   }
-};
-
-/// Givens rotations, three diagonals.
-template <class T>
-struct RotatedSteps {
-  using Value = T;
-  static constexpr int diagonals = 3, above = 2, ahead = 1;
-  Equation<T, 3> present;
-
-  constexpr void start(const BandedSystem<T>& s) {
-    const auto first = s.template row<3>(0);
-    present = {{first.entry[1], first.entry[2], T{}}, first.rhs};
-  }
-  constexpr Equation<T, 3> step(const BandRow<T, 3>& row) {
-    Equation<T, 3> next{{row.entry[0], row.entry[1], row.entry[2]}, row.rhs};
-    rotate_out(present, next);
-    const Equation<T, 3> made = present;
-    present = {{next.entry[1], next.entry[2], T{}}, next.rhs};
-    return made;
-  }
-};
-
-/// Givens rotations, five diagonals: two equations are under way, a third comes in.
-template <class T>
-struct RotatedStepsOfFive {
-  using Value = T;
-  static constexpr int diagonals = 5, above = 4, ahead = 2;
-  Equation<T, 5> present, second;
-
-  constexpr void start(const BandedSystem<T>& s) {
-    const auto first = s.template row<5>(0), next = s.template row<5>(1);
-    present = {{first.entry[2], first.entry[3], first.entry[4], T{}, T{}}, first.rhs};
-    second = {{next.entry[1], next.entry[2], next.entry[3], next.entry[4], T{}}, next.rhs};
-  }
-  constexpr Equation<T, 5> step(const BandRow<T, 5>& row) {
-    Equation<T, 5> third{{row.entry[0], row.entry[1], row.entry[2], row.entry[3], row.entry[4]}, row.rhs};
-    rotate_out(present, second);
-    rotate_out(present, third);
-    const Equation<T, 5> made = present;
-    present = shifted(second), second = shifted(third);
+  constexpr Equation<T, above + 1> step(const BandRow<T, diagonals>& row) {
+    Equation<T, diagonals> e[half + 1];
+    for (int r = 0; r < half; ++r) e[r] = present[r];
+    for (int k = 0; k < diagonals; ++k) e[half].entry[k] = row.entry[k];
+    e[half].rhs = row.rhs;
+    eliminate<method, 0>(e, PivotOf{});
+    for (int r = 0; r < half; ++r) {
+      for (int k = 1; k < diagonals; ++k) present[r].entry[k - 1] = e[r + 1].entry[k];
+      present[r].entry[diagonals - 1] = T{}, present[r].rhs = e[r + 1].rhs;
+    }
+    Equation<T, above + 1> made;
+    for (int k = 0; k <= above; ++k) made.entry[k] = e[0].entry[k];
+    made.rhs = e[0].rhs;
     return made;
   }
 
  private:
-  static constexpr Equation<T, 5> shifted(const Equation<T, 5>& e) {
-    return {{e.entry[1], e.entry[2], e.entry[3], e.entry[4], T{}}, e.rhs};
-  }
+  struct PivotOf : AnyEntries {
+    constexpr bool pivot_lacks(int column) const { return column > above; }
+  };
 };
 
 /// Where a thread keeps the rows of a system's triangle, which have ones on their diagonals: the k-th entry right of it
@@ -230,10 +268,12 @@ struct KeptRows {
   std::int64_t x_step;
 };
 
-/// In the workspace and in x itself.
+/// In the workspace, and in x where that has no place for right-hand sides.
 template <class T>
 constexpr KeptRows<T> kept_in_work(const BandedSolve<T>& s, const BandedSystem<T>& system, std::int64_t j) {
-  return {s.above + s.compact.at(0, j), s.compact.unknowns(), s.compact.row_stride, system.x, system.rhs_stride};
+  const std::int64_t first = s.compact.at(0, j), step = s.compact.row_stride;
+  return {s.above + first, s.compact.unknowns(), step, s.rhs ? s.rhs + first : system.x,
+          s.rhs ? step : system.rhs_stride};
 }
 
 /// Keeps row i, divided by its pivot, and notes where there is none.
@@ -261,7 +301,7 @@ struct BackSteps {
 
 /// Entries of a row right of its diagonal that are kept.
 constexpr int entries_above(int diagonals, BandedMethod method) {
-  return diagonals == 5 ? 4 : method == BandedMethod::thomas ? 1 : 2;
+  return method == BandedMethod::thomas ? diagonals / 2 : diagonals - 1;
 }
 
 /// How CUDA solves systems one to a thread. Varied on an H200 with 4 to 4096 rows, in float64.
@@ -271,8 +311,9 @@ struct BandThreadTuning {
   /// under way.
   static constexpr std::size_t bytes_ahead = 128, bytes_ahead_of_five = 64, bytes_ahead_of_short = 32;
   static constexpr std::int32_t short_rows = 16;
-  static constexpr std::size_t kept_bytes = 1024;     ///< of a system in shared memory; longer ones use the workspace
-  static constexpr std::int32_t min_systems = 10000;  ///< side by side, that are not divided among threads
+  static constexpr std::size_t kept_bytes = 1024;      ///< of a system in shared memory; longer ones use the workspace
+  static constexpr std::int32_t min_systems = 10000;   ///< that are not divided among threads
+  static constexpr std::int32_t short_rows_apart = 8;  ///< of systems one after the other that are not
 };
 
 /// Of a system's triangle, with its right-hand side.
@@ -287,10 +328,18 @@ constexpr bool kept_in_shared(std::int32_t rows, int above, std::size_t entry_by
 /// use(std::type_identity of the steps).
 template <class T, class Use>
 void with_steps(int diagonals, BandedMethod method, Use&& use) {
-  if (diagonals == 5) return use(std::type_identity<RotatedStepsOfFive<T>>());
-  if (method == BandedMethod::thomas) return use(std::type_identity<ThomasSteps<T>>());
-  if (method == BandedMethod::lu) return use(std::type_identity<PivotedSteps<T>>());
-  use(std::type_identity<RotatedSteps<T>>());
+  const auto with = [&]<int half>(std::integral_constant<int, half>) {
+    if (method == BandedMethod::thomas)
+      use(std::type_identity<EliminationSteps<BandedMethod::thomas, T, half>>());
+    else if (method == BandedMethod::lu)
+      use(std::type_identity<EliminationSteps<BandedMethod::lu, T, half>>());
+    else
+      use(std::type_identity<EliminationSteps<BandedMethod::qr, T, half>>());
+  };
+  if (diagonals == 3)
+    with(std::integral_constant<int, 1>());
+  else
+    with(std::integral_constant<int, 2>());
 }
 
 template <class T>

@@ -5,28 +5,22 @@
 namespace krill::detail {
 namespace {
 
-/// As many chunks of at most `most` rows as it takes, all of about the same size, of groups of 2 half rows.
-BandLevel divided(std::int32_t rows, std::int32_t most, int half) {
-  const std::int32_t chunks = (rows - 1) / most + 1, chunk = (rows - 1) / chunks + 1, group = 2 * half;
-  return {rows, (chunk + group - 1) / group * group};
-}
-
 template <int half>
 BandPartition divide(const BandLayout& layout, std::size_t entry_bytes) {
   using Tuning = BandPartitionTuning<half>;
   BandPartition p;
   p.half = half;
   std::int32_t rows = layout.rows;
-  const auto chunk = std::max<std::int32_t>(4 * half, static_cast<std::int32_t>(Tuning::chunk_bytes / entry_bytes));
+  const std::int32_t threads =
+      layout.batch <= Tuning::few_systems ? Tuning::most_threads(entry_bytes) : Tuning::threads;
   // Where systems are interleaved, a block that holds whole ones has to hold enough of them to load whole lines.
-  std::int32_t most =
-      layout.is_interleaved() ? Tuning::threads / std::min(Tuning::min_lanes, layout.batch) : Tuning::threads;
+  std::int32_t most = layout.is_interleaved() ? threads / std::min(Tuning::min_lanes, layout.batch) : threads;
   for (;;) {
-    const BandLevel level = divided(rows, chunk, half);
+    const BandLevel level{rows, Tuning::chunk(entry_bytes)};
     p.levels[static_cast<std::size_t>(p.depth++)] = level;
     rows = 2 * half * level.chunks();
     if (level.chunks() <= most) break;
-    most = Tuning::threads;
+    most = threads;
   }
   p.total = p.depth;
   do {

@@ -22,8 +22,8 @@ enum class ChunkOf { bands, groups };
 /// varied with five.
 constexpr int band_stride(int half) { return half == 1 ? 2 : 1; }
 
-/// Where the words of a chunk's rows lie: word w of row i at base[w * plane + i * step].
-template <class T, int half_, ChunkOf kind_>
+/// Where the words of a chunk's rows lie: word w of row i at base[w * plane + i * step]; Index is wide enough for that.
+template <class T, int half_, ChunkOf kind_, class Index = int>
 struct ChunkRows {
   static constexpr int half = half_;
   static constexpr ChunkOf kind = kind_;
@@ -34,7 +34,7 @@ struct ChunkRows {
   static constexpr int stride = kind == ChunkOf::bands ? band_stride(half) : 2 * half;
 
   T* base;
-  std::int64_t plane, step;
+  Index plane, step;
 
   constexpr T& at(int word, int i) const { return base[word * plane + i * step]; }
   constexpr T& x(int i) const { return at(x_word, i); }
@@ -51,31 +51,6 @@ struct ChunkRows {
   }
 };
 
-/// Eliminates column j from the equations after e[j], into which the pivot comes. Equations first_without to
-/// end_without - 1 do not have that column.
-template <BandedMethod method, int j, int first_without = 0, int end_without = 0, class T, int width, int equations>
-constexpr void eliminate(Equation<T, width> (&e)[equations]) {
-  const auto lacks = [](int r) { return first_without <= r && r < end_without; };
-  if constexpr (method == BandedMethod::qr) {
-    for (int r = j + 1; r < equations; ++r)
-      if (!lacks(r)) rotate_out<j>(e[j], e[r]);
-    return;
-  }
-  if constexpr (method == BandedMethod::lu)
-    for (int r = j + 1; r < equations; ++r)
-      if (!lacks(r) && pivot_size(e[r].entry[j]) > pivot_size(e[j].entry[j])) {
-        const Equation<T, width> larger = e[r];
-        e[r] = e[j], e[j] = larger;
-      }
-  const T inverse = T(1) / e[j].entry[j];
-  for (int r = j + 1; r < equations; ++r) {
-    if (lacks(r)) continue;
-    const T factor = e[r].entry[j] == T(0) ? T(0) : e[r].entry[j] * inverse;
-    for (int k = j + 1; k < width; ++k) e[r].entry[k] -= factor * e[j].entry[k];
-    e[r].rhs -= factor * e[j].rhs;
-  }
-}
-
 /// use(std::integral_constant<int, j>) for j = 0 to count - 1.
 template <int count, class Use>
 constexpr void for_each_constant(Use&& use) {
@@ -88,6 +63,20 @@ constexpr void for_each_constant(Use&& use) {
 /// unknowns before the chunk and its first.
 template <class T, int half, int sides>
 using Carried = Equation<T, 2 * half + sides>[2 * half];
+
+/// What equations do not have while unknown j of a stride is eliminated. Of a matrix, new row r begins in column r; and
+/// where nobody pivots, that unknown's row ends `half` columns after it.
+template <BandedMethod method, class Rows>
+struct ZerosOfStride {
+  int j;
+  static constexpr int half = Rows::half, stride = Rows::stride, window = stride + 2 * half;
+  static constexpr bool bands = Rows::kind == ChunkOf::bands;
+
+  constexpr bool lacks_column(int equation) const { return bands && half + j < equation && equation < half + stride; }
+  constexpr bool pivot_lacks(int column) const {
+    return bands && method == BandedMethod::thomas && j + half < column && column < window;
+  }
+};
 
 /// Takes in rows up to n. keep(v, constant j, pivot row): of unknown v, whose column is j; columns j + 1 to stride + 2
 /// half - 1 are those of the unknowns after it, then come the sides.
@@ -106,9 +95,7 @@ constexpr void eliminate_inner(const Rows& rows, int n, Equation<T, 2 * Rows::ha
     }
     for (int r = 0; r < stride; ++r) rows.load(base + half + r, r, e[half + r]);
     for_each_constant<stride>([&](auto j) {
-      // Of a matrix, new row r begins in column r.
-      constexpr int without = Rows::kind == ChunkOf::bands ? half + j + 1 : half + stride;
-      eliminate<method, j, without, half + stride>(e);
+      eliminate<method, j>(e, ZerosOfStride<method, Rows>{j});
       keep(base + j, j, e[j]);
     });
     for (int r = 0; r < 2 * half; ++r) {
@@ -206,13 +193,22 @@ constexpr void substitute_chunk(const ChunkRows<T, half, kind>& rows, int n, con
   for (int k = 0; k < half; ++k) rows.x(k) = ends.first[k], rows.x(n - half + k) = ends.last[k];
 }
 
-/// How a system is divided. Not varied; with five diagonals shared memory limits the threads.
+/// How a system is divided, as it was quickest on an H200 in float64.
 template <int half>
 struct BandPartitionTuning {
-  static constexpr int threads = half == 1 ? 128 : 64;       ///< of a block
-  static constexpr int chunk_bytes = half == 1 ? 128 : 256;  ///< of a band, that a thread takes
-  static constexpr int inner_chunk = 8 * half;               ///< rows that a thread takes of a system in shared memory
-  static constexpr int min_lanes = 8;                        ///< interleaved systems of a block that holds whole ones
+  static constexpr int threads = 64;  ///< of a block: of a part of a system, or of systems of at most so many chunks
+  static constexpr int few_systems = 256;       ///< that are held by blocks of most_threads() if they have more chunks
+  static constexpr int chunk_bytes = 128;       ///< of a band, that a thread takes
+  static constexpr int inner_chunk = 8 * half;  ///< rows that a thread takes of a system in shared memory
+  static constexpr int min_lanes = 8;           ///< interleaved systems of a block that holds whole ones
+  /// So that the words of its rows, and of those left over, fit into its shared memory.
+  static constexpr int most_threads(std::size_t entry_bytes) {
+    return (half == 1 ? 256 : 128) / (entry_bytes > 8 ? 2 : 1);
+  }
+  static constexpr int chunk(std::size_t entry_bytes) {
+    const auto rows = static_cast<int>(chunk_bytes / entry_bytes);
+    return rows > 4 * half ? rows : 4 * half;
+  }
 };
 
 /// A system divided into chunks: its rows, and how many of them a chunk has. The next one has 2 half rows a chunk.
@@ -229,7 +225,8 @@ struct BandLevel {
 };
 
 /// The systems from the given one to one that a single thread solves: each has as its rows what the chunks of the one
-/// before it leave. From level depth - 1 on a block of threads keeps them in its shared memory.
+/// before it leave. From level depth - 1 on a block of threads keeps them in its shared memory; from depth on chunks
+/// are inner ones.
 struct BandPartition {
   static constexpr int max_levels = 32;
   std::array<BandLevel, max_levels> levels;
@@ -249,6 +246,7 @@ struct BandPartition {
 template <class T>
 struct PartitionedSolve {
   BandedView<const T> a;
+  bool conjugated;     ///< a's entries are to be taken so
   BandLayout vectors;  ///< of b and x
   const T* b;
   T* x;

@@ -44,14 +44,16 @@ TEST_P(BandedSolves, have_a_small_backward_error_and_leave_padding_alone) {
   });
 }
 
-/// So many side by side that CUDA gives a thread to each; of 24 rows some types go through the workspace, of 5 none, of
-/// 150 all.
+/// So many that CUDA gives a thread to each, of those one after the other to short ones and to ones of five diagonals;
+/// of 24 rows some types go through the workspace, of 5 none, of 150 all.
 TEST_P(BandedSolves, of_many_systems_have_a_small_backward_error) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
+    const std::int32_t many = ctx.on_cuda() ? 10'000 : 100;
     for (const auto& [method, diagonals] : all_methods)
-      for (const BandLayout& l : {BandLayout::interleaved(24, 11'000, 11'001), BandLayout::lines(64, 5, 170, 1),
-                                  BandLayout::interleaved(150, 10'000)}) {
+      for (const BandLayout& l :
+           {BandLayout::interleaved(24, many, many + 1), BandLayout::lines(64, 5, ctx.on_cuda() ? 170 : 2, 1),
+            BandLayout::interleaved(150, many), BandLayout::strided(7, many, 8), BandLayout::strided(150, many)}) {
         const auto A =
             random_banded<T>(21, l, diagonals, method == BandedMethod::thomas ? Kind::dominant : Kind::zero_diagonal);
         Array<T> b(random_rhs<T>(22, l, T(0)));
@@ -63,6 +65,47 @@ TEST_P(BandedSolves, of_many_systems_have_a_small_backward_error) {
             << banded_method_names[static_cast<std::size_t>(method)] << " " << diagonals << " of " << l.rows;
         plan.solve(ctx, A, b, b);
         ASSERT_EQ(contents(x), contents(b));
+      }
+  });
+}
+
+/// The bands of op(A), where A has places outside of the matrix too.
+template <class T>
+Banded<T> transposed(const Banded<T>& A, bool conjugated) {
+  const BandLayout& l = A.layout();
+  Banded<T> t(l, A.diagonals());
+  for (int k = -A.diagonals() / 2; k <= A.diagonals() / 2; ++k) {
+    const auto to = t.band(k).edit();
+    const auto from = A.band(-k).host();
+    for (std::int64_t j = 0; j < l.batch; ++j)
+      for (std::int64_t i = 0; i < l.rows; ++i) {
+        if (i + k < 0 || i + k >= l.rows) continue;
+        T value = from[place(l, i + k, j)];
+        if constexpr (is_complex<T>)
+          if (conjugated) value = std::conj(value);
+        to[place(l, i, j)] = value;
+      }
+  }
+  return t;
+}
+
+TEST_P(BandedSolves, with_a_transpose_or_an_adjoint_are_those_with_its_bands) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t many = ctx.on_cuda() ? 10'000 : 20;
+    for (const auto& [method, diagonals] : all_methods)
+      for (const BandLayout& l :
+           {BandLayout::single(1), BandLayout::single(2000), BandLayout::strided(5, 7, 9), BandLayout::strided(70, 3),
+            BandLayout::interleaved(33, 6), BandLayout::interleaved(9, many, many + 3)}) {
+        const auto A = random_banded<T>(5, l, diagonals, Kind::dominant);
+        const Array<T> b(random_rhs<T>(6, l, T(0)));
+        for (const Op op : {Op::transpose, Op::adjoint}) {
+          Array<T> x(std::vector<T>(static_cast<std::size_t>(l.extent()))), expected = x.clone();
+          BandedPlan<T> with_op(ctx, l, diagonals, method, op), without(ctx, l, diagonals, method);
+          with_op.solve(ctx, A, b, x);
+          without.solve(ctx, transposed(A, op == Op::adjoint), b, expected);
+          ASSERT_EQ(contents(x), contents(expected));
+        }
       }
   });
 }
@@ -220,7 +263,7 @@ TEST_P(BandedSolves, have_the_results_of_the_catalogue) {
            {{0, 1, 1, 1, 0, -1, -1, -1}, {2, 3, 4, 5, 4, 4, 4, 4}, {1, 1, 1, 0, -1, -1, -1, 0}},
            {4, 10, 18, 23, -4, -1, 7, 2}, {1, 2, 3, 4, -1, 0, 2, 1});
     expect(BandLayout::single(4), pivoting, {{0, 1, 1, 2}, {0, 3, 4, 5}, {2, 1, 1, 0}}, {4, 10, 18, 26}, {1, 2, 3, 4});
-    expect(BandLayout::interleaved(4, 2), {{BandedMethod::qr, 5}},
+    expect(BandLayout::interleaved(4, 2), {{BandedMethod::lu, 5}, {BandedMethod::qr, 5}},
            {{0, 0, 0, 0, 11, 25, 12, 26},
             {0, 0, 5, 19, 6, 20, 7, 21},
             {1, 15, 2, 16, 3, 17, 4, 18},
@@ -251,8 +294,6 @@ TEST_P(BandedSolves, refuse_what_does_not_fit) {
         "banded plan: 5 systems in groups of 2, 40 entries apart: groups must be full, and their stride positive");
     EXPECT_EQ(refused({4, 6, 3, 1, 2, 10}), "banded plan: groups lie 10 entries apart, at least 11 are needed");
     EXPECT_EQ(refused(BandLayout::single(4), 4), "banded plan: 4 diagonals, 3 or 5 are expected");
-    EXPECT_EQ(refused(BandLayout::single(4), 5, BandedMethod::lu),
-              "banded plan: lu takes three diagonals; use qr for five");
     EXPECT_EQ(refused(BandLayout::single(4), 3, static_cast<BandedMethod>(7)), "banded plan: there is no method 7");
 
     BandedPlan<T> plan(ctx, BandLayout::strided(4, 2), 3, BandedMethod::qr);

@@ -22,8 +22,9 @@ struct MethodAndDiagonals {
   BandedMethod method;
   int diagonals;
 };
-inline constexpr MethodAndDiagonals all_methods[] = {
-    {BandedMethod::thomas, 3}, {BandedMethod::lu, 3}, {BandedMethod::qr, 3}, {BandedMethod::qr, 5}};
+inline constexpr MethodAndDiagonals all_methods[] = {{BandedMethod::thomas, 3}, {BandedMethod::lu, 3},
+                                                     {BandedMethod::qr, 3},     {BandedMethod::thomas, 5},
+                                                     {BandedMethod::lu, 5},     {BandedMethod::qr, 5}};
 
 enum class Kind { dominant, random, zero_diagonal, tiny_diagonal };
 
