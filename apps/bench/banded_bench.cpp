@@ -11,7 +11,7 @@
 namespace krill::apps::bench {
 namespace {
 
-/// A line of the table: names of cuSPARSE for the same work.
+/// A line of the table, and the kernel that rivals are asked for: names of cuSPARSE for the same work.
 struct BandedVariant {
   std::string_view name;
   BandedMethod method;
@@ -35,7 +35,7 @@ constexpr BandedShape device_shapes[] = {{1 << 24, 1}, {1 << 20, 1}, {65536, 1},
                                          {1024, 1024}, {512, 65536}, {64, 262144}, {4, 4194304}};
 constexpr BandedShape host_shapes[] = {{1 << 18, 1}, {65536, 1}, {1024, 256}, {64, 4096}, {4, 65536}};
 
-/// Systems whose rows are dominant.
+/// Systems whose rows are dominant. Bands are zero where they leave the matrix, as cuSPARSE wants them.
 template <class T>
 struct BandedOperands {
   Banded<T> A;
@@ -48,9 +48,13 @@ struct BandedOperands {
         x(l.extent(), "x"),
         plan(ctx, l, v.diagonals, v.method) {
     for (int k = -v.diagonals / 2; k <= v.diagonals / 2; ++k) {
-      A.band(k) = Array<T>(random_vector<T>(l.extent(), 4 + k, RandomPurpose::known_solution));
-      if (k != 0) continue;
-      for (T& value : A.band(0).edit()) value += T(8);
+      std::vector<T> values = random_vector<T>(l.extent(), 4 + k, RandomPurpose::known_solution);
+      for (std::int64_t place = 0; place < l.extent(); ++place) {
+        T& value = values[static_cast<std::size_t>(place)];
+        const std::int64_t col = l.row_at(place) + k;
+        value = k == 0 ? value + T(8) : col < 0 || col >= l.rows ? T(0) : value;
+      }
+      A.band(k) = Array<T>(std::move(values));
     }
   }
 
@@ -95,6 +99,7 @@ void measure_shape(const BenchSubject<T>& s, const BandedShape& shape, const Ban
     const Work work = o->plan.work();
     job.bytes = work.bytes, job.flops = work.flops;
     job.run = [&ctx = s.ctx, o] { o->plan.solve(ctx, o->A, o->b, o->x); };
+    job.task = {.kernel = v.name, .bands = &o->A, .x = &o->b, .y = &o->x};
     job.fault = [o] { return o->fault(); };
     job.keeps = std::move(operands);
     return job;

@@ -13,7 +13,7 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when a struct below changes; a module with another number is refused.
-inline constexpr int krill_rival_interface = 3;
+inline constexpr int krill_rival_interface = 4;
 inline constexpr const char* krill_rival_entry = "krill_rival_module";
 
 enum KrillRivalScalar : std::int32_t {
@@ -24,13 +24,14 @@ enum KrillRivalScalar : std::int32_t {
 };
 
 enum KrillRivalLayout : std::int32_t {
-  krill_rival_none,  ///< no matrix
-  krill_rival_csr,   ///< offsets of rows, col_indices
-  krill_rival_csc,   ///< offsets of columns, row_indices
-  krill_rival_coo,   ///< row_indices, col_indices
-  krill_rival_sell,  ///< offsets of slices, col_indices with -1 as padding, slice_rows
-  krill_rival_bsr,   ///< offsets of block rows, col_indices of blocks, block_dim
-  krill_rival_dense  ///< values alone, row by row
+  krill_rival_none,   ///< no matrix
+  krill_rival_csr,    ///< offsets of rows, col_indices
+  krill_rival_csc,    ///< offsets of columns, row_indices
+  krill_rival_coo,    ///< row_indices, col_indices
+  krill_rival_sell,   ///< offsets of slices, col_indices with -1 as padding, slice_rows
+  krill_rival_bsr,    ///< offsets of block rows, col_indices of blocks, block_dim
+  krill_rival_dense,  ///< values alone, row by row
+  krill_rival_bands   ///< bands of one system or a batch of them
 };
 
 /// A matrix, zero-based. Where it is a result, it is written to, and its sizes are known in advance.
@@ -45,17 +46,22 @@ struct KrillRivalMatrix {
   const void* offsets = nullptr;
   const std::int32_t *row_indices = nullptr, *col_indices = nullptr;
   const void* values = nullptr;
+  /// Of bands: the diagonals from the second below to the second above, the outer ones null where there are three, zero
+  /// where they leave the matrix. Systems of `rows` each lie one after the other, or interleaved, as the kernel has it.
+  const void* bands[5] = {};
+  std::int64_t batch = 0;
 };
 
 struct KrillRivalTask {
   const char* kernel = nullptr;     ///< spmv, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense, dense2csr,
                                     ///< triangular, triangular_many (8 columns, one after the other), triangular_plan,
-                                    ///< ilu0, ic0, ilu0_analysis, ic0_analysis, color
+                                    ///< ilu0, ic0, ilu0_analysis, ic0_analysis, color, gtsv2, gtsv2_nopivot,
+                                    ///< gtsv2_strided, gtsv_interleaved thomas, lu or qr, gpsv_interleaved
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   KrillRivalMatrix a{};
   KrillRivalMatrix result{};  ///< of conversions; of factorizations the values; of color: row_indices, the colors
-  const void* x = nullptr;    ///< of spmv: y = A x; of triangular: A y = x
+  const void* x = nullptr;    ///< of spmv: y = A x; of triangular and bands: A y = x
   void* y = nullptr;
   std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular
 };
@@ -72,6 +78,8 @@ struct KrillRivalModule {
   /// Descriptors, workspace and analysis: everything that is done once a matrix. The session has to outlive the run.
   int (*prepare)(void* session, const KrillRivalTask*, void** run, char* message, std::size_t size);
   int (*run)(void* run, char* message, std::size_t size);
+  /// Brings back what a run has overwritten of its inputs; `restored` becomes 0 where that is nothing.
+  int (*restore)(void* run, int* restored, char* message, std::size_t size);
   void (*destroy)(void* run);
 };
 

@@ -147,6 +147,15 @@ KrillRivalMatrix rival_view(const Bsr<T>& A, const Where& where) {
           .values = a.values};
 }
 
+template <class T, class Where>
+KrillRivalMatrix rival_view(const Banded<T>& A, const Where& where) {
+  const auto a = A.view(where);
+  return {.layout = krill_rival_bands,
+          .rows = a.layout.rows,
+          .bands = {a.ds, a.dl, a.d, a.du, a.dw},
+          .batch = a.layout.batch};
+}
+
 /// The result of a conversion from `a`, in the task's arrays.
 template <class T, class Where>
 KrillRivalMatrix rival_result(const Task<T>& task, const KrillRivalMatrix& a, const Where& where) {
@@ -169,6 +178,11 @@ class ModuleRun final : public RivalRun {
   ModuleRun(const ModuleRun&) = delete;
   ModuleRun& operator=(const ModuleRun&) = delete;
   void operator()() override { check_rival(module().run(run_, message_.data(), message_.size()), message_); }
+  bool restore() override {
+    int restored = 0;
+    check_rival(module().restore(run_, &restored, message_.data(), message_.size()), message_);
+    return restored != 0;
+  }
 
  private:
   void* run_ = nullptr;
@@ -193,11 +207,12 @@ class CusparseRival final : public Rival<T> {
   std::string name() const override { return module().name; }
 
   std::vector<std::string> algorithms(const Task<T>& task) const override {
-    if (!task.A) return {};
+    if (task.bands ? task.bands->layout().padded() : !task.A) return {};
     // cuSPARSE multiplies whole blocks: x and y would have to be padded
-    if (const auto* bsr = std::get_if<Bsr<T>>(task.A))
+    if (const auto* bsr = task.A ? std::get_if<Bsr<T>>(task.A) : nullptr)
       if (bsr->rows() % bsr->blocks().row_dim || bsr->cols() % bsr->blocks().col_dim) return {};
-    const auto layout = std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
+    const auto layout = task.bands ? krill_rival_bands
+                                   : std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
     std::istringstream words(module().algorithms(std::string(task.kernel).c_str(), layout));
     std::vector<std::string> names;
     for (std::string word; words >> word;) names.push_back(word);
@@ -210,7 +225,8 @@ class CusparseRival final : public Rival<T> {
     given.upper = task.triangle.fill == Fill::upper;
     given.unit_diagonal = task.triangle.diagonal == Diagonal::unit;
     ctx.dispatch([&](const auto& where) {
-      given.a = std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
+      given.a = task.bands ? rival_view(*task.bands, where)
+                           : std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
       given.result = rival_result(task, given.a, where);
       if (task.x) given.x = task.x->read(where);
       if (task.y) given.y = task.y->write(where);

@@ -1,4 +1,4 @@
-// Eigen as the rival on the host: its kernels. eigen_solver_rival.cpp has its solvers.
+// Eigen as the rival on the host: its kernels. eigen_solver_rival.cpp has its solvers, eigen_banded_rival.cpp SparseLU.
 #include <fmt/format.h>
 
 #include "apps/bench/eigen_views.hpp"
@@ -71,6 +71,7 @@ class EigenRival final : public Rival<T> {
     return fmt::format("Eigen {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
   }
   std::vector<std::string> algorithms(const Task<T>& task) const override {
+    if (task.bands) return {"SparseLU"};
     if (!task.A || !std::holds_alternative<Csr<T>>(*task.A)) return {};
     if (task.kernel == "spmv") return {"row-major product"};
     // without an entry on the diagonal it would go on into the other triangle
@@ -79,6 +80,7 @@ class EigenRival final : public Rival<T> {
     return {};
   }
   std::unique_ptr<RivalRun> prepare(Context&, const std::string&, const Task<T>& task) const override {
+    if (task.bands) return make_eigen_banded(task);
     const auto& A = std::get<Csr<T>>(*task.A);
     if (task.kernel == "spmv") return std::make_unique<EigenProduct<T>>(A, task);
     if (task.kernel == "triangular") return std::make_unique<EigenTriangularSolve<T>>(A, task);

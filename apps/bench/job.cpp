@@ -46,7 +46,18 @@ double rival_ms(const BenchSubject<T>& s, Row& row, const std::string& algorithm
   std::vector<std::unique_ptr<RivalRun>> runs;
   runs.reserve(jobs.size());
   for (const Job<T>& job : jobs) runs.push_back(s.rival->prepare(s.ctx, algorithm, job.task));
-  const double ms = measure(s.ctx, runs.size(), [&](std::size_t i) { (*runs[i])(); }).ms;
+  // What a call overwrites comes back half a turn before it is needed again, so that it has left the cache as all else
+  // has, and the time of that does not count.
+  const std::size_t count = runs.size();
+  double ms = measure(s.ctx, count, [&](std::size_t i) {
+                (*runs[i])();
+                runs[(i + count / 2) % count]->restore();
+              }).ms;
+  if (runs[0]->restore()) {
+    ms -= measure(s.ctx, count, [&](std::size_t i) { runs[i]->restore(); }).ms;
+    if (!(ms > 0)) throw Error("its time does not stand out from that of restoring its inputs");
+    (*runs[0])();
+  }
   if (jobs[0].colors) row.rival_colors = jobs[0].colors();
   require_result(jobs[0]);
   return ms;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sparse/formats/any_matrix.hpp"
+#include "sparse/formats/banded.hpp"
 #include "sparse/triangular/triangle.hpp"
 
 namespace krill::apps::bench {
@@ -17,9 +18,10 @@ template <class T>
 struct Task {
   /// "spmv" (y = A x), "csr2csc", "csr2coo", "coo2csr", "triangular" (A y = x), "triangular_many" (8 columns),
   /// "triangular_plan" (what has to be done once), "ilu0", "ic0" (the factor in values), "ilu0_analysis",
-  /// "ic0_analysis", "color" (a color for each row to `indices`)
+  /// "ic0_analysis", "color" (a color for each row to `indices`); of bands (A y = x) those of banded_bench.cpp
   std::string_view kernel;
-  const AnyMatrix<T>* A = nullptr;  ///< null: no rival knows anything of the kind
+  const AnyMatrix<T>* A = nullptr;
+  const Banded<T>* bands = nullptr;  ///< in the place of A; where both are null, no rival knows anything of the kind
   const Array<T>* x = nullptr;
   Array<T>* y = nullptr;
   Array<std::int32_t>* offsets = nullptr;  ///< of the result, where that is a matrix
@@ -33,6 +35,8 @@ class RivalRun {
  public:
   virtual ~RivalRun() = default;
   virtual void operator()() = 0;  ///< asynchronous on CUDA; raises Error
+  /// Brings back what a call has overwritten of the rival's inputs; false where that is nothing. As asynchronous.
+  virtual bool restore() { return false; }
 };
 
 /// A x = b from x = 0 on, until ||b - A x|| <= relative ||b||.
@@ -79,6 +83,8 @@ template <class T>
 std::unique_ptr<Rival<T>> make_eigen_rival(int threads);
 template <class T>
 std::unique_ptr<SolveRun> make_eigen_solve(const SolveTask<T>&);  // eigen_solver_rival.cpp
+template <class T>
+std::unique_ptr<RivalRun> make_eigen_banded(const Task<T>&);  // eigen_banded_rival.cpp
 template <class T>
 std::unique_ptr<Rival<T>> make_cusparse_rival(Context&);
 void require_cusparse_module();

@@ -1,6 +1,4 @@
 // Incomplete factorizations and colorings.
-#include <tuple>
-
 #include "apps/bench/cusparse/work.hpp"
 
 namespace krill::apps::bench::cusparse {
@@ -82,7 +80,6 @@ struct Ic0Functions {
   static constexpr auto numerics =
       std::make_tuple(cusparseScsric02, cusparseDcsric02, cusparseCcsric02, cusparseZcsric02);
 };
-using ScalarTypes = std::tuple<float, double, cuComplex, cuDoubleComplex>;
 
 /// A factorization, the copy of the values included, which it overwrites; with `only_analysis`, what comes before.
 template <class Functions, bool only_analysis>
@@ -124,19 +121,6 @@ class FactorizationWork final : public CusparseWork {
   }
 
  private:
-  template <class F>
-  void with_type(F&& f) const {
-    switch (task_.scalar) {
-      case krill_rival_float32:
-        return f.template operator()<0>();
-      case krill_rival_float64:
-        return f.template operator()<1>();
-      case krill_rival_complex64:
-        return f.template operator()<2>();
-      case krill_rival_complex128:
-        return f.template operator()<3>();
-    }
-  }
   template <std::size_t type>
   auto* values() const {
     return static_cast<std::tuple_element_t<type, ScalarTypes>*>(output(task_.result.values));
@@ -151,12 +135,9 @@ class FactorizationWork final : public CusparseWork {
     });
   }
   void reset_values() {
-    cudaStream_t stream = nullptr;
-    check(cusparseGetStream(handle(), &stream), "cusparseGetStream");
-    std::size_t bytes = 0;
-    with_type([&]<std::size_t type>() { bytes = sizeof(*values<type>()) * static_cast<std::size_t>(nnz_); });
-    check(cudaMemcpyAsync(output(task_.result.values), task_.a.values, bytes, cudaMemcpyDeviceToDevice, stream),
-          "cudaMemcpyAsync");
+    with_type([&]<std::size_t type>() {
+      copy(values<type>(), task_.a.values, sizeof(*values<type>()) * static_cast<std::size_t>(nnz_));
+    });
   }
 
   int rows_, nnz_;

@@ -7,7 +7,7 @@ namespace krill::apps::bench::cusparse {
 namespace {
 
 const CusparseEntry* find(std::string_view kernel, KrillRivalLayout layout) {
-  for (const auto entries : {products(), conversions(), solves(), factorizations()})
+  for (const auto entries : {products(), conversions(), solves(), factorizations(), banded_solves()})
     for (const CusparseEntry& entry : entries)
       if (entry.kernel == kernel && entry.layout == layout) return &entry;
   return nullptr;
@@ -49,6 +49,10 @@ int run(void* work, char* message, std::size_t size) {
   return guarded(message, size, [&] { static_cast<CusparseWork*>(work)->run(); });
 }
 
+int restore(void* work, int* restored, char* message, std::size_t size) {
+  return guarded(message, size, [&] { *restored = static_cast<CusparseWork*>(work)->restore(); });
+}
+
 void destroy(void* work) { delete static_cast<CusparseWork*>(work); }
 
 }  // namespace
@@ -59,6 +63,6 @@ extern "C" __attribute__((visibility("default"))) const KrillRivalModule* krill_
       fmt::format("cuSPARSE {}.{}.{}", CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH);
   using namespace krill::apps::bench::cusparse;
   static const KrillRivalModule module{
-      krill_rival_interface, name.c_str(), algorithms, open, close, prepare, run, destroy};
+      krill_rival_interface, name.c_str(), algorithms, open, close, prepare, run, restore, destroy};
   return &module;
 }

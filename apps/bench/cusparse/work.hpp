@@ -12,6 +12,7 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "apps/bench/cusparse_interface.hpp"
@@ -140,6 +141,7 @@ class SparseDescriptor {
                      "cusparseCreateBsr");
       case krill_rival_none:
       case krill_rival_dense:
+      case krill_rival_bands:
         break;
     }
     throw std::runtime_error("cuSPARSE has no sparse matrix of this layout");
@@ -199,6 +201,8 @@ class VectorDescriptor {
   cusparseDnVecDescr_t vector_ = nullptr;
 };
 
+using ScalarTypes = std::tuple<float, double, cuComplex, cuDoubleComplex>;
+
 /// A task that has been prepared.
 class CusparseWork {
  public:
@@ -207,11 +211,32 @@ class CusparseWork {
   CusparseWork(const CusparseWork&) = delete;
   CusparseWork& operator=(const CusparseWork&) = delete;
   virtual void run() = 0;
+  /// Brings back the inputs that a run overwrites; false where there are none.
+  virtual bool restore() { return false; }
 
  protected:
   cusparseHandle_t handle() const { return session_.handle(); }
   const void* one() const { return one_.in(task_.scalar); }
   cudaDataType type() const { return data_type(task_.scalar); }
+  /// f.operator()<i>(), i being the place of the task's type in ScalarTypes.
+  template <class F>
+  void with_type(F&& f) const {
+    switch (task_.scalar) {
+      case krill_rival_float32:
+        return f.template operator()<0>();
+      case krill_rival_float64:
+        return f.template operator()<1>();
+      case krill_rival_complex64:
+        return f.template operator()<2>();
+      case krill_rival_complex128:
+        return f.template operator()<3>();
+    }
+  }
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    cudaStream_t stream = nullptr;
+    check(cusparseGetStream(handle(), &stream), "cusparseGetStream");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  }
 
   const Session& session_;
   const CusparseScalar one_ = 1;
@@ -236,5 +261,6 @@ std::span<const CusparseEntry> products();
 std::span<const CusparseEntry> conversions();
 std::span<const CusparseEntry> solves();
 std::span<const CusparseEntry> factorizations();
+std::span<const CusparseEntry> banded_solves();
 
 }  // namespace krill::apps::bench::cusparse
