@@ -1,4 +1,4 @@
-// Solves with three and five diagonals, on shapes of their own: one long system to many short ones.
+// Solves with three and five diagonals, from one long system to many short ones.
 #include <fmt/format.h>
 
 #include <limits>
@@ -27,13 +27,6 @@ constexpr BandedVariant banded_variants[] = {
     {"gtsv_interleaved qr", BandedMethod::qr, 3, true, true},
     {"gpsv_interleaved", BandedMethod::qr, 5, true, true},
 };
-
-struct BandedShape {
-  std::int32_t rows, batch;
-};
-constexpr BandedShape device_shapes[] = {{1 << 24, 1}, {1 << 20, 1}, {65536, 1},   {4096, 4096},
-                                         {1024, 1024}, {512, 65536}, {64, 262144}, {4, 4194304}};
-constexpr BandedShape host_shapes[] = {{1 << 18, 1}, {65536, 1}, {1024, 256}, {64, 4096}, {4, 65536}};
 
 /// Systems whose rows are dominant. Bands are zero where they leave the matrix, as cuSPARSE wants them.
 template <class T>
@@ -89,7 +82,7 @@ void measure_shape(const BenchSubject<T>& s, const BandedShape& shape, const Ban
   const BandLayout l =
       v.interleaved ? BandLayout::interleaved(shape.rows, shape.batch) : BandLayout::strided(shape.rows, shape.batch);
   Row row;
-  row.kernel = "banded", row.matrix = fmt::format("{} x {}", shape.rows, shape.batch);
+  row.kernel = "banded", row.matrix = shape.name();
   row.rows = l.unknowns(), row.nnz = l.unknowns() * v.diagonals;
   row.precision = s.precision, row.variant = v.name;
   measure_job<T>(s, row, [&](std::size_t) {
@@ -109,11 +102,11 @@ void measure_shape(const BenchSubject<T>& s, const BandedShape& shape, const Ban
 
 }  // namespace
 
+std::string BandedShape::name() const { return fmt::format("{} x {}", rows, batch); }
+
 template <class T>
 void bench_banded(const BenchSubject<T>& s) {
-  const std::span<const BandedShape> shapes =
-      s.ctx.on_cuda() ? std::span<const BandedShape>(device_shapes) : std::span<const BandedShape>(host_shapes);
-  for (const BandedShape& shape : shapes)
+  for (const BandedShape& shape : s.shapes)
     for (const BandedVariant& v : banded_variants)
       if (v.batch == (shape.batch > 1)) measure_shape(s, shape, v);
 }

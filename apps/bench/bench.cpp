@@ -113,7 +113,8 @@ class Measurement {
   static constexpr std::size_t repetition_width = 8;  // " x 12345"
 
   std::size_t case_width() const {
-    std::size_t width = wanted(banded_kernel) ? std::string_view("16777216 x 1").size() : 0;
+    std::size_t width = 0;
+    for (const BandedShape& shape : request_.shapes) width = std::max(width, shape.name().size());
     for (const BenchMatrix& matrix : request_.matrices)
       width = std::max(width,
                        matrix.name.size() + (std::holds_alternative<MatrixFile>(matrix.source) ? repetition_width : 0));
@@ -161,7 +162,8 @@ class Measurement {
             largest(result_.ceilings),
             command_.warm,
             request_.formats,
-            [this](const Row& row) { report(row); }};
+            [this](const Row& row) { report(row); },
+            request_.shapes};
   }
 
   template <class T>
@@ -220,7 +222,7 @@ class Measurement {
 /// --diff and --markdown only read what was measured before.
 void require_no_measurement(const char* option, const BenchCommand& c) {
   if (!c.kernels.empty() || !c.matrices.empty() || !c.suite.empty() || !c.formats.empty() || !c.precisions.empty() ||
-      !c.out.empty() || c.warm || c.compare != "none")
+      !c.shapes.empty() || !c.out.empty() || c.warm || c.compare != "none")
     throw InvalidArgument(
         fmt::format("{} measures nothing; leave out kernels, matrices and the other options of a measurement", option));
 }

@@ -12,6 +12,7 @@ struct BenchCommand {
   std::string suite;                  ///< targets, small, or a file with a list of matrices
   std::string formats;                ///< "csr,coo"; empty: all
   std::string precisions;             ///< "float32,float64"; empty: as the matrix
+  std::string shapes;                 ///< of banded: "3x1,sweep"; empty: those of the backend
   std::string backend = "auto";       ///< auto | host | cuda
   std::string compare = "none";       ///< none | cusparse | eigen
   std::string repeat_blocks = "auto";

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "apps/bench/rival.hpp"
 
 namespace krill::apps::bench {
+
+/// `batch` systems of `rows` rows.
+struct BandedShape {
+  std::int32_t rows, batch;
+  std::string name() const;  ///< "1024 x 256"
+  friend bool operator==(const BandedShape&, const BandedShape&) = default;
+};
 
 /// The matrix under test and all that a kernel's benchmark has to know. A is in CSR form.
 template <class T>
@@ -22,6 +30,7 @@ struct BenchSubject {
   bool warm;                                ///< data may stay in the cache
   const std::vector<std::string>& formats;  ///< what --format names; empty: all
   std::function<void(const Row&)> report;
+  std::span<const BandedShape> shapes = {};  ///< of banded systems, which need no A
 
   bool wants(std::string_view format) const;
   /// A row that is still empty but for its names.
@@ -68,7 +77,6 @@ template <class T>
 void bench_factor(const BenchSubject<T>&);
 template <class T>
 void bench_color(const BenchSubject<T>&);
-/// On systems of its own: the subject needs no A.
 template <class T>
 void bench_banded(const BenchSubject<T>&);
 template <class T, class SolverOptions>

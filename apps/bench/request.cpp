@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 
-#include "apps/bench/job.hpp"
 #include "apps/case/suggest.hpp"
 
 namespace krill::apps::bench {
@@ -138,6 +138,45 @@ RepeatBlocks parse_repeat(const std::string& text, bool on_cuda) {
   return repeat;
 }
 
+std::vector<BandedShape> default_shapes(bool on_cuda) {
+  if (on_cuda)
+    return {{1 << 24, 1}, {1 << 20, 1}, {65536, 1},   {4096, 4096},
+            {1024, 1024}, {512, 65536}, {64, 262144}, {4, 4194304}};
+  return {{1 << 18, 1}, {65536, 1}, {1024, 256}, {64, 4096}, {4, 65536}};
+}
+
+/// Powers of 16 in either direction, up to 2^24 unknowns.
+std::vector<BandedShape> sweep_of_shapes() {
+  constexpr std::int64_t most = 1 << 24, step = 16;
+  std::vector<BandedShape> shapes;
+  for (std::int64_t rows = 1; rows <= most; rows *= step)
+    for (std::int64_t batch = 1; rows * batch <= most; batch *= step)
+      shapes.push_back({static_cast<std::int32_t>(rows), static_cast<std::int32_t>(batch)});
+  return shapes;
+}
+
+BandedShape parse_shape(const std::string& word) {
+  BandedShape shape{};
+  const char *text = word.data(), *end = text + word.size();
+  const auto rows = std::from_chars(text, end, shape.rows);
+  const bool has_batch = rows.ec == std::errc() && rows.ptr != end && *rows.ptr == 'x';
+  const auto batch = has_batch ? std::from_chars(rows.ptr + 1, end, shape.batch) : rows;
+  if (!has_batch || batch.ec != std::errc() || batch.ptr != end || shape.rows < 1 || shape.batch < 1)
+    throw InvalidArgument(
+        fmt::format("--shapes: '{}' is no shape\n  expected rows and systems, such as 4096x64, each from 1 to {}, or "
+                    "sweep",
+                    word, std::numeric_limits<std::int32_t>::max()));
+  return shape;
+}
+
+std::vector<BandedShape> parse_shapes(const std::string& list) {
+  std::vector<BandedShape> shapes;
+  for (const std::string& word : split("--shapes", list))
+    for (const BandedShape& shape : word == "sweep" ? sweep_of_shapes() : std::vector{parse_shape(word)})
+      shapes.push_back(shape);
+  return shapes;
+}
+
 }  // namespace
 
 Request parse_request(const BenchCommand& command, bool on_cuda) {
@@ -160,6 +199,10 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
     for (const auto& format : request.formats)
       require_known("--format: there is no benchmark for a format", format, spmv_formats());
   }
+  const bool banded = is_in(request.kernels, banded_kernel);
+  if (!command.shapes.empty() && !banded)
+    throw InvalidArgument("--shapes: only banded has shapes; use krill bench banded --shapes, or leave it out");
+  if (banded) request.shapes = command.shapes.empty() ? default_shapes(on_cuda) : parse_shapes(command.shapes);
   request.precisions = parse_precisions(command.precisions);
   request.repeat = parse_repeat(command.repeat_blocks, on_cuda);
   return request;

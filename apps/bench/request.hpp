@@ -5,6 +5,7 @@
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
 
 namespace krill::apps::bench {
 
@@ -14,6 +15,7 @@ struct Request {
   std::vector<std::string> formats;   ///< empty: all
   std::vector<Precision> precisions;  ///< Precision::automatic: double, complex where the matrix is
   RepeatBlocks repeat;
+  std::vector<BandedShape> shapes;  ///< none where banded is not measured
 };
 
 /// Everything checked before anything is measured. `on_cuda` decides about defaults. Raises InvalidArgument that names

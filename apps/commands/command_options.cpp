@@ -210,6 +210,9 @@ void add_bench(CLI::App& program, Action& action) {
                   "on the host")
       ->type_name("targets|small|FILE");
   app->add_option("--format", command->formats, "Storage forms to measure; default: all")->type_name("csr,coo,...");
+  app->add_option("--shapes", command->shapes,
+                  "Rows and systems that banded solves; sweep: powers of 16 of both, to 2^24 unknowns")
+      ->type_name("ROWSxSYSTEMS,...|sweep");
   app->add_option("--precision", command->precisions, "float32, float64, complex64, complex128; default: as the matrix")
       ->type_name("NAME,...");
   add_backend(*app, command->backend, "Where to run");

@@ -468,8 +468,8 @@ TEST_F(BenchCommandLine, colorings_tell_how_many_colors_they_have) {
 }
 
 TEST_F(BenchCommandLine, banded_systems_need_no_matrix) {
-  const Json result = measured("banded --backend host --warm --precision float32 --compare eigen");
-  ASSERT_EQ(result["rows"].size(), 2u * 2 + 3 * 5);
+  const Json result = measured("banded --backend host --warm --precision float32 --compare eigen --shapes 300x1,20x6");
+  ASSERT_EQ(result["rows"].size(), 2u + 5);
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null() && row["rival_error"].is_null()) << row;
     EXPECT_EQ(row["rival_variant"], "SparseLU");
@@ -478,7 +478,9 @@ TEST_F(BenchCommandLine, banded_systems_need_no_matrix) {
     const double entries = row["nnz"].get<double>() + 2 * row["rows"].get<double>();
     EXPECT_EQ(row["bytes"], entries * 4) << row;
   }
-  EXPECT_EQ(result["rows"][0]["case"], "262144 x 1");
+  EXPECT_EQ(result["rows"][0]["case"], "300 x 1");
+  EXPECT_EQ(result["rows"][2]["case"], "20 x 6");
+  EXPECT_EQ(result["rows"][2]["rows"], 120);
   EXPECT_EQ(result["rows"][0]["variant"], "gtsv2");
 }
 
@@ -559,6 +561,13 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   expect("--matrix poisson3d nq=3", "nq=3: unknown key \"nq\"; did you mean 'nx', 'ny' or 'nz'?");
   expect("--repeat-blocks some", "--repeat-blocks is 'some', expected auto or an integer of at least 1");
   expect("--repeat-blocks 0", "--repeat-blocks is '0'");
+  const std::string sizes = "rows and systems, such as 4096x64, each from 1 to 2147483647, or sweep";
+  for (const std::string word :
+       {"12", "x", "3x", "x3", "3y4", "0x5", "5x0", "-3x4", "3x4x5", "2147483648x1", "1x2147483648", "sweeps"})
+    expect("banded --backend host --shapes 4x4," + word, "--shapes: '" + word + "' is no shape\n  expected " + sizes);
+  expect("banded --backend host --shapes 4x4,,5x5", "--shapes 4x4,,5x5: a name is missing between commas");
+  expect("spmv --backend host --shapes 4x4", "--shapes: only banded has shapes");
+  expect("--markdown r.json --shapes 4x4", "--markdown measures nothing");
   expect("--suite smal", "--suite: there is neither a file nor a suite 'smal'; did you mean 'small'?");
   expect("--fail-on none", "--fail-on requires --diff");
   expect("spmv --backend host --matrix p2d256 --roofline no/such.svg", "no/such.svg");
@@ -580,8 +589,8 @@ TEST_F(BenchCommandLine, against_cusparse_on_a_device) {
   }
   // Without color: csrcolor of cuSPARSE 12.6 runs out of memory on some machines that other processes use as well.
   const Json result = measured(
-      "spmv convert csr2csc --backend cuda --compare cusparse --matrix poisson2d nx=300 --precision "
-      "float32,float64,complex64,complex128");
+      "spmv convert csr2csc banded --shapes 5000x1,3x70,300x1000 --backend cuda --compare cusparse --matrix poisson2d "
+      "nx=300 --precision float32,float64,complex64,complex128");
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;
     EXPECT_TRUE(row["rival_error"].is_null()) << row;
