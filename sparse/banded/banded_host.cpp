@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "sparse/banded/elimination.hpp"
+#include "sparse/banded/lanes.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/pass_host.hpp"
 
@@ -6,38 +9,201 @@ namespace krill::detail {
 namespace {
 
 struct Tuning {
-  /// Interleaved systems, or columns of one system, that go on together. Not varied.
-  static constexpr std::int64_t lanes = 8;
+  /// Vectors of lanes that go on together: lines of memory side by side, and divisions that do not wait for each other.
+  /// Not varied.
+  static constexpr int vectors = 8;
+  /// Rows that are brought into lanes at a time: where a system's rows lie side by side, a line of them.
+  static constexpr int tile_rows = 8;
 };
 
-/// Systems first to last - 1, row after row of all of them.
-template <class Steps, class T>
-void solve_systems(const BandedSolve<T>& s, std::int64_t first, std::int64_t last) {
-  BandedSystem<T> systems[Tuning::lanes];
-  KeptRows<T> kept[Tuning::lanes];
-  Steps steps[Tuning::lanes];
-  BackSteps<T, Steps::above> back[Tuning::lanes];
-  std::int32_t zero_rows[Tuning::lanes];
-  const auto lanes = static_cast<int>(last - first);
-  for (int lane = 0; lane < lanes; ++lane) {
-    systems[lane] = BandedSystem<T>(s, first + lane);
-    kept[lane] = kept_in_work(s, systems[lane], first + lane);
-    steps[lane].start(systems[lane]);
-    zero_rows[lane] = no_row;
+template <class T>
+inline constexpr int most_systems = Tuning::vectors* Lanes<T>::count;
+
+/// A row of all systems of a block.
+template <class T>
+using LaneRow = Lanes<T>[Tuning::vectors];
+
+/// Where the systems of a block lie in an array. Lanes without a system follow the last one, and are never stored.
+template <class T>
+class LanePlaces {
+ public:
+  [[gnu::noinline]] LanePlaces(const BandLayout& layout, std::int64_t first, int systems)
+      : stride_(layout.row_stride), systems_(systems), side_by_side_(systems == most_systems<T>) {
+    for (int s = 0; s < most_systems<T>; ++s) {
+      at_[s] = layout.at(0, first + std::min(s, systems - 1));
+      side_by_side_ = side_by_side_ && at_[s] == at_[0] + s;
+    }
   }
+
+  /// Rows i to i + count - 1.
+  void load(const T* from, std::int64_t i, int count, LaneRow<T>* rows) const {
+    if (side_by_side_) {
+      for (int r = 0; r < count; ++r)
+        for (int v = 0; v < Tuning::vectors; ++v)
+          rows[r][v] = Lanes<T>::load(from + at_[0] + (i + r) * stride_ + v * Lanes<T>::count);
+      return;
+    }
+    for (int s = 0; s < used(); ++s)
+      for (int r = 0; r < count; ++r)
+        rows[r][s / Lanes<T>::count].set(s % Lanes<T>::count, from[at_[s] + (i + r) * stride_]);
+  }
+  void store(const LaneRow<T>* rows, std::int64_t i, int count, T* to) const {
+    if (side_by_side_) {
+      for (int r = 0; r < count; ++r)
+        for (int v = 0; v < Tuning::vectors; ++v)
+          rows[r][v].store(to + at_[0] + (i + r) * stride_ + v * Lanes<T>::count);
+      return;
+    }
+    for (int s = 0; s < systems_; ++s)
+      for (int r = 0; r < count; ++r)
+        to[at_[s] + (i + r) * stride_] = rows[r][s / Lanes<T>::count].get(s % Lanes<T>::count);
+  }
+
+ private:
+  int used() const { return (systems_ + Lanes<T>::count - 1) / Lanes<T>::count * Lanes<T>::count; }
+
+  std::int64_t at_[most_systems<T>], stride_;
+  int systems_;
+  bool side_by_side_;
+};
+
+/// The triangles of a block, row after row in the workspace.
+template <class T>
+struct BlockTriangle {
+  T* above;
+  int systems, above_count;
+
+  void keep(std::int64_t i, int k, const Lanes<T>* row) const { move<true>(i, k, row); }
+  void bring(std::int64_t i, int k, Lanes<T>* row) const { move<false>(i, k, row); }
+
+ private:
+  template <bool out, class Row>
+  void move(std::int64_t i, int k, Row* row) const {
+    T* const memory = above + (i * above_count + k) * systems;
+    for (int v = 0; v * Lanes<T>::count < systems; ++v) {
+      T* const part = memory + v * Lanes<T>::count;
+      const int left = systems - v * Lanes<T>::count;
+      if constexpr (out) {
+        if (left >= Lanes<T>::count) {
+          std::memcpy(static_cast<void*>(part), &row[v], sizeof row[v]);
+        } else {
+          for (int lane = 0; lane < left; ++lane) part[lane] = row[v].get(lane);
+        }
+      } else {
+        if (left >= Lanes<T>::count) {
+          std::memcpy(static_cast<void*>(&row[v]), part, sizeof row[v]);
+        } else {
+          for (int lane = 0; lane < left; ++lane) row[v].set(lane, part[lane]);
+        }
+      }
+    }
+  }
+};
+
+/// Systems first to last - 1, row after row of all of them, a tile of rows at a time.
+template <class Steps, class T>
+#ifdef __x86_64__
+[[gnu::target_clones("arch=x86-64-v3", "default")]]
+#endif
+[[gnu::flatten]] void
+solve_block(const BandedSolve<T>& s, std::int64_t first, std::int64_t last) {
+  using Vector = Lanes<T>;
+  constexpr int diagonals = Steps::diagonals, half = diagonals / 2, ahead = Steps::ahead, above = Steps::above;
+  constexpr int tile = Tuning::tile_rows;
+  const auto systems = static_cast<int>(last - first);
+  const int vectors = (systems + Vector::count - 1) / Vector::count;
+  const std::int32_t n = s.rows();
+  const T* const bands[5] = {s.a.ds, s.a.dl, s.a.d, s.a.du, s.a.dw};
+  const LanePlaces<T> matrix(s.a.layout, first, systems), rhs(s.vectors, first, systems);
+  const BlockTriangle<T> triangle{s.above + first * n * above, systems, above};
+
+  LaneRow<T> in[diagonals + 1][tile], out[tile];
+  Steps steps[Tuning::vectors];
+  using Mask = typename Vector::Mask;
+  Mask zero_rows[Tuning::vectors];
+  for (Mask& row : zero_rows) row = Mask{} + no_row;
+  LaneRow<T> kept[above];
+
+  const auto load_tile = [&](std::int32_t begin) {
+    const std::int32_t end = std::min(begin + tile, n);
+    for (int k = -half; k <= half; ++k) {
+      // Places outside of the matrix are zeros, whatever lies there.
+      const std::int32_t from = std::clamp(-k, begin, end), to = std::clamp(n - k, from, end);
+      for (std::int32_t r = begin; r < end; ++r)
+        if (r < from || r >= to)
+          for (Vector& entry : in[k + half][r - begin]) entry = Vector();
+      matrix.load(bands[k + 2], from, to - from, in[k + half] + (from - begin));
+    }
+    rhs.load(s.b, begin, end - begin, in[diagonals]);
+  };
+  for (std::int32_t r = 0; r < n + ahead; ++r) {  // row r of the matrix, for row i of the triangle
+    const std::int32_t i = r - ahead;
+    if (r % tile == 0 && r < n) load_tile(r);
+    if (r == 0 && ahead > 0)
+      for (int v = 0; v < vectors; ++v) {
+        // The first tile is a system, too.
+        BandedSystem<Vector> top;
+        for (int k = -half; k <= half; ++k) top.band[k + 2] = &in[k + half][0][v];
+        top.b = &in[diagonals][0][v];
+        top.stride = top.rhs_stride = Tuning::vectors, top.rows = n, top.conjugated = s.conjugated;
+        steps[v].start(top);
+      }
+    if (i < 0) continue;
+    for (int v = 0; v < vectors; ++v) {
+      BandRow<Vector, diagonals> row;
+      if (r < n) {
+        for (int k = 0; k < diagonals; ++k) row.entry[k] = conj_if(s.conjugated, in[k][r % tile][v]);
+        row.rhs = in[diagonals][r % tile][v];
+      }
+      Steps mine = steps[v];
+      const auto made = mine.step(row);
+      steps[v] = mine;
+      const Mask found = no_pivot(made.entry[0]) & (zero_rows[v] == no_row);
+      zero_rows[v] = found ? Mask{} + i : zero_rows[v];
+      const Vector inverse = Vector(real_t<T>(1)) / made.entry[0];
+      for (int k = 0; k < above; ++k) kept[k][v] = made.entry[k + 1] * inverse;
+      out[i % tile][v] = made.rhs * inverse;
+    }
+    for (int k = 0; k < above; ++k) triangle.keep(i, k, kept[k]);
+    if (i % tile == tile - 1 || i == n - 1) rhs.store(out, i / tile * tile, i % tile + 1, s.x);
+  }
+
+  BackSteps<Vector, above> back[Tuning::vectors];
+  for (std::int32_t begin = (n - 1) / tile * tile; begin >= 0; begin -= tile) {
+    const std::int32_t end = std::min(begin + tile, n);
+    rhs.load(s.x, begin, end - begin, out);
+    for (std::int32_t i = end - 1; i >= begin; --i) {
+      for (int k = 0; k < above; ++k) triangle.bring(i, k, kept[k]);
+      for (int v = 0; v < vectors; ++v) {
+        Vector entries[above];
+        for (int k = 0; k < above; ++k) entries[k] = kept[k][v];
+        out[i - begin][v] = back[v].step(entries, out[i - begin][v]);
+      }
+    }
+    rhs.store(out, begin, end - begin, s.x);
+  }
+  for (int j = 0; j < systems; ++j)
+    s.zero_rows[first + j] = static_cast<std::int32_t>(zero_rows[j / Vector::count][j % Vector::count]);
+}
+
+/// One system.
+template <class Steps, class T>
+void solve_system(const BandedSolve<T>& s) {
+  const BandedSystem<T> system(s, 0);
+  const KeptRows<T> kept = kept_in_work(s, system, 0);
+  Steps steps;
+  BackSteps<T, Steps::above> back;
+  std::int32_t zero_row = no_row;
+  steps.start(system);
   for (std::int32_t i = 0; i < s.rows(); ++i)
-    for (int lane = 0; lane < lanes; ++lane) {
-      const auto row = systems[lane].template row<Steps::diagonals>(i + Steps::ahead);
-      keep_row(kept[lane], i, steps[lane].step(row), zero_rows[lane]);
-    }
-  for (std::int32_t i = s.rows() - 1; i >= 0; --i)
-    for (int lane = 0; lane < lanes; ++lane) {
-      T entries[Steps::above];
-      for (int k = 0; k < Steps::above; ++k) entries[k] = kept[lane].above[k * kept[lane].plane + i * kept[lane].step];
-      T& x = kept[lane].x[i * kept[lane].x_step];
-      x = back[lane].step(entries, x);
-    }
-  for (int lane = 0; lane < lanes; ++lane) s.zero_rows[first + lane] = zero_rows[lane];
+    keep_row(kept, i, steps.step(system.template row<Steps::diagonals>(i + Steps::ahead)), zero_row);
+  for (std::int32_t i = s.rows() - 1; i >= 0; --i) {
+    T entries[Steps::above];
+    for (int k = 0; k < Steps::above; ++k) entries[k] = kept.above[k * kept.plane + i * kept.step];
+    T& x = kept.x[i * kept.x_step];
+    x = back.step(entries, x);
+  }
+  s.zero_rows[0] = zero_row;
 }
 
 }  // namespace
@@ -45,11 +211,11 @@ void solve_systems(const BandedSolve<T>& s, std::int64_t first, std::int64_t las
 template <class T>
 void run_banded(const Host& host, int diagonals, BandedMethod method, const BandedSolve<T>& s) {
   if (host.skip.now()) return;
-  const bool one_matrix = s.a.layout.batch_stride == 0;
-  const std::int64_t lanes = one_matrix || s.vectors.is_interleaved() ? Tuning::lanes : 1;
-  with_steps<T>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) {
-    for_blocks(host, s.vectors.batch, lanes, s.vectors.unknowns(),
-               [&](std::int64_t first, std::int64_t last) { solve_systems<Steps>(s, first, last); });
+  if (s.vectors.batch == 1)
+    return with_steps<T>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) { solve_system<Steps>(s); });
+  with_steps<Lanes<T>>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) {
+    for_blocks(host, s.vectors.batch, most_systems<T>, s.vectors.unknowns(),
+               [&](std::int64_t first, std::int64_t last) { solve_block<Steps>(s, first, last); });
   });
 }
 

@@ -42,7 +42,7 @@ struct BandedSystem {
   T* x;
   std::int64_t stride, rhs_stride;
   std::int32_t rows;
-  bool conjugated;
+  bool conjugated = false;
 
   constexpr BandedSystem() = default;
   constexpr BandedSystem(const BandedSolve<T>& s, std::int64_t j)
@@ -108,23 +108,89 @@ constexpr R inverse_root(R a) {
 #endif
 }
 
+// Decisions are made by these, which the host has for several systems at a time, too (lanes.hpp): each then decides for
+// itself.
+constexpr bool any(bool chosen) { return chosen; }
+template <class Mask>
+constexpr bool any(const Mask& chosen) {
+  auto found = chosen[0];
+  for (int lane = 1; lane < static_cast<int>(sizeof chosen / sizeof found); ++lane) found |= chosen[lane];
+  return found != 0;
+}
+template <class V>
+constexpr V where(bool chosen, const V& yes, const V& no) {
+  return chosen ? yes : no;
+}
+template <class T>
+constexpr bool is_zero(const T& a) {
+  return a == T(0);
+}
+/// Whether b is the better pivot.
+template <class T>
+constexpr bool precedes(const T& a, const T& b) {
+  return pivot_order(a) < pivot_order(b);
+}
 /// Whether a sum of squares has lost nothing to underflow or overflow.
 template <class R>
-constexpr bool in_range_of_squares(R sum) {
+constexpr bool in_range_of_squares(const R& sum) {
   return sum > std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon() && sum < std::numeric_limits<R>::max();
 }
 
-/// Rotates two equations so that the first has all of both entries in a column, before which there are none. Scaled by
-/// the greater of them where squares would vanish or overflow.
-template <int column = 0, class T, int width>
+/// Reflects the equations from e[j] on (Householder) so that the first of them has all of column j. Scaled by the
+/// greatest of them where squares would vanish or overflow.
+template <int j, class T, int width, int equations, class Zeros>
+constexpr void reflect_out(Equation<T, width> (&e)[equations], const Zeros& zeros) {
+  using R = decltype(square(T()));
+  const auto has = [&](int r) { return r == j || !zeros.lacks_column(r); };
+  T unit[equations];
+  R sum{}, below{};
+  const auto add_up = [&] {
+    below = R(0);
+    for (int r = j + 1; r < equations; ++r)
+      if (has(r)) below = below + square(unit[r]);
+    sum = square(unit[j]) + below;
+  };
+  for (int r = j; r < equations; ++r) unit[r] = e[r].entry[j];
+  add_up();
+  if (const auto fits = in_range_of_squares(sum); any(!fits)) {
+    R size{};
+    for (int r = j; r < equations; ++r)
+      if (has(r)) size = where(precedes(size, pivot_size(unit[r])), pivot_size(unit[r]), size);
+    size = where(fits | is_zero(size), R(1), size);
+    for (int r = j; r < equations; ++r) unit[r] = divided(unit[r], size);
+    add_up();
+  }
+  const auto nothing = is_zero(below);
+  if (!any(!nothing)) return;
+  const R inverse = inverse_root(sum);
+  for (int r = j; r < equations; ++r) unit[r] = scaled(unit[r], inverse);
+  // With a one added to its first entry, that is the vector across the mirror.
+  const R first = modulus(unit[j]), two_over_square = R(1) / (R(1) + first);
+  unit[j] = unit[j] + where(is_zero(first), T(1), divided(unit[j], first));
+  const auto reflect = [&](auto&& at) {
+    T along = conj(unit[j]) * at(e[j]);
+    for (int r = j + 1; r < equations; ++r)
+      if (has(r)) along = along + conj(unit[r]) * at(e[r]);
+    along = scaled(along, two_over_square);
+    for (int r = j; r < equations; ++r)
+      if (has(r)) at(e[r]) = where(nothing, at(e[r]), at(e[r]) - along * unit[r]);
+  };
+  for (int k = j; k < width; ++k) reflect([k](Equation<T, width>& row) -> T& { return row.entry[k]; });
+  reflect([](Equation<T, width>& row) -> T& { return row.rhs; });
+}
+
+/// The same of two equations by a Givens rotation.
+template <int column, class T, int width>
 constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second) {
+  using R = decltype(square(T()));
   const T p = first.entry[column], l = second.entry[column];
-  if (l == T(0)) return;
-  using R = real_t<T>;
+  const auto nothing = is_zero(l);
+  if (!any(!nothing)) return;
   T p_unit = p, l_unit = l;
   R sum = square(p) + square(l);
-  if (!in_range_of_squares(sum)) {
-    const R p_size = pivot_size(p), l_size = pivot_size(l), size = p_size > l_size ? p_size : l_size;
+  if (const auto fits = in_range_of_squares(sum); any(!(fits | nothing))) {
+    const R p_size = pivot_size(p), l_size = pivot_size(l);
+    const R size = where(fits, R(1), where(precedes(p_size, l_size), l_size, p_size));
     p_unit = divided(p, size), l_unit = divided(l, size);
     sum = square(p_unit) + square(l_unit);
   }
@@ -132,59 +198,26 @@ constexpr void rotate_out(Equation<T, width>& first, Equation<T, width>& second)
   const T cosine = scaled(p_unit, inverse), sine = scaled(l_unit, inverse);
   const auto turn = [&](T& upper, T& lower) {
     const T u = upper, v = lower;
-    upper = conj(cosine) * u + conj(sine) * v;
-    lower = cosine * v - sine * u;
+    upper = where(nothing, u, conj(cosine) * u + conj(sine) * v);
+    lower = where(nothing, v, cosine * v - sine * u);
   };
   for (int k = column; k < width; ++k) turn(first.entry[k], second.entry[k]);
   turn(first.rhs, second.rhs);
   second.entry[column] = T(0);
 }
 
-/// Reflects the equations from e[j] on (Householder) so that the first of them has all of column j. Scaled as
-/// rotate_out() is.
-template <int j, class T, int width, int equations, class Zeros>
-constexpr void reflect_out(Equation<T, width> (&e)[equations], const Zeros& zeros) {
-  using R = real_t<T>;
-  T unit[equations];
-  R sum{}, below{};
-  const auto add_up = [&] {
-    sum = below = R(0);
-    for (int r = j + 1; r < equations; ++r)
-      if (!zeros.lacks_column(r)) below += square(unit[r]);
-    sum = square(unit[j]) + below;
-  };
-  for (int r = j; r < equations; ++r) unit[r] = e[r].entry[j];
-  add_up();
-  if (!in_range_of_squares(sum)) {
-    R size{};
-    for (int r = j; r < equations; ++r)
-      if (const R mine = pivot_size(unit[r]); (r == j || !zeros.lacks_column(r)) && mine > size) size = mine;
-    if (size == R(0)) return;
-    for (int r = j; r < equations; ++r) unit[r] = divided(unit[r], size);
-    add_up();
-  }
-  if (below == R(0)) return;
-  const R inverse = inverse_root(sum);
-  for (int r = j; r < equations; ++r) unit[r] = scaled(unit[r], inverse);
-  // With ones added to its first entry, that is the vector across the mirror.
-  const R first = modulus(unit[j]), two_over_square = R(1) / (R(1) + first);
-  unit[j] += first == R(0) ? T(1) : divided(unit[j], first);
-  const auto reflect = [&](auto&& at) {
-    T along = conj(unit[j]) * at(e[j]);
-    for (int r = j + 1; r < equations; ++r)
-      if (!zeros.lacks_column(r)) along += conj(unit[r]) * at(e[r]);
-    along = scaled(along, two_over_square);
-    for (int r = j; r < equations; ++r)
-      if (r == j || !zeros.lacks_column(r)) at(e[r]) -= along * unit[r];
-  };
-  for (int k = j; k < width; ++k) reflect([k](Equation<T, width>& row) -> T& { return row.entry[k]; });
-  reflect([](Equation<T, width>& row) -> T& { return row.rhs; });
-}
-
 /// Whether an unknown cannot be computed from this: zero, or so small that one divided by it overflows.
 template <class T>
 constexpr bool no_pivot(T pivot) {
   return pivot_order(pivot) < pivot_order(real_t<T>(1) / std::numeric_limits<real_t<T>>::max());
+}
+
+template <class Chosen, class T, int width>
+constexpr void exchange_where(const Chosen& chosen, Equation<T, width>& a, Equation<T, width>& b) {
+  const Equation<T, width> kept = a;
+  for (int k = 0; k < width; ++k)
+    a.entry[k] = where(chosen, b.entry[k], a.entry[k]), b.entry[k] = where(chosen, kept.entry[k], b.entry[k]);
+  a.rhs = where(chosen, b.rhs, a.rhs), b.rhs = where(chosen, kept.rhs, b.rhs);
 }
 
 /// Which entries elimination may take for zeros: none.
@@ -206,15 +239,13 @@ constexpr void eliminate(Equation<T, width> (&e)[equations], const Zeros& zeros 
   }
   if constexpr (method == BandedMethod::lu)
     for (int r = j + 1; r < equations; ++r)
-      if (!zeros.lacks_column(r) && pivot_order(e[r].entry[j]) > pivot_order(e[j].entry[j])) {
-        const Equation<T, width> larger = e[r];
-        e[r] = e[j], e[j] = larger;
-      }
+      if (!zeros.lacks_column(r)) exchange_where(precedes(e[j].entry[j], e[r].entry[j]), e[j], e[r]);
   const T inverse = T(1) / e[j].entry[j];
   for (int r = j + 1; r < equations; ++r) {
     if (zeros.lacks_column(r)) continue;
     // Where no candidate has the column, what else a singular system is of stays finite.
-    const T factor = method == BandedMethod::lu && e[r].entry[j] == T(0) ? T(0) : e[r].entry[j] * inverse;
+    T factor = e[r].entry[j] * inverse;
+    if constexpr (method == BandedMethod::lu) factor = where(is_zero(e[r].entry[j]), T(0), factor);
     for (int k = j + 1; k < width; ++k)
       if (!zeros.pivot_lacks(k)) e[r].entry[k] -= factor * e[j].entry[k];
     e[r].rhs -= factor * e[j].rhs;
