@@ -9,6 +9,7 @@
 
 #include "apps/bench/ceilings.hpp"
 #include "apps/bench/difference.hpp"
+#include "apps/bench/heat_map.hpp"
 #include "apps/bench/job.hpp"
 #include "apps/bench/request.hpp"
 #include "apps/bench/result_text.hpp"
@@ -56,12 +57,17 @@ Context make_context(const BenchCommand& command) {
   return cuda ? Context::cuda({command.device}) : Context::host(command.threads);
 }
 
-/// The picture, or a note where it cannot be drawn.
-void write_roofline(const std::string& file, const Result& result) {
-  const Drawing drawing = draw(roofline_script(result));
+/// A picture, or a note where it cannot be drawn.
+void write_picture(const std::string& file, const std::string& script) {
+  const Drawing drawing = draw(script);
   if (!drawing.failure.empty()) return print(fmt::format("{}: {}\n", file, drawing.failure));
   atomic_write(file, drawing.svg);
   print(fmt::format("\n{}\n", file));
+}
+
+void write_pictures(const BenchCommand& command, const Result& result) {
+  if (!command.roofline.empty()) write_picture(command.roofline, roofline_script(result));
+  if (!command.heat_map.empty()) write_picture(command.heat_map, heat_map_script(result));
 }
 
 /// One run: ceilings, then every kernel on every matrix in every precision.
@@ -73,7 +79,7 @@ class Measurement {
         request_(parse_request(command, ctx_.on_cuda())),
         table_(case_width(), variant_width(), kinds()) {
     require_rival(ctx_, command.compare);
-    for (const std::string& file : {command.out, command.roofline})
+    for (const std::string& file : {command.out, command.roofline, command.heat_map})
       if (!file.empty()) AtomicFile{file};  // fails now where it could not be written in the end
     result_.commit = git_commit();
     result_.date = utc_now();
@@ -105,7 +111,7 @@ class Measurement {
                                         enumerate(request_.kernels), command_.formats));
     const std::string means = means_text(result_.rows);
     if (!means.empty()) print("\n" + means);
-    if (!command_.roofline.empty()) write_roofline(command_.roofline, result_);
+    write_pictures(command_, result_);
     return std::any_of(result_.rows.begin(), result_.rows.end(), [](const Row& row) { return row.ms; }) ? 0 : 1;
   }
 
@@ -272,7 +278,7 @@ int run_bench(const BenchCommand& command) {
     bench::require_no_measurement("--markdown", command);
     const auto results = bench::read_results(command.markdown);
     print(bench::markdown(results));
-    if (!command.roofline.empty()) bench::write_roofline(command.roofline, results.front());
+    bench::write_pictures(command, results.front());
     return 0;
   }
   return bench::Measurement(command).run();

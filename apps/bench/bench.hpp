@@ -24,7 +24,7 @@ struct BenchCommand {
   double tolerance = 0.05;             ///< relative change of a time that does not count
   std::string fail_on = "regression";  ///< regression | none: what of a comparison is exit code 1
   std::string markdown;                ///< a result to print, and nothing is measured
-  std::string roofline;                ///< where the picture goes; empty: nowhere
+  std::string roofline, heat_map;      ///< where the pictures go; empty: nowhere
 };
 /// Returns the exit code; raises Error where it cannot do what it should.
 int run_bench(const BenchCommand&);

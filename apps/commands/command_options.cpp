@@ -247,6 +247,10 @@ void add_bench(CLI::App& program, Action& action) {
                   "Draw operations a second over operations a byte, by gnuplot; with --markdown, of that result")
       ->type_name("FILE.svg")
       ->excludes(diff);
+  app->add_option("--heat-map", command->heat_map,
+                  "Draw ratios of banded over rows and systems, by gnuplot; with --markdown, of that result")
+      ->type_name("FILE.svg")
+      ->excludes(diff);
   app->add_option("--markdown", command->markdown, "Print a result as Markdown; measures nothing")
       ->type_name("FILE.json")
       ->excludes(diff);
@@ -263,6 +267,7 @@ void add_bench(CLI::App& program, Action& action) {
       "  krill bench spmv --matrix p3d256 --precision float32,float64 --warm\n"
       "  krill bench solvers --matrix poisson3d nx=64 --backend host --compare eigen\n"
       "  krill bench spmv triangular --roofline roofline.svg\n"
+      "  krill bench banded --shapes sweep --compare cusparse --heat-map ratios.svg\n"
       "  krill bench --diff before.json after.json --tolerance 0.1\n"
       "  krill bench --markdown h200.json\n\n"
       "Exit codes: 0 measured; 1 no measurement succeeded, or --diff found something that is slower or fails; 2 bad "

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/heat_map.hpp"
 #include "apps/bench/job.hpp"
 #include "apps/bench/roofline.hpp"
 #include "solvers/work.hpp"
@@ -161,6 +162,36 @@ TEST(Roofline, gnuplot_draws_it_even_where_there_is_nothing) {
   }
 }
 
+Result result_with_ratios() {
+  Result result;
+  result.device = "a device";
+  for (const char* shape : {"3 x 1", "1048576 x 16"}) {
+    Row& row = result.rows.emplace_back();
+    row.kernel = "banded", row.matrix = shape, row.variant = "gtsv2", row.precision = "float64", row.ratio = 4;
+  }
+  result.rows.emplace_back(result.rows[0]).variant = "gpsv";
+  result.rows.emplace_back(result.rows[0]).ratio.reset();
+  return result;
+}
+
+TEST(HeatMap, has_a_cell_for_each_ratio) {
+  const std::string script = heat_map_script(result_with_ratios());
+  EXPECT_TRUE(contains(script, "$panel0 << EOD\n0 0 2.0000 4\n1 1 2.0000 4\nEOD\n$panel1 << EOD\n0 0 2.0000 4\nEOD\n"))
+      << script;
+  EXPECT_TRUE(contains(script, "xtics nomirror out ('1' 0, '16' 1)")) << script;
+  EXPECT_TRUE(contains(script, "ytics nomirror out ('3' 0, '2^20' 1)")) << script;
+  EXPECT_TRUE(contains(script, "'gpsv, float64'")) << script;
+}
+
+TEST(HeatMap, gnuplot_draws_it_even_where_there_is_nothing) {
+  for (const Result& result : {result_with_ratios(), result_with_two_rows(), Result{}}) {
+    const Drawing drawing = draw(heat_map_script(result));
+    if (contains(drawing.failure, "not installed")) GTEST_SKIP() << drawing.failure;
+    EXPECT_EQ(drawing.failure, "");
+    EXPECT_TRUE(contains(drawing.svg, "systems")) << drawing.svg;
+  }
+}
+
 // The command.
 
 class BenchSolversProgram : public Program {};
@@ -224,6 +255,8 @@ TEST_F(BenchSolversProgram, a_picture_of_an_earlier_result) {
   const Outcome with = krill("bench --markdown r.json --roofline r.svg");
   if (contains(with.out, "not installed")) GTEST_SKIP() << with.out;
   EXPECT_TRUE(contains(contents(folder_ / "r.svg"), "</svg>"));
+  EXPECT_EQ(krill("bench --markdown r.json --heat-map h.svg").code, 0);
+  EXPECT_TRUE(contains(contents(folder_ / "h.svg"), "</svg>"));
 }
 
 }  // namespace
