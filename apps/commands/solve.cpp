@@ -137,7 +137,7 @@ class SolveProgram {
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
     const auto prepared = [&] {
       voice_.say(
-          fmt::format("  {} with preconditioner {} on {}\n", solver_name(record_), preconditioner_name(record_),
+          fmt::format("  {} on {}\n", method_name(record_),
                       record_.device ? record_.device->name : fmt::format("the host, {} threads", ctx.threads())));
       interruption_.is_awaited();
     };

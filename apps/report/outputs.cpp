@@ -36,6 +36,12 @@ std::string_view solver_name(const SolveRecord& record) { return type_name(recor
 
 std::string_view preconditioner_name(const SolveRecord& record) { return type_name(record.settings.preconditioner); }
 
+std::string method_name(const SolveRecord& record) {
+  const std::string_view preconditioner = preconditioner_name(record);
+  return fmt::format("{}{}{}", solver_name(record), preconditioner == "none" ? "" : " with ",
+                     preconditioner == "none" ? "" : preconditioner);
+}
+
 std::string_view ordering_name(const SolveRecord& record) { return type_name(record.settings.ordering); }
 
 std::string_view scaling_name(const SolveRecord& record) { return type_name(record.settings.scaling); }
@@ -95,8 +101,7 @@ void OutputFolder::write_history(SolveRecord& record) const {
   if (record.settings.output.history) write(record, "residuals.csv", residuals_csv(r));
   if (!record.settings.output.plot) return;
   const Drawing drawing =
-      draw(convergence_script({fmt::format("{}: {} with preconditioner {}, {}", record.settings.name,
-                                           solver_name(record), preconditioner_name(record), name(r.reason)),
+      draw(convergence_script({fmt::format("{}: {}, {}", record.settings.name, method_name(record), name(r.reason)),
                                fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)),
                                r.history, r.target_relative, r.true_relative}));
   if (drawing.failure.empty())

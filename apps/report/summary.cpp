@@ -23,12 +23,10 @@ std::string milliseconds(double ms) {
 std::string headline(const SolveRecord& record, const Paint& paint) {
   const SolveReport& r = record.result;
   const bool unverified = r.reason == Reason::converged && exit_code(record) != 0;
-  const std::string with =
-      preconditioner_name(record) == "none" ? "" : fmt::format(" with {}", preconditioner_name(record));
   const std::string status = fmt::format("{}{}", name(r.reason), unverified ? ", but NOT VERIFIED," : "");
-  const std::string words = wrapped(fmt::format("{} after {} {} of {}{} in {}: {}", status, r.iterations,
-                                                r.iterations == 1 ? "iteration" : "iterations", solver_name(record),
-                                                with, milliseconds(record.timings.solve), record.settings.name),
+  const std::string words = wrapped(fmt::format("{} after {} {} of {} in {}: {}", status, r.iterations,
+                                                r.iterations == 1 ? "iteration" : "iterations", method_name(record),
+                                                milliseconds(record.timings.solve), record.settings.name),
                                     2);
   return (exit_code(record) == 0 ? paint.good(status) : paint.bad(status)) + words.substr(status.size()) + "\n";
 }

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -89,15 +91,24 @@ void Findings::add(const Findings& next) {
   of.infinity_norm = std::max(of.infinity_norm, n.infinity_norm);
 }
 
+/// By all threads, so that new memory is not a thread's to fetch.
+template <class V>
+std::unique_ptr<V[]> filled(const Host& host, std::int64_t n, V value) {
+  auto made = std::make_unique_for_overwrite<V[]>(static_cast<std::size_t>(n));
+  for_blocks(host, n, block, n,
+             [&](std::int64_t begin, std::int64_t end) { std::fill(made.get() + begin, made.get() + end, value); });
+  return made;
+}
+
 template <class K, class Offset>
 class Analysis {
  public:
   Analysis(const Host& host, CsrView<const K, Offset> A)
       : host_(host),
         A_(A),
-        diagonal_(static_cast<std::size_t>(A.rows)),
-        column_maxima_(static_cast<std::size_t>(A.cols), -1),
-        strict_(static_cast<std::size_t>(A.rows)) {}
+        diagonal_(filled<double>(host, A.rows, 0)),
+        column_maxima_(filled<double>(host, A.cols, -1)),
+        linked_(filled<char>(host, A.rows, 0)) {}
 
   MatrixProperties run();
 
@@ -119,9 +130,9 @@ class Analysis {
 
   const Host& host_;
   const CsrView<const K, Offset> A_;
-  std::vector<double> diagonal_;       // real parts, 0 where missing
-  std::vector<double> column_maxima_;  // of magnitudes; -1 without an entry
-  std::vector<char> strict_;           // rows that are strictly dominant
+  const std::unique_ptr<double[]> diagonal_;       // real parts, 0 where missing
+  const std::unique_ptr<double[]> column_maxima_;  // of magnitudes; -1 without an entry
+  const std::unique_ptr<char[]> linked_;           // rows that are strictly dominant, later those that lead to one
   double greatest_ = 0;
   double to_share_ = 0;  // a power of two that brings the greatest magnitude near 1
 };
@@ -271,7 +282,7 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
   const double of_column = column_maxima_[static_cast<std::size_t>(i)];
   p.small_diagonal += size == 0 || size < small * std::max(greatest, of_column);
   const double slack = length * std::numeric_limits<real_t<K>>::epsilon() * others;
-  strict_[static_cast<std::size_t>(i)] = size > others + slack;
+  linked_[static_cast<std::size_t>(i)] = size > others + slack;
   p.strictly_dominant_rows += size > others + slack;
   p.dominant_rows += size >= others - slack;
 }
@@ -281,7 +292,7 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
 /// all threads: on a grid that finds all, and what it leaves takes a search.
 template <class K, class Offset>
 bool Analysis<K, Offset>::linked_to_strict_rows() const {
-  std::vector<char> linked = strict_;
+  const std::span<char> linked(linked_.get(), static_cast<std::size_t>(A_.rows));
   const auto state = [&](std::int64_t i) { return std::atomic_ref<char>(linked[static_cast<std::size_t>(i)]); };
   const auto link = [&](std::int64_t i) {
     if (state(i).load(std::memory_order_relaxed)) return;
@@ -370,7 +381,11 @@ MatrixProperties Analysis<K, Offset>::run() {
 
   p.rows = A_.rows, p.cols = A_.cols, p.nnz = A_.nnz, p.complex = is_complex<K>;
   p.mean_row = p.rows > 0 ? static_cast<double>(p.nnz) / p.rows : 0;
-  p.empty_cols = std::ranges::count(column_maxima_, -1);
+  std::atomic<std::int64_t> empty_cols = 0;
+  for_blocks(host_, A_.cols, block, A_.cols, [&](std::int64_t begin, std::int64_t end) {
+    empty_cols += std::count(column_maxima_.get() + begin, column_maxima_.get() + end, -1);
+  });
+  p.empty_cols = empty_cols;
   p.frobenius_norm = std::sqrt(f.squares) / to_share_;
   p.pattern_symmetry = f.off_diagonal > 0 ? static_cast<double>(f.mirrored) / static_cast<double>(f.off_diagonal) : 1;
   p.symmetric_pattern = square() && f.mirrored == f.off_diagonal;

@@ -135,6 +135,13 @@ TEST(Choose, keeps_the_limits_of_solver_automatic) {
   const Choice choice = choose(of_poisson(), false, {.solver = open});
   EXPECT_EQ(max_iterations(choice.method.solver), 17);
   EXPECT_EQ(stop(choice.method.solver).relative, 1e-3);
+
+  const MatrixProperties line = properties_of(Poisson1dOptions{50});
+  const SolveOptions eliminated = choose(line, false, {.solver = open}).method;
+  EXPECT_EQ(types(eliminated)[0], "banded");
+  EXPECT_EQ(max_iterations(eliminated.solver), BandedOptions{}.max_iterations);
+  open.max_iterations = 2;
+  EXPECT_EQ(max_iterations(choose(line, false, {.solver = open}).method.solver), 2);
 }
 
 TEST(Choose, takes_a_weaker_preconditioner_in_the_place_of_a_refused_one) {

@@ -109,6 +109,14 @@ TEST_F(SolveProgram, quiet_prints_nothing_but_failure) {
   EXPECT_TRUE(failed.err.starts_with("krill: max_iterations: after 1 iterations the residual is ")) << failed.err;
 }
 
+TEST_F(SolveProgram, names_no_preconditioner_where_there_is_none) {
+  const std::string path =
+      scratch_.write("line.yaml", "matrix: {generate: poisson1d, nx: 30}\nsolver: {type: banded}\n");
+  const Ended end = run({path, "--out", out(), "--backend", "host"});
+  EXPECT_TRUE(contains(end.out, "\n  banded on the host")) << end.out;
+  EXPECT_FALSE(contains(end.out, "preconditioner none")) << end.out;
+}
+
 TEST_F(SolveProgram, json_prints_the_report_and_nothing_else) {
   const Ended end = run({small_case(), "--out", out(), "--json"});
   EXPECT_EQ(end.code, 0);
@@ -120,7 +128,7 @@ TEST_F(SolveProgram, json_prints_the_report_and_nothing_else) {
 TEST_F(SolveProgram, a_run_that_is_killed_leaves_no_report_of_an_earlier_one) {
   ASSERT_EQ(run({small_case(), "--out", out()}).code, 0);
   const pid_t child = start({endless_case(), "--out", out()});
-  await("pcg with preconditioner");
+  await("pcg on ");
   kill(child, SIGKILL);
   EXPECT_EQ(end_of(child).code, 128 + SIGKILL);
   for (const char* name : {"report.json", "solution.mtx", "residuals.csv"})
@@ -156,7 +164,7 @@ TEST_F(SolveProgram, a_run_that_is_refused_leaves_no_report_of_an_earlier_one) {
 
 TEST_F(SolveProgram, a_terminal_that_goes_is_an_interruption) {
   const pid_t child = start({endless_case(), "--out", out()});
-  await("pcg with preconditioner");
+  await("pcg on ");
   kill(child, SIGHUP);
   EXPECT_EQ(end_of(child).code, 1);
   EXPECT_EQ(nlohmann::json::parse(test::contents(out() + "/report.json"))["status"], "interrupted");
@@ -242,7 +250,7 @@ TEST_F(SolveProgram, exit_codes_tell_failures_apart) {
 TEST_F(SolveProgram, interrupt_ends_the_solve_with_a_report_and_the_iterate) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const pid_t child = start({endless_case(), "--out", out(), "--backend", "host"});
-    await("preconditioner");
+    await("pcg on ");
     std::this_thread::sleep_for(200ms);
     kill(child, signal);
     const Ended end = end_of(child);
