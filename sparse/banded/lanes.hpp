@@ -2,6 +2,7 @@
 // many systems at a time. Where a step decides by a number, every lane decides for itself.
 #pragma once
 #include <cstring>
+#include <utility>
 
 #include "sparse/banded/elimination.hpp"
 
@@ -37,6 +38,14 @@ struct Lanes {
     return lanes;
   }
   void store(T* to) const { std::memcpy(to, &value, sizeof value); }
+  /// get(lane) for every lane.
+  template <class Get>
+  static Lanes gathered(Get&& get) {
+    return [&]<int... lane>(std::integer_sequence<int, lane...>) {
+      return Lanes(typename LaneVector<T>::Type{get(lane)...});
+    }
+    (std::make_integer_sequence<int, count>());
+  }
 
   friend Lanes operator+(const Lanes& a, const Lanes& b) { return a.value + b.value; }
   friend Lanes operator-(const Lanes& a, const Lanes& b) { return a.value - b.value; }
@@ -83,12 +92,15 @@ struct Lanes<Complex<R>> {
   void set(int lane, Complex<R> one) { re.set(lane, one.re), im.set(lane, one.im); }
   Complex<R> get(int lane) const { return {re.get(lane), im.get(lane)}; }
   static Lanes load(const Complex<R>* from) {
-    Lanes lanes;
-    for (int lane = 0; lane < count; ++lane) lanes.set(lane, from[lane]);
-    return lanes;
+    return gathered([&](int lane) { return from[lane]; });
   }
   void store(Complex<R>* to) const {
     for (int lane = 0; lane < count; ++lane) to[lane] = get(lane);
+  }
+  template <class Get>
+  static Lanes gathered(Get&& get) {
+    return {Lanes<R>::gathered([&](int lane) { return get(lane).re; }),
+            Lanes<R>::gathered([&](int lane) { return get(lane).im; })};
   }
 
   friend Lanes operator+(const Lanes& a, const Lanes& b) { return {a.re + b.re, a.im + b.im}; }
