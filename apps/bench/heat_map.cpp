@@ -81,8 +81,11 @@ std::string heat_map_script(const Result& result) {
   for (std::size_t p = 0; p < panels.size(); ++p) {
     fmt::format_to(out, "$panel{} << EOD\n", p);
     for (const Cell& cell : panels[p].cells)
-      fmt::format_to(out, "{} {} {:.4f} {:.2g}\n", place_of(batches, cell.batch), place_of(rows, cell.rows),
-                     std::log2(cell.ratio), cell.ratio);
+      fmt::format_to(out, "{} {} {:.4f} {:.{}f}\n", place_of(batches, cell.batch), place_of(rows, cell.rows),
+                     std::log2(cell.ratio), cell.ratio,
+                     cell.ratio < 1    ? 2
+                     : cell.ratio < 10 ? 1
+                                       : 0);
     script += "EOD\n";
   }
   fmt::format_to(out,
