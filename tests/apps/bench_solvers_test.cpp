@@ -176,7 +176,8 @@ Result result_with_ratios() {
 
 TEST(HeatMap, has_a_cell_for_each_ratio) {
   const std::string script = heat_map_script(result_with_ratios());
-  EXPECT_TRUE(contains(script, "$panel0 << EOD\n0 0 2.0000 4\n1 1 2.0000 4\nEOD\n$panel1 << EOD\n0 0 2.0000 4\nEOD\n"))
+  EXPECT_TRUE(
+      contains(script, "$panel0 << EOD\n0 0 2.0000 4.0\n1 1 2.0000 4.0\nEOD\n$panel1 << EOD\n0 0 2.0000 4.0\nEOD\n"))
       << script;
   EXPECT_TRUE(contains(script, "xtics nomirror out ('1' 0, '16' 1)")) << script;
   EXPECT_TRUE(contains(script, "ytics nomirror out ('3' 0, '2^20' 1)")) << script;
