@@ -10,6 +10,14 @@ void iterate(Context& ctx, LoopGraph& graph, Array<Progress>& progress, const Bo
   });
 }
 
+void repeat(Context& ctx, std::int64_t times, const Body& body) {
+  ctx.dispatch([&](const auto& where) { run_repeated(where, ctx.loop_control, times, body); });
+}
+
+void run_repeated(const Host&, LoopControl, std::int64_t times, const Body& body) {
+  for (std::int64_t i = 0; i < times; ++i) body();
+}
+
 void run_loop(const Host&, const LoopPlan& plan) {
   plan.graph = {};  // the arrays are the host's now
   while (plan.progress->go_on()) {

@@ -28,6 +28,11 @@ struct LoopGraph {
 /// uploads it. Raises InvalidArgument where the body allocates, transfers or synchronises while it is captured.
 void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {});
 
+/// Runs `body` that many times. On CUDA the first time directly, which allocates and uploads arrays, the rest as
+/// launches of a graph that holds it once: a step in time of few short kernels waits for no host. The body is as that
+/// of iterate(). Waits for the last where a graph was launched. Raises InvalidArgument as iterate() does.
+void repeat(Context&, std::int64_t times, const Body& body);
+
 /// The arguments of run_loop, by which each backend implements iterate(); `progress` points to memory of the backend.
 struct LoopPlan {
   LoopControl control;
@@ -39,5 +44,7 @@ struct LoopPlan {
 };
 void run_loop(const Host&, const LoopPlan&);
 void run_loop(const Cuda&, const LoopPlan&);
+void run_repeated(const Host&, LoopControl, std::int64_t times, const Body& body);
+void run_repeated(const Cuda&, LoopControl, std::int64_t times, const Body& body);
 
 }  // namespace krill

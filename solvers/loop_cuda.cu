@@ -115,6 +115,18 @@ GraphExec capture_loop(const Cuda& cuda, Progress* progress, const Body& body) {
   return GraphExec(exec);
 }
 
+GraphExec capture_once(const Cuda& cuda, const Body& body) {
+  cudaGraph_t raw = nullptr;
+  check(cudaGraphCreate(&raw, 0));
+  const Graph graph(raw);
+  Capture capture(cuda.stream, graph.get(), nullptr, 0);
+  body();
+  capture.end();
+  cudaGraphExec_t exec = nullptr;
+  check(cudaGraphInstantiate(&exec, graph.get(), 0));
+  return GraphExec(exec);
+}
+
 /// The one word that the host writes into a running solve.
 void request_stop(cudaStream_t stream, Progress* progress, Reason why) {
   check(cudaMemcpyAsync(&progress->stop_requested, &why, sizeof why, cudaMemcpyHostToDevice, stream));
@@ -190,6 +202,17 @@ void run_loop(const Cuda& cuda, const LoopPlan& plan) {
   if (!plan.watcher) return;
   look_on(cuda, loop->aside.get(), plan.progress, plan.watcher);
   check(cudaStreamSynchronize(cuda.stream));
+}
+
+void run_repeated(const Cuda& cuda, LoopControl control, std::int64_t times, const Body& body) {
+  if (control == LoopControl::host || times < 3) {
+    for (std::int64_t i = 0; i < times; ++i) body();
+    return;
+  }
+  body();
+  const GraphExec step = capture_once(cuda, body);
+  for (std::int64_t i = 1; i < times; ++i) check(cudaGraphLaunch(step.get(), cuda.stream));
+  check(cudaStreamSynchronize(cuda.stream));  // the graph goes
 }
 
 }  // namespace krill

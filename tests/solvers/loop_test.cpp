@@ -11,6 +11,20 @@ namespace {
 
 using Loop = OnBackend;
 
+TEST_P(Loop, repeats_a_body_as_often_as_asked) {
+  for (const int times : {0, 1, 2, 3, 10}) {
+    Context ctx = context();
+    Array<double> x(std::vector<double>(100, 1.0));
+    int calls = 0;
+    repeat(ctx, times, [&] {
+      ++calls;
+      axpby(ctx, 1.0, x, 1.0, x);
+    });
+    EXPECT_EQ(x.host()[99], std::ldexp(1.0, times));
+    EXPECT_EQ(calls, ctx.on_cuda() && times >= 3 ? 2 : times);
+  }
+}
+
 TEST_P(Loop, a_running_solve_makes_no_transfer_allocation_or_synchronisation) {
   Context ctx = context();
   const AnyMatrix<double> A(poisson2d<double>(60));
