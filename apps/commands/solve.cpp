@@ -4,8 +4,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <future>
+#include <memory>
 
 #include "apps/case/case_file.hpp"
 #include "apps/case/suggest.hpp"
@@ -86,22 +89,30 @@ class SolveProgram {
   }
 
   int go() {
-    Context ctx = make_context(record_.settings);
-    ctx.restart_memory_peak();
+    // CUDA starts in 0.3 s: meanwhile the host reads. Without a device that fails at once, before a long file is read.
+    start_ = std::async(std::launch::async,
+                        [settings = record_.settings] { return std::make_shared<Context>(make_context(settings)); });
+    if (start_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) start_.get();
     const OutputFolder folder(record_.folder);
     folder.begin(record_.settings);
-    begin_record(record_, ctx);
-    return with_scalar(record_.precision, [&]<class T>(T) { return solve<T>(ctx, folder); });
+    begin_record(record_);
+    return with_scalar(record_.precision, [&]<class T>(T) { return solve<T>(folder); });
   }
 
  private:
   template <class T>
-  int solve(Context& ctx, const OutputFolder& folder) {
+  int solve(const OutputFolder& folder) {
     voice_.say(
         fmt::format("krill {}: {}, matrix {}\n", version, record_.settings.name, source_name(record_.settings.matrix)));
     if (!variants_.empty())
       voice_.tell(fmt::format("without its variants; --variant NAME takes one: {}", enumerate(variants_, ", ")));
-    LinearSystem<T> system = load_system<T>(ctx, record_);
+    Context reader = Context::host(record_.settings.threads);
+    reader.restart_memory_peak();
+    SourceMatrix<T> source = load_matrix<T>(reader, record_.settings.matrix, record_.timings);
+    Context& ctx = *start_.get();
+    record_backend(record_, ctx);
+    if (ctx.on_cuda()) ctx.restart_memory_peak();
+    LinearSystem<T> system = make_system(ctx, record_, std::move(source));
     describe();
     run_solver(ctx, system);
     const std::string unwritten = write_files(folder, system);
@@ -194,6 +205,7 @@ class SolveProgram {
   }
 
   Stopwatch clock_;
+  std::shared_future<std::shared_ptr<Context>> start_;
   Voice voice_;
   Interruption& interruption_;
   bool json_, verbose_;

@@ -119,7 +119,8 @@ class Bench {
     record.settings = settings;
     record.settings.output = {false, false, false};
     const Stopwatch watch;
-    begin_record(record, ctx);
+    begin_record(record);
+    record_backend(record, ctx);
     LinearSystem<T> system = make_system(ctx, record, source_.clone());
     const double own_limit = stop(settings.solver).time_limit;
     const auto limit_the_solve = [&] {

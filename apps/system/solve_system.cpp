@@ -17,9 +17,12 @@ double relative_error(std::span<const T> x, std::span<const T> known) {
 
 }  // namespace
 
-void begin_record(SolveRecord& record, const Context& ctx) {
+void begin_record(SolveRecord& record) {
   record.started_at = utc_now();
   record.precision = resolve_precision(record.settings);
+}
+
+void record_backend(SolveRecord& record, const Context& ctx) {
   record.on_cuda = ctx.on_cuda();
   record.threads = ctx.threads();
   if (ctx.on_cuda()) record.device = device::info(record.settings.device);

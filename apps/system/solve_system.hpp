@@ -6,8 +6,10 @@
 
 namespace krill::apps {
 
-/// Notes in the record, which has its settings, that a solve begins now and where.
-void begin_record(SolveRecord&, const Context&);
+/// Notes in the record, which has its settings, that a solve begins now, and its precision.
+void begin_record(SolveRecord&);
+/// Notes where it runs.
+void record_backend(SolveRecord&, const Context&);
 
 /// Solves and fills in the record, as solve_prepared does; with the error, where the solution is known.
 template <class T>

@@ -164,7 +164,8 @@ template <class T>
 Comparison compare_solution(Context& ctx, const Case& settings) {
   SolveRecord record;
   record.settings = settings;
-  begin_record(record, ctx);
+  begin_record(record);
+  record_backend(record, ctx);
   LinearSystem<T> system = load_system<T>(ctx, record);
   solve_system(ctx, system, record, [] {}, {});
   if (record.result.reason != Reason::converged)

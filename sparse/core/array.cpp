@@ -5,6 +5,7 @@
 #include <atomic>
 #include <new>
 
+#include "sparse/core/huge_pages.hpp"
 #include "sparse/core/memory_use.hpp"
 
 namespace krill {
@@ -146,6 +147,7 @@ void* MirroredMemory::reserve_host() const {
     void* memory = ::operator new(bytes_, alignment, std::nothrow);
     if (!memory) throw OutOfMemory(name_, bytes_, 0);
     host_memory::add(bytes_);
+    host_memory::prefer_huge_pages(memory, bytes_);
     host_ = std::shared_ptr<void>(memory, [bytes = bytes_](void* p) {
       host_memory::subtract(bytes);
       ::operator delete(p, alignment);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sparse/convert/convert.hpp"
+#include "sparse/core/huge_pages.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/pass_host.hpp"
 
@@ -95,6 +96,7 @@ void Findings::add(const Findings& next) {
 template <class V>
 std::unique_ptr<V[]> filled(const Host& host, std::int64_t n, V value) {
   auto made = std::make_unique_for_overwrite<V[]>(static_cast<std::size_t>(n));
+  host_memory::prefer_huge_pages(made.get(), static_cast<std::size_t>(n) * sizeof(V));
   for_blocks(host, n, block, n,
              [&](std::int64_t begin, std::int64_t end) { std::fill(made.get() + begin, made.get() + end, value); });
   return made;

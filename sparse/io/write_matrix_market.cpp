@@ -1,10 +1,10 @@
 #include "sparse/io/write_matrix_market.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -63,22 +63,29 @@ std::string head(std::string_view format, Field field, Symmetry symmetry, const 
   return text + sizes + "\n";
 }
 
-/// Calls format(begin, end, text) for pieces of the entries [0, entries) in parallel and writes the texts in order.
+/// Calls format(begin, end, text) for pieces of the entries [0, entries) in parallel and writes the texts in order: one
+/// thread writes while the others format.
 template <class F>
 void write_file(const std::filesystem::path& path, const std::string& head, std::int64_t entries, F format) {
   AtomicFile file(path);
   file.write(head);
-  const int threads = entries < piece_entries ? 1 : omp_get_max_threads();
-  std::vector<std::string> texts(static_cast<std::size_t>(threads) * 4);
-  for (std::int64_t batch = 0; batch < entries; batch += piece_entries * std::ssize(texts)) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      const std::int64_t begin = std::min(entries, batch + static_cast<std::int64_t>(i) * piece_entries);
-      texts[i].clear();
-      format(begin, std::min(entries, begin + piece_entries), texts[i]);
+  std::exception_ptr failure;
+#pragma omp parallel if (entries >= piece_entries)
+  {
+    std::string text;
+#pragma omp for ordered schedule(dynamic)
+    for (std::int64_t begin = 0; begin < entries; begin += piece_entries) {
+      text.clear();
+      format(begin, std::min(entries, begin + piece_entries), text);
+#pragma omp ordered
+      try {
+        if (!failure) file.write(text);
+      } catch (...) {
+        failure = std::current_exception();
+      }
     }
-    for (const std::string& text : texts) file.write(text);
   }
+  if (failure) std::rethrow_exception(failure);
   file.commit();
 }
 
