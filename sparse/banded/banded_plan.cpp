@@ -30,12 +30,14 @@ void require_vectors(const BandLayout& matrices, const BandLayout& vectors) {
                       matrices.batch));
 }
 
-/// On CUDA systems are divided among threads, unless there are so many that a thread can have one. Where its neighbors
-/// do not read what lies beside it, that pays for short systems, and where dividing takes the most arithmetic.
+/// On CUDA systems are divided among threads, unless they are so short that a thread has one as quickly, or there are
+/// so many that each thread can have one. Of systems one after the other that pays for the shortest, as neighbors do
+/// not read what lies beside it, and where dividing takes the most arithmetic.
 bool partitioned(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod method) {
-  const bool one_a_thread = vectors.is_interleaved() || vectors.rows <= BandThreadTuning::short_rows_apart ||
-                            (diagonals == 5 && method != BandedMethod::thomas);
-  return on_cuda && !(one_a_thread && vectors.batch >= BandThreadTuning::min_systems);
+  using Tuning = BandThreadTuning;
+  if (vectors.batch < Tuning::min_systems) return on_cuda && vectors.rows > Tuning::undivided_rows;
+  return on_cuda && !vectors.is_interleaved() && vectors.rows > Tuning::short_rows_apart &&
+         (diagonals == 3 || method == BandedMethod::thomas);
 }
 
 template <class T>
@@ -87,26 +89,27 @@ template <class T>
 void BandedPlan<T>::solve(Context& ctx, const Banded<T>& A, const Array<T>& b, Array<T>& x) {
   require_size("banded plan: b", b.size(), vectors_.extent());
   require_size("banded plan: x", x.size(), vectors_.extent());
-  run(ctx, A, b, x);
+  run(ctx, layout_, A, b, x);
 }
 
 template <class T>
 void BandedPlan<T>::solve(Context& ctx, const Banded<T>& A, const Dense<T>& B, Dense<T>& X) {
   require(columns_of(B) == vectors_ && columns_of(X) == vectors_,
           "banded plan: B or X has another layout than the vectors that the plan was made for");
-  run(ctx, A, B.values(), X.values());
+  run(ctx, layout_, A, B.values(), X.values());
 }
 
 template <class T>
-void BandedPlan<T>::run(Context& ctx, const Banded<T>& A, const Array<T>& b, Array<T>& x) {
+void BandedPlan<T>::run(Context& ctx, const BandLayout& of_A, const Banded<T>& A, const Array<T>& b, Array<T>& x) {
   require_made_for(ctx, on_cuda_, "banded plan");
-  require(A.layout() == layout_, "banded plan: the matrices have another layout than the plan was made for");
+  require(A.layout() == of_A, "banded plan: the matrices have another layout than the plan was made for");
   require(A.diagonals() == diagonals_,
           fmt::format("banded plan: matrices of {} diagonals, it was made for {}", A.diagonals(), diagonals_));
   for (int k = -diagonals_ / 2; k <= diagonals_ / 2; ++k)
     require_disjoint("banded plan: x and a band of the matrix", A.band(k), x);
   ctx.dispatch([&](const auto& where) {
     auto a = A.view(where);
+    a.layout = layout_;
     if (layout_.batch < vectors_.batch) a.layout = {layout_.rows, vectors_.batch, layout_.row_stride, 0};
     if (op_ != Op::none) a = transposed(a);
     const bool conjugated = op_ == Op::adjoint;

@@ -343,8 +343,9 @@ struct BandThreadTuning {
   static constexpr std::size_t bytes_ahead = 128, bytes_ahead_of_five = 64, bytes_ahead_of_short = 32;
   static constexpr std::int32_t short_rows = 16;
   static constexpr std::size_t kept_bytes = 1024;      ///< of a system in shared memory; longer ones use the workspace
-  static constexpr std::int32_t min_systems = 10000;   ///< that are not divided among threads
-  static constexpr std::int32_t short_rows_apart = 8;  ///< of systems one after the other that are not
+  static constexpr std::int32_t undivided_rows = 32;   ///< of systems that are never divided among threads
+  static constexpr std::int32_t min_systems = 10000;   ///< of more rows, that are not
+  static constexpr std::int32_t short_rows_apart = 8;  ///< of so many systems one after the other, that are not
 };
 
 /// Of a system's triangle, with its right-hand side.

@@ -1,5 +1,6 @@
 #include <cuda_pipeline.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "sparse/banded/partition.hpp"
@@ -325,7 +326,8 @@ void run_level(const Cuda& cuda, Level<T, half, threads> s) {
   const BandLevel here = s.here();
   const auto lanes_of = [&](int chunks) {
     const auto lanes = static_cast<unsigned>(std::min<std::int64_t>(s.rhs.batch, threads / chunks));
-    return static_cast<int>(s.interleaved ? std::bit_floor(lanes) : lanes);
+    if (s.interleaved) return static_cast<int>(std::bit_floor(lanes));
+    return static_cast<int>(std::clamp(static_cast<unsigned>(s.rhs.batch / cuda.multiprocessors), 1U, lanes));
   };
   auto entries = static_cast<std::size_t>(ChunkRows<T, half, kind>::words * Places<T, half, threads>::plane);
   if constexpr (step == LevelKernel::whole) {
