@@ -11,11 +11,13 @@
 
 namespace krill {
 
-/// thomas: elimination without pivoting, for three diagonals; stable where matrices are diagonally dominant or
-/// Hermitian
-///         positive definite, elsewhere a small pivot takes digits away and a zero gives infinities or NaN.
-/// lu:     elimination with partial pivoting, for three diagonals.
-/// qr:     Givens rotations, for three or five diagonals.
+template <class T>
+class PeriodicBandedPlan;
+
+/// thomas: elimination without pivoting; stable where matrices are diagonally dominant or Hermitian positive definite,
+///         elsewhere a small pivot takes digits away and a zero gives infinities or NaN.
+/// lu:     elimination with partial pivoting. As quick as thomas where memory is the limit, quicker than qr everywhere.
+/// qr:     Givens rotations with three diagonals, Householder reflections with five.
 enum class BandedMethod { thomas, lu, qr };
 inline constexpr std::array<std::string_view, 3> banded_method_names{"thomas", "lu", "qr"};
 
@@ -39,12 +41,13 @@ struct BandedZeroPivot {
 /// Workspace and method for solves with batches of one layout. Systems share nothing: whatever one holds (NaN, a
 /// singular matrix), the others come out bit by bit as they do without it. On CUDA systems are divided among threads,
 /// one long system as well as many short ones (partition.hpp); what the parts leave over is eliminated without pivoting
-/// for thomas, else with partial pivoting. Where there are thousands side by side, each is a thread's.
+/// for thomas, else with partial pivoting. Short ones are a thread's each, and long ones of thousands side by side.
 template <class T>
 class BandedPlan {
  public:
   /// Takes all memory that a solve needs. Raises InvalidArgument: a layout as require_layout has it; 3 diagonals or 5.
-  BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method, Op op = Op::none)
+  BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method = BandedMethod::lu,
+             Op op = Op::none)
       : BandedPlan(ctx, layout, layout, diagonals, method, op) {}
   /// b and x lie in a layout of their own, a vector a system, or as many as it has where `matrices` is one system; that
   /// is then eliminated anew for each of them. Raises InvalidArgument also where rows or systems are not as many.
@@ -75,7 +78,9 @@ class BandedPlan {
   std::optional<std::int32_t> zero_pivot(std::int32_t system) const;
 
  private:
-  void run(Context&, const Banded<T>& A, const Array<T>& b, Array<T>& x);
+  friend class PeriodicBandedPlan<T>;
+  /// A may have more rows than the plan has, the first of which it then solves with.
+  void run(Context&, const BandLayout& of_A, const Banded<T>& A, const Array<T>& b, Array<T>& x);
 
   BandLayout layout_, vectors_;
   int diagonals_;

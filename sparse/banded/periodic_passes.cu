@@ -1,0 +1,8 @@
+#include "sparse/banded/periodic_passes.hpp"
+#include "sparse/core/pass_cuda.cuh"
+
+namespace krill::detail {
+
+KRILL_INSTANTIATE(PeriodicPasses, Cuda);
+
+}  // namespace krill::detail
