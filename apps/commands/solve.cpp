@@ -138,7 +138,7 @@ class SolveProgram {
                            m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
                            : m.symmetric ? "complex symmetric"
                                          : "nonsymmetric",
-                           record_.timings.read + record_.timings.convert));
+                           record_.timings.read + record_.timings.assemble));
     if (const std::string& what = record_.singularity.what; !what.empty()) voice_.tell(what);
     for (const auto& [key, why] : record_.choices) voice_.tell(fmt::format("{}: auto is {}", key, why));
   }

@@ -97,9 +97,12 @@ Json host_json() {
 }
 
 Json timings_json(const Timings& t) {
-  return {{"read", t.read},   {"convert", t.convert}, {"match", t.match},
-          {"scale", t.scale}, {"order", t.order},     {"preconditioner_setup", t.preconditioner_setup},
-          {"solve", t.solve}, {"total", t.total}};
+  return {{"read", t.read},         {"assemble", t.assemble},
+          {"analyze", t.analyze},   {"choose", t.choose},
+          {"match", t.match},       {"scale", t.scale},
+          {"order", t.order},       {"convert", t.convert},
+          {"products", t.products}, {"preconditioner_setup", t.preconditioner_setup},
+          {"solve", t.solve},       {"total", t.total}};
 }
 
 Json products_json(const SpmvReport& products) {
@@ -155,7 +158,7 @@ Json preconditioner_json(const PreconditionerReport& p) {
 
 nlohmann::ordered_json report_json(const SolveRecord& record) {
   const Advice help = advice(record);
-  Json json = {{"schema_version", 1},
+  Json json = {{"schema_version", 2},
                {"status", name(record.result.reason)},
                {"exit_code", exit_code(record)},
                {"name", record.settings.name},

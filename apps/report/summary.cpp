@@ -113,10 +113,13 @@ std::string where_text(const SolveRecord& record) {
 
 /// How the solve was done: what whoever tunes or develops wants to know.
 void append_details(std::string& block, const SolveRecord& record) {
+  const Timings& t = record.timings;
   row(block, "recurrence", fmt::format("{:.3e}", record.result.recurrence_relative));
   row(block, "backward error", fmt::format("{:.3e}  (||b - A x|| / (||A||_F ||x|| + ||b||))", record.backward_error));
   row(block, "preparation",
-      fmt::format("read {}, convert {}", milliseconds(record.timings.read), milliseconds(record.timings.convert)));
+      fmt::format("read {}, assemble {}, analyze {}, convert {}, products {}", milliseconds(t.read),
+                  milliseconds(t.assemble), milliseconds(t.analyze), milliseconds(t.convert),
+                  milliseconds(t.products)));
   row(block, "matching", matching_text(record));
   row(block, "scaling", scaling_text(record));
   row(block, "ordering", ordering_text(record));

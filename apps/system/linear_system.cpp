@@ -80,14 +80,14 @@ SourceMatrix<T> from_file(const std::string& path, Timings& timings) {
         std::move(matrix), {path, input.checksum, input.kind, canonical}, std::move(input.rhs), input.rhs_name};
   };
   if constexpr (std::is_same_v<T, Wide>) {
-    timings.convert += watch.lap();
+    timings.assemble += watch.lap();
     return source(std::move(A));
   } else {
     require_in_range<T>(path, values_of(A));
     SourceMatrix<T> rounded = source(converted<T>(A));
     if (!is_exact(values_of(rounded.A), values_of(A)))
       rounded.given = std::make_shared<const AnyMatrix<Wide>>(std::move(A));
-    timings.convert += watch.lap();
+    timings.assemble += watch.lap();
     return rounded;
   }
 }
@@ -257,7 +257,7 @@ SourceMatrix<T> load_matrix(Context& ctx, const MatrixSource& options, Timings& 
                                 : from_formula<T>(std::get<GeneratorOptions>(options), source_name(options), timings);
   Stopwatch watch;
   source.properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
-  timings.convert += watch.lap();
+  timings.analyze += watch.lap();
   require_solvable(source.origin.name, source.properties);
   return source;
 }
@@ -269,12 +269,13 @@ LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> s
   record.matrix = source.properties, record.origin = source.origin;
   record.choices = choose_for(record.settings, record.matrix, ctx.on_cuda());
   require_suitable(record.origin.name, record.settings, *A, record.matrix);
-  record.timings.convert += watch.lap();
+  record.timings.choose += watch.lap();
   Rhs<T> rhs = make_rhs(ctx, record.settings.rhs, *A, source, record.notes);
   record.singularity = singularity(record.matrix, rhs.b, stop(record.settings.solver));
   Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A));
   record.timings.read += watch.lap();
   auto given = given_system(std::move(source.given), *A, rhs);
+  record.timings.assemble += watch.lap();
   PreparedSystem<T> prepared = prepare(ctx, record.settings, std::move(A), record);
   prepared.given = std::move(given);
   return {std::move(prepared), std::move(rhs.b), std::move(x), std::move(rhs.known)};

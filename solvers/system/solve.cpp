@@ -27,12 +27,14 @@ SystemReport solve(Context& ctx, const AnyMatrix<T>& A, const Array<T>& b, Array
   report.options = options;
   Stopwatch clock;
   auto csr = in_csr(ctx, A);
+  report.timings.assemble = clock.lap();
   report.matrix = analyze(Host{ctx.threads(), {}, nullptr}, *csr);
+  report.timings.analyze = clock.lap();
   require_solvable("A", report.matrix);
   report.choices = choose_for(report.options, report.matrix, ctx.on_cuda());
   require_suitable("A", report.options, *csr, report.matrix);
   report.singularity = singularity(report.matrix, b, stop(report.options.solver));
-  report.timings.convert = clock.lap();
+  report.timings.choose = clock.lap();
   const PreparedSystem<T> system = prepare(ctx, report.options, std::move(csr), report);
   solve_prepared(
       ctx, report.options, system, b, x, report, [] {}, watch);

@@ -18,11 +18,15 @@ namespace krill {
 
 /// Milliseconds of wall-clock time, the device's work included.
 struct Timings {
-  double read = 0;     ///< reading or generating matrix and vectors; 0 where the caller brought them
-  double convert = 0;  ///< to a canonical matrix in the wanted format, and looking at its entries
+  double read = 0;      ///< reading or generating matrix and vectors; 0 where the caller brought them
+  double assemble = 0;  ///< what was read, or the caller's matrix, to CSR in the precision of the solve
+  double analyze = 0;   ///< looking at the entries
+  double choose = 0;    ///< checking what was asked for, choosing what was left open
   double match = 0;
   double scale = 0;
   double order = 0;
+  double convert = 0;   ///< to the format that was asked for
+  double products = 0;  ///< the plan of the products, the choice of its format by `auto` and the upload included
   double preconditioner_setup = 0;
   double solve = 0;
   double total = 0;  ///< from the call to the report; of the program, verification and files included

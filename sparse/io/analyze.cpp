@@ -44,9 +44,10 @@ std::complex<double> wide_complex(K a) {
 /// What a part of the matrix shows; parts are added in their order, so that "first" stays true.
 struct Findings {
   MatrixProperties of;
-  std::int64_t off_diagonal = 0, mirrored = 0;
-  double squares = 0;              // of magnitudes, scaled by a power of two
-  std::optional<EntryPair> minor;  // the first |a_ij|^2 >= a_ii a_jj
+  std::int64_t off_diagonal = 0, below = 0;  // entries; the latter below the diagonal
+  std::int64_t mirrored = 0;                 // entries above the diagonal whose mirror is stored
+  double squares = 0;                        // of magnitudes, scaled by a power of two
+  std::optional<EntryPair> minor;            // the first |a_ij|^2 >= a_ii a_jj
 
   void add(const Findings& next);
 };
@@ -54,6 +55,9 @@ struct Findings {
 template <class V>
 void keep_first(std::optional<V>& mine, const std::optional<V>& next) {
   if (!mine) mine = next;
+}
+void keep_first(std::optional<EntryPair>& mine, const std::optional<EntryPair>& next) {
+  if (next && (!mine || std::pair(next->row, next->col) < std::pair(mine->row, mine->col))) mine = next;
 }
 
 /// The lesser of two that are not 0.
@@ -63,7 +67,7 @@ void keep_least(double& mine, double next) {
 
 void Findings::add(const Findings& next) {
   const MatrixProperties& n = next.of;
-  off_diagonal += next.off_diagonal, mirrored += next.mirrored, squares += next.squares;
+  off_diagonal += next.off_diagonal, below += next.below, mirrored += next.mirrored, squares += next.squares;
   keep_first(minor, next.minor);
   keep_first(of.not_symmetric, n.not_symmetric);
   keep_first(of.not_skew, n.not_skew);
@@ -122,7 +126,8 @@ class Analysis {
   Findings over_rows(const F& look);
   void look_at_entries(std::int64_t i, Findings&);
   void look_at_row(std::int64_t i, Findings&);
-  void look_at_pair(std::int64_t i, std::int64_t entry, Findings&);
+  void look_below_diagonal(std::int64_t i, Findings&);
+  void look_at_pair(std::int64_t i, std::int64_t entry, const K* mirror, Findings&);
   void look_at_diagonal(std::int64_t i, const K* entry, double others, double greatest, Findings&);
   const K* find(std::int64_t row, std::int64_t col) const;
   EntryPair pair(std::int64_t i, std::int64_t entry, const K* mirror) const;
@@ -184,21 +189,28 @@ EntryPair Analysis<K, Offset>::pair(std::int64_t i, std::int64_t entry, const K*
 template <class K, class Offset>
 void Analysis<K, Offset>::look_at_entries(std::int64_t i, Findings& f) {
   MatrixProperties& p = f.of;
-  for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
+  const std::int64_t begin = A_.row_offsets[i], end = A_.row_offsets[i + 1];
+  std::int64_t zeros = 0;
+  double least = 0, greatest = 0;
+  for (std::int64_t e = begin; e < end; ++e) {
     const K a = A_.values[e];
     const std::int32_t j = A_.col_indices[e];
-    raise_to(column_maxima_[static_cast<std::size_t>(j)], is_finite(a) ? magnitude(a) : 0);
+    const bool finite = is_finite(a);
+    const double size = finite ? magnitude(a) : 0;
+    raise_to(column_maxima_[static_cast<std::size_t>(j)], size);
     if (i == j) diagonal_[static_cast<std::size_t>(i)] = double(real(a));
-    if (!is_finite(a)) {
+    if (!finite) {
       ++p.non_finite;
       if (!p.first_non_finite) p.first_non_finite = pair(i, e, square() ? find(j, i) : nullptr);
       continue;
     }
-    const double size = magnitude(a);
-    p.stored_zeros += size == 0;
-    keep_least(p.min_magnitude, size);
-    p.greatest_magnitude = std::max(p.greatest_magnitude, size);
+    zeros += size == 0;
+    keep_least(least, size);
+    greatest = std::max(greatest, size);
   }
+  p.stored_zeros += zeros;
+  keep_least(p.min_magnitude, least);
+  p.greatest_magnitude = std::max(p.greatest_magnitude, greatest);
 }
 
 template <class K, class Offset>
@@ -213,20 +225,29 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     p.lower_bandwidth = std::max(p.lower_bandwidth, i - A_.col_indices[begin]);
     p.upper_bandwidth = std::max(p.upper_bandwidth, A_.col_indices[end - 1] - i);
   }
-  double sum = 0, others = 0, greatest = 0;
+  const bool has_mirrors = square();
+  std::int64_t below = 0, mirrored = 0;
+  double sum = 0, others = 0, greatest = 0, squares = 0;
   std::complex<double> signed_sum = 0;
   const K* mine = nullptr;
   for (std::int64_t e = begin; e < end; ++e) {
     const K a = A_.values[e];
-    const bool on_diagonal = A_.col_indices[e] == i;
+    const std::int64_t j = A_.col_indices[e];
+    const bool on_diagonal = j == i;
     if (on_diagonal) mine = A_.values + e;
     if (is_finite(a)) {
       const double size = magnitude(a), share = size * to_share_;
-      sum += size, signed_sum += wide_complex(a), f.squares += share * share;
+      sum += size, signed_sum += wide_complex(a), squares += share * share;
       if (!on_diagonal) others += size, greatest = std::max(greatest, size);
     }
-    if (square()) look_at_pair(i, e, f);
+    below += j < i;
+    if (!has_mirrors || j < i) continue;  // below the diagonal: the mirror shows the same
+    const K* mirror = on_diagonal ? mine : find(j, i);
+    mirrored += !on_diagonal && mirror;
+    look_at_pair(i, e, mirror, f);
   }
+  f.squares += squares;
+  if (has_mirrors) f.off_diagonal += end - begin - (mine != nullptr), f.below += below, f.mirrored += mirrored;
   p.infinity_norm = std::max(p.infinity_norm, sum);
   keep_least(p.min_row_norm, sum);
   const double rounding = static_cast<double>(end - begin) * std::numeric_limits<real_t<K>>::epsilon() * sum;
@@ -242,14 +263,19 @@ bool reaches_product(double a, double b, double c) {
   return a > 0 && a / b >= c / a;
 }
 
+/// The entries whose mirror no row above has shown, because it is not stored.
 template <class K, class Offset>
-void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, Findings& f) {
+void Analysis<K, Offset>::look_below_diagonal(std::int64_t i, Findings& f) {
+  for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1] && A_.col_indices[e] < i; ++e)
+    if (!find(A_.col_indices[e], i)) look_at_pair(i, e, nullptr, f);
+}
+
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, const K* mirror, Findings& f) {
   MatrixProperties& p = f.of;
   const K a = A_.values[entry];
   const std::int32_t j = A_.col_indices[entry];
-  const K* mirror = i == j ? A_.values + entry : find(j, i);
   const K b = mirror ? *mirror : K(0);
-  f.off_diagonal += i != j, f.mirrored += i != j && mirror;
   if (i != j && !(a == b) && !p.not_symmetric) p.not_symmetric = pair(i, entry, mirror);
   if (!p.not_skew && !(a == -b)) p.not_skew = pair(i, entry, mirror);
   if (!p.not_hermitian && !(a == conj(b))) p.not_hermitian = pair(i, entry, mirror);
@@ -376,6 +402,7 @@ MatrixProperties Analysis<K, Offset>::run() {
   greatest_ = entries.of.greatest_magnitude;
   to_share_ = std::ldexp(1, -std::clamp(std::ilogb(greatest_ > 0 ? greatest_ : 1), -1000, 1000));
   Findings f = over_rows([&](std::int64_t i, Findings& part) { look_at_row(i, part); });
+  if (f.below > f.mirrored) f.add(over_rows([&](std::int64_t i, Findings& part) { look_below_diagonal(i, part); }));
   MatrixProperties& p = f.of;
   p.stored_zeros = entries.of.stored_zeros;
   p.non_finite = entries.of.non_finite, p.first_non_finite = entries.of.first_non_finite;
@@ -389,8 +416,9 @@ MatrixProperties Analysis<K, Offset>::run() {
   });
   p.empty_cols = empty_cols;
   p.frobenius_norm = std::sqrt(f.squares) / to_share_;
-  p.pattern_symmetry = f.off_diagonal > 0 ? static_cast<double>(f.mirrored) / static_cast<double>(f.off_diagonal) : 1;
-  p.symmetric_pattern = square() && f.mirrored == f.off_diagonal;
+  const std::int64_t in_pairs = 2 * f.mirrored;
+  p.pattern_symmetry = f.off_diagonal > 0 ? static_cast<double>(in_pairs) / static_cast<double>(f.off_diagonal) : 1;
+  p.symmetric_pattern = square() && in_pairs == f.off_diagonal;
   p.symmetric = square() && !p.not_symmetric;
   p.skew = square() && !p.not_skew;
   p.hermitian = square() && !p.not_hermitian;

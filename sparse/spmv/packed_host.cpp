@@ -40,7 +40,29 @@ void find_words(const Host& host, std::int64_t n, Words word, std::uint64_t* fou
   if (!too_many) std::copy(all.begin(), all.end(), found);
 }
 
-/// Slice by slice, the sums of its rows carried through its places.
+/// sums[i] of the rows of a slice. With row patterns row after row, for a pattern is found once a row, and the slice is
+/// narrow; else column after column, as the places lie. Both add up a row in the same order.
+template <ColumnCode columns, ValueCode values, class T>
+void sums_of_slice(const PackedView<const T>& a, const T* x, std::int64_t slice, std::int64_t rows, T* sums) {
+  const std::int64_t first = slice * packed_slice, begin = a.slice_offsets[slice];
+  const std::int64_t width = (a.slice_offsets[slice + 1] - begin) / packed_slice;
+  if constexpr (columns == ColumnCode::pattern) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int32_t* pattern = a.table + a.patterns[first + i] * a.pattern_width;
+      T sum{};
+      for (std::int64_t k = 0; k < width; ++k)
+        sum += packed_term<columns, values>(a, pattern, a.dictionary, first + i, k, begin + k * packed_slice + i, x);
+      sums[i] = sum;
+    }
+  } else {
+    std::fill(sums, sums + rows, T{});
+    for (std::int64_t k = 0; k < width; ++k)
+      for (std::int64_t i = 0; i < rows; ++i)
+        sums[i] +=
+            packed_term<columns, values>(a, nullptr, a.dictionary, first + i, k, begin + k * packed_slice + i, x);
+  }
+}
+
 template <class T>
 void run_product(const Host& host, const Product<PackedView<const T>>& p) {
   const std::int64_t slices = ceil_div(p.a.rows, packed_slice);
@@ -51,16 +73,10 @@ void run_product(const Host& host, const Product<PackedView<const T>>& p) {
                     typename DotsView<T>::Sum part;
                     for (std::int64_t slice = begin; slice < end; ++slice) {
                       const std::int64_t first = slice * packed_slice,
-                                         slice_end = std::min<std::int64_t>(first + packed_slice, now.a.rows);
-                      const std::int64_t width =
-                          (now.a.slice_offsets[slice + 1] - now.a.slice_offsets[slice]) / packed_slice;
-                      T sums[packed_slice] = {};
-                      for (std::int64_t k = 0; k < width; ++k)
-                        for (std::int64_t i = first; i < slice_end; ++i)
-                          sums[i - first] += packed_term<columns.value, values.value>(
-                              now.a, now.a.patterns ? now.a.table + now.a.patterns[i] * now.a.pattern_width : nullptr,
-                              now.a.dictionary, i, k, now.a.slice_offsets[slice] + k * packed_slice + i - first, now.x);
-                      for (std::int64_t i = first; i < slice_end; ++i) part += now.store(i, sums[i - first]);
+                                         rows = std::min<std::int64_t>(packed_slice, now.a.rows - first);
+                      T sums[packed_slice];
+                      sums_of_slice<columns.value, values.value>(now.a, now.x, slice, rows, sums);
+                      for (std::int64_t i = 0; i < rows; ++i) part += now.store(first + i, sums[i]);
                     }
                     return part;
                   });

@@ -224,7 +224,11 @@ struct FillPacked {
     Offset k = there ? from.row_offsets[i] : 0;
     const Offset end = there ? from.row_offsets[i + 1] : 0;
     const std::int64_t slice_end = slice_offsets[slice + 1];
+#ifdef __CUDA_ARCH__
     constexpr int flight = 8;  // entries that are asked for before the first is used
+#else
+    constexpr int flight = 1;  // a processor looks ahead by itself
+#endif
     for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < slice_end;
          at += flight * packed_slice, k += flight) {
       std::int32_t column[flight] = {};

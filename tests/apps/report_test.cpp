@@ -64,10 +64,12 @@ TEST(Report, json_has_the_fields_that_are_promised) {
   for (const char* key :
        {"true_relative", "recurrence_relative", "initial_relative", "target_relative", "baseline", "norm", "history"})
     EXPECT_TRUE(json["residual"].contains(key)) << key;
-  for (const char* key : {"read", "convert", "order", "preconditioner_setup", "solve", "total"})
+  for (const char* key : {"read", "assemble", "analyze", "choose", "match", "scale", "order", "convert", "products",
+                          "preconditioner_setup", "solve", "total"})
     EXPECT_TRUE(json["timings_ms"].contains(key)) << key;
   for (const char* key : {"rows", "cols", "nnz", "symmetric"}) EXPECT_TRUE(json["matrix"].contains(key)) << key;
   for (const char* key : {"krill", "commit", "compiler", "cuda"}) EXPECT_TRUE(json["versions"].contains(key)) << key;
+  EXPECT_EQ(json["schema_version"], 2);
   EXPECT_EQ(json["status"], "converged");
   EXPECT_EQ(json["residual"]["history"].size(), 41u);
   EXPECT_EQ(json["case"]["solver"]["stop"]["relative"], 1e-8);  // a default that nobody wrote

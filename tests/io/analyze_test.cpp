@@ -98,6 +98,26 @@ TEST(AnalyzeSymmetry, names_the_first_entry_of_a_large_matrix) {
   EXPECT_EQ(p.non_finite, 2);
 }
 
+TEST(AnalyzeSymmetry, sees_entries_below_the_diagonal_whose_mirror_is_not_stored) {
+  const auto p = look(matrix<double>({{1, 0, 0}, {7, 1, 3}, {0, 2, 1}}));
+  expect_pair(p.not_symmetric, 1, 0, 7, 0);  // before (1, 2)
+  expect_pair(p.not_hermitian, 1, 0, 7, 0);
+  expect_pair(p.not_skew, 0, 0, 1, 1);
+  EXPECT_EQ(p.pattern_symmetry, 2.0 / 3);
+  EXPECT_EQ(p.symmetry_error, 1);
+  const auto above_first = look(matrix<double>({{1, 5, 0}, {0, 1, 0}, {7, 0, 1}}));
+  expect_pair(above_first.not_symmetric, 0, 1, 5, 0);
+  EXPECT_EQ(above_first.pattern_symmetry, 0);
+  EXPECT_EQ(above_first.symmetry_error, 1);
+  std::vector<Entry<double>> entries;  // of rows that different threads look at
+  for (std::int32_t i = 0; i < 20000; ++i) {
+    if (i == 9000 || i == 19000) entries.push_back({i, 3, 0.5});
+    entries.push_back({i, i, 4});
+    if (i == 10000) entries.push_back({i, i + 1, 0.5});
+  }
+  expect_pair(look(matrix<double>(20000, 20000, entries)).not_symmetric, 9000, 3, 0.5, 0);
+}
+
 TEST(AnalyzeSymmetry, of_a_skew_matrix) {
   const auto p = look(matrix<double>({{0, 1, -2}, {-1, 0, 3}, {2, -3, 0}}));
   EXPECT_TRUE(p.skew && !p.symmetric);
@@ -423,6 +443,16 @@ TYPED_TEST(Analyze, agrees_with_a_dense_search_on_nasty_shapes) {
     const double slack = static_cast<double>(stored.value.size() + 4) * eps;
     EXPECT_NEAR(p.frobenius_norm, std::sqrt(squares), slack * std::sqrt(squares));
     EXPECT_NEAR(p.symmetry_error, greatest > 0 ? defect / greatest : 0, 4 * eps * 2);
+    if (rows == cols) {
+      std::optional<EntryPair> first;
+      for (std::size_t k = 0; k < stored.value.size(); ++k) {  // row after row
+        const auto i = static_cast<std::size_t>(stored.row[k]), j = static_cast<std::size_t>(stored.col[k]);
+        if (!first && dense[i * cols + j] != dense[j * cols + i])
+          first = {{stored.row[k], stored.col[k], dense[i * cols + j], dense[j * cols + i]}};
+      }
+      ASSERT_EQ(p.not_symmetric.has_value(), first.has_value());
+      if (first) expect_pair(p.not_symmetric, first->row, first->col, first->value, first->mirror);
+    }
     EXPECT_EQ(p.empty_rows, std::ranges::count(lengths, 0));
     EXPECT_EQ(p.empty_cols, std::ranges::count(heights, 0));
     if (rows > 0) {
