@@ -66,7 +66,7 @@ function curveBox(run) {
   box.checked = view.shown.has(run.id);
   box.disabled = run.history.iteration.length < 2;
   box.addEventListener("change", () => toggle(run.id));
-  return element("label", {}, box, swatch(run), element("span", {}, run.name));
+  return element("label", {}, box, swatch(run), element("span", {}, ...breakable(run.name)));
 }
 function toggle(id) {
   if (!view.shown.delete(id)) view.shown.add(id);
@@ -103,7 +103,7 @@ function drawCards() {
   }
   $("cards").replaceChildren(...uses.map(([use, title]) => {
     const pick = here.recommendation[use], run = data.runs[pick.run];
-    return element("article", {class: "card"}, element("h3", {}, title), element("p", {class: "pick"}, run.name),
+    return element("article", {class: "card"}, element("h3", {}, title), element("p", {class: "pick"}, ...breakable(run.name)),
       element("p", {class: "figure"}, figure[use](run)), element("p", {class: "why"}, pick.sentence));
   }));
   const steps = here.quickest_from || [];

@@ -1,9 +1,10 @@
 // Charts as SVG, drawn at the width that there is.
 const room = {left: 84, right: 26, top: 14, bottom: 44};
+const lineApart = 34, wordApart = 72;  // of labels above and beside each other
 const chartWidth = host => view.paper || Math.max(300, host.clientWidth || 900);
 
-/** Ends at powers of ten, or where that would leave much empty, at their doubles and halves. */
-function logarithmic(least, greatest, from, to) {
+/** Ends at powers of ten, or where that would leave much empty, at their doubles and halves. Labels are so far apart. */
+function logarithmic(least, greatest, from, to, apart) {
   const wide = greatest / least > 1e3, parts = wide ? [1] : [1, 2, 5], ticks = [];
   for (let k = Math.floor(Math.log10(least)) - 1; k <= Math.ceil(Math.log10(greatest)) + 1; ++k)
     for (const part of parts) ticks.push(part * 10 ** k);
@@ -11,7 +12,7 @@ function logarithmic(least, greatest, from, to) {
   const last = Math.max(ticks.findIndex(tick => tick >= greatest / 1.001), first + 1);
   const low = Math.log10(ticks[first]), high = Math.log10(ticks[last]);
   const scale = value => from + (Math.log10(value) - low) / (high - low) * (to - from);
-  const step = Math.max(1, Math.ceil((last - first) / (Math.abs(to - from) / 34)));
+  const step = Math.max(1, Math.ceil((last - first) / (Math.abs(to - from) / apart)));
   scale.ticks = ticks.slice(first, last + 1).filter((_, k) => k % step === 0);
   return scale;
 }
@@ -63,13 +64,13 @@ function drawCurves() {
   const low = Math.max(1e-300, Math.min(target, ...all.map(p => p[1]))), high = Math.min(1e300, Math.max(...all.map(p => p[1])));
   const width = chartWidth(host), height = Math.min(460, Math.max(300, 0.5 * width));
   const xs = linear(Math.max(...all.map(p => p[0])), room.left, width - room.right);
-  const ys = logarithmic(low, high, height - room.bottom, room.top);
+  const ys = logarithmic(low, high, height - room.bottom, room.top, lineApart);
   const svg = frame(width, height, xs, ys,
     {x: view.overTime ? "time, set-up included" : "iterations", y: "relative residual",
       summary: `Residual over ${view.overTime ? "time" : "iterations"} of ${runs.map(run => run.name).join("; ")}`},
     {x: x => view.overTime ? time(x) || "0" : String(x), y: exponent});
   if (known(target)) svg.append(vector("path", {d: `M${room.left},${ys(target)}H${width - room.right}`, class: "target"}),
-    text(width - room.right, ys(target) - 4, "target", "end", "label"));
+    text(room.left + 4, ys(target) - 4, "target", "start", "label"));
   for (const {run, points} of curves) {
     const {color, dash, marker} = look(run);
     const line = points.map(([x, r], i) => `${i ? "L" : "M"}${xs(x).toFixed(1)},${ys(r).toFixed(1)}`).join("");
@@ -122,8 +123,8 @@ function drawScatter() {
   const runs = solvedHere();
   if (!runs.length) return host.replaceChildren(nothing("No variant converged."));
   const width = chartWidth(host), height = Math.min(460, Math.max(300, 0.5 * width));
-  const xs = logarithmic(Math.min(...runs.map(x)), Math.max(...runs.map(x)), room.left, width - room.right);
-  const ys = logarithmic(Math.min(...runs.map(y)), Math.max(...runs.map(y)), height - room.bottom, room.top);
+  const xs = logarithmic(Math.min(...runs.map(x)), Math.max(...runs.map(x)), room.left, width - room.right, wordApart);
+  const ys = logarithmic(Math.min(...runs.map(y)), Math.max(...runs.map(y)), height - room.bottom, room.top, lineApart);
   const svg = frame(width, height, xs, ys, {x: "set-up", y: "one solve",
     summary: `Set-up against solve; Pareto set: ${runs.filter(run => run.pareto).map(run => run.name).join("; ")}`}, {x: time, y: time});
   const front = runs.filter(a => !runs.some(b => x(b) <= x(a) && y(b) <= y(a) && (x(b) < x(a) || y(b) < y(a)))).sort((a, b) => x(a) - x(b));

@@ -18,6 +18,9 @@ function vector(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** A name, with places where a line may end: within brackets after their signs, rather than within words. */
+const breakable = name => name.split(/(?<=[(=,])/).flatMap(part => [document.createElement("wbr"), part]);
+
 const known = value => typeof value === "number" && Number.isFinite(value);
 function time(ms) {
   if (!known(ms)) return "";

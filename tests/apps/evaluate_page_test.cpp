@@ -1,4 +1,5 @@
 // evaluation.html in a real browser: it loads without an error, sorts, filters and toggles. Skipped without Chromium.
+#include <cmath>
 #include <cstring>
 
 #include "apps/evaluate/evaluation.hpp"
@@ -19,6 +20,11 @@ const names = () => [...document.querySelectorAll("#table tbody tr")].map(row =>
 const press = button => { button.focus(); button.click(); };
 const curves = () => document.querySelectorAll("#curves g[data-run]").length;
 seen.curveIds = [...document.querySelectorAll("#curves g[data-run]")].map(one => one.dataset.run);
+const rightOf = one => one.getBoundingClientRect().right, leftOf = one => one.getBoundingClientRect().left;
+seen.crowded = [...document.querySelectorAll("#curves svg, #scatter svg")].flatMap(svg => {
+  const labels = [...svg.querySelectorAll('text[text-anchor=middle]:not(.label)')];
+  return labels.filter((one, k) => k && leftOf(one) < rightOf(labels[k - 1])).map(one => one.textContent);
+});
 seen.cut = document.querySelectorAll("#bars .cut").length;
 seen.order = names();
 press(document.querySelector("[data-sort=name]"));
@@ -154,6 +160,11 @@ TEST_F(EvaluationPage, shows_who_is_recommended_and_cuts_outliers) {
     EXPECT_EQ(seen["cut"], 1);
     EXPECT_LE(seen["overflow"], 0);
   }
+  for (std::size_t k = 0; k < 8; ++k)  // nearly three decades, with a label at 1, 2 and 5 of each where there is room
+    all["runs"][k]["setup_ms"]["median"] = 0.5 * std::pow(2.5, k);
+  folder_.write("page/evaluation.html", evaluate::evaluation_page(all));
+  const json seen = visited(folder_ / "page/evaluation.html", 500);
+  EXPECT_EQ(seen["crowded"], json::array()) << "labels of an axis do not touch";
 }
 
 TEST(EvaluationPageText, holds_its_data_safely) {
