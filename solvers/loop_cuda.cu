@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "solvers/loop.hpp"
+#include "sparse/core/cuda_toolkit.hpp"
 
 namespace krill {
 namespace {
@@ -94,7 +95,7 @@ GraphExec capture_loop(const Cuda& cuda, Progress* progress, const Body& body) {
   loop.conditional.size = 1;
   loop.conditional.handle = handle;
   cudaGraphNode_t node = nullptr;
-  check(cudaGraphAddNode(&node, graph.get(), &first, nullptr, 1, &loop));
+  check(detail::add_graph_node(&node, graph.get(), &first, 1, &loop));
   cudaGraph_t inside = loop.conditional.phGraph_out[0];
 
   std::size_t per_iteration = 0;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "sparse/core/context.hpp"
+#include "sparse/core/cuda_toolkit.hpp"
 #include "sparse/core/staging.hpp"
 #include "sparse/core/trace.hpp"
 
@@ -83,8 +84,9 @@ std::string absence() {
   int devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&devices);
   cudaGetLastError();
-  return fmt::format("no CUDA device: {}; install a driver for CUDA 13.0 or later, or use the host backend",
-                     status == cudaSuccess ? "the driver finds none" : cudaGetErrorString(status));
+  return fmt::format("no CUDA device: {}; install a driver for CUDA {} or later, or use the host backend",
+                     status == cudaSuccess ? "the driver finds none" : cudaGetErrorString(status),
+                     version(CUDART_VERSION));
 }
 
 DeviceInfo info(int device) {
@@ -237,7 +239,7 @@ void destroy_stream(CUstream_st* stream) noexcept { cudaStreamDestroy(stream); }
 void require_stream_of(int device, CUstream_st* stream) {
   const Current current(device);  // the two default streams are the current device's
   int owner = device;
-  check(cudaStreamGetDevice(stream, &owner));
+  check(detail::get_stream_device(stream, &owner));
   if (owner != device)
     throw InvalidArgument(
         fmt::format("the stream belongs to CUDA device {}, the context to device {}: pass "

@@ -32,7 +32,9 @@ class Spmv final : public CusparseWork {
     if (name == "COO_ALG1") return CUSPARSE_SPMV_COO_ALG1;
     if (name == "COO_ALG2") return CUSPARSE_SPMV_COO_ALG2;
     if (name == "SELL_ALG1") return CUSPARSE_SPMV_SELL_ALG1;
+#if CUSPARSE_VERSION >= 12600  // which comes with CUDA 13.0
     if (name == "BSR_ALG1") return CUSPARSE_SPMV_BSR_ALG1;
+#endif
     return CUSPARSE_SPMV_ALG_DEFAULT;
   }
   const void* zero() const { return zero_.in(task_.scalar); }
