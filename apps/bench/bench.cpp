@@ -18,6 +18,7 @@
 #include "apps/case/with_scalar.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
+#include "apps/support/terminal.hpp"
 #include "solvers/options.hpp"
 #include "sparse/core/config.hpp"
 #include "sparse/io/atomic_file.hpp"
@@ -77,7 +78,7 @@ class Measurement {
       : command_(command),
         ctx_(make_context(command)),
         request_(parse_request(command, ctx_.on_cuda())),
-        table_(case_width(), variant_width(), kinds()) {
+        table_(variant_width()) {
     require_rival(ctx_, command.compare);
     for (const std::string& file : {command.out, command.roofline, command.heat_map})
       if (!file.empty()) AtomicFile{file};  // fails now where it could not be written in the end
@@ -94,7 +95,7 @@ class Measurement {
   int run() {
     print(fmt::format("krill {} ({}) on {}\n", version, result_.commit, result_.device));
     result_.ceilings = measure_ceilings(ctx_);
-    print(fmt::format("{}\n\n{}", ceilings_text(result_.ceilings), table_.head()));
+    print(fmt::format("{}\n\n", ceilings_text(result_.ceilings)));
     if (std::erase(request_.kernels, banded_kernel) > 0)
       for (const Precision precision : request_.precisions) {
         measure_banded(precision == Precision::automatic ? Precision::float64 : precision);
@@ -116,32 +117,19 @@ class Measurement {
   }
 
  private:
-  static constexpr std::size_t repetition_width = 8;  // " x 12345"
-
-  std::size_t case_width() const {
-    std::size_t width = 0;
-    for (const BandedShape& shape : request_.shapes) width = std::max(width, shape.name().size());
-    for (const BenchMatrix& matrix : request_.matrices)
-      width = std::max(width,
-                       matrix.name.size() + (std::holds_alternative<MatrixFile>(matrix.source) ? repetition_width : 0));
-    return width;
-  }
-
   /// Variants are formats; where conversions are timed, "csr to" them, too.
   std::size_t variant_width() const {
     std::size_t width = 0;
     for (const std::string_view format : format_names) width = std::max(width, format.size());
     width += wanted("convert") ? std::string_view("csr to ").size() : 0;
-    const bool long_names = wanted("triangular") || wanted("color") || kinds().solvers;
+    const bool long_names =
+        wanted("triangular") || wanted("factor") || wanted("color") || std::ranges::any_of(request_.kernels, is_solver);
     if (wanted(banded_kernel)) width = std::max(width, std::string_view("gtsv_interleaved thomas").size());
     return std::max(width, long_names ? std::string_view("ilu0 in color order").size() : 0);
   }
 
-  RowKinds kinds() const {
-    RowKinds found{false, false};
-    for (const auto& kernel : kernels<double>)
-      if (wanted(kernel.name)) (kernel.is_solver ? found.solvers : found.kernels) = true;
-    return found;
+  static bool is_solver(const std::string& kernel) {
+    return std::ranges::any_of(kernels<double>, [&](const auto& k) { return k.name == kernel && k.is_solver; });
   }
 
   void measure(const BenchMatrix& matrix, Precision precision) {
@@ -210,7 +198,7 @@ class Measurement {
 
   void report(const Row& row) {
     result_.rows.push_back(row);
-    print(table_.line(row));
+    print(table_.lines(row, is_solver(row.kernel)));
   }
 
   /// After every matrix, so that a run that is cut short leaves what it has measured.
@@ -237,7 +225,8 @@ int print_difference(const BenchCommand& command) {
   require_no_measurement("--diff", command);
   const auto before = read_results(command.diff.front()), after = read_results(command.diff.back());
   const auto introduce = [](const std::string& file, const std::vector<Result>& results) {
-    for (const Result& r : results) print(fmt::format("{}: {}, {}, {}\n", file, r.device, r.commit, r.date));
+    for (const Result& r : results)
+      print(wrapped(fmt::format("{}: {}, {}, {}", file, r.device, r.commit, r.date), 2) + "\n");
   };
   introduce(command.diff.front(), before);
   introduce(command.diff.back(), after);

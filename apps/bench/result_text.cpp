@@ -6,6 +6,7 @@
 #include <span>
 
 #include "apps/report/markdown.hpp"
+#include "apps/support/terminal.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -28,49 +29,47 @@ std::string colors_text(const std::optional<std::int64_t>& colors) {
 
 /// Which rows have something to say in a column.
 enum class ShownFor { all, kernels, solvers };
+/// Where a column stands: the terminal has room for some.
+enum class Place { everywhere, markdown };
 
 struct Column {
   const char* head;
-  std::size_t width;  ///< 0: that of the names it will hold
-  bool right;         ///< numbers
+  std::size_t width;  ///< on the terminal, of numbers; 0: words
   std::string (*text)(const Row&);
   ShownFor of = ShownFor::all;
+  Place place = Place::everywhere;
 };
 
-/// What a row says after its kernel; the terminal and Markdown show the same.
+/// What a row says after its kernel; on the terminal headings say what several rows share.
 constexpr Column columns[] = {
-    {"case", 0, false, [](const Row& r) { return r.matrix; }},
-    {"precision", 10, false, [](const Row& r) { return r.precision; }},
-    {"variant", 0, false, [](const Row& r) { return r.variant + colors_text(r.colors); }},
-    {"cache", 5, false, [](const Row& r) { return r.cache; }},
-    {"ms", 8, true, [](const Row& r) { return milliseconds(r.ms); }},
-    {"spread", 7, true, [](const Row& r) { return percent(r.spread); }},
-    {"GB/s", 7, true, [](const Row& r) { return number(r.gbps, "{:.1f}"); }},
-    {"ceiling", 8, true, [](const Row& r) { return percent(r.ceiling_share); }},
-    {"setup ms", 8, true, [](const Row& r) { return milliseconds(r.setup_ms); }},
-    {"total ms", 8, true, [](const Row& r) { return milliseconds(r.total_ms); }, ShownFor::solvers},
-    {"iterations", 10, true, [](const Row& r) { return r.iterations ? std::to_string(*r.iterations) : ""; },
+    {"case", 0, [](const Row& r) { return r.matrix; }, ShownFor::all, Place::markdown},
+    {"precision", 0, [](const Row& r) { return r.precision; }, ShownFor::all, Place::markdown},
+    {"variant", 0, [](const Row& r) { return r.variant + colors_text(r.colors); }},
+    {"cache", 0, [](const Row& r) { return r.cache; }, ShownFor::all, Place::markdown},
+    {"ms", 8, [](const Row& r) { return milliseconds(r.ms); }},
+    {"spread", 7, [](const Row& r) { return percent(r.spread); }},
+    {"GB/s", 7, [](const Row& r) { return number(r.gbps, "{:.1f}"); }},
+    {"ceiling", 7, [](const Row& r) { return percent(r.ceiling_share); }},
+    {"setup ms", 8, [](const Row& r) { return milliseconds(r.setup_ms); }, ShownFor::kernels},
+    {"setup ms", 8, [](const Row& r) { return milliseconds(r.setup_ms); }, ShownFor::solvers, Place::markdown},
+    {"total ms", 8, [](const Row& r) { return milliseconds(r.total_ms); }, ShownFor::solvers, Place::markdown},
+    {"iterations", 10, [](const Row& r) { return r.iterations ? std::to_string(*r.iterations) : ""; },
      ShownFor::solvers},
-    {"ms each", 7, true, [](const Row& r) { return milliseconds(r.iteration_ms); }, ShownFor::solvers},
-    {"break-even", 10, true, [](const Row& r) { return number(r.break_even, "{:.0f}"); }, ShownFor::kernels},
-    {"rival ms", 8, true, [](const Row& r) { return milliseconds(r.rival_ms); }},
-    {"ratio", 6, true, [](const Row& r) { return number(r.ratio, "{:.2f}"); }},
-    {"rival", 0, false,
+    {"ms each", 7, [](const Row& r) { return milliseconds(r.iteration_ms); }, ShownFor::solvers, Place::markdown},
+    {"break-even", 10, [](const Row& r) { return number(r.break_even, "{:.0f}"); }, ShownFor::kernels, Place::markdown},
+    {"rival ms", 8, [](const Row& r) { return milliseconds(r.rival_ms); }, ShownFor::all, Place::markdown},
+    {"ratio", 6, [](const Row& r) { return number(r.ratio, "{:.2f}"); }},
+    {"rival", 0,
      [](const Row& r) {
        if (!r.rival_ms) return std::string();
        const std::string iterations = r.rival_iterations ? fmt::format(", {} iterations", *r.rival_iterations) : "";
        return r.rival + " " + r.rival_variant + colors_text(r.rival_colors) + iterations;
-     }},
+     },
+     ShownFor::all, Place::markdown},
 };
-constexpr std::size_t names = 3;  // columns that a row without a time has, too
-constexpr std::size_t kernel_width = 10;
 
-bool is_shown(const Column& column, RowKinds kinds) {
-  return column.of == ShownFor::all || (column.of == ShownFor::kernels ? kinds.kernels : kinds.solvers);
-}
-
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  return right ? fmt::format("{:>{}}", text, width) : fmt::format("{:<{}}", text, width);
+bool is_shown(const Column& column, bool solvers) {
+  return column.of == ShownFor::all || (column.of == ShownFor::solvers) == solvers;
 }
 
 std::string without_trailing_blanks(std::string line) {
@@ -89,15 +88,14 @@ std::string markdown_table(const Result& result, const std::string& kernel) {
   std::string text = fmt::format("\n### {}\n\n|", kernel), rule = "|";
   const bool solver = std::ranges::any_of(
       result.rows, [&](const Row& row) { return row.kernel == kernel && row.iterations.has_value(); });
-  const RowKinds kinds{!solver, solver};
   for (const Column& column : columns)
-    if (is_shown(column, kinds)) text += markdown_cell(column.head), rule += column.right ? "---:|" : "---|";
+    if (is_shown(column, solver)) text += markdown_cell(column.head), rule += column.width > 0 ? "---:|" : "---|";
   text += "\n" + rule + "\n";
   for (const Row& row : result.rows) {
     if (row.kernel != kernel) continue;
     text += "|";
     for (const Column& column : columns) {
-      if (!is_shown(column, kinds)) continue;
+      if (!is_shown(column, solver)) continue;
       const bool says_why = !row.error.empty() && &column == &std::end(columns)[-1];
       text += markdown_cell(says_why ? "error: " + row.error : column.text(row));
     }
@@ -108,32 +106,35 @@ std::string markdown_table(const Result& result, const std::string& kernel) {
 
 }  // namespace
 
-RowTable::RowTable(std::size_t case_width, std::size_t variant_width, RowKinds kinds)
-    : case_width_(std::max<std::size_t>(case_width, 4)),
-      variant_width_(std::max<std::size_t>(variant_width, 7)),
-      kinds_(kinds) {}
-
-std::string RowTable::head() const {
-  std::string line = padded("kernel", kernel_width, false);
-  for (std::size_t i = 0; i < std::size(columns); ++i) {
-    if (!is_shown(columns[i], kinds_)) continue;
-    const std::size_t width = i == 0 ? case_width_ : i == 2 ? variant_width_ : columns[i].width;
-    line += "  " + padded(columns[i].head, width, columns[i].right);
+std::string RowTable::lines(const Row& row, bool is_solver) {
+  const auto numbers = [&](const auto& text) {
+    std::string line;
+    for (const Column& column : columns)
+      if (column.width > 0 && column.place == Place::everywhere && is_shown(column, is_solver))
+        line += fmt::format("  {:>{}}", text(column), column.width);
+    return line;
+  };
+  std::string text;
+  if (row.kernel != kernel_) {
+    const std::string heads = numbers([](const Column& column) { return column.head; });
+    text = fmt::format("{}{:<{}}{}\n", kernel_.empty() ? "" : "\n", row.kernel, 2 + variant_width_, heads);
+    kernel_ = row.kernel, group_.clear();
   }
-  return without_trailing_blanks(line);
-}
-
-std::string RowTable::line(const Row& row) const {
-  std::string line = padded(row.kernel, kernel_width, false);
-  for (std::size_t i = 0; i < (row.error.empty() ? std::size(columns) : names); ++i) {
-    if (!is_shown(columns[i], kinds_)) continue;
-    const std::size_t width = i == 0 ? case_width_ : i == 2 ? variant_width_ : columns[i].width;
-    line += "  " + padded(columns[i].text(row), width, columns[i].right);
+  const std::string group =
+      fmt::format("{}, {}{}{}", row.matrix, row.precision, row.cache.empty() ? "" : ", ", row.cache);
+  if (group != group_) {
+    const std::string beside = row.rival.empty() ? "" : "; ratio to " + row.rival;
+    text += " " + wrapped(group + beside, 3) + "\n";
+    group_ = group;
   }
-  if (!row.error.empty()) line += "  error: " + row.error;
-  line = without_trailing_blanks(line);
-  if (!row.rival_error.empty()) line += fmt::format("{:{}}  {}: {}\n", "", kernel_width, row.rival, row.rival_error);
-  return line;
+  const std::string name = row.variant + colors_text(row.colors);
+  if (row.error.empty())
+    text += without_trailing_blanks(
+        fmt::format("  {:<{}}{}", name, variant_width_, numbers([&](const Column& c) { return c.text(row); })));
+  else
+    text += "  " + wrapped(fmt::format("{}{}error: {}", name, name.empty() ? "" : "  ", row.error), 4) + "\n";
+  if (!row.rival_error.empty()) text += "    " + wrapped(fmt::format("{}: {}", row.rival, row.rival_error), 6) + "\n";
+  return text;
 }
 
 std::string ceilings_text(const Ceilings& ceilings) {

@@ -1,4 +1,4 @@
-// Results for people: a table on the terminal, one in Markdown.
+// Results for people: a table on the terminal, one with more columns in Markdown.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,22 +7,17 @@
 
 namespace krill::apps::bench {
 
-/// What rows a table has: columns that none of them fills are left out.
-struct RowKinds {
-  bool kernels = true, solvers = false;
-};
-
-/// Lines of a table whose rows come one by one: widths are known before.
+/// Lines of a table whose rows come one by one, in 80 columns where names of variants have at most 23.
 class RowTable {
  public:
-  /// With the longest name of a case and of a variant that will come.
-  RowTable(std::size_t case_width, std::size_t variant_width, RowKinds);
-  std::string head() const;
-  std::string line(const Row&) const;
+  /// With the longest name of a variant that will come.
+  explicit RowTable(std::size_t variant_width) : variant_width_(variant_width) {}
+  /// A row, after the headings that it does not share with the last one.
+  std::string lines(const Row&, bool is_solver);
 
  private:
-  std::size_t case_width_, variant_width_;
-  RowKinds kinds_;
+  std::size_t variant_width_;
+  std::string kernel_, group_;  // of the last row
 };
 
 /// "copy 4288 GB/s, triad 4381 GB/s, read 4422 GB/s".

@@ -7,6 +7,7 @@
 #include "apps/case/generator.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/support/print.hpp"
+#include "apps/support/terminal.hpp"
 #include "sparse/io/analyze.hpp"
 #include "sparse/io/write_matrix_market.hpp"
 
@@ -36,8 +37,10 @@ int write(const GeneratorOptions& options, const std::string& output) {
   std::error_code not_a_file;
   const auto bytes = std::filesystem::file_size(output, not_a_file);
   if (!not_a_file)
-    print(fmt::format("{}: {} x {}, {} entries, {}, {}\n", output, m.rows, m.cols, m.nnz, name(symmetry),
-                      human_bytes(bytes)));
+    print(wrapped(fmt::format("{}: {} x {}, {} entries, {}, {}", output, m.rows, m.cols, m.nnz, name(symmetry),
+                              human_bytes(bytes)),
+                  2) +
+          "\n");
   return 0;
 }
 

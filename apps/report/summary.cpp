@@ -116,10 +116,12 @@ void append_details(std::string& block, const SolveRecord& record) {
   const Timings& t = record.timings;
   row(block, "recurrence", fmt::format("{:.3e}", record.result.recurrence_relative));
   row(block, "backward error", fmt::format("{:.3e}  (||b - A x|| / (||A||_F ||x|| + ||b||))", record.backward_error));
-  row(block, "preparation",
-      fmt::format("read {}, assemble {}, analyze {}, convert {}, products {}", milliseconds(t.read),
-                  milliseconds(t.assemble), milliseconds(t.analyze), milliseconds(t.convert),
-                  milliseconds(t.products)));
+  std::vector<std::string> steps;  // those that took time
+  for (const auto& [step, ms] :
+       {std::pair("read", t.read), std::pair("assemble", t.assemble), std::pair("analyze", t.analyze),
+        std::pair("convert", t.convert), std::pair("products", t.products)})
+    if (ms > 0.005) steps.push_back(fmt::format("{} {}", step, milliseconds(ms)));
+  row(block, "preparation", fmt::format("{}", fmt::join(steps, ", ")));
   row(block, "matching", matching_text(record));
   row(block, "scaling", scaling_text(record));
   row(block, "ordering", ordering_text(record));

@@ -11,6 +11,7 @@
 #include "apps/support/exit_code.hpp"
 #include "apps/support/interruption.hpp"
 #include "apps/support/print.hpp"
+#include "apps/support/terminal.hpp"
 #include "sparse/core/error.hpp"
 #include "sparse/io/atomic_file.hpp"
 
@@ -38,7 +39,8 @@ class Suite {
   /// Calls take(run) for every case; false where it was interrupted.
   template <class Take>
   bool run(const Interruption& interruption, Take&& take) const {
-    if (!found_.others.empty()) say(fmt::format("no cases, left out: {}\n", enumerate(found_.others, ", ")));
+    if (!found_.others.empty())
+      say(wrapped(fmt::format("no cases, left out: {}", enumerate(found_.others, ", ")), 2) + "\n");
     const CaseCommand one{command_.folder, command_.backend, command_.time_limit,
                           [&] { return interruption.requested(); }};
     for (const std::string& name : found_.cases) {
@@ -49,10 +51,12 @@ class Suite {
     return true;
   }
 
-  /// A line for a case, in which the names have the same width.
+  /// A line for a case, in which the names have the same width; two where its name is long.
   void tell(const char* verdict, const CaseRun& run) const {
-    const auto longest = std::ranges::max(found_.cases, {}, &std::string::size).size();
-    say(fmt::format("{:<8}{:<{}}  {}\n", verdict, run.name, longest, outcome_text(run)));
+    constexpr std::size_t most = 30;  // so that a line has text_width columns
+    const auto width = std::min(most, std::ranges::max(found_.cases, {}, &std::string::size).size());
+    const std::string name = run.name.size() > width ? run.name + "\n" + std::string(8 + width, ' ') : run.name;
+    say(fmt::format("{:<8}{:<{}}  {}\n", verdict, name, width, outcome_text(run)));
   }
   void say(const std::string& text) const {
     if (!command_.quiet) print(text);
@@ -82,7 +86,7 @@ void add_missing(const Suite& suite, const ExpectedResults& baseline, SuiteResul
 
 void report(const Suite& suite, const CaseResult& one) {
   suite.tell(one.passed() ? "ok" : "FAILED", one.run);
-  for (const std::string& line : one.deviations) suite.say(fmt::format("        {}\n", line));
+  for (const std::string& line : one.deviations) suite.say("        " + wrapped(line, 8) + "\n");
 }
 
 }  // namespace

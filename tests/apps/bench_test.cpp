@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <thread>
 
 #include "apps/bench/bench_matrix.hpp"
@@ -217,6 +218,32 @@ TEST(Results, markdown_keeps_cells_together) {
   EXPECT_TRUE(contains(text, "\n| p3d256 | float64 | csr | cold | 0.2500 |")) << text;
   EXPECT_TRUE(contains(text, "| a\\|b |")) << text;
   EXPECT_TRUE(contains(text, "| error: no room |\n")) << text;
+}
+
+TEST(Results, the_table_fits_80_columns_and_says_once_what_rows_share) {
+  Row row = row_of("spmv", "p3d256", 1234.5);
+  row.variant = "gtsv_interleaved thomas", row.spread = 0.12345, row.gbps = 4321.5, row.ceiling_share = 1;
+  row.setup_ms = 1234.5, row.iterations = 20'000, row.rival_ms = 1, row.ratio = 123.45, row.rival = "Eigen 3.4.0";
+  Row failed = row;
+  failed.error = "there is no room for a matrix of this size on the host, nor is there any elsewhere";
+  failed.rival_error = "no room there either, which is said in a sentence that takes a second line";
+  RowTable table(row.variant.size());
+  std::string text;
+  for (const Row& one : {row, row, failed}) text += table.lines(one, false);
+  row.kernel = "pcg", row.variant = "ilu0 in color order";
+  RowTable solvers(row.variant.size());
+  text += solvers.lines(row, true);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  const auto count = [&](const std::string& words) {
+    std::size_t times = 0;
+    for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++times;
+    return times;
+  };
+  EXPECT_EQ(count("p3d256, float64, cold; ratio to Eigen 3.4.0"), 2U) << text;
+  EXPECT_EQ(count("setup ms"), 1U) << text;
+  EXPECT_EQ(count("123.45"), 3U) << text;
+  EXPECT_EQ(count("error: there is no room"), 1U) << text;
 }
 
 TEST(Difference, verdicts) {

@@ -59,6 +59,20 @@ TEST_F(Terminal, output_fits_80_columns) {
   EXPECT_EQ(long_lines(test::contents(folder_ / "found/suggested.yaml")), "");
 }
 
+TEST_F(Terminal, tables_of_suites_and_names_of_files_fit_80_columns) {
+  std::filesystem::create_directory(folder_ / "cases");
+  folder_.write("cases/a_case_whose_name_is_rather_long_for_the_first_column_of_a_table.yaml",
+                "matrix: {generate: poisson2d, nx: 12}\nsolver: auto\nbackend: host\n");
+  folder_.write("cases/other.yaml", "matrix: {generate: poisson1d, nx: 9}\nsolver: pcg\nbackend: host\n");
+  for (const std::string& command :
+       {"generate poisson2d nx=9 -o " + std::string(60, 'm') + ".mtx",
+        std::string("suite baseline cases --output base.yaml"), std::string("suite run cases --baseline base.yaml")}) {
+    const Outcome o = krill(command);
+    EXPECT_EQ(o.code, 0) << command << o.err;
+    EXPECT_EQ(long_lines(o.out), "") << command;
+  }
+}
+
 TEST_F(Terminal, colors_are_for_terminals_that_want_them) {
   if (std::system("command -v script >/dev/null") != 0) GTEST_SKIP() << "script is not installed";
   folder_.write("case.yaml", "matrix: {generate: poisson1d, nx: 9}\nsolver: pcg\nbackend: host\n");
