@@ -74,6 +74,11 @@ bool needs_complex(const GeneratorOptions& options) {
       options);
 }
 
+std::int32_t systems_of(const GeneratorOptions& options) {
+  const auto* batch = std::get_if<BandedBatchOptions>(&options);
+  return batch ? batch->systems : 0;
+}
+
 template <class T>
 AnyMatrix<T> generate(const GeneratorOptions& options) {
   return std::visit(

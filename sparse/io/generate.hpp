@@ -222,6 +222,32 @@ void describe(Fields& fields, RandomDominantOptions& o) {
   detail::describe_seed(fields, o.seed);
 }
 
+enum class DiagonalCount { three, five };
+inline constexpr std::array<std::string_view, 2> diagonal_count_names{"3", "5"};
+
+/// `systems` nonsymmetric matrices of three or five diagonals along the diagonal of one: values uniform in [-1, 1)
+/// (both parts, where complex), a_ii as in random_dominant.
+struct BandedBatchOptions {
+  static constexpr std::string_view type = "banded_batch";
+  static constexpr std::string_view doc =
+      "a batch of random tridiagonal or pentadiagonal systems, diagonally dominant by rows; each is solved, judged and "
+      "reported by itself, by solver banded";
+  int rows = 64;
+  int systems = 1000;
+  DiagonalCount diagonals = DiagonalCount::three;
+  double dominance = 1.1;
+  int seed = 1;
+};
+template <class Fields>
+void describe(Fields& fields, BandedBatchOptions& o) {
+  fields.value("rows", o.rows, {.min = 1}, "rows of a system");
+  fields.value("systems", o.systems, {.min = 1}, "how many; rows times systems is at most 2147483647");
+  fields.choice("diagonals", o.diagonals, diagonal_count_names, "of a system: 3 or 5");
+  fields.value("dominance", o.dominance, {.min = 0, .without_min = true},
+               "a_ii over the sum of the others of its row; up to 1 the matrix is not dominant any more");
+  detail::describe_seed(fields, o.seed);
+}
+
 /// L + shift I, L = D - W the Laplacian of a graph that grows by preferential attachment (Barabasi and Albert 1999):
 /// degrees follow a power law with exponent 3, so a few rows are very long. Made edge by edge without communication
 /// (Sanders and Schulz 2016). Double edges count once, every node but the first has an edge to an older one.
@@ -264,13 +290,17 @@ void describe(Fields& fields, ResistorNetworkOptions& o) {
 }
 
 /// The registry of generators.
-using GeneratorOptions = std::variant<Poisson1dOptions, Poisson2dOptions, Poisson3dOptions,
-                                      ConvectionDiffusion2dOptions, ConvectionDiffusion3dOptions, Anisotropic2dOptions,
-                                      Elasticity3dOptions, Helmholtz2dOptions, Helmholtz3dOptions, RandomSpdOptions,
-                                      RandomDominantOptions, PowerLawLaplacianOptions, ResistorNetworkOptions>;
+using GeneratorOptions =
+    std::variant<Poisson1dOptions, Poisson2dOptions, Poisson3dOptions, ConvectionDiffusion2dOptions,
+                 ConvectionDiffusion3dOptions, Anisotropic2dOptions, Elasticity3dOptions, Helmholtz2dOptions,
+                 Helmholtz3dOptions, RandomSpdOptions, RandomDominantOptions, BandedBatchOptions,
+                 PowerLawLaplacianOptions, ResistorNetworkOptions>;
 
 /// Whether the matrix has entries that are not real, so that generate() refuses float and double.
 bool needs_complex(const GeneratorOptions&);
+
+/// The systems of a batch, which are the blocks of a block diagonal matrix; 0 where the matrix is one system's.
+std::int32_t systems_of(const GeneratorOptions&);
 
 /// The matrix in canonical CSR form; 64-bit offsets from 2^31 entries on. Grid unknowns are numbered x first, then y,
 /// then z. Repeatable bitwise for any number of threads. O(nnz), in parallel, straight into the arrays. Raises

@@ -1,5 +1,7 @@
 // The random families. All but one are weighted graphs: an edge (i, j) gives the entries w and conj(w) at (i, j) and
 // (j, i), and the diagonal is the sum of |w| over the row and something more.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -183,6 +185,38 @@ AnyMatrix<T> generate_matrix(const RandomDominantOptions& o) {
 }
 
 template <class T>
+AnyMatrix<T> generate_matrix(const BandedBatchOptions& o) {
+  using K = kernel_t<T>;
+  const CounterRandom strengths(o.seed, strength);
+  const std::int64_t rows = o.rows, far = o.diagonals == DiagonalCount::three ? 1 : 2;
+  const std::int64_t all = static_cast<std::int64_t>(o.systems) * rows;
+  if (all > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument(fmt::format("{}: {} systems of {} rows are {} rows, at most {} are possible", o.type,
+                                      o.systems, rows, all, std::numeric_limits<std::int32_t>::max()));
+  // Entries of the first i rows of a system: row k has one for each column from k - far to k + far that there is.
+  const auto before = [&](std::int64_t i) {
+    std::int64_t entries = i;
+    for (std::int64_t k = 1; k <= std::min(far, rows - 1); ++k)
+      entries += std::max<std::int64_t>(0, i - k) + std::min(i, rows - k);
+    return entries;
+  };
+  const std::int64_t of_system = before(rows);
+  require_matrix_memory(o.type, all, of_system * o.systems, sizeof(T));
+  const auto first = [&](std::int64_t row) { return row / rows * of_system + before(row % rows); };
+  return build_rows<T>(all, first, [&](std::int64_t row, std::int32_t* cols, K* values) {
+    const std::int64_t i = row % rows, begin = std::max<std::int64_t>(0, i - far), end = std::min(rows, i + far + 1);
+    double sum = 0;
+    for (std::int64_t k = begin; k < end; ++k) {
+      cols[k - begin] = static_cast<std::int32_t>(row - i + k);
+      values[k - begin] = strengths.symmetric<K>(row, k - i);
+      if (k != i) sum += magnitude(values[k - begin]);
+    }
+    values[i - begin] = scalar<K>(sum > 0 ? o.dominance * sum : 1);
+    return end - begin;
+  });
+}
+
+template <class T>
 AnyMatrix<T> generate_matrix(const PowerLawLaplacianOptions& o) {
   const CounterRandom random(o.seed, partner);
   const std::int64_t edges = static_cast<std::int64_t>(o.rows) * o.edges_per_node;
@@ -217,6 +251,7 @@ template <class T>
 struct GenerateGraphInstances {
   static constexpr std::tuple list{instance<AnyMatrix<T>(const RandomSpdOptions&)>(generate_matrix),
                                    instance<AnyMatrix<T>(const RandomDominantOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const BandedBatchOptions&)>(generate_matrix),
                                    instance<AnyMatrix<T>(const PowerLawLaplacianOptions&)>(generate_matrix),
                                    instance<AnyMatrix<T>(const ResistorNetworkOptions&)>(generate_matrix)};
 };

@@ -85,6 +85,8 @@ AnyMatrix<T> generate_matrix(const RandomSpdOptions&);
 template <class T>
 AnyMatrix<T> generate_matrix(const RandomDominantOptions&);
 template <class T>
+AnyMatrix<T> generate_matrix(const BandedBatchOptions&);
+template <class T>
 AnyMatrix<T> generate_matrix(const PowerLawLaplacianOptions&);
 template <class T>
 AnyMatrix<T> generate_matrix(const ResistorNetworkOptions&);

@@ -263,7 +263,8 @@ InputBundle read_input(const fs::path& path, std::size_t limit) {
   if (!result.found && !result.candidates.empty())
     throw Error(fmt::format(
         "{}: the archive holds {} matrices and none is named as its folder: {}\n  unpack it and give "
-        "the name of one of them",
+        "the name of one of them; systems of one size that are tridiagonal or pentadiagonal are solved together by "
+        "matrix: {{batch: FILE}}",
         path.string(), result.candidates.size(),
         fmt::join(result.candidates.begin(),
                   result.candidates.begin() + std::min<std::ptrdiff_t>(5, std::ssize(result.candidates)), ", ")));
@@ -274,6 +275,18 @@ InputBundle read_input(const fs::path& path, std::size_t limit) {
                     "  check how the file was made, or fetch it again",
                     path.string()));
   return std::move(result.bundle);
+}
+
+void for_each_matrix_file(const fs::path& path, const std::function<bool(InputFile)>& f) {
+  require_regular_file(path);
+  for (Members members(path); members.next();) {
+    if (!members.in_archive())
+      throw Error(
+          fmt::format("{}: this is no archive\n  a batch is a tar archive of matrix files, plain or compressed; "
+                      "one matrix is read by matrix: {{file: {}}}",
+                      path.string(), path.string()));
+    if (members.is_file() && has_matrix_extension(members.name()) && !f(members.read(0))) return;
+  }
 }
 
 }  // namespace krill

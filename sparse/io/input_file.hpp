@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,5 +39,9 @@ struct InputBundle {
 /// A plain file is read in parallel. Raises Error for a file that is missing, empty, a folder, unreadable or damaged,
 /// and OutOfMemory where the text would not fit. Sizes that a header claims are checked before anything is allocated.
 InputBundle read_input(const std::filesystem::path&, std::size_t limit = 0);
+
+/// Calls f with the matrix files of a tar archive, by their extension, in the order of the archive, one at a time in
+/// memory, until it returns false. Raises as read_input, and where the file is no archive.
+void for_each_matrix_file(const std::filesystem::path&, const std::function<bool(InputFile)>& f);
 
 }  // namespace krill

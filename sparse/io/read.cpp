@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <future>
+#include <limits>
 #include <utility>
 
 #include "sparse/core/error.hpp"
@@ -75,6 +77,113 @@ Columns<T> parse_columns(InputFile& file) {
   return to_columns(parse_matrix_market<T>(file));
 }
 
+template <class T>
+Triplets<T> parse(const InputFile& file, const MatrixKind& kind, std::optional<Columns<T>>& rhs) {
+  if (kind.format == FileFormat::matrix_market) return parse_matrix_market<T>(file);
+  return parse_harwell_boeing<T>(file, rhs);
+}
+
+[[noreturn]] MatrixKind raise_empty_batch(const std::filesystem::path& path) {
+  throw Error(
+      fmt::format("{}: there is no matrix in this archive\n  expected a tar archive of Matrix Market files "
+                  "(NAME.mtx), one for each system",
+                  path.string()));
+}
+
+/// Matrices that are put one after the other along the diagonal of one.
+template <class T>
+class Batch {
+ public:
+  void add(InputFile file) {
+    unify_line_ends(file);
+    const MatrixKind kind = kind_of(file);
+    if (systems_ == 0) kind_ = kind, first_name_ = file.name;
+    require_kind(file.name, kind);
+    checksums_ += checksum(file.view()) + "\n";
+    std::optional<Columns<T>> unused;
+    CanonicalReport report;
+    const AnyMatrix<T> A = assemble(parse<T>(file, kind, unused), report);
+    std::visit([&](const auto& a) { append(file.name, a); }, A);
+    book(report);
+    ++systems_;
+  }
+  BatchInput<T> finish(const std::filesystem::path& path) && {
+    if (systems_ == 0) raise_empty_batch(path);
+    return {kind_, std::move(*this).matrix(), systems_, canonical_, checksum(checksums_)};
+  }
+
+ private:
+  AnyMatrix<T> matrix() && {
+    const auto rows = static_cast<std::int32_t>(std::ssize(offsets_) - 1);
+    Array<std::int32_t> cols(std::move(cols_), "col_indices");
+    Array<T> values(std::move(values_), "values");
+    if (offsets_.back() > std::numeric_limits<std::int32_t>::max())
+      return Csr<T, std::int64_t>(rows, Array<std::int64_t>(std::move(offsets_), "row_offsets"), std::move(cols),
+                                  std::move(values));
+    return Csr<T, std::int32_t>(
+        rows, Array<std::int32_t>(std::vector<std::int32_t>(offsets_.begin(), offsets_.end()), "row_offsets"),
+        std::move(cols), std::move(values));
+  }
+  void require_kind(const std::string& name, const MatrixKind& kind) const {
+    if (kind.rows != kind.cols)
+      throw InvalidArgument(fmt::format("{}: the matrix has {} rows and {} columns; the systems of a batch are square",
+                                        name, kind.rows, kind.cols));
+    if (kind.rows != kind_.rows)
+      throw InvalidArgument(
+          fmt::format("{}: the matrix has {} rows, and that of {} has {}; the systems of a batch are of one size: put "
+                      "those of another size into an archive of their own",
+                      name, kind.rows, first_name_, kind_.rows));
+    if ((systems_ + std::int64_t{1}) * kind.rows > std::numeric_limits<std::int32_t>::max())
+      throw InvalidArgument(fmt::format(
+          "{}: with this matrix of {} rows the batch has {} rows, at most {} are "
+          "possible; divide the archive",
+          name, kind.rows, (systems_ + std::int64_t{1}) * kind.rows, std::numeric_limits<std::int32_t>::max()));
+  }
+  template <class Matrix>
+  void append(const std::string& name, const Matrix& A) {
+    if constexpr (is_csr<Matrix>) {
+      constexpr std::int32_t most = 2;  // of five diagonals
+      const std::int32_t first = systems_ * A.rows();
+      const auto offsets = A.row_offsets().host();
+      const auto cols = A.col_indices().host();
+      for (std::int32_t i = 0; i < A.rows(); ++i) {
+        for (auto e = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)]);
+             e < static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1]); ++e) {
+          if (std::abs(cols[e] - i) > most)
+            throw InvalidArgument(
+                fmt::format("{}: a({}, {}) (rows and columns count from 0) lies outside of five diagonals; the systems "
+                            "of a batch are tridiagonal or pentadiagonal: solve this one by itself",
+                            name, i, cols[e]));
+          cols_.push_back(first + cols[e]);
+        }
+        offsets_.push_back(static_cast<std::int64_t>(cols_.size()));
+      }
+      values_.insert(values_.end(), A.values().host().begin(), A.values().host().end());
+    }
+  }
+  void book(const CanonicalReport& one) {
+    CanonicalReport& all = canonical_;
+    const std::int32_t first = systems_ * kind_.rows;
+    all.stored_entries += one.stored_entries, all.expanded_entries += one.expanded_entries;
+    all.nnz += one.nnz, all.duplicates += one.duplicates, all.explicit_zeros += one.explicit_zeros;
+    all.mirrored += one.mirrored, all.missing_diagonal += one.missing_diagonal, all.non_finite += one.non_finite;
+    if (all.first_missing_diagonal < 0 && one.first_missing_diagonal >= 0)
+      all.first_missing_diagonal = first + one.first_missing_diagonal;
+    if (all.first_non_finite_row < 0 && one.first_non_finite_row >= 0)
+      all.first_non_finite_row = first + one.first_non_finite_row,
+      all.first_non_finite_col = first + one.first_non_finite_col;
+  }
+
+  MatrixKind kind_;
+  CanonicalReport canonical_;
+  std::string checksums_;
+  std::int32_t systems_ = 0;
+  std::string first_name_;
+  std::vector<std::int64_t> offsets_{0};
+  std::vector<std::int32_t> cols_;
+  std::vector<T> values_;
+};
+
 }  // namespace
 
 MatrixKind peek_matrix(const std::filesystem::path& path) {
@@ -92,6 +201,23 @@ MatrixKind peek_matrix(const std::filesystem::path& path) {
   return kind_of(file);
 }
 
+MatrixKind peek_batch(const std::filesystem::path& path) {
+  std::optional<MatrixKind> kind;
+  for_each_matrix_file(path, [&](InputFile file) {
+    unify_line_ends(file);
+    kind = kind_of(file);
+    return false;
+  });
+  return kind ? *kind : raise_empty_batch(path);
+}
+
+template <class T>
+BatchInput<T> read_batch(const std::filesystem::path& path) {
+  Batch<T> batch;
+  for_each_matrix_file(path, [&](InputFile file) { return batch.add(std::move(file)), true; });
+  return std::move(batch).finish(path);
+}
+
 template <class T>
 MatrixInput<T> read_matrix(const std::filesystem::path& path) {
   InputBundle files = read_input(path);
@@ -101,10 +227,7 @@ MatrixInput<T> read_matrix(const std::filesystem::path& path) {
   if (ends_lines_with_cr(files.matrix)) sum.wait();  // what it reads is about to change
   unify_line_ends(files.matrix);
   input.kind = kind_of(files.matrix);
-  if (input.kind.format == FileFormat::matrix_market)
-    input.matrix = parse_matrix_market<T>(files.matrix);
-  else
-    input.matrix = parse_harwell_boeing<T>(files.matrix, input.rhs);
+  input.matrix = parse<T>(files.matrix, input.kind, input.rhs);
   if (input.rhs) input.rhs_name = files.matrix.name;
   if (!files.rhs.empty()) {
     input.rhs = parse_columns<T>(files.rhs[0]);
@@ -123,6 +246,7 @@ Columns<T> read_vector(const std::filesystem::path& path) {
 template <class T>
 struct ReadInstances {
   static constexpr std::tuple list{instance<MatrixInput<T>(const std::filesystem::path&)>(read_matrix),
+                                   instance<BatchInput<T>(const std::filesystem::path&)>(read_batch),
                                    instance<Columns<T>(const std::filesystem::path&)>(read_vector)};
 };
 KRILL_INSTANTIATE(ReadInstances);

@@ -31,6 +31,26 @@ MatrixKind peek_matrix(const std::filesystem::path&);
 template <class T>
 MatrixInput<T> read_matrix(const std::filesystem::path&);
 
+/// Matrices of one size, one after the other along the diagonal of one.
+template <class T>
+struct BatchInput {
+  MatrixKind kind;  ///< of the first
+  AnyMatrix<T> matrix;
+  std::int32_t systems = 0;
+  CanonicalReport canonical;  ///< of all together; rows and columns are those of the whole
+  std::string checksum;       ///< of the lines of their checksums
+};
+
+/// Reads the head of the first matrix of a batch. Raises as read_batch.
+MatrixKind peek_batch(const std::filesystem::path&);
+
+/// Reads a tar archive of square matrices of one size in canonical form, none with an entry more than two places from
+/// its diagonal, in the order of the archive; files that are no matrices by their names are left out. NaN and
+/// infinities are accepted. Raises as read_matrix, and InvalidArgument, which names the member, where it is of another
+/// kind.
+template <class T>
+BatchInput<T> read_batch(const std::filesystem::path&);
+
 /// Reads dense columns from a Matrix Market file: an array or coordinates, object matrix or vector; duplicates are
 /// summed, symmetry is expanded. Raises as read_matrix.
 template <class T>

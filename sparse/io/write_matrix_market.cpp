@@ -14,6 +14,7 @@
 #include "sparse/core/error.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/io/atomic_file.hpp"
+#include "sparse/io/tar_file.hpp"
 
 namespace krill {
 namespace {
@@ -102,6 +103,9 @@ class CsrEntries {
         cols_(a.col_indices().host()),
         values_(a.values().host()) {}
 
+  std::int64_t entries_before(std::int32_t row) const {
+    return static_cast<std::int64_t>(offsets_[static_cast<std::size_t>(row)]);
+  }
   /// Calls f(row, col, value) for entries [begin, end).
   template <class F>
   void for_each(std::int64_t begin, std::int64_t end, F f) const {
@@ -140,6 +144,9 @@ class CooEntries {
         cols_(a.col_indices().host()),
         values_(a.values().host()) {}
 
+  std::int64_t entries_before(std::int32_t row) const {
+    return std::lower_bound(rows_.begin(), rows_.end(), row) - rows_.begin();
+  }
   template <class F>
   void for_each(std::int64_t begin, std::int64_t end, F f) const {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
@@ -241,6 +248,32 @@ void write_matrix_market(const std::filesystem::path& path, const Triplets<T>& a
 }
 
 template <class T>
+void write_batch(const std::filesystem::path& path, const AnyMatrix<T>& A, std::int32_t systems,
+                 const std::string& comment) {
+  visit_entries(A, [&](const auto& matrix) {
+    const auto a = entries_of(matrix);
+    require(a.rows == a.cols && systems > 0 && a.rows % systems == 0,
+            fmt::format("write_batch: {} x {} is no matrix of {} square blocks of one size", a.rows, a.cols, systems));
+    const std::int32_t size = a.rows / systems;
+    const std::size_t digits = std::to_string(systems - 1).size();
+    TarFile file(path);
+    for (std::int32_t j = 0; j < systems; ++j) {
+      const std::int32_t first = j * size;
+      const std::int64_t begin = a.entries_before(first), end = a.entries_before(first + size);
+      std::string text =
+          head("coordinate", field_of<T>, Symmetry::general, comment, fmt::format("{} {} {}", size, size, end - begin));
+      a.for_each(begin, end, [&](std::int32_t row, std::int32_t col, T value) {
+        require(col >= first && col < first + size,
+                fmt::format("write_batch: entry ({}, {}), counted from 0, lies between two systems", row, col));
+        append_entry(text, row - first, col - first, value);
+      });
+      file.add(fmt::format("system_{:0{}}.mtx", j, digits), text);
+    }
+    file.commit();
+  });
+}
+
+template <class T>
 void write_vector(const std::filesystem::path& path, std::span<const T> values, std::int64_t cols,
                   const std::string& comment) {
   const std::int64_t rows = cols > 0 ? std::ssize(values) / cols : 0;
@@ -258,6 +291,7 @@ struct WriteMatrixMarketInstances {
   static constexpr std::tuple list{
       instance<void(const std::filesystem::path&, const AnyMatrix<T>&, Symmetry, const std::string&)>(
           write_matrix_market),
+      instance<void(const std::filesystem::path&, const AnyMatrix<T>&, std::int32_t, const std::string&)>(write_batch),
       instance<void(const std::filesystem::path&, const Triplets<T>&, const std::string&)>(write_matrix_market),
       instance<void(const std::filesystem::path&, std::span<const T>, std::int64_t, const std::string&)>(write_vector)};
 };

@@ -25,6 +25,13 @@ void write_matrix_market(const std::filesystem::path&, const AnyMatrix<T>& A, Sy
 template <class T>
 void write_matrix_market(const std::filesystem::path&, const Triplets<T>&, const std::string& comment = {});
 
+/// The diagonal blocks of A, `systems` of one size, as a tar archive of general matrices, compressed as its name says
+/// (tar_file.hpp): what read_batch() reads. Raises InvalidArgument where A has an entry outside of the blocks, or is
+/// not square, or has no such blocks, and as above.
+template <class T>
+void write_batch(const std::filesystem::path&, const AnyMatrix<T>& A, std::int32_t systems,
+                 const std::string& comment = {});
+
 /// Writes dense columns as an array: rows x cols values, column by column. Raises ShapeMismatch where `values` has
 /// another size, and as above.
 template <class T>

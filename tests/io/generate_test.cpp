@@ -31,6 +31,8 @@ std::vector<GeneratorOptions> small_options() {
           Helmholtz3dOptions{3, 4, 5, 3, 0.2},
           RandomSpdOptions{50, 6, 0.5, 3},
           RandomDominantOptions{50, 6, 1.5, 3},
+          BandedBatchOptions{7, 5, DiagonalCount::three, 1.5, 3},
+          BandedBatchOptions{6, 4, DiagonalCount::five, 1.5, 3},
           PowerLawLaplacianOptions{50, 2, 0.25, 3},
           ResistorNetworkOptions{6, 5, 0.3, 0.1, 3, 3}};
 }
@@ -45,6 +47,7 @@ std::vector<GeneratorOptions> large_options() {
           Helmholtz2dOptions{101, 99, 3, 0.2},
           RandomSpdOptions{10007, 8, 1, 3},
           RandomDominantOptions{10007, 8, 1.5, 3},
+          BandedBatchOptions{101, 103, DiagonalCount::five, 1.5, 3},
           PowerLawLaplacianOptions{10007, 4, 0.25, 3},
           ResistorNetworkOptions{101, 99, 0.3, 0.1, 3, 3}};
 }
@@ -147,6 +150,28 @@ TEST(GenerateRandomDominant, fills_small_matrices) {
   EXPECT_EQ(made(RandomDominantOptions{5, 10}).value.size(), 25u);
   EXPECT_EQ(made(RandomDominantOptions{1, 10}).value, Vector{1});
   EXPECT_EQ(made(RandomDominantOptions{3, 1}).value, (Vector{1, 1, 1}));
+}
+
+TEST(GenerateBandedBatch, has_blocks_of_three_or_five_diagonals) {
+  for (const auto& [diagonals, far, entries] :
+       {std::tuple{DiagonalCount::three, 1, 16}, {DiagonalCount::five, 2, 24}}) {
+    const BandedBatchOptions options{6, 40, diagonals, 1.5, 5};
+    for (const Reference& A : {made(options), made<Z>(options)}) {
+      EXPECT_EQ(A.rows, 240);
+      EXPECT_EQ(std::ssize(A.value), 40 * entries);
+      for (std::size_t k = 0; k < A.value.size(); ++k) {
+        EXPECT_EQ(A.row[k] / 6, A.col[k] / 6);
+        EXPECT_LE(std::abs(A.row[k] - A.col[k]), far);
+      }
+      for (const auto& [diagonal, others] : diagonal_and_others(A))
+        EXPECT_NEAR(std::abs(diagonal / others - 1.5), 0, 20 * eps);
+      EXPECT_NE(A.value[0], A.value[static_cast<std::size_t>(entries)]);
+    }
+  }
+  EXPECT_EQ(made(BandedBatchOptions{1, 3}).value, (Vector{1, 1, 1}));
+  EXPECT_EQ(made(BandedBatchOptions{2, 3, DiagonalCount::five}).value.size(), 12u);
+  EXPECT_EQ(systems_of(BandedBatchOptions{2, 3}), 3);
+  EXPECT_EQ(systems_of(RandomDominantOptions{}), 0);
 }
 
 TEST(GenerateRandom, the_seed_decides) {
@@ -282,6 +307,13 @@ TEST(GenerateErrors, refuse_more_rows_than_indices_can_count) {
        {GeneratorOptions(Poisson3dOptions{most}), GeneratorOptions(Elasticity3dOptions{most}),
         GeneratorOptions(ResistorNetworkOptions{most}), GeneratorOptions(Helmholtz3dOptions{most, 0, 0, 1, 0})})
     EXPECT_THROW(generate<double>(options), InvalidArgument);
+}
+
+TEST(GenerateErrors, refuse_batches_without_systems_or_with_too_many_rows) {
+  EXPECT_EQ(refusal(BandedBatchOptions{0}), "banded_batch: rows is 0, a finite value in [1, inf] is expected");
+  EXPECT_EQ(refusal(BandedBatchOptions{4, 0}), "banded_batch: systems is 0, a finite value in [1, inf] is expected");
+  EXPECT_EQ(refusal(BandedBatchOptions{65536, 65536}),
+            "banded_batch: 65536 systems of 65536 rows are 4294967296 rows, at most 2147483647 are possible");
 }
 
 TEST(GenerateErrors, refuse_what_memory_cannot_hold_at_once) {

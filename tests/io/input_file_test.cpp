@@ -113,10 +113,12 @@ TEST(InputFile, takes_the_only_matrix_of_another_archive) {
 TEST(InputFile, names_the_choice_in_an_ambiguous_archive) {
   const Folder folder;
   pack_tar(folder.path("t"), Packing::none, {{"a.mtx", "1"}, {"b.rb", "2"}});
-  EXPECT_EQ(damage(folder.path("t")),
-            folder.path("t").string() +
-                ": the archive holds 2 matrices and none is named as its folder: a.mtx, b.rb\n"
-                "  unpack it and give the name of one of them");
+  EXPECT_EQ(
+      damage(folder.path("t")),
+      folder.path("t").string() +
+          ": the archive holds 2 matrices and none is named as its folder: a.mtx, b.rb\n"
+          "  unpack it and give the name of one of them; systems of one size that are tridiagonal or pentadiagonal "
+          "are solved together by matrix: {batch: FILE}");
 }
 
 TEST(InputFile, ends_at_the_limit) {
