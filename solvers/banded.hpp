@@ -9,13 +9,15 @@ namespace krill {
 /// computed anew each time, meets the target: iterative refinement (Higham 2002, chapter 12). A is one that is stored
 /// (in any format) and that has no entry more than two places from its diagonal. The first solve makes the bands, which
 /// stay: for new values of A a solver has to be made anew. A pivot that is exactly 0 ends the solve as
-/// Reason::zero_pivot, with its row. Keeps the diagonals, and 3 vectors beside b and x.
+/// Reason::zero_pivot, with its row. With options.systems A is a batch, whose systems are eliminated side by side,
+/// refined and reported each by itself. Keeps the diagonals, and 3 vectors beside b and x.
 template <class T>
 class BandedSolver final : public Solver<T> {
  public:
+  /// Raises InvalidArgument where no matrix is stored, or its rows are not so many systems of one size.
   explicit BandedSolver(const Operator<T>& A, const BandedOptions& = {});
   ~BandedSolver() override;
-  /// Raises InvalidArgument, which names the entry, where A has one outside of five diagonals.
+  /// Raises InvalidArgument, which names the entry, where A has one outside of five diagonals, or of its system.
   SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& = {}) override;
   std::size_t bytes() const override;
   /// The memory that a solve takes. A: as it will be, on the host.
@@ -23,10 +25,11 @@ class BandedSolver final : public Solver<T> {
 
  private:
   class Inverse;
+  std::unique_ptr<Solver<T>> make_refinement(Context&) const;
   const Operator<T>& A_;
   BandedOptions options_;
   std::unique_ptr<Inverse> inverse_;
-  std::unique_ptr<Richardson<T>> refinement_;
+  std::unique_ptr<Solver<T>> refinement_;
 };
 
 /// As refinement, and an elimination, counted with five diagonals.

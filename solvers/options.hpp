@@ -9,6 +9,7 @@
 #pragma once
 #include <array>
 #include <concepts>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -123,6 +124,9 @@ struct BandedOptions {
   static constexpr bool takes_preconditioner = false;
   int max_iterations = 10;
   StopOptions stop = {.stagnation = 3};
+  /// A is block diagonal, and each of so many blocks of one size is a system of its own: refined until it has converged
+  /// itself, and reported by itself. 0: A is one system. No key of a case, whose matrix says whether it is a batch.
+  std::int32_t systems = 0;
 };
 template <class Fields>
 void describe(Fields& fields, BandedOptions& o) {
@@ -169,6 +173,11 @@ inline bool needs_definite(const SolverOptions& options) {
 }
 inline bool takes_preconditioner(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.takes_preconditioner; }, options);
+}
+/// The systems of a batch; 0 where there is one system.
+inline std::int32_t systems_of(const SolverOptions& options) {
+  const auto* banded = std::get_if<BandedOptions>(&options);
+  return banded ? banded->systems : 0;
 }
 inline int max_iterations(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.max_iterations; }, options);

@@ -1,5 +1,8 @@
 #include "solvers/solver.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "solvers/banded.hpp"
 #include "solvers/bicgstab.hpp"
 #include "solvers/gmres.hpp"
@@ -10,6 +13,14 @@
 
 namespace krill {
 namespace {
+
+/// Whether a is worse than b: not converged, or by a greater residual, NaN the greatest.
+bool is_worse(const SystemResult& a, const SystemResult& b) {
+  const bool a_failed = a.reason != Reason::converged, b_failed = b.reason != Reason::converged;
+  if (a_failed != b_failed) return a_failed;
+  if (std::isnan(a.true_relative) || std::isnan(b.true_relative)) return !std::isnan(b.true_relative);
+  return a.true_relative > b.true_relative;
+}
 
 template <class T>
 std::unique_ptr<Solver<T>> make(const PcgOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
@@ -94,6 +105,13 @@ double MatrixOperator<T>::frobenius_norm(Context& ctx) const {
   Array<double> norm(1, "||A||_F");
   with_csr(ctx, A_, [&](const auto& csr) { norm2(ctx, csr.values(), norm); });
   return norm.host()[0];
+}
+
+void take_worst(SolveReport& report) {
+  const auto worst =
+      std::ranges::max_element(report.systems, [](const auto& a, const auto& b) { return is_worse(b, a); });
+  report.worst_system = static_cast<std::size_t>(worst - report.systems.begin());
+  static_cast<SystemResult&>(report) = *worst;
 }
 
 template <class T>

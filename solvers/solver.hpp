@@ -11,25 +11,36 @@
 
 namespace krill {
 
-/// How a solve ended. `reason` is Reason::converged only when ||b - A x|| was recomputed and meets the tolerance.
-struct SolveReport {
+/// How the solve of one system ended. `reason` is Reason::converged only when ||b - A x|| was recomputed and meets the
+/// tolerance.
+struct SystemResult {
   Reason reason = Reason::running;
-  int iterations = 0;
   double baseline = 0;              ///< the norm that relative figures are relative to, of stop.baseline
   double rhs_norm = 0;              ///< ||b||
   double initial_relative = 0;      ///< ||b - A x0|| / baseline
-  double recurrence_relative = 0;   ///< ||r|| / baseline as the iteration carried it
   double true_relative = 0;         ///< ||b - A x|| / baseline, computed anew from the x that is handed back
   double target_relative = 0;       ///< what had to be reached, absolute tolerance included
   double rounding_relative = 0;     ///< what rounding x to its type changes of the residual, about, over the baseline;
                                     ///< asked for where the target was missed, else 0
   bool kept_initial_guess = false;  ///< the solve failed and the initial guess was the better x, so x is that
-  int restarts_from_truth = 0;  ///< how often the solve went on from the true residual after the recurrence had drifted
-  std::optional<std::int64_t> pivot_row;  ///< of the system that was solved, where a pivot is 0; rows count from 0
-  double seconds = 0;                     ///< from the call to the answer
-  std::vector<double> history;            ///< ||r|| / baseline after 0, 1, ... iterations
-  std::vector<double> history_seconds;    ///< from the first residual to each of them, by the backend's clock
+  std::optional<std::int64_t> pivot_row = {};  ///< of the system that was solved, where a pivot is 0; rows count from 0
 };
+
+/// How a solve ended. Of a batch of systems, what is said of one of them is said of the worst: one that has not
+/// converged where there is any, and of these the one with the greatest residual beside its baseline.
+struct SolveReport : SystemResult {
+  int iterations = 0;
+  double recurrence_relative = 0;  ///< ||r|| / baseline as the iteration carried it
+  int restarts_from_truth = 0;  ///< how often the solve went on from the true residual after the recurrence had drifted
+  double seconds = 0;           ///< from the call to the answer
+  std::vector<double> history;  ///< ||r|| / baseline after 0, 1, ... iterations; of a batch, the greatest one
+  std::vector<double> history_seconds;     ///< from the first residual to each of them, by the backend's clock
+  std::vector<SystemResult> systems = {};  ///< of a batch, one after the other; empty where there is one system
+  std::size_t worst_system = 0;            ///< of these
+};
+
+/// The report of a batch whose systems are reported: the worst of them, and its reason.
+void take_worst(SolveReport&);
 
 /// A solver is a plan: it owns its vectors and, on CUDA, its instantiated graph, so that ten right-hand sides cost ten
 /// solves and one set-up. Operator and preconditioner must outlive it.

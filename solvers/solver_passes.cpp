@@ -1,3 +1,4 @@
+#include "solvers/batch_passes.hpp"
 #include "solvers/bicgstab_passes.hpp"
 #include "solvers/gmres_passes.hpp"
 #include "solvers/krylov_passes.hpp"
@@ -8,6 +9,7 @@
 namespace krill::detail {
 
 KRILL_INSTANTIATE(KrylovPasses, Host);
+KRILL_INSTANTIATE(BatchPasses, Host);
 KRILL_INSTANTIATE(PcgPasses, Host);
 KRILL_INSTANTIATE(RichardsonPasses, Host);
 KRILL_INSTANTIATE(GmresPasses, Host);

@@ -1,3 +1,4 @@
+#include "solvers/batch_passes.hpp"
 #include "solvers/bicgstab_passes.hpp"
 #include "solvers/gmres_passes.hpp"
 #include "solvers/krylov_passes.hpp"
@@ -8,6 +9,7 @@
 namespace krill::detail {
 
 KRILL_INSTANTIATE(KrylovPasses, Cuda);
+KRILL_INSTANTIATE(BatchPasses, Cuda);
 KRILL_INSTANTIATE(PcgPasses, Cuda);
 KRILL_INSTANTIATE(RichardsonPasses, Cuda);
 KRILL_INSTANTIATE(GmresPasses, Cuda);

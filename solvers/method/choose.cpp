@@ -42,6 +42,15 @@ Ilu0Options ilu0_that_goes_on() {
   return options;
 }
 
+/// Solver banded with the limits that the case gave to solver auto.
+BandedOptions elimination(const AutoSolver& limits) {
+  BandedOptions options;
+  options.max_iterations = std::min(options.max_iterations, limits.max_iterations);
+  options.stop = limits.stop;
+  options.stop.stagnation = BandedOptions{}.stop.stagnation;
+  return options;
+}
+
 /// The decisions, one after the other: matching, sign, solver, preconditioner, ordering, scaling.
 class Chooser {
  public:
@@ -120,12 +129,7 @@ class Chooser {
 
   void solver() {
     if (few_diagonals_) {
-      BandedOptions elimination;
-      const auto& limits = std::get<AutoSolver>(open_.solver);
-      elimination.max_iterations = std::min(elimination.max_iterations, limits.max_iterations);
-      elimination.stop = limits.stop;
-      elimination.stop.stagnation = BandedOptions{}.stop.stagnation;
-      choice_.method.solver = elimination;
+      choice_.method.solver = elimination(std::get<AutoSolver>(open_.solver));
       return say("solver", fmt::format("banded: no entry is more than {} from the diagonal, so elimination takes "
                                        "one pass over the matrix",
                                        m_.lower_bandwidth > 1 || m_.upper_bandwidth > 1 ? "two places" : "one place"));
@@ -294,6 +298,32 @@ std::vector<ChoiceReason> choose_for(SolveOptions& options, const MatrixProperti
   Choice choice = choose(m, on_cuda, options);
   options = choice.method;
   return std::move(choice.reasons);
+}
+
+std::vector<ChoiceReason> choose_for_batch(SolveOptions& options, std::int32_t systems, const std::string& matrix) {
+  std::vector<ChoiceReason> reasons;
+  if (const auto* open = std::get_if<AutoSolver>(&options.solver)) {
+    options.solver = elimination(*open);
+    reasons.push_back({"solver", "banded: it eliminates the systems of a batch side by side"});
+  }
+  const auto require_none = [&]<class Open, class None>(const char* key, auto& part, Open, None none) {
+    if (is_open<Open>(part)) part = none, reasons.push_back({key, "none: a batch is solved as it is"});
+    if (!is_open<None>(part))
+      throw InvalidArgument(fmt::format(
+          "{}: a batch is solved as it is, and takes no {}: leave the key out, or take the systems one by one", matrix,
+          key));
+  };
+  if (!is_open<BandedOptions>(options.solver))
+    throw InvalidArgument(
+        fmt::format("{}: a batch is solved by solver banded alone: use solver: {{type: banded}} or {{type: auto}}, or "
+                    "take the systems one by one",
+                    matrix));
+  require_none("preconditioner", options.preconditioner, AutoPreconditioner{}, NoPreconditioner{});
+  require_none("matching", options.matching, AutoMatching{}, NoMatching{});
+  require_none("scaling", options.scaling, AutoScaling{}, NoScaling{});
+  require_none("ordering", options.ordering, AutoOrdering{}, NaturalOrdering{});
+  std::get<BandedOptions>(options.solver).systems = systems;
+  return reasons;
 }
 
 std::optional<PreconditionerOptions> weaker(const SolveOptions& method, const MatrixProperties& m) {

@@ -28,6 +28,10 @@ Choice choose(const MatrixProperties&, bool on_cuda, const SolveOptions& open = 
 /// The same in place: fills in what is open.
 std::vector<ChoiceReason> choose_for(SolveOptions&, const MatrixProperties&, bool on_cuda);
 
+/// The method of a batch of so many systems of three or five diagonals: solver banded, and nothing around it. Raises
+/// InvalidArgument where the options name anything else; `matrix` is what messages call it.
+std::vector<ChoiceReason> choose_for_batch(SolveOptions&, std::int32_t systems, const std::string& matrix);
+
 /// What to take in the place of the preconditioner of the method, which the matrix has refused; nothing after `none`.
 std::optional<PreconditionerOptions> weaker(const SolveOptions&, const MatrixProperties&);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "solvers/method/type_name.hpp"
 #include "sparse/convert/to_format.hpp"
@@ -24,8 +25,13 @@ std::size_t bytes_on_backend(const PreparedSystem<T>& system, const Array<T>& b,
 template <class T>
 void measure(const Array<T>& x, SolveFacts& facts) {
   const SolveReport& r = facts.result;
+  const std::size_t rows = static_cast<std::size_t>(x.size()) / std::max<std::size_t>(1, r.systems.size());
   facts.residual_norm = r.baseline > 0 ? r.true_relative * r.baseline : 0;
-  facts.solution_norm = norm(x.host());
+  facts.solution_norm = norm(x.host().subspan(r.worst_system * rows, rows));
+  if (!r.systems.empty()) {  // ||A||_F is known of all systems together
+    facts.backward_error = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
   const double scale = detail::backward_error_scale(facts.matrix.frobenius_norm, facts.solution_norm, r.rhs_norm);
   facts.backward_error = scale > 0 ? facts.residual_norm / scale : 0;
 }

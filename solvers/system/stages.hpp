@@ -41,9 +41,9 @@ struct SolveFacts {
   SpmvReport products;  ///< how A x was computed
   PreconditionerReport preconditioner;
   SolveReport result;
-  double residual_norm = 0;           ///< ||b - A x||
+  double residual_norm = 0;           ///< ||b - A x||; of a batch, as in the result, of the worst system
   double solution_norm = 0;           ///< ||x||
-  double backward_error = 0;          ///< ||b - A x|| / (||A||_F ||x|| + ||b||)
+  double backward_error = 0;          ///< ||b - A x|| / (||A||_F ||x|| + ||b||); of a batch NaN
   std::size_t memory_bytes = 0;       ///< matrix, vectors and workspace on the backend's side
   std::size_t memory_peak_bytes = 0;  ///< the most of arrays and workspace on the backend's side, setup included
   Timings timings;

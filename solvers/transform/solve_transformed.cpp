@@ -6,6 +6,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "solvers/batch.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -199,6 +200,51 @@ SolveReport solve_judged(Context& ctx, const SolverOptions& options, const Trans
   return whole;
 }
 
+/// Every system of a batch by the one that it was rounded from: what the report of the rounded batch becomes. guess: x
+/// before the solve.
+template <class T>
+void judge_systems(Context& host, const StopOptions& stop, const GivenSystem<T>& given, const Array<T>& guess,
+                   const Array<T>& x, SolveReport& report) {
+  using W = wide_t<T>;
+  const MatrixOperator<W> A(*given.A);
+  const auto systems = std::ssize(report.systems);
+  const auto norms = [&](const Array<W>& v) { return norms_of_systems(host, v, systems); };
+  const auto widened = [](const Array<T>& v) { return Array<W>(std::vector<W>(v.host().begin(), v.host().end())); };
+  Array<W> r(x.size(), "b - A x");
+  const auto residuals = [&](const Array<W>& v) {
+    A.apply(host, v, r);
+    axpby(host, W(1), given.b, W(-1), r);
+    return norms(r);
+  };
+  const Array<W> solution = widened(x);
+  const std::vector<double> initial = residuals(widened(guess)), found = residuals(solution), rhs = norms(given.b);
+  Array<W> perturbed(x.size(), "D x");
+  const auto entries = perturbed.edit();
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    entries[i] = solution.host()[i] * static_cast<real_t<W>>(detail::random_factor(static_cast<std::int64_t>(i), 0));
+  A.apply(host, perturbed, r);
+  const std::vector<double> change = norms(r);
+  for (std::size_t j = 0; j < report.systems.size(); ++j) {
+    SystemResult& system = report.systems[j];
+    if (stop.baseline != Baseline::backward_error)  // that one hardly changes
+      system.baseline = stop.baseline == Baseline::rhs ? rhs[j] : initial[j];
+    const auto relative = [&](double norm) { return norm == 0 ? 0 : norm / system.baseline; };
+    const double target = std::max(stop.relative * system.baseline, stop.absolute);
+    const double rounding = change[j] * detail::unit_roundoff<T>;
+    system.rhs_norm = rhs[j];
+    system.initial_relative = relative(initial[j]), system.true_relative = relative(found[j]);
+    system.target_relative = relative(target);
+    system.rounding_relative = found[j] <= target ? 0 : relative(rounding);
+    if (found[j] <= target)
+      system.reason = Reason::converged;
+    else if (system.reason == Reason::converged)
+      system.reason = Truth::is_of_rounding(found[j] * found[j], rounding * rounding) ? Reason::limit_of_accuracy
+                      : std::isfinite(found[j])                                       ? Reason::stagnated
+                                                                                      : Reason::not_finite;
+  }
+  take_worst(report);
+}
+
 }  // namespace
 
 template <class T>
@@ -212,10 +258,16 @@ SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const 
     return solver->solve(ctx, rhs, y, watch);
   };
   if (!transformation.scales() && !transformation.moves_rows() && !given) return solve(options, b, x);
+  std::optional<Context> host;
+  if (given && ctx.on_cuda()) host.emplace(Context::host(ctx.threads()));
+  if (given && systems_of(options) > 0) {
+    const Array<T> guess = x.clone();
+    SolveReport report = solve(options, b, x);
+    judge_systems(host ? *host : ctx, stop(options), *given, guess, x, report);
+    return report;
+  }
   const Array<T> rhs = transformation.rhs(ctx, b);
   if (given) {
-    std::optional<Context> host;
-    if (ctx.on_cuda()) host.emplace(Context::host(ctx.threads()));
     return solve_judged(ctx, options, transformation,
                         Judge<T, wide_t<T>>(host ? *host : ctx, *given->A, given->b, x, stop(options)), rhs, x, solve);
   }

@@ -22,7 +22,7 @@ struct GivenSystem {
 /// ||b - original x|| says so, computed anew. Where the system that is solved has reached its target and the judge's
 /// has not, the solve goes on to a smaller target, as long as each time at least halves the residual; then it has
 /// stagnated. The history and the recurrence's residual are those of the system that is solved. Iterations count
-/// together.
+/// together. A batch is not transformed, and each of its systems is judged by what that was rounded from.
 template <class T>
 SolveReport solve_transformed(Context&, const SolverOptions&, const Operator<T>& A, const Preconditioner<T>& M,
                               const Transformation<T>&, const AnyMatrix<T>* original, const GivenSystem<T>* given,
