@@ -15,6 +15,12 @@
 
 namespace krill::apps {
 
+const std::string* file_of(const MatrixSource& matrix) {
+  if (const auto* file = std::get_if<MatrixFile>(&matrix)) return &file->file;
+  if (const auto* batch = std::get_if<MatrixBatch>(&matrix)) return &batch->batch;
+  return nullptr;
+}
+
 std::optional<std::array<int, 3>> grid_of(const MatrixSource& matrix) {
   const auto* generator = std::get_if<GeneratorOptions>(&matrix);
   if (!generator) return {};

@@ -37,7 +37,24 @@ void describe(Fields& fields, MatrixFile& o) {
   fields.path("file", o.file, Need::required, "the file; a relative name starts at the folder of the case");
 }
 
-using MatrixSource = std::variant<MatrixFile, GeneratorOptions>;
+/// A batch of systems in an archive.
+struct MatrixBatch {
+  static constexpr std::string_view key = "batch";
+  static constexpr std::string_view doc =
+      "a batch of tridiagonal or pentadiagonal systems of one size, in a tar archive of Matrix Market files (.tar, "
+      ".tar.gz, .tar.xz, .tar.zst); each is solved, judged and reported by itself, by solver banded";
+  std::string batch;  ///< as seen from the current folder
+};
+template <class Fields>
+void describe(Fields& fields, MatrixBatch& o) {
+  fields.path("batch", o.batch, Need::required,
+              "the archive, whose order is that of the systems; a relative name starts at the folder of the case");
+}
+
+using MatrixSource = std::variant<MatrixFile, MatrixBatch, GeneratorOptions>;
+
+/// The file that the matrix is read from; null where it is generated.
+const std::string* file_of(const MatrixSource&);
 
 /// The points of a generator's grid in each direction, 0 for a direction that it has not; none where unknowns are not
 /// its points, or the matrix is no grid's.
@@ -69,7 +86,9 @@ void describe(Fields& fields, RandomRhs& o) {
 
 struct FileRhs {
   static constexpr std::string_view type = "file";
-  static constexpr std::string_view doc = "a vector from a file, as many entries as the matrix has rows";
+  static constexpr std::string_view doc =
+      "a vector from a file, as many entries as the matrix has rows; for a batch an array with a column for each "
+      "system";
   std::string path;  ///< as seen from the current folder; empty: the one that came with the matrix
 };
 template <class Fields>
@@ -111,7 +130,9 @@ void describe(Fields& fields, RandomGuess& o) {
 
 struct FileGuess {
   static constexpr std::string_view type = "file";
-  static constexpr std::string_view doc = "a vector from a file, as many entries as the matrix has columns";
+  static constexpr std::string_view doc =
+      "a vector from a file, as many entries as the matrix has columns; for a batch an array with a column for each "
+      "system";
   std::string path;  ///< as seen from the current folder
 };
 template <class Fields>
@@ -156,7 +177,7 @@ struct OutputOptions {
 template <class Fields>
 void describe(Fields& fields, OutputOptions& o) {
   fields.value("solution", o.solution, any_value, "write solution.mtx");
-  fields.value("history", o.history, any_value, "write residuals.csv");
+  fields.value("history", o.history, any_value, "write residuals.csv, and of a batch systems.csv");
   fields.value("plot", o.plot, any_value, "write convergence.svg");
 }
 

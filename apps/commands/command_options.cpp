@@ -148,10 +148,13 @@ void add_generate(CLI::App& program, Action& action) {
   app->add_option("SETTINGS", command->settings, "Its options: krill explain NAME lists them")->type_name("KEY=VALUE");
   app->add_option("-o,--output", command->output, "Matrix Market file to write")->required()->type_name("FILE.mtx");
   app->footer(
-      "Symmetric and Hermitian matrices are written as one triangle.\n\n"
+      "Symmetric and Hermitian matrices are written as one triangle. Of a batch\n"
+      "(banded_batch), a name that ends with .tar, .tar.gz, .tar.xz or .tar.zst asks\n"
+      "for an archive with a file for each system.\n\n"
       "Examples:\n"
       "  krill generate poisson3d nx=64 -o poisson.mtx\n"
-      "  krill generate anisotropic2d nx=200 epsilon=0.01 angle=45 -o anisotropic.mtx");
+      "  krill generate anisotropic2d nx=200 epsilon=0.01 angle=45 -o anisotropic.mtx\n"
+      "  krill generate banded_batch rows=64 systems=1000 -o systems.tar.gz");
 }
 
 void add_convert(CLI::App& program, Action& action) {

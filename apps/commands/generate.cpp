@@ -9,6 +9,7 @@
 #include "apps/support/print.hpp"
 #include "apps/support/terminal.hpp"
 #include "sparse/io/analyze.hpp"
+#include "sparse/io/tar_file.hpp"
 #include "sparse/io/write_matrix_market.hpp"
 
 namespace krill::apps {
@@ -31,6 +32,16 @@ std::string recipe(const GeneratorOptions& options) {
 template <class T>
 int write(const GeneratorOptions& options, const std::string& output) {
   const AnyMatrix<T> A = generate<T>(options);
+  if (names_tar_archive(output)) {
+    const std::int32_t systems = systems_of(options);
+    if (systems == 0)
+      throw InvalidArgument(fmt::format(
+          "{}: an archive is for a batch of systems (banded_batch); a single matrix goes to a file NAME.mtx", output));
+    write_batch(output, A, systems, recipe(options));
+    print(fmt::format("{}: {} systems of {} rows, {} entries, {}\n", output, systems, rows(A) / systems, nnz(A),
+                      human_bytes(std::filesystem::file_size(output))));
+    return 0;
+  }
   const MatrixProperties m = analyze(Host{}, A);
   const Symmetry symmetry = m.symmetric ? Symmetry::symmetric : m.hermitian ? Symmetry::hermitian : Symmetry::general;
   write_matrix_market(output, A, symmetry, recipe(options));

@@ -134,6 +134,8 @@ class SolveProgram {
 
   void describe() {
     const MatrixProperties& m = record_.matrix;
+    if (const std::int32_t systems = systems_of(record_.settings.solver); systems > 0)
+      voice_.say(fmt::format("  {} systems of {} rows, one after the other\n", systems, m.rows / systems));
     voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
                            m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
                            : m.symmetric ? "complex symmetric"
@@ -174,7 +176,8 @@ class SolveProgram {
     attempt([&] { folder.write_history(record_); });
     if (record_.settings.output.solution)
       attempt([&] {
-        write_vector(std::filesystem::path(folder.path()) / "solution.mtx", system.x.host(), 1,
+        write_vector(std::filesystem::path(folder.path()) / "solution.mtx", system.x.host(),
+                     std::max<std::int64_t>(1, std::ssize(record_.result.systems)),
                      fmt::format("solution of {} by krill {}: {}, relative residual {:.3e}", record_.settings.name,
                                  version, name(record_.result.reason), record_.result.true_relative));
         record_.files.emplace_back("solution.mtx");

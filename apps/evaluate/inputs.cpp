@@ -20,7 +20,7 @@ namespace {
 
 std::vector<std::string> files_of(const Case& settings) {
   std::vector<std::string> files;
-  if (const auto* matrix = std::get_if<MatrixFile>(&settings.matrix)) files.push_back(matrix->file);
+  if (const std::string* matrix = file_of(settings.matrix)) files.push_back(*matrix);
   if (const auto* rhs = std::get_if<FileRhs>(&settings.rhs); rhs && !rhs->path.empty()) files.push_back(rhs->path);
   if (const auto* guess = std::get_if<FileGuess>(&settings.initial_guess)) files.push_back(guess->path);
   return files;

@@ -124,8 +124,9 @@ std::string Names::method(const Case& settings) const {
 std::string Names::system(const Case& settings) const {
   const Json json = system_part(settings);
   const Json& matrix = json.at("matrix");
-  std::string text = matrix.contains("file") ? short_name(matrix.at("file").get<std::string>())
-                                             : type(json, "matrix") + options(matrix, "matrix");
+  std::string text = matrix.contains("file")    ? short_name(matrix.at("file").get<std::string>())
+                     : matrix.contains("batch") ? short_name(matrix.at("batch").get<std::string>())
+                                                : type(json, "matrix") + options(matrix, "matrix");
   for (const char* key : {"rhs", "initial_guess"})
     if (values_.at(key).size() > 1 || !options(json.at(key), key).empty())
       text += fmt::format(", {} {}{}", key, type(json, key), options(json.at(key), key));

@@ -145,13 +145,11 @@ void plan_for(MemoryPlan& plan) {
   Timings timings;
   SourceMatrix<T> source = load_matrix<T>(host, plan.settings.matrix, timings);
   const MatrixProperties& m = source.properties;
-  plan.choices = choose_for(plan.settings, m, plan.for_cuda);
-  require_suitable(source.origin.name, plan.settings, source.A, m);
+  plan.choices = choose_method(plan.settings, source, source.A, plan.for_cuda);
   plan.matrix = fmt::format("{}, {} rows, {} entries", source.origin.name, m.rows, m.nnz);
   constexpr std::size_t triplet = 2 * sizeof(std::int32_t) + sizeof(wide_t<T>);
-  plan.reading =
-      (source.given ? bytes(*source.given) : bytes(source.A)) +
-      (std::holds_alternative<MatrixFile>(plan.settings.matrix) ? static_cast<std::size_t>(m.nnz) * triplet : 0);
+  plan.reading = (source.given ? bytes(*source.given) : bytes(source.A)) +
+                 (file_of(plan.settings.matrix) ? static_cast<std::size_t>(m.nnz) * triplet : 0);
   Rehearsal<T>(host, plan).run(std::move(source.A), source.given.get(), m);
 }
 

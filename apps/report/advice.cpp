@@ -173,10 +173,42 @@ Advice by_reason(const SolveRecord& record) {
   return {};
 }
 
+/// What is said of the worst system of a batch.
+Advice of_batch(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  const std::string system = fmt::format("system {}", r.worst_system);
+  const std::string residual =
+      fmt::format("the residual of {} is {:.2e}, its target {:.2e}", system, r.true_relative, r.target_relative);
+  switch (r.reason) {
+    case Reason::running:
+    case Reason::converged:
+      return {};
+    case Reason::zero_pivot:
+      return {fmt::format("elimination met a pivot of 0 in row {} of {}, which is singular; other systems have nothing "
+                          "to do with it",
+                          r.pivot_row.value_or(0), system),
+              "Take that system out of the batch; by itself, solver: {type: gmres} finds a solution where there is "
+              "one."};
+    case Reason::not_finite:
+      return {fmt::format("a NaN or an infinity came up in {}; other systems have nothing to do with it", system),
+              "Look at its entries, and b; where these are finite, the numbers overflow: " + more_range(record)};
+    case Reason::max_iterations:
+      return {residual, "Raise solver.max_iterations."};
+    case Reason::time_limit:
+      return {residual + "; the time limit was over", "Raise solver.stop.time_limit."};
+    case Reason::interrupted:
+      return {residual + "; a signal (Ctrl-C) ended the solve", ""};
+    default:
+      return {residual + ", which is less than refinement reaches",
+              is_single(record) ? "Use precision float64 or complex128, or loosen solver.stop.relative."
+                                : "Loosen solver.stop.relative, or set solver.stop.baseline: backward_error."};
+  }
+}
+
 }  // namespace
 
 Advice advice(const SolveRecord& record) {
-  Advice a = by_reason(record);
+  Advice a = record.result.systems.empty() ? by_reason(record) : of_batch(record);
   const bool failed = record.result.reason != Reason::converged;
   if (failed && record.singularity.no_solution)
     a = {record.singularity.what, "Take a b that A x can be (rhs: {type: manufactured} is one), or change the matrix."};

@@ -17,7 +17,8 @@ namespace krill::apps {
 namespace {
 
 constexpr std::string_view report_name = "report.json";
-constexpr std::array<std::string_view, 3> optional_names{"residuals.csv", "convergence.svg", "solution.mtx"};
+constexpr std::array<std::string_view, 4> optional_names{"residuals.csv", "systems.csv", "convergence.svg",
+                                                         "solution.mtx"};
 
 }  // namespace
 
@@ -55,6 +56,16 @@ std::string residuals_csv(const SolveReport& report) {
   return text;
 }
 
+std::string systems_csv(const SolveReport& report) {
+  std::string text = "system,status,true_relative,zero_pivot_row\n";
+  for (std::size_t j = 0; j < report.systems.size(); ++j) {
+    const SystemResult& system = report.systems[j];
+    fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", j, name(system.reason), system.true_relative,
+                   system.pivot_row ? fmt::format("{}", *system.pivot_row) : "");
+  }
+  return text;
+}
+
 OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
   make_output_folder(path_);
   const AtomicFile probe(std::filesystem::path(path_) / report_name);  // gone again without a trace
@@ -67,7 +78,7 @@ void OutputFolder::forget_report(const std::string& path) {
 }
 
 void OutputFolder::begin(const Case& settings) const {
-  const auto* matrix = std::get_if<MatrixFile>(&settings.matrix);
+  const std::string* matrix = file_of(settings.matrix);
   const auto* rhs = std::get_if<FileRhs>(&settings.rhs);
   const auto* guess = std::get_if<FileGuess>(&settings.initial_guess);
   const auto is_output = [&](const std::string& input, std::string_view name) {
@@ -77,7 +88,7 @@ void OutputFolder::begin(const Case& settings) const {
   std::vector<std::string_view> names(optional_names.begin(), optional_names.end());
   names.push_back(report_name);
   for (const std::string_view name : names)  // before any of them goes
-    if ((matrix && is_output(matrix->file, name)) || (rhs && is_output(rhs->path, name)))
+    if ((matrix && is_output(*matrix, name)) || (rhs && is_output(rhs->path, name)))
       throw InvalidArgument(
           fmt::format("{}: the case reads this file, and its own output would replace it; choose "
                       "another folder with --out",
@@ -99,6 +110,7 @@ void OutputFolder::write(SolveRecord& record, const std::string& name, std::stri
 void OutputFolder::write_history(SolveRecord& record) const {
   const SolveReport& r = record.result;
   if (record.settings.output.history) write(record, "residuals.csv", residuals_csv(r));
+  if (record.settings.output.history && !r.systems.empty()) write(record, "systems.csv", systems_csv(r));
   if (!record.settings.output.plot) return;
   const Drawing drawing =
       draw(convergence_script({fmt::format("{}: {}, {}", record.settings.name, method_name(record), name(r.reason)),

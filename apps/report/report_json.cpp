@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "apps/case/effective.hpp"
@@ -35,6 +36,31 @@ Json residual_json(const SolveRecord& record) {
           {"restarts_from_truth", r.restarts_from_truth},
           {"pivot_row", r.pivot_row ? Json(*r.pivot_row) : Json()},
           {"history", r.history}};
+}
+
+/// How often each status came up, the worst system, and those that did not converge, as far as there is room.
+Json systems_json(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  if (r.systems.empty()) return {};
+  constexpr std::size_t most_listed = 1000;
+  std::map<std::string_view, std::int64_t> counts;
+  Json failed = Json::array();
+  const auto one = [&](std::size_t j) -> Json {
+    const SystemResult& system = r.systems[j];
+    return {{"system", j},
+            {"status", name(system.reason)},
+            {"true_relative", system.true_relative},
+            {"zero_pivot_row", system.pivot_row ? Json(*system.pivot_row) : Json()}};
+  };
+  for (std::size_t j = 0; j < r.systems.size(); ++j) {
+    ++counts[name(r.systems[j].reason)];
+    if (r.systems[j].reason != Reason::converged && failed.size() < most_listed) failed.push_back(one(j));
+  }
+  return {{"count", r.systems.size()},
+          {"rows", record.matrix.rows / std::ssize(r.systems)},
+          {"statuses", counts},
+          {"worst", one(r.worst_system)},
+          {"not_converged", std::move(failed)}};
 }
 
 Json matrix_section(const SolveRecord& record) {
@@ -168,6 +194,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   if (!help.why.empty()) json["why"] = help.why;
   if (!help.remedy.empty()) json["remedy"] = help.remedy;
   json["residual"] = residual_json(record);
+  json["systems"] = systems_json(record);
   json["backward_error"] = record.backward_error;
   json["known_error"] = record.known_error ? Json(*record.known_error) : Json();
   json["kept_initial_guess"] = record.result.kept_initial_guess;

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "apps/report/report.hpp"
@@ -35,6 +36,14 @@ std::string residual_text(const SolveRecord& record) {
   const SolveReport& r = record.result;
   return fmt::format("{:.3e}, target {:.3e}  (||b - A x|| / {})", r.true_relative, r.target_relative,
                      norm_of(stop(record.settings.solver).baseline));
+}
+
+/// "998 of 1000 converged; the worst is system 17"
+std::string systems_text(const SolveReport& r) {
+  if (r.systems.empty()) return {};
+  const auto converged = std::ranges::count(r.systems, Reason::converged, &SystemResult::reason);
+  return fmt::format("{} of {} converged; the worst is system {} (counted from 0)", converged, r.systems.size(),
+                     r.worst_system);
 }
 
 std::string verdict_text(const Verification& v) {
@@ -115,7 +124,8 @@ std::string where_text(const SolveRecord& record) {
 void append_details(std::string& block, const SolveRecord& record) {
   const Timings& t = record.timings;
   row(block, "recurrence", fmt::format("{:.3e}", record.result.recurrence_relative));
-  row(block, "backward error", fmt::format("{:.3e}  (||b - A x|| / (||A||_F ||x|| + ||b||))", record.backward_error));
+  if (std::isfinite(record.backward_error))
+    row(block, "backward error", fmt::format("{:.3e}  (||b - A x|| / (||A||_F ||x|| + ||b||))", record.backward_error));
   std::vector<std::string> steps;  // those that took time
   for (const auto& [step, ms] :
        {std::pair("read", t.read), std::pair("assemble", t.assemble), std::pair("analyze", t.analyze),
@@ -137,6 +147,7 @@ std::string summary(const SolveRecord& record, bool verbose, const Paint& paint)
   const Advice help = advice(record);
   row(block, "why", help.why);
   row(block, "try", help.remedy);
+  row(block, "systems", systems_text(record.result));
   row(block, "residual", residual_text(record));
   if (record.known_error)
     row(block, "error", fmt::format("{:.3e}  (||x - x*|| / ||x*||, x* known)", *record.known_error));

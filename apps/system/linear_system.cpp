@@ -67,37 +67,51 @@ void require_in_range(const std::string& name, const Array<wide_t<T>>& values) {
                   name, most, is_complex<T> ? "complex128" : "float64"));
 }
 
+/// The matrix of a file in the precision of the solve.
 template <class T>
-SourceMatrix<T> from_file(const std::string& path, Timings& timings) {
-  using Wide = wide_t<T>;
-  Stopwatch watch;
-  MatrixInput<Wide> input = read_matrix<Wide>(path);
-  timings.read += watch.lap();
-  CanonicalReport canonical;
-  AnyMatrix<Wide> A = assemble(std::move(input.matrix), canonical);
-  const auto source = [&](AnyMatrix<T> matrix) {
-    return SourceMatrix<T>{
-        std::move(matrix), {path, input.checksum, input.kind, canonical}, std::move(input.rhs), input.rhs_name};
-  };
-  if constexpr (std::is_same_v<T, Wide>) {
-    timings.assemble += watch.lap();
-    return source(std::move(A));
+SourceMatrix<T> rounded(AnyMatrix<wide_t<T>> A, MatrixOrigin origin) {
+  if constexpr (std::is_same_v<T, wide_t<T>>) {
+    return {std::move(A), std::move(origin)};
   } else {
-    require_in_range<T>(path, values_of(A));
-    SourceMatrix<T> rounded = source(converted<T>(A));
-    if (!is_exact(values_of(rounded.A), values_of(A)))
-      rounded.given = std::make_shared<const AnyMatrix<Wide>>(std::move(A));
-    timings.assemble += watch.lap();
-    return rounded;
+    require_in_range<T>(origin.name, values_of(A));
+    SourceMatrix<T> source{converted<T>(A), std::move(origin)};
+    if (!is_exact(values_of(source.A), values_of(A)))
+      source.given = std::make_shared<const AnyMatrix<wide_t<T>>>(std::move(A));
+    return source;
   }
 }
 
 template <class T>
-SourceMatrix<T> from_formula(const GeneratorOptions& options, const std::string& name, Timings& timings) {
+SourceMatrix<T> read_source(const MatrixFile& o, Timings& timings) {
   Stopwatch watch;
-  AnyMatrix<T> A = generate<T>(options);
+  auto input = read_matrix<wide_t<T>>(o.file);
   timings.read += watch.lap();
-  return {std::move(A), {name, {}, {}, {}}};
+  CanonicalReport canonical;
+  auto A = assemble(std::move(input.matrix), canonical);
+  SourceMatrix<T> source = rounded<T>(std::move(A), {o.file, input.checksum, input.kind, canonical});
+  source.rhs = std::move(input.rhs), source.rhs_name = input.rhs_name;
+  timings.assemble += watch.lap();
+  return source;
+}
+
+template <class T>
+SourceMatrix<T> read_source(const MatrixBatch& o, Timings& timings) {
+  Stopwatch watch;
+  auto input = read_batch<wide_t<T>>(o.batch);
+  timings.read += watch.lap();
+  SourceMatrix<T> source = rounded<T>(std::move(input.matrix), {o.batch, input.checksum, input.kind, input.canonical});
+  source.systems = input.systems;
+  timings.assemble += watch.lap();
+  return source;
+}
+
+template <class T>
+SourceMatrix<T> read_source(const GeneratorOptions& options, Timings& timings) {
+  Stopwatch watch;
+  SourceMatrix<T> source{generate<T>(options), {source_name(options), {}, {}, {}}};
+  source.systems = systems_of(options);
+  timings.read += watch.lap();
+  return source;
 }
 
 template <class T>
@@ -106,12 +120,19 @@ Array<T> first_column(Columns<T> columns, const char* name) {
   return Array<T>(std::move(columns.values), name);
 }
 
+/// A vector, or of a batch one for each system, one after the other.
 template <class T>
-Array<T> read_checked(const std::string& key, const std::string& path, std::int64_t size, const char* name) {
+Array<T> read_checked(const std::string& key, const std::string& path, std::int64_t size, std::int32_t systems,
+                      const char* name) {
   Columns<T> columns = read_vector<T>(path);
-  if (columns.cols != 1)
-    throw InvalidArgument(fmt::format("{}: {} has {} rows and {} columns; one column is expected", key, path,
-                                      columns.rows, columns.cols));
+  if (columns.cols != std::max(1, systems))
+    throw InvalidArgument(fmt::format(
+        "{}: {} has {} rows and {} columns; {} expected", key, path, columns.rows, columns.cols,
+        systems == 0 ? "one column is" : fmt::format("{} columns, one for each system of the batch, are", systems)));
+  if (columns.rows == size / columns.cols)
+    columns.rows = static_cast<std::int32_t>(size), columns.cols = 1;
+  else
+    size /= columns.cols;
   require_vector(fmt::format("{}: {}", key, path), columns, size);
   return first_column(std::move(columns), name);
 }
@@ -172,7 +193,7 @@ Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, 
           [&](const RandomRhs& o) -> Made { return {random_array<T>(n, o.seed, RandomPurpose::rhs, "b")}; },
           [&](const FileRhs& o) -> Made {
             if (o.path.empty()) return rounded_rhs<T>(source.rhs_name, carried_rhs(source, n, notes));
-            return rounded_rhs<T>(o.path, read_checked<wide_t<T>>("rhs.path", o.path, n, "b"));
+            return rounded_rhs<T>(o.path, read_checked<wide_t<T>>("rhs.path", o.path, n, source.systems, "b"));
           },
           [&](const ManufacturedRhs& o) -> Made {
             Array<T> known = random_array<T>(n, o.seed, RandomPurpose::known_solution, "known solution");
@@ -194,18 +215,18 @@ std::optional<GivenSystem<T>> given_system(std::shared_ptr<const AnyMatrix<wide_
 }
 
 template <class T>
-Array<T> make_guess(const GuessOptions& options, std::int64_t n) {
+Array<T> make_guess(const GuessOptions& options, std::int64_t n, std::int32_t systems) {
   return std::visit(
       Overloaded{[&](const ZeroGuess&) { return Array<T>(std::vector<T>(static_cast<std::size_t>(n)), "x"); },
                  [&](const RandomGuess& o) { return random_array<T>(n, o.seed, RandomPurpose::initial_guess, "x"); },
-                 [&](const FileGuess& o) { return read_checked<T>("initial_guess.path", o.path, n, "x"); }},
+                 [&](const FileGuess& o) { return read_checked<T>("initial_guess.path", o.path, n, systems, "x"); }},
       options);
 }
 
 }  // namespace
 
 std::string source_name(const MatrixSource& options) {
-  if (const auto* file = std::get_if<MatrixFile>(&options)) return file->file;
+  if (const std::string* file = file_of(options)) return *file;
   return std::visit([](const auto& o) { return fmt::format("generated {}", o.type); },
                     std::get<GeneratorOptions>(options));
 }
@@ -218,9 +239,11 @@ Context make_context(const Case& settings) {
 
 Precision resolve_precision(const Case& settings) {
   if (settings.precision != Precision::automatic) return settings.precision;
-  const auto* file = std::get_if<MatrixFile>(&settings.matrix);
-  const bool complex = file ? peek_matrix(file->file).field == Field::complex
-                            : needs_complex(std::get<GeneratorOptions>(settings.matrix));
+  const bool complex =
+      std::visit(Overloaded{[](const MatrixFile& o) { return peek_matrix(o.file).field == Field::complex; },
+                            [](const MatrixBatch& o) { return peek_batch(o.batch).field == Field::complex; },
+                            [](const GeneratorOptions& o) { return needs_complex(o); }},
+                 settings.matrix);
   return complex ? Precision::complex128 : Precision::float64;
 }
 
@@ -247,19 +270,26 @@ void require_vector(const std::string& what, const Columns<T>& columns, std::int
 
 template <class T>
 SourceMatrix<T> SourceMatrix<T>::clone() const {
-  return {converted<T>(A), origin, rhs, rhs_name, given, properties};
+  return {converted<T>(A), origin, rhs, rhs_name, given, properties, systems};
 }
 
 template <class T>
 SourceMatrix<T> load_matrix(Context& ctx, const MatrixSource& options, Timings& timings) {
-  const auto* file = std::get_if<MatrixFile>(&options);
-  SourceMatrix<T> source = file ? from_file<T>(file->file, timings)
-                                : from_formula<T>(std::get<GeneratorOptions>(options), source_name(options), timings);
+  SourceMatrix<T> source = std::visit([&](const auto& o) { return read_source<T>(o, timings); }, options);
   Stopwatch watch;
   source.properties = analyze(Host{ctx.threads(), {}, nullptr}, source.A);
   timings.analyze += watch.lap();
-  require_solvable(source.origin.name, source.properties);
+  if (source.systems == 0) require_solvable(source.origin.name, source.properties);
   return source;
+}
+
+template <class T>
+std::vector<ChoiceReason> choose_method(SolveOptions& settings, const SourceMatrix<T>& source, const AnyMatrix<T>& A,
+                                        bool on_cuda) {
+  if (source.systems > 0) return choose_for_batch(settings, source.systems, source.origin.name);
+  std::vector<ChoiceReason> choices = choose_for(settings, source.properties, on_cuda);
+  require_suitable(source.origin.name, settings, A, source.properties);
+  return choices;
 }
 
 template <class T>
@@ -267,12 +297,11 @@ LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> s
   Stopwatch watch;
   auto A = std::make_shared<const AnyMatrix<T>>(std::move(source.A));
   record.matrix = source.properties, record.origin = source.origin;
-  record.choices = choose_for(record.settings, record.matrix, ctx.on_cuda());
-  require_suitable(record.origin.name, record.settings, *A, record.matrix);
+  record.choices = choose_method(record.settings, source, *A, ctx.on_cuda());
   record.timings.choose += watch.lap();
   Rhs<T> rhs = make_rhs(ctx, record.settings.rhs, *A, source, record.notes);
-  record.singularity = singularity(record.matrix, rhs.b, stop(record.settings.solver));
-  Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A));
+  if (source.systems == 0) record.singularity = singularity(record.matrix, rhs.b, stop(record.settings.solver));
+  Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A), source.systems);
   record.timings.read += watch.lap();
   auto given = given_system(std::move(source.given), *A, rhs);
   record.timings.assemble += watch.lap();
@@ -289,11 +318,14 @@ LinearSystem<T> load_system(Context& ctx, SolveRecord& record) {
 
 template <class T>
 struct LinearSystemInstances {
-  static constexpr std::tuple list{instance<SourceMatrix<T>(Context&, const MatrixSource&, Timings&)>(load_matrix),
-                                   instance<LinearSystem<T>(Context&, SolveRecord&, SourceMatrix<T>)>(make_system),
-                                   instance<LinearSystem<T>(Context&, SolveRecord&)>(load_system),
-                                   instance<std::vector<T>(std::int64_t, int, RandomPurpose)>(random_vector),
-                                   instance<void(const std::string&, const Columns<T>&, std::int64_t)>(require_vector)};
+  static constexpr std::tuple list{
+      instance<SourceMatrix<T>(Context&, const MatrixSource&, Timings&)>(load_matrix),
+      instance<LinearSystem<T>(Context&, SolveRecord&, SourceMatrix<T>)>(make_system),
+      instance<std::vector<ChoiceReason>(SolveOptions&, const SourceMatrix<T>&, const AnyMatrix<T>&, bool)>(
+          choose_method),
+      instance<LinearSystem<T>(Context&, SolveRecord&)>(load_system),
+      instance<std::vector<T>(std::int64_t, int, RandomPurpose)>(random_vector),
+      instance<void(const std::string&, const Columns<T>&, std::int64_t)>(require_vector)};
 };
 KRILL_INSTANTIATE(SourceMatrix);
 KRILL_INSTANTIATE(LinearSystemInstances);

@@ -17,6 +17,7 @@ struct SourceMatrix {
   std::string rhs_name = {};
   std::shared_ptr<const AnyMatrix<wide_t<T>>> given = {};  ///< what A was rounded from; null where it is that itself
   MatrixProperties properties = {};
+  std::int32_t systems = 0;  ///< of a batch, the diagonal blocks of A; 0: one system
 
   SourceMatrix clone() const;
 };
@@ -36,9 +37,10 @@ Context make_context(const Case&);
 /// head of a matrix file at most.
 Precision resolve_precision(const Case&);
 
-/// Reads or generates the matrix and looks at its entries. A file is read in double precision, and rounded. Adds to
-/// timings. Raises InvalidArgument that names the entry where it is not square, has no entries, or has one that is not
-/// finite, and where its greatest one lies outside of the range of T.
+/// Reads or generates the matrix and looks at its entries; a batch becomes one block diagonal matrix. A file is read in
+/// double precision, and rounded. Adds to timings. Raises InvalidArgument that names the entry where it is not square,
+/// has no entries, or has one that is not finite (in a batch that is its system's business), and where its greatest one
+/// lies outside of the range of T.
 template <class T>
 SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
 
@@ -50,6 +52,11 @@ SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
 /// that is not finite. The text names the entry.
 template <class T>
 LinearSystem<T> make_system(Context&, SolveRecord&, SourceMatrix<T>);
+
+/// Chooses what the settings leave open of the method, and refuses what the matrix does not allow, as make_system.
+template <class T>
+std::vector<ChoiceReason> choose_method(SolveOptions& settings, const SourceMatrix<T>&, const AnyMatrix<T>& A,
+                                        bool on_cuda);
 
 /// Both, one after the other.
 template <class T>

@@ -1,6 +1,7 @@
 #include "apps/verify/second_opinion.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "apps/system/linear_system.hpp"
@@ -47,7 +48,11 @@ Evidence<W> gather(const SolveRecord& record) {
   const Case& settings = record.settings;
   Evidence<W> evidence;
   std::optional<Columns<W>> carried;
-  if (const auto* file = std::get_if<MatrixFile>(&settings.matrix)) {
+  if (const auto* batch = std::get_if<MatrixBatch>(&settings.matrix)) {
+    const BatchInput<W> input = read_batch<W>(batch->batch);
+    if (input.checksum != record.origin.checksum) throw Error(batch->batch + " has changed since the solve read it");
+    evidence.matrix = visit_entries(input.matrix, [](const auto& a) { return triplets_of(a); });
+  } else if (const auto* file = std::get_if<MatrixFile>(&settings.matrix)) {
     MatrixInput<W> input = read_matrix<W>(file->file);
     if (input.checksum != record.origin.checksum) throw Error(file->file + " has changed since the solve read it");
     evidence.matrix = std::move(input.matrix);
@@ -63,6 +68,7 @@ Evidence<W> gather(const SolveRecord& record) {
   if (const auto* file = std::get_if<FileRhs>(&settings.rhs)) {
     if (!file->path.empty()) carried = read_vector<W>(file->path);
     if (!carried) throw Error("the right-hand side that came with the matrix is gone");
+    if (!record.result.systems.empty()) carried->rows *= carried->cols, carried->cols = 1;  // one after the other
     require_vector("rhs", *carried, evidence.matrix.rows);
     carried->values.resize(n);
     evidence.b = std::move(carried->values);
@@ -86,11 +92,16 @@ Judgement second_opinion(const SolveRecord& record, std::span<const T> b, std::s
     if (evidence.b.empty()) evidence.b = widened(b);
     const SolveReport& r = record.result;
     const StopOptions& stop = krill::stop(record.settings.solver);
+    double baseline = r.baseline, target = std::max(stop.relative * r.baseline, stop.absolute);
+    if (!r.systems.empty()) baseline = target = 0;  // a batch is judged as one system, which follows
+    for (const SystemResult& system : r.systems) {
+      baseline = std::hypot(baseline, system.baseline);
+      target = std::hypot(target, std::max(stop.relative * system.baseline, stop.absolute));
+    }
     const std::vector<wide_t<T>> solution = widened(x);
-    judgement = judge(Claim<wide_t<T>>{evidence.matrix, evidence.b, solution,
-                                       std::max(stop.relative * r.baseline, stop.absolute),
+    judgement = judge(Claim<wide_t<T>>{evidence.matrix, evidence.b, solution, target,
                                        static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
-                                       r.baseline > 0 ? r.baseline : 1, record.settings.verify.tolerance});
+                                       baseline > 0 ? baseline : 1, record.settings.verify.tolerance});
   } catch (const Error& error) {
     judgement.reason = error.what();
   } catch (const std::bad_alloc&) {

@@ -62,12 +62,13 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"both_matrices", "matrix: {file: a.mtx, generate: poisson1d}\nsolver: {type: pcg}\n",
             "case.yaml:1:10: matrix has both 'generate' and 'file'; keep one of them"},
         Bad{"no_matrix_source", "matrix: {nx: 3}\nsolver: {type: pcg}\n",
-            "case.yaml:1:9: matrix needs 'generate' or 'file'; generate is one of poisson1d, poisson2d, poisson3d, "
+            "case.yaml:1:9: matrix needs 'generate', 'file' or 'batch'; generate is one of poisson1d, poisson2d, "
+            "poisson3d, "
             "convection_diffusion2d, convection_diffusion3d, anisotropic2d, elasticity3d, helmholtz2d, helmholtz3d, "
-            "random_spd, random_dominant, power_law_laplacian or resistor_network"},
+            "random_spd, random_dominant, banded_batch, power_law_laplacian or resistor_network"},
         Bad{"missing_sections", "name: x\n",
             "case.yaml:1:1: matrix is missing; expected a word such as poisson1d, or a section such as "
-            "{generate: poisson1d} or {file: NAME}\n"
+            "{generate: poisson1d}, {file: NAME} or {batch: NAME}\n"
             "case.yaml:1:1: solver is missing; expected a word such as pcg, or a section such as {type: pcg}"},
         Bad{"misspelt_section_is_not_missing", "matrx: {generate: poisson1d}\nsolver: {type: pcg}\n",
             "case.yaml:1:1: unknown key \"matrx\"; did you mean 'matrix'? allowed: " + top_keys},

@@ -38,7 +38,7 @@ inline std::string case_with(const std::string& variant, const std::string& type
   const auto section = [&](const std::string& name, const std::string& tag, const std::string& usual) -> std::string {
     const std::string chosen = name == variant ? type : usual;
     if (chosen.empty()) return {};
-    if (name == "matrix" && chosen == "file") return "matrix: {file: a.mtx}\n";
+    if (name == "matrix" && (chosen == "file" || chosen == "batch")) return "matrix: {" + chosen + ": a.mtx}\n";
     return name + ": {" + tag + ": " + chosen + (chosen == "file" ? ", path: x.mtx}\n" : "}\n");
   };
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +

@@ -4,6 +4,7 @@
 #include "apps/case/effective.hpp"
 #include "apps/evaluate/names.hpp"
 #include "apps/evaluate/sweep.hpp"
+#include "solvers/method/choose.hpp"
 #include "solvers/method/type_name.hpp"
 #include "tests/apps/solve_support.hpp"
 

@@ -123,6 +123,13 @@ TEST_P(PlannedPeak, with_every_solver) {
                       solver, preconditioner));
 }
 
+TEST_P(PlannedPeak, with_a_batch) {
+  for (const char* diagonals : {"3", "5"})
+    expect_within_a_tenth(fmt::format(
+        "matrix: {{generate: banded_batch, rows: 500, systems: 400, diagonals: {}}}\nformat: csr\nsolver: banded\n",
+        diagonals));
+}
+
 TEST_P(PlannedPeak, with_scalings_and_orderings) {
   for (const std::string scaling : {"none", "diagonal", "ruiz"})
     for (const std::string ordering : {"none", "rcm", "color"})
