@@ -193,11 +193,11 @@ Advice of_batch(const SolveRecord& record) {
       return {fmt::format("a NaN or an infinity came up in {}; other systems have nothing to do with it", system),
               "Look at its entries, and b; where these are finite, the numbers overflow: " + more_range(record)};
     case Reason::max_iterations:
-      return {residual, "Raise solver.max_iterations."};
+      return {residual, "Raise solver.max_iterations." + go_on(record)};
     case Reason::time_limit:
-      return {residual + "; the time limit was over", "Raise solver.stop.time_limit."};
+      return {residual + "; the time limit was over", "Raise solver.stop.time_limit." + go_on(record)};
     case Reason::interrupted:
-      return {residual + "; a signal (Ctrl-C) ended the solve", ""};
+      return {residual + "; a signal (Ctrl-C) ended the solve", go_on(record)};
     default:
       return {residual + ", which is less than refinement reaches",
               is_single(record) ? "Use precision float64 or complex128, or loosen solver.stop.relative."

@@ -35,6 +35,20 @@ SolveRecord record_of(Reason reason) {
   return record;
 }
 
+/// A batch of three systems, of which the second ended so.
+SolveRecord batch_of(Reason reason) {
+  SolveRecord record = record_of(reason);
+  record.settings = parse_case("matrix: {generate: banded_batch}\nsolver: {type: banded}\n", "some.yaml");
+  record.matrix.rows = record.matrix.cols = 12;
+  SystemResult converged = record.result, ended = record.result;
+  converged.reason = Reason::converged;
+  if (reason == Reason::zero_pivot) ended.pivot_row = 3;
+  if (reason == Reason::not_finite) ended.true_relative = std::numeric_limits<double>::quiet_NaN();
+  record.result.systems = {converged, ended, converged};
+  take_worst(record.result);
+  return record;
+}
+
 SolveRecord judged(Verdict verdict) {
   SolveRecord record = record_of(Reason::converged);
   record.settings.verify.reference = Reference::eigen;
@@ -105,6 +119,8 @@ TEST(Report, documentation_explains_every_key_and_status) {
   const std::string page = test::contents("docs/report.md");
   expect_explained(nlohmann::json::parse(report_text(record)), page);
   expect_explained(nlohmann::json::parse(report_text(record_of(Reason::diverged))), page);
+  const auto batch = nlohmann::json::parse(report_text(batch_of(Reason::zero_pivot)));
+  for (const auto& [key, value] : batch["systems"].items()) EXPECT_TRUE(contains(page, "`" + key + "`")) << key;
   const std::string troubles = test::contents("docs/troubleshooting.md");
   for (int reason = static_cast<int>(Reason::converged); reason <= static_cast<int>(Reason::interrupted); ++reason) {
     const std::string status = "`" + std::string(name(static_cast<Reason>(reason))) + "`";
@@ -121,6 +137,36 @@ TEST(Report, csv_gives_all_digits) {
       residuals_csv(report),
       "iteration,relative_residual,seconds\n0,1,0.000000000\n1,0.1,0.000000002\n2,0.3333333333333333,0.250000000\n"
       "3,nan,10.000000000\n");
+}
+
+TEST(Report, csv_has_a_line_for_every_system) {
+  const SolveReport report = batch_of(Reason::zero_pivot).result;
+  EXPECT_EQ(systems_csv(report),
+            "system,status,true_relative,zero_pivot_row\n0,converged,9.094947017729282e-13,\n"
+            "1,zero_pivot,9.094947017729282e-13,3\n2,converged,9.094947017729282e-13,\n");
+  EXPECT_EQ(report.worst_system, 1U);
+}
+
+TEST(Report, of_a_batch_is_that_of_the_worst_system) {
+  SolveReport report;
+  const auto with = [](Reason reason, double relative) {
+    SystemResult system;
+    system.reason = reason, system.true_relative = relative;
+    return system;
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  report.systems = {with(Reason::converged, 5), with(Reason::stagnated, 2), with(Reason::max_iterations, 3)};
+  take_worst(report);
+  EXPECT_EQ(report.worst_system, 2U);
+  EXPECT_EQ(report.reason, Reason::max_iterations);
+  report.systems.push_back(with(Reason::not_finite, nan));
+  report.systems.push_back(with(Reason::not_finite, nan));
+  take_worst(report);
+  EXPECT_EQ(report.worst_system, 3U);
+  report.systems = {with(Reason::converged, 1), with(Reason::converged, 2)};
+  take_worst(report);
+  EXPECT_EQ(report.worst_system, 1U);
+  EXPECT_EQ(report.reason, Reason::converged);
 }
 
 TEST(Summary, names_the_status_first) {
@@ -151,6 +197,16 @@ TEST(Advice, explains_every_failure_and_proposes_something) {
     EXPECT_FALSE(help.remedy.empty()) << i;
   }
   EXPECT_TRUE(advice(record_of(Reason::converged)).why.empty());
+}
+
+TEST(Advice, names_the_worst_system_of_a_batch) {
+  for (int i = 2; i <= static_cast<int>(Reason::interrupted); ++i) {
+    const Advice help = advice(batch_of(static_cast<Reason>(i)));
+    EXPECT_TRUE(contains(help.why, "system 1")) << help.why;
+    EXPECT_FALSE(help.remedy.empty()) << i;
+  }
+  EXPECT_TRUE(contains(advice(batch_of(Reason::zero_pivot)).why, "row 3 of system 1"));
+  EXPECT_TRUE(advice(batch_of(Reason::converged)).why.empty());
 }
 
 TEST(Advice, foretells_the_iterations_that_the_pace_needs) {
