@@ -65,7 +65,7 @@ template <class T>
 BatchRefinement<T>::BatchRefinement(const Operator<T>& A, const Preconditioner<T>& M, std::int32_t systems,
                                     int max_iterations, const StopOptions& stop, std::vector<double> matrix_norms)
     : A_(A),
-      M_(M),
+      inverse_(M),
       systems_(systems),
       max_iterations_(max_iterations),
       stop_(stop),
@@ -145,7 +145,7 @@ std::vector<typename BatchRefinement<T>::State> BatchRefinement<T>::begin(Contex
 
 template <class T>
 void BatchRefinement<T>::step(Context& ctx, std::vector<State>& states, int iteration) {
-  const Array<T>& correction = M_.apply(ctx, r_, z_);
+  const Array<T>& correction = inverse_.apply(ctx, r_, z_);
   if (&correction != &z_) copy(ctx, correction, z_);
   ctx.dispatch([&](const auto& where) {
     run_pass(where, x_.size(),

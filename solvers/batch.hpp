@@ -38,7 +38,7 @@ class BatchRefinement final : public Solver<T> {
   std::int64_t rows() const { return x_.size() / systems_; }
 
   const Operator<T>& A_;
-  const Preconditioner<T>& M_;
+  const Preconditioner<T>& inverse_;
   std::int32_t systems_;
   int max_iterations_;
   StopOptions stop_;
