@@ -8,8 +8,10 @@
 
 #include "apps/commands/commands.hpp"
 #include "apps/support/print.hpp"
+#include "apps/support/terminal.hpp"
 #include "sparse/core/config.hpp"
 #include "sparse/core/device.hpp"
+#include "sparse/core/error.hpp"
 
 namespace krill::apps {
 namespace {

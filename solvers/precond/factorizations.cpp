@@ -76,7 +76,7 @@ MadePreconditioner<T> make_from(Context& ctx, const FactorRecipe& o, const Block
       o.type, [blocks](Context& on, const AnyMatrix<T>& a, const auto& use) { with_entries(on, blocks, a, use); },
       [o, blocks](Context& on, const Csr<T, Offset>& a, auto& again) { factor<Factor>(on, o, blocks, a, again); });
   const LevelSchedule* levels = nullptr;
-  Made& first = made.value();
+  Made& first = made.value();  // NOLINT(bugprone-unchecked-optional-access): factor() has made it
   if constexpr (!by_sweeps<Factor>) levels = &first.factor.schedule();
   return std::make_unique<Factored<T, Offset>>(ctx, first.factor.matrix(), o.kind, o.solve, std::move(first.report),
                                                std::move(refactor), levels);
@@ -122,7 +122,7 @@ HeldMemory factored_memory(MemoryLedger& ledger, Context& host, const FactorReci
     filled.emplace(to_bsr(host, csr, Blocking{dim, dim}));
     return ledger.hold(bytes(*filled));
   });
-  return of_entries(filled.value());
+  return of_entries(filled.value());  // NOLINT(bugprone-unchecked-optional-access): filled above
 }
 
 template <class T>

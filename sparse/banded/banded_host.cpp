@@ -108,7 +108,7 @@ struct BlockTriangle {
 
 /// Systems first to last - 1, row after row of all of them, a tile of rows at a time.
 template <class Steps, class T>
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(__clang__)  // which has no clones of what is flattened
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
 [[gnu::flatten]] void

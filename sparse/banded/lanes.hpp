@@ -15,8 +15,8 @@ inline constexpr std::size_t lane_vector_bytes = 32;
 template <class R>
 struct LaneVector {
   static constexpr int count = lane_vector_bytes / sizeof(R);
-  typedef R Type __attribute__((vector_size(lane_vector_bytes)));
-  typedef decltype(Type{} < Type{}) Mask;
+  using Type [[gnu::vector_size(lane_vector_bytes)]] = R;
+  using Mask = decltype(Type{} < Type{});
 };
 
 /// The operators of a scalar, lane by lane; comparisons give masks, which `where` chooses by.

@@ -23,10 +23,10 @@ enum class ChunkOf { bands, groups };
 constexpr int band_stride(int half) { return half == 1 ? 2 : 1; }
 
 /// Where the words of a chunk's rows lie: word w of row i at base[w * plane + i * step]; Index is wide enough for that.
-template <class T, int half_, ChunkOf kind_, class Index = int>
+template <class T, int row_half, ChunkOf row_kind, class Index = int>
 struct ChunkRows {
-  static constexpr int half = half_;
-  static constexpr ChunkOf kind = kind_;
+  static constexpr int half = row_half;
+  static constexpr ChunkOf kind = row_kind;
   static constexpr int entries = kind == ChunkOf::bands ? 2 * half + 1 : 4 * half;
   static constexpr int words = entries + 1;
   static constexpr int x_word = entries;  ///< which the unknowns replace
