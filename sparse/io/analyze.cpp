@@ -110,11 +110,7 @@ template <class K, class Offset>
 class Analysis {
  public:
   Analysis(const Host& host, CsrView<const K, Offset> A)
-      : host_(host),
-        A_(A),
-        diagonal_(filled<double>(host, A.rows, 0)),
-        column_maxima_(filled<double>(host, A.cols, -1)),
-        linked_(filled<char>(host, A.rows, 0)) {}
+      : host_(host), A_(A), diagonal_(filled<double>(host, A.rows, 0)), linked_(filled<char>(host, A.rows, 0)) {}
 
   MatrixProperties run();
 
@@ -125,6 +121,7 @@ class Analysis {
   template <class F>
   Findings over_rows(const F& look);
   void look_at_entries(std::int64_t i, Findings&);
+  void look_at_columns(MatrixProperties&);
   void look_at_row(std::int64_t i, Findings&);
   void look_below_diagonal(std::int64_t i, Findings&);
   void look_at_pair(std::int64_t i, std::int64_t entry, const K* mirror, Findings&);
@@ -137,9 +134,8 @@ class Analysis {
 
   const Host& host_;
   const CsrView<const K, Offset> A_;
-  const std::unique_ptr<double[]> diagonal_;       // real parts, 0 where missing
-  const std::unique_ptr<double[]> column_maxima_;  // of magnitudes; -1 without an entry
-  const std::unique_ptr<char[]> linked_;           // rows that are strictly dominant, later those that lead to one
+  const std::unique_ptr<double[]> diagonal_;  // real parts, 0 where missing
+  const std::unique_ptr<char[]> linked_;      // rows that are strictly dominant, later those that lead to one
   double greatest_ = 0;
   double to_share_ = 0;  // a power of two that brings the greatest magnitude near 1
 };
@@ -197,7 +193,6 @@ void Analysis<K, Offset>::look_at_entries(std::int64_t i, Findings& f) {
     const std::int32_t j = A_.col_indices[e];
     const bool finite = is_finite(a);
     const double size = finite ? magnitude(a) : 0;
-    raise_to(column_maxima_[static_cast<std::size_t>(j)], size);
     if (i == j) diagonal_[static_cast<std::size_t>(i)] = double(real(a));
     if (!finite) {
       ++p.non_finite;
@@ -307,12 +302,38 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
     p.greatest_diagonal = std::max(p.greatest_diagonal, size);
     p.negative_diagonal += size > 0 && real(*entry) < 0;
   }
-  const double of_column = column_maxima_[static_cast<std::size_t>(i)];
-  p.small_diagonal += size == 0 || size < small * std::max(greatest, of_column);
+  p.small_diagonal += size == 0 || size < small * greatest;
   const double slack = length * std::numeric_limits<real_t<K>>::epsilon() * others;
   linked_[static_cast<std::size_t>(i)] = size > others + slack;
   p.strictly_dominant_rows += size > others + slack;
   p.dominant_rows += size >= others - slack;
+}
+
+/// What columns tell, where they differ from rows.
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_columns(MatrixProperties& p) {
+  const auto size_of = [&](std::int64_t e) { return is_finite(A_.values[e]) ? magnitude(A_.values[e]) : 0; };
+  const auto maxima = filled<double>(host_, A_.cols, -1);  // of magnitudes; -1 without an entry
+  over_rows([&](std::int64_t i, Findings&) {
+    for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
+      raise_to(maxima[static_cast<std::size_t>(A_.col_indices[e])], size_of(e));
+  });
+  const Findings beside_columns = over_rows([&](std::int64_t i, Findings& f) {
+    if (i >= A_.cols) return;
+    double size = 0, greatest = maxima[static_cast<std::size_t>(i)];
+    for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
+      if (A_.col_indices[e] == i)
+        size = magnitude(A_.values[e]);
+      else
+        greatest = std::max(greatest, size_of(e));
+    f.of.small_diagonal += size == 0 || size < small * greatest;
+  });
+  p.small_diagonal = beside_columns.of.small_diagonal;
+  std::atomic<std::int64_t> empty = 0;
+  for_blocks(host_, A_.cols, block, A_.cols, [&](std::int64_t begin, std::int64_t end) {
+    empty += std::count(maxima.get() + begin, maxima.get() + end, -1);
+  });
+  p.empty_cols = empty;
 }
 
 /// Whether from every row a way of nonzero entries leads to a strictly dominant one (the pattern being symmetric). Then
@@ -410,11 +431,6 @@ MatrixProperties Analysis<K, Offset>::run() {
 
   p.rows = A_.rows, p.cols = A_.cols, p.nnz = A_.nnz, p.complex = is_complex<K>;
   p.mean_row = p.rows > 0 ? static_cast<double>(p.nnz) / p.rows : 0;
-  std::atomic<std::int64_t> empty_cols = 0;
-  for_blocks(host_, A_.cols, block, A_.cols, [&](std::int64_t begin, std::int64_t end) {
-    empty_cols += std::count(column_maxima_.get() + begin, column_maxima_.get() + end, -1);
-  });
-  p.empty_cols = empty_cols;
   p.frobenius_norm = std::sqrt(f.squares) / to_share_;
   const std::int64_t in_pairs = 2 * f.mirrored;
   p.pattern_symmetry = f.off_diagonal > 0 ? static_cast<double>(in_pairs) / static_cast<double>(f.off_diagonal) : 1;
@@ -422,6 +438,8 @@ MatrixProperties Analysis<K, Offset>::run() {
   p.symmetric = square() && !p.not_symmetric;
   p.skew = square() && !p.not_skew;
   p.hermitian = square() && !p.not_hermitian;
+  p.empty_cols = p.empty_rows;
+  if (!p.symmetric_pattern || !(p.symmetric || p.skew || p.hermitian)) look_at_columns(p);
   if (greatest_ > 0) p.symmetry_error /= greatest_, p.hermitian_error /= greatest_;
   p.positive_diagonal = square() && !p.first_not_positive_diagonal;
   std::tie(p.definiteness, p.definiteness_reason) = judge(f);

@@ -443,6 +443,15 @@ TYPED_TEST(Analyze, agrees_with_a_dense_search_on_nasty_shapes) {
     const double slack = static_cast<double>(stored.value.size() + 4) * eps;
     EXPECT_NEAR(p.frobenius_norm, std::sqrt(squares), slack * std::sqrt(squares));
     EXPECT_NEAR(p.symmetry_error, greatest > 0 ? defect / greatest : 0, 4 * eps * 2);
+    std::int64_t small = 0;
+    for (std::size_t i = 0; i < std::min(rows, cols); ++i) {
+      double most = 0;
+      for (std::size_t j = 0; j < cols; ++j) most = std::max(most, std::abs(dense[i * cols + j]));
+      for (std::size_t k = 0; k < rows; ++k) most = std::max(most, std::abs(dense[k * cols + i]));
+      const double size = std::abs(dense[i * cols + i]);
+      small += size == 0 || size < 0.01 * most;
+    }
+    EXPECT_EQ(p.small_diagonal, small);
     if (rows == cols) {
       std::optional<EntryPair> first;
       for (std::size_t k = 0; k < stored.value.size(); ++k) {  // row after row
