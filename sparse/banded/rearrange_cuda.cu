@@ -7,9 +7,9 @@ namespace krill::detail {
 namespace {
 
 constexpr int threads = 256;
-/// Entries of a thread: tiles of 32 KiB, whose lines are long enough for the memory.
+/// Entries of a thread: tiles of 16 KiB; with 8 and 32 the same took 10 and 20 % longer.
 template <class T>
-constexpr int each = 32768 / threads / static_cast<int>(sizeof(T));
+constexpr int each = 16384 / threads / static_cast<int>(sizeof(T));
 
 /// Rows and systems of a tile, powers of two whose product is what a block moves: a square one, or as many as there are
 /// in the direction that has few.

@@ -27,6 +27,30 @@ void for_row_tiles(const Host& host, const Product<View>& p, std::int64_t count,
   p.dots.finish(total);
 }
 
+/// The rows of a matrix in pieces of `length` entries and rows together, whatever the rows look like, so that a few
+/// long ones do not hold up one thread.
+template <class T, class Offset>
+struct RowPieces {
+  const CsrView<const T, Offset>& a;
+  std::int64_t length = 32'768;  ///< many pieces a thread, each far above its cost
+
+  std::int64_t count() const { return (a.nnz + a.rows) / length + 1; }
+  /// Found by bisection. The last piece ends with the last row.
+  std::int64_t first_row(std::int64_t piece) const {
+    if (piece == count()) return a.rows;
+    std::int64_t low = 0, high = a.rows;
+    const std::int64_t base = a.row_offsets[0];
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (a.row_offsets[middle] - base + middle < piece * length)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+};
+
 /// The number of things in a tile of about `wanted` entries, where all `count` things have `work` entries.
 inline std::int64_t tile_of(std::int64_t count, std::int64_t work, std::int64_t wanted = 32'768) {
   return std::max<std::int64_t>(1, count * wanted / std::max<std::int64_t>(work, 1));

@@ -1,0 +1,239 @@
+// CSR times a dense matrix: tiles of about as many entries each, whatever the rows look like, as products with a vector
+// have them. A block brings the entries of its tile into shared memory once, for all columns of the launch.
+#include <algorithm>
+#include <bit>
+
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmm/spmm.hpp"
+#include "sparse/spmv/csr_tile.cuh"
+#include "sparse/spmv/row_kernel.cuh"
+
+namespace krill::detail {
+namespace {
+
+struct Tuning {
+  static constexpr int threads = 256;
+  static constexpr int narrow = 8;           ///< columns that a thread has the sums of
+  static constexpr int alone = 16;           ///< entries of a row for a lane at most; longer ones are for a warp
+  static constexpr int wide_from = 8;        ///< columns, where lanes may lie along them
+  static constexpr int wide_bytes = 256;     ///< of a row of B in a launch: more rows of it stay in the second cache
+  static constexpr int slack = 256;          ///< entries of a row beyond its tile
+  static constexpr int most_entries = 2048;  ///< of a tile
+};
+
+/// The entries of a tile, in shared memory.
+template <class T>
+struct TileEntries {
+  T* values;
+  std::int32_t* columns;
+
+  template <class Offset>
+  __device__ TileEntries(unsigned char* memory, const CsrTiling& tiling, const ManyProducts<T, Offset>& p,
+                         const TileBounds<Offset>& tile)
+      : values(reinterpret_cast<T*>(memory)), columns(reinterpret_cast<std::int32_t*>(values + tiling.capacity())) {
+    const auto base = static_cast<std::int32_t>(p.a.base);
+    const auto count = static_cast<int>(tile.end - tile.begin);
+#pragma unroll 4
+    for (int k = static_cast<int>(threadIdx.x); k < count; k += Tuning::threads)
+      columns[k] = load_streaming(p.a.col_indices + tile.begin + k) - base,
+      values[k] = load_streaming(p.a.values + tile.begin + k);
+    __syncthreads();
+  }
+  static std::size_t bytes(const CsrTiling& tiling) {
+    return static_cast<std::size_t>(tiling.capacity()) * (sizeof(T) + sizeof(std::int32_t));
+  }
+};
+
+/// Entries [from, to) of a row of the tile, as places in it; none where the row is long, or there is no such row.
+struct Segment {
+  int from = 0, to = 0;
+  std::int32_t row = -1;
+
+  template <class T, class Offset>
+  __device__ Segment(const ManyProducts<T, Offset>& p, const TileBounds<Offset>& tile, int r) {
+    if (r >= tile.end_row - tile.first_row) return;
+    const auto base = static_cast<Offset>(p.a.base);
+    const std::int32_t i = tile.first_row + r;
+    const Offset begin = p.a.row_offsets[i] - base, end = p.a.row_offsets[i + 1] - base;
+    if (end > tile.end) return;
+    row = i, from = static_cast<int>(begin - tile.begin), to = static_cast<int>(end - tile.begin);
+  }
+};
+
+/// Adds the parts of long rows, a column after the other; all threads of the block.
+template <class T, class Offset>
+__device__ void add_long_rows(const ManyProducts<T, Offset>& p, const CsrTilesView& tiles,
+                              const TileBounds<Offset>& tile, const TileEntries<T>& entries) {
+  if (!has_long_rows(tiles)) return;
+  const auto base = static_cast<Offset>(p.a.base);
+  const auto t = static_cast<std::int32_t>(blockIdx.x);
+  for_parts(tiles, t, p.a.row_offsets, base, [&](std::int32_t row, std::int32_t first, Offset begin, Offset end) {
+    const int from = static_cast<int>(begin - tile.begin), to = static_cast<int>(end - tile.begin);
+    const auto part = [&](int c) {
+      T sum{};
+      for (int k = from + static_cast<int>(threadIdx.x); k < to; k += Tuning::threads)
+        sum += entries.values[k] * p.entry_of_b(entries.columns[k], c);
+      return block_sum(sum);
+    };
+    const LongRow<T> whole(tiles, first, p.a.row_offsets[row] - base, p.a.row_offsets[row + 1] - base, p.b.cols);
+    book_part(whole, t, static_cast<unsigned>(to - from), p.b.cols, part, [&](int c, T sum) { p.put(row, c, sum); });
+  });
+}
+
+// Threads: a block a tile; `lanes` neighboring ones a row, each with the sums of all columns. Neighboring rows read
+//   neighboring entries of a column of B, and write such of C.
+// Bytes: A and C once, B as often as the caches miss.
+// Races: an entry of C is one lane's. Whole warps stay together. Long rows: book_part().
+template <int columns, class T, class Offset>
+__global__ void __launch_bounds__(Tuning::threads)
+    narrow_kernel(ManyProducts<T, Offset> p, CsrTilesView tiles, int lanes, Skip skip) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  if (skip.now()) return;
+  const auto tile = TileBounds<Offset>::of(tiles, static_cast<std::int32_t>(blockIdx.x));
+  const TileEntries<T> entries(memory, tiles.tiling, p, tile);
+  const auto thread = static_cast<int>(threadIdx.x), lane = thread % lanes;
+  const bool by_rows = p.b.order == Order::row_major;
+  const std::int64_t row_step = by_rows ? p.b.leading_dimension : 1, column_step = by_rows ? 1 : p.b.leading_dimension;
+  const int rows = tile.end_row - tile.first_row;
+  const auto add = [&](T(&sums)[columns], int k) {
+    const T value = entries.values[k];
+    const T* b = p.b.values + entries.columns[k] * row_step;
+#pragma unroll
+    for (int c = 0; c < columns; ++c, b += column_step)
+      if (c < p.b.cols) sums[c] += value * conj_if(p.conjugate_b, *b);
+  };
+  const auto put = [&](T(&sums)[columns], std::int32_t row, int lanes_of_row) {
+#pragma unroll
+    for (int c = 0; c < columns; ++c) {
+      const T sum = lanes_sum(sums[c], lanes_of_row);
+      if (c < p.b.cols && row >= 0 && thread % lanes_of_row == 0) p.put(row, c, sum);
+    }
+  };
+  bool some_for_warps = false;
+  for (int first = thread / 32 * (32 / lanes); first < rows; first += Tuning::threads / lanes) {
+    const Segment s(p, tile, first + thread % 32 / lanes);
+    const bool for_warp = s.to - s.from > Tuning::alone * lanes;
+    T sums[columns] = {};
+#pragma unroll 2
+    for (int k = for_warp ? s.to : s.from + lane; k < s.to; k += lanes) add(sums, k);
+    put(sums, for_warp ? -1 : s.row, lanes);
+    some_for_warps |= for_warp;
+  }
+  if (__syncthreads_or(some_for_warps))
+    for (int r = thread / 32; r < rows; r += Tuning::threads / 32) {
+      const Segment s(p, tile, r);
+      if (s.to - s.from <= Tuning::alone * lanes) continue;
+      T sums[columns] = {};
+#pragma unroll 1
+      for (int k = s.from + thread % 32; k < s.to; k += 32) add(sums, k);
+      put(sums, s.row, 32);
+    }
+  add_long_rows(p, tiles, tile, entries);
+}
+
+/// Entries side by side, moved at once.
+template <class T, int count>
+struct alignas(count > 1 ? 16 : alignof(T)) Few {
+  T entry[count];
+};
+/// Of 16 bytes.
+template <class T>
+constexpr int few = 16 / sizeof(T);
+
+// Threads: a block a tile; `lanes` neighboring ones a row, each with `count` columns side by side. B and C are
+//   row-major, so that the lanes of a row read whole lines.
+// Bytes, races: as the kernel above.
+template <int count, class T, class Offset>
+__global__ void __launch_bounds__(Tuning::threads)
+    wide_kernel(ManyProducts<T, Offset> p, CsrTilesView tiles, int lanes, Skip skip) {
+  using Part = Few<T, count>;
+  extern __shared__ __align__(16) unsigned char memory[];
+  if (skip.now()) return;
+  const auto tile = TileBounds<Offset>::of(tiles, static_cast<std::int32_t>(blockIdx.x));
+  const TileEntries<T> entries(memory, tiles.tiling, p, tile);
+  const auto thread = static_cast<int>(threadIdx.x), column = thread % lanes * count;
+  const int rows = tile.end_row - tile.first_row;
+  for (int r = thread / lanes; r < rows && column < p.b.cols; r += Tuning::threads / lanes) {
+    const Segment s(p, tile, r);
+    if (s.row < 0) continue;
+    const T* const b = p.b.values + column;
+    T sums[count] = {};
+#pragma unroll 4
+    for (int k = s.from; k < s.to; ++k) {
+      const Part from = *reinterpret_cast<const Part*>(b + entries.columns[k] * p.b.leading_dimension);
+      const T value = entries.values[k];
+#pragma unroll
+      for (int c = 0; c < count; ++c) sums[c] += value * conj_if(p.conjugate_b, from.entry[c]);
+    }
+    Part* const to = reinterpret_cast<Part*>(&p.c.at(s.row, column));
+    const T alpha = p.alpha(), beta = p.beta();
+    Part made{};
+    if (!(beta == T(0))) made = *to;
+#pragma unroll
+    for (int c = 0; c < count; ++c) {
+      const T sum = alpha * sums[c];
+      made.entry[c] = beta == T(0) ? sum : sum + beta * made.entry[c];
+    }
+    *to = made;
+  }
+  add_long_rows(p, tiles, tile, entries);
+}
+
+template <auto kernel, class T, class Offset>
+void launch(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrTilesView& tiles, int lanes) {
+  const std::size_t shared = TileEntries<T>::bytes(tiles.tiling);
+  resident_blocks<kernel>(cuda, shared, Tuning::threads);  // allows so much shared memory
+  kernel<<<static_cast<unsigned>(tiles.count), Tuning::threads, shared, cuda.stream>>>(p, tiles, lanes, cuda.skip);
+  check(cudaGetLastError());
+}
+
+int bit_ceil(std::int64_t n) {
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
+}
+
+/// Whether rows of B and C can be moved 16 bytes at a time.
+template <class T, class Offset>
+bool comes_in_lines(const ManyProducts<T, Offset>& p) {
+  const auto addresses = reinterpret_cast<std::uintptr_t>(p.b.values) | reinterpret_cast<std::uintptr_t>(p.c.values) |
+                         static_cast<std::uintptr_t>(p.b.leading_dimension) * sizeof(T) |
+                         static_cast<std::uintptr_t>(p.c.leading_dimension) * sizeof(T) |
+                         static_cast<std::uintptr_t>(p.b.cols) * sizeof(T);
+  return addresses % 16 == 0;
+}
+
+}  // namespace
+
+template <class T, class Offset>
+void run_products(const Cuda& cuda, const ManyProducts<T, Offset>& p) {
+  const std::int64_t rows = p.a.rows, mean = p.a.nnz / rows;
+  const bool wide = p.b.order == Order::row_major && p.c.order == Order::row_major && p.b.cols >= Tuning::wide_from;
+  const bool lines = wide && comes_in_lines(p);
+  const int side_by_side = lines ? few<T> : 1;
+  const int columns = lines ? Tuning::wide_bytes / static_cast<int>(sizeof(T)) : wide ? 32 : Tuning::narrow;
+  // About as many rows in a tile as there are threads, or groups of lanes.
+  const int row_lanes = std::min(bit_ceil(mean / 8), 32);
+  const auto wanted = wide ? std::int64_t{p.b.cols < columns ? 1024 : 512}
+                           : Tuning::threads / row_lanes * std::max<std::int64_t>(mean, 1);
+  const auto entries = static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 512, Tuning::most_entries));
+  const CsrTiling tiling{CsrKernel::lanes, 1, entries, Tuning::slack};
+  Frame frame(cuda);
+  const CsrTilesView tiles =
+      take_tiles(frame, tiling, p.a.rows, p.a.nnz, sizeof(T) * static_cast<std::size_t>(std::min(columns, p.b.cols)));
+  find_tiles(cuda, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, tiles);
+  for (std::int32_t first = 0; first < p.b.cols; first += columns) {
+    const auto part = p.columns(first, std::min(columns, p.b.cols - first));
+    const int lanes = std::min(bit_ceil(ceil_div(part.b.cols, side_by_side)), 32);
+    if (lines)
+      launch<wide_kernel<few<T>, T, Offset>>(cuda, part, tiles, lanes);
+    else if (wide)
+      launch<wide_kernel<1, T, Offset>>(cuda, part, tiles, lanes);
+    else if (part.b.cols > Tuning::narrow / 2)
+      launch<narrow_kernel<Tuning::narrow, T, Offset>>(cuda, part, tiles, row_lanes);
+    else
+      launch<narrow_kernel<Tuning::narrow / 2, T, Offset>>(cuda, part, tiles, row_lanes);
+  }
+}
+
+KRILL_INSTANTIATE_WITH_OFFSETS(ManyProductsKernels, Cuda);
+
+}  // namespace krill::detail
