@@ -8,10 +8,13 @@
 
 namespace krill::host_memory {
 
-/// Asks for huge pages below new memory of 4 MiB or more. A hint: where the system has none, nothing changes.
+inline constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+/// Asks for huge pages below new memory, if it is at least that large. A hint: where the system has none, nothing
+/// changes.
 inline void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
-  if (bytes < std::size_t{4} << 20) return;
+  if (bytes < huge_page) return;
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
   const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;

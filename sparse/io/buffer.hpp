@@ -1,21 +1,20 @@
 // Vectors for large data that is about to be overwritten: their memory is not cleared first.
 #pragma once
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "sparse/core/huge_pages.hpp"
+
 namespace krill {
 
 /// Leaves what resize() adds uninitialised, so that the threads that fill it also touch it first, and asks the system
-/// for large pages: page faults took a third of the time of reading a matrix.
+/// for huge pages: page faults took a third of the time of reading a matrix.
 template <class T>
 struct UninitializedAllocator {
   using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name
-  static constexpr std::size_t large_page = std::size_t{1} << 21;
 
   UninitializedAllocator() = default;
   template <class U>
@@ -24,7 +23,7 @@ struct UninitializedAllocator {
   T* allocate(std::size_t n) {
     const std::size_t bytes = n * sizeof(T);
     void* memory = ::operator new(bytes, alignment(bytes));
-    if (bytes >= large_page) madvise(memory, bytes / large_page * large_page, MADV_HUGEPAGE);  // a wish: may fail
+    host_memory::prefer_huge_pages(memory, bytes);
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t n) { ::operator delete(memory, alignment(n * sizeof(T))); }
@@ -38,7 +37,7 @@ struct UninitializedAllocator {
 
  private:
   static std::align_val_t alignment(std::size_t bytes) {
-    return std::align_val_t{bytes >= large_page ? large_page : alignof(std::max_align_t)};
+    return std::align_val_t{bytes >= host_memory::huge_page ? host_memory::huge_page : alignof(std::max_align_t)};
   }
 };
 

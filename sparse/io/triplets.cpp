@@ -33,28 +33,38 @@ void drop_zeros(Triplets<T>& a) {
   a.row.resize(kept), a.col.resize(kept), a.value.resize(kept);
 }
 
-/// Raises unless every index lies in the matrix; returns the number of entries with symmetry expanded.
+struct Counted {
+  std::int64_t expanded = 0;  ///< entries, those that follow from symmetry too
+  bool canonical = false;     ///< no entry follows from another, and they stand as in CSR: (row, column) ascends
+};
+
+/// Raises unless every index lies in the matrix.
 template <class T>
-std::int64_t check_and_count(const Triplets<T>& a) {
+Counted check_and_count(const Triplets<T>& a) {
   require_size(a.name + ": columns", std::ssize(a.col), std::ssize(a.row));
   require_size(a.name + ": values", std::ssize(a.value), std::ssize(a.row));
   if (a.symmetry != Symmetry::general && a.rows != a.cols)
     throw ShapeMismatch(fmt::format("{}: the matrix is {} and {} x {}, as many rows as columns are needed", a.name,
                                     name(a.symmetry), a.rows, a.cols));
   const std::int64_t n = std::ssize(a.row);
-  std::int64_t off_diagonal = 0, first_fault = n;
-#pragma omp parallel for num_threads(threads_for(n)) reduction(+ : off_diagonal) reduction(min : first_fault)
+  const auto before = [&](std::size_t i, std::size_t j) {
+    return a.row[i] != a.row[j] ? a.row[i] < a.row[j] : a.col[i] < a.col[j];
+  };
+  std::int64_t off_diagonal = 0, descents = 0, first_fault = n;
+#pragma omp parallel for num_threads(threads_for(n)) reduction(+ : off_diagonal, descents) reduction(min : first_fault)
   for (std::int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::int32_t row = a.row[at], col = a.col[at];
     off_diagonal += row != col;
+    descents += i > 0 && !before(at - 1, at);
     if (row < 0 || row >= a.rows || col < 0 || col >= a.cols) first_fault = std::min(first_fault, i);
   }
   if (first_fault < n)
     throw InvalidArgument(fmt::format("{}: entry {} (from 0) lies at row {}, column {} of a {} x {} matrix (from 0)",
                                       a.name, first_fault, a.row[static_cast<std::size_t>(first_fault)],
                                       a.col[static_cast<std::size_t>(first_fault)], a.rows, a.cols));
-  return a.symmetry == Symmetry::general ? n : n + off_diagonal;
+  const bool general = a.symmetry == Symmetry::general;
+  return {general ? n : n + off_diagonal, general && descents == 0};
 }
 
 struct BothTriangles {
@@ -64,29 +74,55 @@ struct BothTriangles {
 template <class T, class Offset>
 class Assembly {
  public:
-  Assembly(Triplets<T> stored, std::int64_t expanded, CanonicalReport& report)
+  Assembly(Triplets<T> stored, const Counted& counted, CanonicalReport& report)
       : stored_(std::move(stored)),
+        canonical_(counted.canonical),
         rows_(stored_.rows),
         cols_(stored_.cols),
-        threads_(threads_for(expanded)),
+        threads_(threads_for(counted.expanded)),
         report_(report),
         offset_array_(std::int64_t{rows_} + 1, "row_offsets"),
-        col_array_(expanded, "col_indices"),
-        value_array_(expanded, "values"),
+        col_array_(counted.expanded, "col_indices"),
+        value_array_(counted.expanded, "values"),
         offsets_(offset_array_.edit()),
         cols_and_keys_(col_array_.edit()),
         values_(value_array_.edit()) {}
 
   Csr<T, Offset> run() {
-    count_rows();
-    scatter();
-    canonicalize_rows();
-    if (report_.duplicates + 2 * report_.mirrored > 0) close_gaps();
+    if (canonical_) {
+      copy_canonical();
+    } else {
+      count_rows();
+      scatter();
+      canonicalize_rows();
+      if (report_.duplicates + 2 * report_.mirrored > 0) close_gaps();
+    }
     describe();
     return {cols_, std::move(offset_array_), std::move(col_array_), std::move(value_array_)};
   }
 
  private:
+  /// Entries that stand as in CSR: a row begins where the index of the row changes.
+  void copy_canonical() {
+    const std::int64_t n = std::ssize(stored_.row);
+#pragma omp parallel for num_threads(threads_) schedule(static)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      for (std::int32_t row = i == 0 ? -1 : stored_.row[at - 1]; row < stored_.row[at];)
+        offsets_[static_cast<std::size_t>(++row)] = static_cast<Offset>(i);
+      cols_and_keys_[at] = stored_.col[at];
+      values_[at] = stored_.value[at];
+    }
+    std::fill(offsets_.begin() + (n == 0 ? 0 : stored_.row.back() + 1), offsets_.end(), static_cast<Offset>(n));
+    release_stored();
+  }
+
+  void release_stored() {
+    Buffer<std::int32_t>().swap(stored_.row);
+    Buffer<std::int32_t>().swap(stored_.col);
+    Buffer<T>().swap(stored_.value);
+  }
+
   /// Calls f(row, key, value) for every entry, with symmetry expanded, of the rows [begin, end), in the order of the
   /// file. Each thread looks at all entries and takes those of its own rows: 4 bytes read an entry and thread, in
   /// return for the same order with any number of threads and no counters for each of them.
@@ -130,9 +166,7 @@ class Assembly {
       });
     std::copy_backward(offsets_.begin(), offsets_.end() - 1, offsets_.end());
     offsets_.front() = 0;
-    Buffer<std::int32_t>().swap(stored_.row);
-    Buffer<std::int32_t>().swap(stored_.col);
-    Buffer<T>().swap(stored_.value);
+    release_stored();
   }
 
   struct RowResult {
@@ -270,6 +304,7 @@ class Assembly {
   }
 
   Triplets<T> stored_;
+  bool canonical_;  // as they are stored
   std::int32_t rows_, cols_;
   int threads_;
   CanonicalReport& report_;
@@ -279,7 +314,7 @@ class Assembly {
   std::span<Offset> offsets_;
   std::span<std::int32_t> cols_and_keys_;  // keys until a row is canonical, then columns
   std::span<T> values_;
-  std::vector<std::int32_t> lengths_;  // entries of the canonical rows
+  Buffer<std::int32_t> lengths_;  // entries of the canonical rows
 };
 
 }  // namespace
@@ -288,16 +323,18 @@ template <class T>
 AnyMatrix<T> assemble(Triplets<T> stored, CanonicalReport& report) {
   report = {};
   report.stored_entries = std::ssize(stored.row);
-  const std::int64_t places = check_and_count(stored);
-  if (stored.dense) drop_zeros(stored);
-  const std::int64_t expanded = stored.dense ? check_and_count(stored) : places;
-  report.expanded_entries = expanded;
+  Counted counted = check_and_count(stored);
+  if (stored.dense) {
+    drop_zeros(stored);
+    counted = check_and_count(stored);
+  }
+  const std::int64_t expanded = report.expanded_entries = counted.expanded;
   const bool wide = expanded > std::numeric_limits<std::int32_t>::max();
   require_memory(stored.name + " as a CSR matrix",
                  (static_cast<std::size_t>(stored.rows) + 1) * (wide ? 12 : 8) +
                      static_cast<std::size_t>(expanded) * (sizeof(std::int32_t) + sizeof(T)));
-  if (wide) return Assembly<T, std::int64_t>(std::move(stored), expanded, report).run();
-  return Assembly<T, std::int32_t>(std::move(stored), expanded, report).run();
+  if (wide) return Assembly<T, std::int64_t>(std::move(stored), counted, report).run();
+  return Assembly<T, std::int32_t>(std::move(stored), counted, report).run();
 }
 
 template <class T>

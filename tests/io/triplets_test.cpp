@@ -69,6 +69,27 @@ TEST(Assemble, sorts_sums_duplicates_and_keeps_zeros) {
   EXPECT_EQ(a.report.first_non_finite_row, -1);
 }
 
+/// Many entries, so that threads share them; rows are empty at both ends and in between.
+TEST(Assemble, what_stands_in_order_becomes_what_does_not) {
+  std::mt19937_64 random(7);
+  std::map<std::pair<std::int32_t, std::int32_t>, double> unique;
+  while (unique.size() < 100'000) {
+    const auto row = static_cast<std::int32_t>(1000 + random() % 20'000 / 3 * 3),
+               col = static_cast<std::int32_t>(random() % 5'000);
+    unique[{row, col}] = static_cast<double>(unique.size());
+  }
+  std::vector<Entry<double>> entries;
+  for (const auto& [at, value] : unique) entries.push_back({at.first, at.second, value});
+  const auto ordered = assembled<double>(triplets(30'000, 5'000, Symmetry::general, entries));
+  std::ranges::shuffle(entries, random);
+  const auto shuffled = assembled<double>(triplets(30'000, 5'000, Symmetry::general, entries));
+  EXPECT_EQ(ordered.report.nnz, 100'000);
+  EXPECT_EQ(ordered.offsets, shuffled.offsets);
+  EXPECT_EQ(ordered.cols, shuffled.cols);
+  EXPECT_EQ(ordered.values, shuffled.values);
+  EXPECT_EQ(ordered.report.missing_diagonal, shuffled.report.missing_diagonal);
+}
+
 TEST(Assemble, expands_each_symmetry_from_either_triangle) {
   const auto symmetric = assembled<double>(triplets(2, 2, Symmetry::symmetric, {{0, 1, 3}, {1, 1, 4}}));
   EXPECT_EQ(symmetric.cols, (std::vector<std::int32_t>{1, 0, 1}));
