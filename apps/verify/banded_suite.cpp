@@ -1,10 +1,11 @@
-// Solves with three and five diagonals, and the bands that they take from a matrix.
+// Solves with three and five diagonals or with blocks, and the bands and blocks that they take from a matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "apps/verify/trial.hpp"
-#include "sparse/convert/to_banded.hpp"
+#include "sparse/banded/block_tridiagonal_plan.hpp"
+#include "sparse/convert/to_block_tridiagonal.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/io/counter_random.hpp"
 
@@ -242,6 +243,114 @@ void check_own_bands(Ledger& ledger, Context& ctx, const Subject<T>& s, const Ba
   });
 }
 
+constexpr std::string_view block_bound =
+    "|b - A x|_i <= gamma_k (|A| |x| + |b|) of the system's largest row, k = 6 (3 size + 2): |L| |U| is at most three "
+    "times |A| where rows are dominant (Higham 2002, 9.5 and 13.2), and chunks round twice";
+
+/// Entries of rows of blocks, dominant; as drawn_bands().
+template <class T>
+BlockTridiagonal<T> drawn_blocks(const BandLayout& l, int size) {
+  BlockTridiagonal<T> A(l, size);
+  for (int k = -1; k <= 1; ++k) {
+    const CounterRandom draw(20260101, 120 + k);
+    const auto band = A.band(k).edit();
+    std::ranges::fill(band, T(std::numeric_limits<real_t<T>>::quiet_NaN()));
+    for (std::int64_t j = 0; j < l.batch; ++j)
+      for (std::int64_t i = std::max(0, -k); i < l.rows - std::max(0, k); ++i)
+        for (int e = 0; e < size * size; ++e)
+          band[place_in(l, i, j) * static_cast<std::size_t>(size * size) + static_cast<std::size_t>(e)] =
+              draw.symmetric<T>(i * size * size + e, j) + T(real_t<T>(k == 0 && e / size == e % size ? 6 * size : 0));
+  }
+  return A;
+}
+
+template <class T>
+Comparison compare_blocks(Context& ctx, const BandLayout& matrices, const BandLayout& l, int size) {
+  const BlockTridiagonal<T> A = drawn_blocks<T>(matrices, size);
+  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t r) {
+    return place_in(l, i, j) * static_cast<std::size_t>(size) + static_cast<std::size_t>(r);
+  };
+  std::vector<T> given(static_cast<std::size_t>(l.extent() * size), padding_mark<T>());
+  std::vector<bool> used(given.size());
+  const CounterRandom draw(20260101, 110);
+  for (std::int64_t j = 0; j < l.batch; ++j)
+    for (std::int64_t row = 0; row < std::int64_t{l.rows} * size; ++row) {
+      given[at(row / size, j, row % size)] = draw.symmetric<T>(row, j);
+      used[at(row / size, j, row % size)] = true;
+    }
+  BlockTridiagonalPlan<T> plan(ctx, matrices, l, size);
+  const Array<T> b(given);
+  Array<T> x(std::vector<T>(given.size(), padding_mark<T>()));
+  plan.solve(ctx, A, b, x);
+  if (const auto singular = plan.singular_block())
+    return failed(fmt::format("system {}, which is regular, is said to have a singular block in block row {}",
+                              singular->system, singular->row));
+  for (std::size_t p = 0; p < used.size(); ++p)
+    if (!used[p] && x.host()[p] != padding_mark<T>())
+      return failed(fmt::format("entry {} of x is padding and was overwritten", p));
+  const long double of_terms = gamma<T>(6 * (3 * size + 2));
+  Equations<T> e;
+  for (std::int64_t j = 0; j < l.batch; ++j) {
+    long double largest = 0;
+    for (std::int64_t row = 0; row < std::int64_t{l.rows} * size; ++row) {
+      const std::int64_t i = row / size;
+      const Exact<T> right = exact(b.host()[at(i, j, row % size)]);
+      Exact<T> left(0);
+      long double terms = modulus(right);
+      for (int k = -1; k <= 1; ++k) {
+        if (i + k < 0 || i + k >= l.rows) continue;
+        const std::size_t block = place_in(matrices, i, matrices.batch == 1 ? 0 : j);
+        for (int c = 0; c < size; ++c) {
+          const auto in_block = static_cast<std::size_t>(row % size * size + c);
+          const Exact<T> term = exact(A.band(k).host()[block * static_cast<std::size_t>(size * size) + in_block]) *
+                                exact(x.host()[at(i + k, j, c)]);
+          left += term, terms += modulus(term);
+        }
+      }
+      largest = std::max(largest, terms);
+      e.left.push_back(left), e.right.emplace_back(right, 0);
+    }
+    std::for_each(e.right.end() - std::int64_t{l.rows} * size, e.right.end(),
+                  [&](Bounded<T>& row) { row.error = of_terms * largest; });
+  }
+  return compare(e);
+}
+
+template <class T>
+void check_block_batches(Ledger& ledger, Context& ctx, const std::vector<BandedBatch>& batches) {
+  for (int size = 1; size <= largest_tridiagonal_block; ++size)
+    ledger.check(fmt::format("block tridiagonal, blocks of {}", size), block_bound, [&] {
+      Comparison all;
+      for (const BandedBatch& batch : batches)
+        for (const NamedBandLayout& l : layouts_of(batch))
+          all.merge(compare_blocks<T>(ctx, l.matrices, l.vectors, size),
+                    fmt::format("{}, {} systems of {} block rows", l.name, l.vectors.batch, batch.rows));
+      return all;
+    });
+}
+
+/// Blocks of the subject's matrix, where they fit.
+template <class T>
+void check_own_blocks(Ledger& ledger, Context& ctx, const Subject<T>& s) {
+  for (int size = 1; size <= largest_tridiagonal_block; ++size) {
+    if (s.A.rows() % size != 0) continue;
+    ledger.check(fmt::format("to_block_tridiagonal, blocks of {}", size), exact_bound, [&] {
+      const BandLayout l = BandLayout::single(s.A.rows() / size);
+      const BlockTridiagonal<T> A = to_block_tridiagonal(ctx, s.A, size, l, OutsideBands::dropped);
+      std::vector<T> got, expected;
+      for (std::int32_t row = 0; row < s.A.rows(); ++row)
+        for (int k = -1; k <= 1; ++k)
+          for (int c = 0; c < size; ++c) {
+            const std::int32_t i = row / size;
+            if (i + k < 0 || i + k >= l.rows) continue;
+            got.push_back(A.band(k).host()[static_cast<std::size_t>(row * size + c)]);
+            expected.push_back(s.rows.at(row, (i + k) * size + c));
+          }
+      return compare_bits<T>(got, expected);
+    });
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -252,6 +361,9 @@ void check_banded(Ledger& ledger, Context& ctx, const Subject<T>& s, const Selec
     if (sample.method && !selection.banded_batches.empty())
       check_batches<T>(ledger, ctx, selection.banded_batches, sample.diagonals, *sample.method);
   }
+  if (selection.banded.empty() || selection.banded_batches.empty()) return;
+  check_block_batches<T>(ledger, ctx, selection.banded_batches);
+  check_own_blocks(ledger, ctx, s);
 }
 
 template <class T>

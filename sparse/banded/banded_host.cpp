@@ -2,6 +2,7 @@
 
 #include "sparse/banded/elimination.hpp"
 #include "sparse/banded/lanes.hpp"
+#include "sparse/banded/partition.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/pass_host.hpp"
 
@@ -17,6 +18,8 @@ struct Tuning {
   static constexpr int vectors_of_strided = 2;
   /// Rows that are brought into lanes at a time: where a system's rows lie side by side, a line of them.
   static constexpr int tile_rows = 8;
+  static constexpr std::int32_t rows_of_two_ends =
+      64;  ///< of single systems; shorter ones go from one end. Not varied.
 };
 
 template <class T>
@@ -192,24 +195,90 @@ solve_block(const BandedSolve<T>& s, std::int64_t first, std::int64_t last) {
     s.zero_rows[first + j] = static_cast<std::int32_t>(zero_rows[j / Vector::count][j % Vector::count]);
 }
 
-/// One system.
+/// A single system from one end on.
 template <class Steps, class T>
-void solve_system(const BandedSolve<T>& s) {
+struct SystemEnd {
+  BandedSystem<T> system;
+  KeptRows<T> kept;
+  std::int32_t count;  // of the unknowns that are eliminated
+  Steps steps{};
+  std::int32_t zero_row = no_row;
+
+  /// The system with its rows and columns in reverse order.
+  void reverse() {
+    const std::int32_t last = system.rows - 1;
+    std::swap(system.band[0], system.band[4]), std::swap(system.band[1], system.band[3]);
+    for (const T*& band : system.band)
+      if (band) band += last * system.stride;
+    system.b += last * system.rhs_stride, system.x += last * system.rhs_stride;
+    system.stride = -system.stride, system.rhs_stride = -system.rhs_stride;
+    kept.above += last * kept.step, kept.x += last * kept.x_step;
+    kept.step = -kept.step, kept.x_step = -kept.x_step;
+  }
+  void eliminate() {
+    const SystemEnd mine = *this;  // in registers: stores to x cannot change it
+    Steps under_way;
+    std::int32_t zero = no_row;
+    under_way.start(mine.system);
+    for (std::int32_t i = 0; i < mine.count; ++i)
+      keep_row(mine.kept, i, under_way.step(mine.system.template row<Steps::diagonals>(i + Steps::ahead)), zero);
+    steps = under_way, zero_row = zero;
+  }
+  /// `next` are the unknowns after those that are eliminated.
+  void substitute(const T* next) const {
+    const KeptRows<T> rows = kept;
+    BackSteps<T, Steps::above> back;
+    for (int k = 0; k < Steps::above; ++k) back.known[k] = next[k];
+    for (std::int32_t i = count - 1; i >= 0; --i) {
+      T entries[Steps::above];
+      for (int k = 0; k < Steps::above; ++k) entries[k] = rows.above[k * rows.plane + i * rows.step];
+      T& x = rows.x[i * rows.x_step];
+      x = back.step(entries, x);
+    }
+  }
+};
+
+/// One system, from both ends to the middle and back: two threads at a time, in the same operations as one.
+template <BandedMethod method, class T, int half>
+void solve_system(const Host& host, const BandedSolve<T>& s, std::type_identity<EliminationSteps<method, T, half>>) {
+  using End = SystemEnd<EliminationSteps<method, T, half>, T>;
+  constexpr int size = 2 * half;
+  const std::int32_t n = s.rows(), begin = n / 2 - half;  // of the unknowns in the middle
   const BandedSystem<T> system(s, 0);
   const KeptRows<T> kept = kept_in_work(s, system, 0);
-  Steps steps;
-  BackSteps<T, Steps::above> back;
-  std::int32_t zero_row = no_row;
-  steps.start(system);
-  for (std::int32_t i = 0; i < s.rows(); ++i)
-    keep_row(kept, i, steps.step(system.template row<Steps::diagonals>(i + Steps::ahead)), zero_row);
-  for (std::int32_t i = s.rows() - 1; i >= 0; --i) {
-    T entries[Steps::above];
-    for (int k = 0; k < Steps::above; ++k) entries[k] = kept.above[k * kept.plane + i * kept.step];
-    T& x = kept.x[i * kept.x_step];
-    x = back.step(entries, x);
+  T middle[size] = {}, reversed[size] = {};
+  if (n < Tuning::rows_of_two_ends) {
+    End all{system, kept, n};
+    all.eliminate();
+    all.substitute(middle);
+    s.zero_rows[0] = all.zero_row;
+    return;
   }
-  s.zero_rows[0] = zero_row;
+  End ends[2] = {{system, kept, begin}, {system, kept, n - begin - size}};
+  ends[1].reverse();
+  for_blocks(host, 2, 1, n, [&](std::int64_t e, std::int64_t) { ends[e].eliminate(); });
+
+  // Each end leaves `half` equations of the same unknowns.
+  Equation<T, 2 * size> row[size];
+  for (int r = 0; r < half; ++r) {
+    const auto &first = ends[0].steps.present[r], &last = ends[1].steps.present[r];
+    for (int k = 0; k < size; ++k) {
+      row[r].entry[half + k] = first.entry[k];
+      row[size - 1 - r].entry[half + size - 1 - k] = last.entry[k];
+    }
+    row[r].rhs = first.rhs, row[size - 1 - r].rhs = last.rhs;
+  }
+  const int zero = solve_group<method>(row, middle);
+  for (int k = 0; k < size; ++k) {
+    reversed[k] = middle[size - 1 - k];
+    kept.x[(begin + k) * kept.x_step] = middle[k];
+  }
+  for_blocks(host, 2, 1, n, [&](std::int64_t e, std::int64_t) { ends[e].substitute(e == 0 ? middle : reversed); });
+
+  std::int32_t& zero_row = s.zero_rows[0];
+  zero_row = ends[0].zero_row;
+  if (zero_row == no_row && zero < size) zero_row = begin + zero;
+  if (zero_row == no_row && ends[1].zero_row != no_row) zero_row = n - 1 - ends[1].zero_row;
 }
 
 }  // namespace
@@ -217,8 +286,7 @@ void solve_system(const BandedSolve<T>& s) {
 template <class T>
 void run_banded(const Host& host, int diagonals, BandedMethod method, const BandedSolve<T>& s) {
   if (host.skip.now()) return;
-  if (s.vectors.batch == 1)
-    return with_steps<T>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) { solve_system<Steps>(s); });
+  if (s.vectors.batch == 1) return with_steps<T>(diagonals, method, [&](auto steps) { solve_system(host, s, steps); });
   const bool few_streams = s.vectors.is_interleaved() || s.rows() <= Tuning::tile_rows;
   const int systems = few_streams ? most_systems<T> : Tuning::vectors_of_strided * Lanes<T>::count;
   with_steps<Lanes<T>>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) {

@@ -1,4 +1,4 @@
-// Bytes and operations of solves with few diagonals.
+// Bytes and operations of solves with few diagonals, of entries or of blocks.
 #pragma once
 #include "sparse/banded/banded_plan.hpp"
 
@@ -12,6 +12,16 @@ Work banded_work(const BandLayout& matrices, const BandLayout& vectors, int diag
   const int operations = diagonals == 5 ? 69 : method == BandedMethod::thomas ? 5 : method == BandedMethod::lu ? 9 : 27;
   return {(entries * diagonals + 2 * unknowns) * static_cast<double>(sizeof(T)),
           multiply_add<T> * unknowns * operations};
+}
+
+/// Blocks, b and x move once. A block row takes a product of two blocks, an elimination and a solve with as many
+/// columns, and three products of a block and a vector.
+template <class T>
+Work block_tridiagonal_work(const BandLayout& matrices, const BandLayout& vectors, int size) {
+  const double blocks = 3.0 * size * size * static_cast<double>(matrices.unknowns());
+  const auto rows = static_cast<double>(vectors.unknowns());
+  return {(blocks + 2.0 * size * rows) * static_cast<double>(sizeof(T)),
+          multiply_add<T> * rows * size * size * (7.0 / 3 * size + 3)};
 }
 
 }  // namespace krill

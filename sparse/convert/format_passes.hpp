@@ -2,6 +2,7 @@
 #pragma once
 #include "sparse/convert/banded_passes.hpp"
 #include "sparse/convert/block_passes.hpp"
+#include "sparse/convert/block_tridiagonal_passes.hpp"
 #include "sparse/convert/convert_passes.hpp"
 #include "sparse/convert/dia_passes.hpp"
 #include "sparse/convert/sell_passes.hpp"
@@ -42,7 +43,7 @@ struct FormatPasses {
   static constexpr std::tuple list{
       from_csr<std::int32_t>,
       from_csr<std::int64_t>,
-      passes<Where, GatherBlocks<T>, AdoptPadding<T>>,
+      passes<Where, GatherBlocks<T>, AdoptPadding<T>, FillBlockTridiagonal<T>>,
       ToCsrPasses<SellView<const T>, Where>::list,
       ToCsrPasses<HybView<const T>, Where>::list,
       ToCsrPasses<DiaView<const T>, Where>::list,

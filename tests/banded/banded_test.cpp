@@ -380,6 +380,51 @@ TEST_P(BandedSolves, with_one_matrix_have_a_small_backward_error) {
   });
 }
 
+/// Wherever a single system has no pivot: the host goes on it from both ends.
+TEST_P(BandedSolves, of_single_systems_name_zero_pivots) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [method, diagonals] : all_methods)
+      for (const std::int32_t rows : {40, 131}) {
+        const BandLayout l = BandLayout::single(rows);
+        const Array<T> b(random_rhs<T>(6, l, T(0)));
+        Array<T> x(l.extent());
+        BandedPlan<T> plan(ctx, l, diagonals, method);
+        for (std::int32_t empty = 0; empty < rows; ++empty) {
+          auto A = random_banded<T>(5, l, diagonals, Kind::dominant);
+          for (int k = -diagonals / 2; k <= diagonals / 2; ++k) {
+            A.band(k).edit()[place(l, empty, 0)] = T(0);
+            if (empty - k >= 0 && empty - k < rows) A.band(k).edit()[place(l, empty - k, 0)] = T(0);
+          }
+          plan.solve(ctx, A, b, x);
+          ASSERT_EQ(plan.zero_pivot(), (BandedZeroPivot{0, empty}))
+              << banded_method_names[static_cast<std::size_t>(method)] << " " << diagonals << " of " << rows;
+        }
+      }
+  });
+}
+
+/// Of so many rows that two threads take part.
+TEST(LongSystems, have_the_same_bits_for_any_number_of_threads) {
+  const BandLayout l = BandLayout::single(150'001);
+  for (const auto& [method, diagonals] : all_methods) {
+    const auto kind = method == BandedMethod::thomas ? Kind::dominant : Kind::zero_diagonal;
+    const auto A = random_banded<double>(5, l, diagonals, kind);
+    const Array<double> b(random_rhs<double>(6, l, 0));
+    std::vector<double> of_one_thread;
+    for (const int threads : {1, 2, 3}) {
+      Context ctx = Context::host(threads);
+      Array<double> x(l.extent());
+      BandedPlan<double>(ctx, l, diagonals, method).solve(ctx, A, b, x);
+      if (threads == 1) {
+        of_one_thread = contents(x);
+        ASSERT_LE(backward_error(A, b.host(), x.host()), backward_bound<double>());
+      }
+      EXPECT_EQ(contents(x), of_one_thread);
+    }
+  }
+}
+
 /// Bands, b and x are the caller's memory.
 TEST_P(BandedSolves, take_memory_of_the_callers) {
   with_scalar([&]<class T>(T) {
