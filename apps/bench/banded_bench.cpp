@@ -1,4 +1,4 @@
-// Solves with three and five diagonals, from one long system to many short ones.
+// Solves with three and five diagonals, and with blocks, from one long system to many short ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "apps/bench/job.hpp"
 #include "apps/system/linear_system.hpp"
+#include "sparse/banded/block_tridiagonal_plan.hpp"
 #include "sparse/banded/periodic.hpp"
 #include "sparse/banded/rearrange.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -157,6 +158,79 @@ void measure_periodic(const BenchSubject<T>& s, const BandedShape& shape) {
   s.report(row);
 }
 
+constexpr int bench_block = 4;
+
+/// Block tridiagonal systems whose rows are dominant.
+template <class T>
+struct BlockOperands {
+  BlockTridiagonal<T> A;
+  Array<T> b, x;
+  BlockTridiagonalPlan<T> plan;
+  static constexpr int size = bench_block;
+
+  BlockOperands(Context& ctx, const BandLayout& l)
+      : A(l, size),
+        b(random_vector<T>(l.extent() * size, 1, RandomPurpose::rhs), "b"),
+        x(l.extent() * size, "x"),
+        plan(ctx, l, size) {
+    for (int k = -1; k <= 1; ++k)
+      A.band(k) = Array<T>(random_vector<T>(A.band(k).size(), 4 + k, RandomPurpose::known_solution));
+    const auto diagonal = A.band(0).edit();
+    for_each_index(all_threads(), l.extent() * size, [&](std::int64_t row) {
+      diagonal[static_cast<std::size_t>(row * size + row % size)] += T(6 * size);
+    });
+  }
+
+  /// As that of BandedOperands, of systems one after the other; a row meets 3 size entries.
+  std::string fault() {
+    using Wide = wide_t<T>;
+    const BandLayout& l = A.layout();
+    const auto rhs = b.host(), solution = x.host();
+    double residual = 0, largest = 0;
+    for (std::int64_t row = 0; row < l.extent() * size; ++row) {
+      Wide sum(rhs[static_cast<std::size_t>(row)]);
+      double terms = std::abs(sum);
+      const std::int64_t block = row / size, i = l.row_at(block);
+      for (int k = -1; k <= 1; ++k) {
+        if (i + k < 0 || i + k >= l.rows) continue;
+        const auto entries = A.band(k).host();
+        for (int c = 0; c < size; ++c) {
+          const Wide term = Wide(entries[static_cast<std::size_t>(row * size + c)]) *
+                            Wide(solution[static_cast<std::size_t>((block + k) * size + c)]);
+          sum -= term, terms += std::abs(term);
+        }
+      }
+      residual = std::max(residual, std::isnan(std::abs(sum)) ? HUGE_VAL : std::abs(sum));
+      largest = std::max(largest, terms);
+    }
+    std::string found;
+    if (!(residual <= 100 * double{std::numeric_limits<real_t<T>>::epsilon()} * largest))
+      found = fmt::format("wrong result: a residual of {:.2g} beside terms up to {:.2g}", residual, largest);
+    for (T& value : x.edit()) value = std::numeric_limits<real_t<T>>::quiet_NaN();
+    return found;
+  }
+};
+
+template <class T>
+void measure_blocks(const BenchSubject<T>& s, const BandedShape& shape) {
+  const BandLayout l = BandLayout::strided(shape.rows / bench_block, shape.batch);
+  Row row = row_of(s, shape, fmt::format("blocks of {}", bench_block), 3 * bench_block);
+  const std::int64_t unknowns = l.unknowns() * bench_block;
+  row.rows = unknowns, row.nnz = unknowns * 3 * bench_block;
+  measure_job<T>(s, row, [&](std::size_t) {
+    auto operands = std::make_shared<BlockOperands<T>>(s.ctx, l);
+    auto* const o = operands.get();
+    Job<T> job;
+    const Work work = o->plan.work();
+    job.bytes = work.bytes, job.flops = work.flops;
+    job.run = [&ctx = s.ctx, o] { o->plan.solve(ctx, o->A, o->b, o->x); };
+    job.fault = [o] { return o->fault(); };
+    job.keeps = std::move(operands);
+    return job;
+  });
+  s.report(row);
+}
+
 template <class T>
 void measure_rearrangement(const BenchSubject<T>& s, const BandedShape& shape) {
   const BandLayout from = layout_of(shape, false), to = layout_of(shape, true);
@@ -195,6 +269,7 @@ void bench_banded(const BenchSubject<T>& s) {
     for (const BandedVariant& v : banded_variants)
       if (v.batch == (shape.batch > 1)) measure_shape(s, shape, v);
     if (shape.rows >= 3) measure_periodic(s, shape);
+    if (shape.rows >= bench_block) measure_blocks(s, shape);
     if (shape.batch > 1) measure_rearrangement(s, shape);
   }
 }

@@ -37,6 +37,8 @@ struct Kernel {
 template <class T>
 constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
                                  {"spmv_dot", bench_spmv_dot<T>},
+                                 {"spmm", bench_spmm<T>},
+                                 {"sddmm", bench_sddmm<T>},
                                  {"convert", bench_convert<T>},
                                  {"csr2csc", bench_csr2csc<T>},
                                  {"triangular", bench_triangular<T>},

@@ -222,6 +222,7 @@ class CusparseRival final : public Rival<T> {
   std::unique_ptr<RivalRun> prepare(Context& ctx, const std::string& algorithm, const Task<T>& task) const override {
     const std::string kernel(task.kernel);
     KrillRivalTask given{.kernel = kernel.c_str(), .algorithm = algorithm.c_str(), .scalar = scalar<T>()};
+    given.columns = task.columns, given.by_rows = task.by_rows;
     given.upper = task.triangle.fill == Fill::upper;
     given.unit_diagonal = task.triangle.diagonal == Diagonal::unit;
     ctx.dispatch([&](const auto& where) {

@@ -21,6 +21,22 @@ class EigenProduct final : public RivalRun {
   Eigen::Map<EigenVector<T>> y_;
 };
 
+template <class T, int order>
+class EigenProducts final : public RivalRun {
+ public:
+  EigenProducts(const Csr<T>& A, const Task<T>& task)
+      : matrix_(mapped(A)),
+        b_(task.x->host().data(), A.cols(), task.columns),
+        c_(task.y->edit().data(), A.rows(), task.columns) {}
+  void operator()() override { c_.noalias() = matrix_ * b_; }
+
+ private:
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, order>;
+  Eigen::Map<const RowMajor<T>> matrix_;
+  Eigen::Map<const Matrix> b_;
+  Eigen::Map<Matrix> c_;
+};
+
 template <class T>
 class EigenTriangularSolve final : public RivalRun {
  public:
@@ -73,7 +89,8 @@ class EigenRival final : public Rival<T> {
   std::vector<std::string> algorithms(const Task<T>& task) const override {
     if (task.bands) return {"SparseLU"};
     if (!task.A || !std::holds_alternative<Csr<T>>(*task.A)) return {};
-    if (task.kernel == "spmv") return {"row-major product"};
+    if (task.kernel == "spmv" || (task.kernel == "spmm" && (task.columns > 1 || !task.by_rows)))
+      return {"row-major product"};
     // without an entry on the diagonal it would go on into the other triangle
     if (task.kernel == "triangular" && task.triangle.diagonal == Diagonal::stored) return {"triangularView"};
     if (task.kernel == "csr2csc") return {"assignment to column-major"};
@@ -83,6 +100,8 @@ class EigenRival final : public Rival<T> {
     if (task.bands) return make_eigen_banded(task);
     const auto& A = std::get<Csr<T>>(*task.A);
     if (task.kernel == "spmv") return std::make_unique<EigenProduct<T>>(A, task);
+    if (task.kernel == "spmm" && task.by_rows) return std::make_unique<EigenProducts<T, Eigen::RowMajor>>(A, task);
+    if (task.kernel == "spmm") return std::make_unique<EigenProducts<T, Eigen::ColMajor>>(A, task);
     if (task.kernel == "triangular") return std::make_unique<EigenTriangularSolve<T>>(A, task);
     return std::make_unique<Transposition<T>>(A);
   }

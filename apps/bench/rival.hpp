@@ -16,9 +16,11 @@ namespace krill::apps::bench {
 /// to outlive the rival's RivalRun.
 template <class T>
 struct Task {
-  /// "spmv" (y = A x), "csr2csc", "csr2coo", "coo2csr", "triangular" (A y = x), "triangular_many" (8 columns),
-  /// "triangular_plan" (what has to be done once), "ilu0", "ic0" (the factor in values), "ilu0_analysis",
-  /// "ic0_analysis", "color" (a color for each row to `indices`); of bands (A y = x) those of banded_bench.cpp
+  /// "spmv" (y = A x), "spmm" (the same of matrices without padding), "sddmm" (A's values become x y
+  /// at its places, x being row-major), "csr2csc", "csr2coo", "coo2csr", "triangular" (A
+  /// y = x), "triangular_many" (8 columns), "triangular_plan" (what has to be done once), "ilu0", "ic0" (the factor in
+  /// values), "ilu0_analysis", "ic0_analysis", "color" (a color for each row to `indices`); of bands (A y = x) those of
+  /// banded_bench.cpp
   std::string_view kernel;
   const AnyMatrix<T>* A = nullptr;
   const Banded<T>* bands = nullptr;  ///< in the place of A; where both are null, no rival knows anything of the kind
@@ -28,6 +30,8 @@ struct Task {
   Array<std::int32_t>* indices = nullptr;
   Array<T>* values = nullptr;
   Triangle triangle = {};
+  std::int32_t columns = 1;  ///< of spmm: of x and y; of sddmm: of x
+  bool by_rows = false;      ///< of spmm: x and y are row-major; of sddmm: y is
 };
 
 /// A task with all that its algorithm prepares in advance.

@@ -4,22 +4,16 @@
 #include <bit>
 
 #include "sparse/core/instantiate.hpp"
+#include "sparse/spmm/few.cuh"
 #include "sparse/spmm/spmm.hpp"
+#include "sparse/spmm/tiling.hpp"
 #include "sparse/spmv/csr_tile.cuh"
 #include "sparse/spmv/row_kernel.cuh"
 
 namespace krill::detail {
 namespace {
 
-struct Tuning {
-  static constexpr int threads = 256;
-  static constexpr int narrow = 8;           ///< columns that a thread has the sums of
-  static constexpr int alone = 16;           ///< entries of a row for a lane at most; longer ones are for a warp
-  static constexpr int wide_from = 8;        ///< columns, where lanes may lie along them
-  static constexpr int wide_bytes = 256;     ///< of a row of B in a launch: more rows of it stay in the second cache
-  static constexpr int slack = 256;          ///< entries of a row beyond its tile
-  static constexpr int most_entries = 2048;  ///< of a tile
-};
+constexpr int alone = 16;  ///< entries of a row for a lane at most; longer ones are for a warp
 
 /// The entries of a tile, in shared memory.
 template <class T>
@@ -34,7 +28,7 @@ struct TileEntries {
     const auto base = static_cast<std::int32_t>(p.a.base);
     const auto count = static_cast<int>(tile.end - tile.begin);
 #pragma unroll 4
-    for (int k = static_cast<int>(threadIdx.x); k < count; k += Tuning::threads)
+    for (int k = static_cast<int>(threadIdx.x); k < count; k += SpmmTiling::threads)
       columns[k] = load_streaming(p.a.col_indices + tile.begin + k) - base,
       values[k] = load_streaming(p.a.values + tile.begin + k);
     __syncthreads();
@@ -71,7 +65,7 @@ __device__ void add_long_rows(const ManyProducts<T, Offset>& p, const CsrTilesVi
     const int from = static_cast<int>(begin - tile.begin), to = static_cast<int>(end - tile.begin);
     const auto part = [&](int c) {
       T sum{};
-      for (int k = from + static_cast<int>(threadIdx.x); k < to; k += Tuning::threads)
+      for (int k = from + static_cast<int>(threadIdx.x); k < to; k += SpmmTiling::threads)
         sum += entries.values[k] * p.entry_of_b(entries.columns[k], c);
       return block_sum(sum);
     };
@@ -85,7 +79,7 @@ __device__ void add_long_rows(const ManyProducts<T, Offset>& p, const CsrTilesVi
 // Bytes: A and C once, B as often as the caches miss.
 // Races: an entry of C is one lane's. Whole warps stay together. Long rows: book_part().
 template <int columns, class T, class Offset>
-__global__ void __launch_bounds__(Tuning::threads)
+__global__ void __launch_bounds__(SpmmTiling::threads)
     narrow_kernel(ManyProducts<T, Offset> p, CsrTilesView tiles, int lanes, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
@@ -110,9 +104,9 @@ __global__ void __launch_bounds__(Tuning::threads)
     }
   };
   bool some_for_warps = false;
-  for (int first = thread / 32 * (32 / lanes); first < rows; first += Tuning::threads / lanes) {
+  for (int first = thread / 32 * (32 / lanes); first < rows; first += SpmmTiling::threads / lanes) {
     const Segment s(p, tile, first + thread % 32 / lanes);
-    const bool for_warp = s.to - s.from > Tuning::alone * lanes;
+    const bool for_warp = s.to - s.from > alone * lanes;
     T sums[columns] = {};
 #pragma unroll 2
     for (int k = for_warp ? s.to : s.from + lane; k < s.to; k += lanes) add(sums, k);
@@ -120,9 +114,9 @@ __global__ void __launch_bounds__(Tuning::threads)
     some_for_warps |= for_warp;
   }
   if (__syncthreads_or(some_for_warps))
-    for (int r = thread / 32; r < rows; r += Tuning::threads / 32) {
+    for (int r = thread / 32; r < rows; r += SpmmTiling::threads / 32) {
       const Segment s(p, tile, r);
-      if (s.to - s.from <= Tuning::alone * lanes) continue;
+      if (s.to - s.from <= alone * lanes) continue;
       T sums[columns] = {};
 #pragma unroll 1
       for (int k = s.from + thread % 32; k < s.to; k += 32) add(sums, k);
@@ -131,20 +125,11 @@ __global__ void __launch_bounds__(Tuning::threads)
   add_long_rows(p, tiles, tile, entries);
 }
 
-/// Entries side by side, moved at once.
-template <class T, int count>
-struct alignas(count > 1 ? 16 : alignof(T)) Few {
-  T entry[count];
-};
-/// Of 16 bytes.
-template <class T>
-constexpr int few = 16 / sizeof(T);
-
 // Threads: a block a tile; `lanes` neighboring ones a row, each with `count` columns side by side. B and C are
 //   row-major, so that the lanes of a row read whole lines.
 // Bytes, races: as the kernel above.
 template <int count, class T, class Offset>
-__global__ void __launch_bounds__(Tuning::threads)
+__global__ void __launch_bounds__(SpmmTiling::threads)
     wide_kernel(ManyProducts<T, Offset> p, CsrTilesView tiles, int lanes, Skip skip) {
   using Part = Few<T, count>;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -153,7 +138,7 @@ __global__ void __launch_bounds__(Tuning::threads)
   const TileEntries<T> entries(memory, tiles.tiling, p, tile);
   const auto thread = static_cast<int>(threadIdx.x), column = thread % lanes * count;
   const int rows = tile.end_row - tile.first_row;
-  for (int r = thread / lanes; r < rows && column < p.b.cols; r += Tuning::threads / lanes) {
+  for (int r = thread / lanes; r < rows && column < p.b.cols; r += SpmmTiling::threads / lanes) {
     const Segment s(p, tile, r);
     if (s.row < 0) continue;
     const T* const b = p.b.values + column;
@@ -182,58 +167,55 @@ __global__ void __launch_bounds__(Tuning::threads)
 template <auto kernel, class T, class Offset>
 void launch(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrTilesView& tiles, int lanes) {
   const std::size_t shared = TileEntries<T>::bytes(tiles.tiling);
-  resident_blocks<kernel>(cuda, shared, Tuning::threads);  // allows so much shared memory
-  kernel<<<static_cast<unsigned>(tiles.count), Tuning::threads, shared, cuda.stream>>>(p, tiles, lanes, cuda.skip);
+  resident_blocks<kernel>(cuda, shared, SpmmTiling::threads);  // allows so much shared memory
+  kernel<<<static_cast<unsigned>(tiles.count), SpmmTiling::threads, shared, cuda.stream>>>(p, tiles, lanes, cuda.skip);
   check(cudaGetLastError());
 }
 
-int bit_ceil(std::int64_t n) {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
-}
-
-/// Whether rows of B and C can be moved 16 bytes at a time.
 template <class T, class Offset>
-bool comes_in_lines(const ManyProducts<T, Offset>& p) {
-  const auto addresses = reinterpret_cast<std::uintptr_t>(p.b.values) | reinterpret_cast<std::uintptr_t>(p.c.values) |
-                         static_cast<std::uintptr_t>(p.b.leading_dimension) * sizeof(T) |
-                         static_cast<std::uintptr_t>(p.c.leading_dimension) * sizeof(T) |
-                         static_cast<std::uintptr_t>(p.b.cols) * sizeof(T);
-  return addresses % 16 == 0;
+SpmmTiling tiling_of(const ManyProducts<T, Offset>& p, bool lines) {
+  return SpmmTiling::of(p.a.rows, p.a.nnz, sizeof(T), p.b.cols, p.by_rows(), lines);
 }
 
 }  // namespace
 
 template <class T, class Offset>
-void run_products(const Cuda& cuda, const ManyProducts<T, Offset>& p) {
-  const std::int64_t rows = p.a.rows, mean = p.a.nnz / rows;
-  const bool wide = p.b.order == Order::row_major && p.c.order == Order::row_major && p.b.cols >= Tuning::wide_from;
-  const bool lines = wide && comes_in_lines(p);
-  const int side_by_side = lines ? few<T> : 1;
-  const int columns = lines ? Tuning::wide_bytes / static_cast<int>(sizeof(T)) : wide ? 32 : Tuning::narrow;
-  // About as many rows in a tile as there are threads, or groups of lanes.
-  const int row_lanes = std::min(bit_ceil(mean / 8), 32);
-  const auto wanted = wide ? std::int64_t{p.b.cols < columns ? 1024 : 512}
-                           : Tuning::threads / row_lanes * std::max<std::int64_t>(mean, 1);
-  const auto entries = static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 512, Tuning::most_entries));
-  const CsrTiling tiling{CsrKernel::lanes, 1, entries, Tuning::slack};
+void run_products(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrTilesView& found) {
+  const bool lines = comes_in_fews(p.b) && comes_in_fews(p.c.as_const());
+  const SpmmTiling by = tiling_of(p, lines);
   Frame frame(cuda);
-  const CsrTilesView tiles =
-      take_tiles(frame, tiling, p.a.rows, p.a.nnz, sizeof(T) * static_cast<std::size_t>(std::min(columns, p.b.cols)));
-  find_tiles(cuda, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, tiles);
-  for (std::int32_t first = 0; first < p.b.cols; first += columns) {
-    const auto part = p.columns(first, std::min(columns, p.b.cols - first));
-    const int lanes = std::min(bit_ceil(ceil_div(part.b.cols, side_by_side)), 32);
-    if (lines)
+  CsrTilesView tiles = found;
+  tiles.sums = frame.take<T>(2 * static_cast<std::size_t>(tiles.count) *
+                             static_cast<std::size_t>(std::min(by.columns, p.b.cols)));
+  for (std::int32_t first = 0; first < p.b.cols; first += by.columns) {
+    const auto part = p.columns(first, std::min(by.columns, p.b.cols - first));
+    const int pieces = lines ? part.b.cols / few<T> : part.b.cols;
+    const int lanes = std::min(static_cast<int>(std::bit_ceil(static_cast<unsigned>(pieces))), 32);
+    if (by.wide && lines)
       launch<wide_kernel<few<T>, T, Offset>>(cuda, part, tiles, lanes);
-    else if (wide)
+    else if (by.wide)
       launch<wide_kernel<1, T, Offset>>(cuda, part, tiles, lanes);
-    else if (part.b.cols > Tuning::narrow / 2)
-      launch<narrow_kernel<Tuning::narrow, T, Offset>>(cuda, part, tiles, row_lanes);
+    else if (part.b.cols > SpmmTiling::narrow / 2)
+      launch<narrow_kernel<SpmmTiling::narrow, T, Offset>>(cuda, part, tiles, by.row_lanes);
     else
-      launch<narrow_kernel<Tuning::narrow / 2, T, Offset>>(cuda, part, tiles, row_lanes);
+      launch<narrow_kernel<SpmmTiling::narrow / 2, T, Offset>>(cuda, part, tiles, by.row_lanes);
   }
 }
 
-KRILL_INSTANTIATE_WITH_OFFSETS(ManyProductsKernels, Cuda);
+template <class T, class Offset>
+void run_products(const Cuda& cuda, const ManyProducts<T, Offset>& p) {
+  Frame frame(cuda);
+  const CsrTilesView tiles = take_tiles(frame, tiling_of(p, true).tiles, p.a.rows, p.a.nnz, 0);
+  find_tiles(cuda, p.a.rows, p.a.nnz, p.a.row_offsets, p.a.base, tiles);
+  run_products(cuda, p, tiles);
+}
+
+template <class T, class Offset>
+struct CudaProducts {
+  using Products = ManyProducts<kernel_t<T>, Offset>;
+  static constexpr std::tuple list{instance<void(const Cuda&, const Products&)>(run_products),
+                                   instance<void(const Cuda&, const Products&, const CsrTilesView&)>(run_products)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(CudaProducts);
 
 }  // namespace krill::detail

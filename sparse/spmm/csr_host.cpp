@@ -23,16 +23,28 @@ void row_sums(const ManyProducts<T, Offset>& p, std::int64_t i, std::int32_t fir
   for (int c = 0; c < count; ++c) p.put(i, first + c, sums[c]);
 }
 
+/// f(first, integral_constant of a count) for columns in groups of up to most_columns.
+template <class F>
+void for_column_groups(std::int32_t columns, F&& f) {
+  std::int32_t first = 0;
+  for (; first + most_columns <= columns; first += most_columns) f(first, std::integral_constant<int, most_columns>());
+  for (; first + 2 <= columns; first += 2) f(first, std::integral_constant<int, 2>());
+  for (; first < columns; ++first) f(first, std::integral_constant<int, 1>());
+}
+
+/// Of a row-major B, all columns of a row, whose lines lie side by side; of another, all rows for some columns.
 template <bool row_major, class T, class Offset>
 void multiply_rows(const ManyProducts<T, Offset>& p, std::int64_t begin, std::int64_t end) {
-  std::int32_t first = 0;
-  // All rows for some columns: of a row-major B, those that a row's entries have brought into the cache come next.
-  for (; first + most_columns <= p.b.cols; first += most_columns)
-    for (std::int64_t i = begin; i < end; ++i) row_sums<row_major, most_columns>(p, i, first);
-  for (; first + 2 <= p.b.cols; first += 2)
-    for (std::int64_t i = begin; i < end; ++i) row_sums<row_major, 2>(p, i, first);
-  for (; first < p.b.cols; ++first)
-    for (std::int64_t i = begin; i < end; ++i) row_sums<row_major, 1>(p, i, first);
+  const auto sums = [&]<int count>(std::int64_t i, std::int32_t first, std::integral_constant<int, count>) {
+    row_sums<row_major, count>(p, i, first);
+  };
+  if constexpr (row_major)
+    for (std::int64_t i = begin; i < end; ++i)
+      for_column_groups(p.b.cols, [&](std::int32_t first, auto count) { sums(i, first, count); });
+  else
+    for_column_groups(p.b.cols, [&](std::int32_t first, auto count) {
+      for (std::int64_t i = begin; i < end; ++i) sums(i, first, count);
+    });
 }
 
 }  // namespace
@@ -50,6 +62,10 @@ void run_products(const Host& host, const ManyProducts<T, Offset>& p) {
   });
 }
 
-KRILL_INSTANTIATE_WITH_OFFSETS(ManyProductsKernels, Host);
+template <class T, class Offset>
+struct HostProducts {
+  static constexpr auto list = instance<void(const Host&, const ManyProducts<kernel_t<T>, Offset>&)>(run_products);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(HostProducts);
 
 }  // namespace krill::detail

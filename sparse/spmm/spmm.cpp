@@ -1,6 +1,7 @@
 #include "sparse/spmm/spmm.hpp"
 
 #include "sparse/core/instantiate.hpp"
+#include "sparse/spmm/call.hpp"
 #include "sparse/spmv/as_csr.hpp"
 #include "sparse/spmv/product.hpp"
 
@@ -9,27 +10,14 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// A column whose entries lie side by side.
-template <class T>
-bool is_vector(const DenseView<T>& view) {
-  return view.cols == 1 && (view.order == Order::column_major || view.leading_dimension == 1);
-}
-
-template <class Where, class T, class Offset>
-void run(const Where& where, const ManyProducts<T, Offset>& p) {
-  if (is_vector(p.b) && is_vector(p.c) && !p.conjugate_b)
-    return run_product(where, Product<CsrView<const T, Offset>>{p.alpha, p.a, p.b.values, p.beta, p.c.values, {}});
-  run_products(where, p);
-}
-
-/// C = alpha op_a(A) B + beta C, where B and C are views of one side.
+/// C = alpha op_a(A) B + beta C.
 template <class Where, class Matrix, class T>
-void multiply(const Where& where, Op op_a, const ScalarView<T>& alpha, const Matrix& A, const DenseView<const T>& b,
-              bool conjugate_b, const ScalarView<T>& beta, const DenseView<T>& c) {
+void multiply(const Where& where, Op op_a, const Matrix& A, const DenseOperands<T>& dense) {
   if constexpr (std::is_same_v<Where, Host>)
     if (where.skip.now()) return;  // the first steps would be skipped, and later ones would read what they left out
-  with_csr(where, op_a, A, [&]<class Offset>(const CsrView<const T, Offset>& csr) {
-    run(where, ManyProducts<T, Offset>{alpha, csr, b, conjugate_b, beta, c});
+  with_op_in_csr(where, op_a, A, [&]<class Offset>(const CsrView<const T, Offset>& csr) {
+    const ManyProducts<T, Offset> products{dense, csr};
+    is_spmv(dense) ? run_product(where, as_spmv(products)) : run_products(where, products);
   });
 }
 
@@ -38,16 +26,10 @@ void multiply(const Where& where, Op op_a, const ScalarView<T>& alpha, const Mat
 template <class Matrix>
 void spmm(Context& ctx, Op op_a, Op op_b, const Scalar<value_t<Matrix>>& alpha, const Matrix& A,
           const Dense<value_t<Matrix>>& B, const Scalar<value_t<Matrix>>& beta, Dense<value_t<Matrix>>& C) {
-  const bool turned = op_b != Op::none;
-  require_size("spmm: rows of op(B)", turned ? B.cols() : B.rows(), A.cols(op_a));
-  require_size("spmm: rows of C", C.rows(), A.rows(op_a));
-  require_size("spmm: columns of C", C.cols(), turned ? B.rows() : B.cols());
-  require_disjoint("spmm: B and C", B.values(), C.values());
+  const SpmmCall<value_t<Matrix>> call{alpha, op_b, B, beta, C};
+  call.check(A.rows(op_a), A.cols(op_a));
   ctx.dispatch([&](const auto& where) {
-    const auto a = alpha.read(where), b = beta.read(where);
-    const auto from = turned ? B.view(where).transposed() : B.view(where);
-    const auto to = C.output(where, beta);
-    if (to.rows > 0 && to.cols > 0) multiply(where, op_a, a, A, from, op_b == Op::adjoint, b, to);
+    call.with_operands(where, [&](const auto& dense) { multiply(where, op_a, A, dense); });
   });
 }
 
@@ -65,10 +47,11 @@ void dense_times_sparse(Context& ctx, const Scalar<value_t<Matrix>>& alpha, cons
   require_size("dense_times_sparse: columns of C", C.cols(), B.cols());
   require_disjoint("dense_times_sparse: A and C", A.values(), C.values());
   ctx.dispatch([&](const auto& where) {
+    using Operands = DenseOperands<kernel_t<value_t<Matrix>>>;
     const auto first = alpha.read(where), second = beta.read(where);
     const auto from = A.view(where).transposed();
     const auto to = C.output(where, beta).transposed();
-    if (to.rows > 0 && to.cols > 0) multiply(where, Op::transpose, first, B, from, false, second, to);
+    if (to.rows > 0 && to.cols > 0) multiply(where, Op::transpose, B, Operands{first, from, false, second, to});
   });
 }
 

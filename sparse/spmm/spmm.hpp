@@ -1,6 +1,7 @@
 // Sparse matrix times dense matrix (kernel catalogue GEN-SPMM, L3-BSRMM, L3-GEMMI).
 #pragma once
 #include "sparse/formats/dense.hpp"
+#include "sparse/spmv/csr_tiles.hpp"
 #include "sparse/spmv/spmv.hpp"
 
 namespace krill {
@@ -30,16 +31,17 @@ void dense_times_sparse(Context&, const Scalar<value_t<Matrix>>& alpha, const De
 
 namespace detail {
 
-/// C = alpha A B + beta C as kernels get it: pointers on the tag's side, any orders and index base.
-template <class T, class Offset>
-struct ManyProducts {
+/// C = alpha A B + beta C without A, as kernels get it: pointers on the tag's side, any orders.
+template <class T>
+struct DenseOperands {
   ScalarView<T> alpha;
-  CsrView<const T, Offset> a;
   DenseView<const T> b;
   bool conjugate_b;
   ScalarView<T> beta;
   DenseView<T> c;
 
+  /// B and C are row-major, so that lanes may lie along the columns.
+  constexpr bool by_rows() const { return b.order == Order::row_major && c.order == Order::row_major; }
   constexpr T entry_of_b(std::int64_t i, std::int64_t j) const { return conj_if(conjugate_b, b.at(i, j)); }
   /// c_ij for the sum of row i and column j.
   constexpr void put(std::int64_t i, std::int64_t j, T sum) const {
@@ -48,11 +50,18 @@ struct ManyProducts {
     if (const T factor = beta(); !(factor == T(0))) result += factor * at;
     at = result;
   }
+};
+
+/// With A, in any index base.
+template <class T, class Offset>
+struct ManyProducts : DenseOperands<T> {
+  CsrView<const T, Offset> a;
+
   /// The same for `count` columns from `first` on.
   constexpr ManyProducts columns(std::int32_t first, std::int32_t count) const {
     ManyProducts part = *this;
-    part.b.values += b.order == Order::column_major ? first * b.leading_dimension : first;
-    part.c.values += c.order == Order::column_major ? first * c.leading_dimension : first;
+    part.b.values += this->b.order == Order::column_major ? first * this->b.leading_dimension : first;
+    part.c.values += this->c.order == Order::column_major ? first * this->c.leading_dimension : first;
     part.b.cols = part.c.cols = count;
     return part;
   }
@@ -60,13 +69,12 @@ struct ManyProducts {
 
 template <class T, class Offset>
 void run_products(const Host&, const ManyProducts<T, Offset>&);
+/// Finds the tiles first.
 template <class T, class Offset>
 void run_products(const Cuda&, const ManyProducts<T, Offset>&);
-
-template <class T, class Offset, class Where>
-struct ManyProductsKernels {
-  static constexpr auto list = instance<void(const Where&, const ManyProducts<kernel_t<T>, Offset>&)>(run_products);
-};
+/// With tiles that are known, of SpmmTiling; their room for sums is not used.
+template <class T, class Offset>
+void run_products(const Cuda&, const ManyProducts<T, Offset>&, const CsrTilesView&);
 
 }  // namespace detail
 }  // namespace krill

@@ -103,7 +103,7 @@ std::int64_t places_of(const Matrix& A) {
 
 /// use(op(A) in CSR): A's own arrays where they are that, else arrays in the workspace until `use` returns.
 template <class Where, class Matrix, class Use>
-void with_csr(const Where& where, Op op, const Matrix& A, Use&& use) {
+void with_op_in_csr(const Where& where, Op op, const Matrix& A, Use&& use) {
   using T = typename Matrix::Value;
   Frame frame(where);
   if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>) {

@@ -111,6 +111,12 @@ class CsrTiles {
   static CsrTiles of(Context& ctx, std::int32_t rows, const Array<Offset>& row_offsets, const Array<T>& values) {
     return {ctx, CsrTiling::of(rows, values.size()), rows, values.size(), row_offsets, sizeof(T)};
   }
+  /// Without room for sums.
+  template <class Offset>
+  static CsrTiles of(Context& ctx, const CsrTiling& tiling, std::int32_t rows, std::int64_t nnz,
+                     const Array<Offset>& row_offsets) {
+    return {ctx, tiling, rows, nnz, row_offsets, 0};
+  }
   template <class T>
   static CsrTiles of(Context& ctx, const Bsr<T>& a) {
     return {ctx, tiling_of(a), a.block_rows(), a.stored_blocks(), a.row_offsets(), sum_bytes_of(a)};

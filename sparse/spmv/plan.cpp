@@ -3,68 +3,49 @@
 #include <optional>
 #include <variant>
 
-#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/convert.hpp"
 #include "sparse/convert/sort.hpp"
-#include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/core/overloaded.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/spmv/automatic.hpp"
 #include "sparse/spmv/csr_tiles.hpp"
+#include "sparse/spmv/planned_csr.hpp"
 
 namespace krill {
 
 using namespace detail;
 namespace {
 
-/// Pointers to the arrays of a matrix in CSR, the user's or the plan's, and its tiles.
+/// A matrix in CSR and its tiles.
 template <class T>
-struct PlannedRows {
-  std::int32_t rows = 0, cols = 0;
-  std::variant<const Array<std::int32_t>*, const Array<std::int64_t>*> offsets;
-  const Array<std::int32_t>* columns = nullptr;
-  const Array<T>* values = nullptr;
-  CsrTiles tiles = {};
-
-  template <class Offset>
-  static PlannedRows of(Context& ctx, const MatrixShape& a, const Array<Offset>& offsets,
-                        const Array<std::int32_t>& columns, const Array<T>& values) {
-    return {a.rows(), a.cols(), &offsets, &columns, &values, CsrTiles::of(ctx, a.rows(), offsets, values)};
-  }
-
-  void multiply(const auto& where, const SpmvCall<T>& call) const {
-    std::visit(
-        [&]<class Offset>(const Array<Offset>* row_offsets) {
-          const CsrView<const kernel_t<T>, Offset> view{
-              rows, cols, values->size(), row_offsets->read(where), columns->read(where), values->read(where)};
-          if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
-            if (!tiles.empty()) return run_product(where, call.product(where, view), tiles.view(where));
-          run_product(where, call.product(where, view));
-        },
-        offsets);
-  }
-};
-
-/// The transpose of a matrix that stays where it is, and follows its values.
-template <class T, class Offset>
-struct Transposed {
-  const Csr<T, Offset>* from;
-  bool conjugate;
-  Array<Offset> permutation;  ///< entry k is entry permutation[k] of `from`
-  Csr<T, Offset> csr;
-
-  static Transposed of(Context& ctx, const Csr<T, Offset>& a, Op op) {
-    Array<Offset> permutation;
-    Csr<T, Offset> csr = transpose(ctx, a, op, &permutation);
-    return {&a, op == Op::adjoint, std::move(permutation), std::move(csr)};
+class PlannedRows {
+ public:
+  template <class... Made>
+  explicit PlannedRows(Context& ctx, const Made&... made) : csr_(ctx, made...) {
+    find_tiles(ctx);
   }
   void update(Context& ctx) {
-    ctx.dispatch([&](const auto& where) {
-      apply_permutation(where, csr.nnz(), from->values().read(where), permutation.read(where),
-                        csr.values().write(where), conjugate);
+    if (csr_.update(ctx)) find_tiles(ctx);
+  }
+  std::size_t bytes() const { return csr_.bytes() + tiles_.bytes(); }
+
+  template <class Where>
+  void multiply(const Where& where, const SpmvCall<T>& call) const {
+    csr_.with_view(where, [&](const auto& view) {
+      if constexpr (std::is_same_v<Where, Cuda>)
+        if (!tiles_.empty()) return run_product(where, call.product(where, view), tiles_.view(where));
+      run_product(where, call.product(where, view));
     });
   }
-  std::size_t bytes() const { return csr.bytes() + detail::bytes_of(permutation); }
+
+ private:
+  void find_tiles(Context& ctx) {
+    csr_.with_arrays(
+        [&](const auto& offsets, const auto& values) { tiles_ = CsrTiles::of(ctx, csr_.rows(), offsets, values); });
+  }
+
+  PlannedCsr<T> csr_;
+  CsrTiles tiles_;
 };
 
 }  // namespace
@@ -80,105 +61,28 @@ struct SpmvPlan<T>::Body {
   std::optional<OtherForm<T>> other = {};
   CsrTiles block_tiles = {};  // of A's block rows
 
-  // what `rows` points to beside A's arrays
-  Array<std::int64_t> offsets{0, "plan row_offsets"};
-  Array<std::int32_t> columns{0, "plan col_indices"};
-  const Array<T>* unconjugated = nullptr;
-  Array<T> conjugated{0, "plan values"};  // of *unconjugated
-  std::variant<std::monostate, Transposed<T, std::int32_t>, Transposed<T, std::int64_t>, Csr<T, std::int64_t>> own = {};
-
   void make_in_place(Context& ctx) {
     std::visit([&](const auto& a) { make_in_place(ctx, a); }, A);
   }
-
   template <class Matrix>
   void make_in_place(Context& ctx, const Matrix& a) {
-    if constexpr (is_csr<Matrix>)
-      op == Op::none ? multiply_with(ctx, a) : make_transpose(ctx, a, op);
-    else if constexpr (std::is_same_v<Matrix, Csc<T>>)
-      make_by_columns(ctx, a.transposed());
-    else if constexpr (std::is_same_v<Matrix, Gebsc<T>>)
-      make_by_block_columns(ctx, a.transposed());
-    else if (op != Op::none)
-      make_from_csr(ctx, entries_of(ctx, a));
-    else if constexpr (std::is_same_v<Matrix, Coo<T>>)
-      make_offsets(ctx, a, a.row_indices(), a.col_indices(), a.values());
-    else if constexpr (std::is_same_v<Matrix, CooAos<T>>)
-      make_from_pairs(ctx, a);
+    if (op != Op::none || is_multiplied_as_csr<Matrix>)
+      rows.emplace(ctx, A, op);
     else if constexpr (std::is_same_v<Matrix, Hyb<T>>)
-      make_offsets(ctx, a, a.coo().row_indices(), a.coo().col_indices(), a.coo().values());
+      rows.emplace(ctx, a.coo());
     else if constexpr (std::is_same_v<Matrix, Bsr<T>>)
       block_tiles = CsrTiles::of(ctx, a);
   }
-
-  /// A is stored as its transpose.
-  void make_by_columns(Context& ctx, const Csr<T>& transposed) {
-    if (op == Op::none) return make_transpose(ctx, transposed, Op::transpose);
-    if (op == Op::transpose || !is_complex<T>) return multiply_with(ctx, transposed);
-    unconjugated = &transposed.values();
-    conjugated = Array<T>(transposed.nnz(), "plan values");
-    conjugate(ctx);
-    rows = PlannedRows<T>::of(ctx, transposed, transposed.row_offsets(), transposed.col_indices(), conjugated);
-  }
-  void conjugate(Context& ctx) {
-    if constexpr (is_complex<T>)
-      ctx.dispatch([&](const auto& where) {
-        run_pass(where, conjugated.size(), Conjugate<kernel_t<T>>{unconjugated->read(where), conjugated.write(where)});
-      });
-  }
-  template <class Offset>
-  void make_transpose(Context& ctx, const Csr<T, Offset>& a, Op with) {
-    multiply_with(ctx, own.template emplace<Transposed<T, Offset>>(Transposed<T, Offset>::of(ctx, a, with)).csr);
-  }
-  void make_by_block_columns(Context& ctx, const Bsr<T>& transposed) {
-    Csr<T, std::int64_t> csr = to_csr_without_zeros(ctx, transposed);
-    if (op == Op::transpose) return keep(ctx, std::move(csr));
-    make_from_csr(ctx, transpose(ctx, csr));
-  }
   template <class Matrix>
-  static Csr<T, std::int64_t> entries_of(Context& ctx, const Matrix& a) {
-    if constexpr (requires { to_csr_without_zeros(ctx, a); })
-      return to_csr_without_zeros(ctx, a);
-    else
-      return to_csr<T, std::int64_t>(ctx, a);
-  }
-  void make_from_csr(Context& ctx, Csr<T, std::int64_t> csr) {
-    keep(ctx, op == Op::none ? std::move(csr) : transpose(ctx, csr, op));
-  }
-  void make_offsets(Context& ctx, const MatrixShape& a, const Array<std::int32_t>& row_indices,
-                    const Array<std::int32_t>& col_indices, const Array<T>& values) {
-    offsets = Array<std::int64_t>(a.rows() + std::int64_t{1}, "plan row_offsets");
-    ctx.dispatch([&](const auto& where) {
-      compress_rows(where, a.rows(), values.size(), row_indices.read(where), offsets.write(where));
-    });
-    rows = PlannedRows<T>::of(ctx, a, offsets, col_indices, values);
-  }
-  void make_from_pairs(Context& ctx, const CooAos<T>& a) {
-    const Coo<T> split = to_coo(ctx, a);
-    columns = copy_of(ctx, split.col_indices());
-    make_offsets(ctx, a, split.row_indices(), columns, a.values());
-  }
-  template <class Offset>
-  void multiply_with(Context& ctx, const Csr<T, Offset>& csr) {
-    rows = PlannedRows<T>::of(ctx, csr, csr.row_offsets(), csr.col_indices(), csr.values());
-  }
-  void keep(Context& ctx, Csr<T, std::int64_t> csr) {
-    multiply_with(ctx, own.template emplace<Csr<T, std::int64_t>>(std::move(csr)));
-  }
+  static constexpr bool is_multiplied_as_csr =
+      is_csr<Matrix> || std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>> ||
+      std::is_same_v<Matrix, Coo<T>> || std::is_same_v<Matrix, CooAos<T>>;
 
-  std::size_t bytes() const {
-    std::size_t sum = detail::bytes_of(offsets, columns, conjugated) + block_tiles.bytes();
-    if (rows) sum += rows->tiles.bytes();
-    std::visit(Overloaded{[](std::monostate) {}, [&](const auto& made) { sum += made.bytes(); }}, own);
-    return other ? sum + other->bytes() : sum;
-  }
+  std::size_t bytes() const { return block_tiles.bytes() + (rows ? rows->bytes() : 0) + (other ? other->bytes() : 0); }
 
   void update(Context& ctx) {
     if (other) return with_csr([&](const auto& a) { other->update(ctx, a); });
-    if (unconjugated) return conjugate(ctx);
-    std::visit(Overloaded{[](std::monostate) {}, [&](Csr<T, std::int64_t>&) { make_in_place(ctx); },
-                          [&](auto& transposed) { transposed.update(ctx); }},
-               own);
+    if (rows) rows->update(ctx);
   }
 
   /// Calls f with A, which has to be in CSR.
@@ -287,8 +191,7 @@ HeldMemory SpmvPlan<T>::memory(MemoryLedger& ledger, const CsrSizes& A, Op op) {
 }
 
 template <class T>
-SpmvPlan<T>::SpmvPlan(Context& ctx, const AnyMatrix<T>& A, Op op, SpmvMethod method)
-    : body_(std::make_unique<Body>(Body{A, op})) {
+SpmvPlan<T>::SpmvPlan(Context& ctx, const AnyMatrix<T>& A, Op op, SpmvMethod method) : body_(new Body{A, op}) {
   const Context::SkipScope never(ctx, nullptr);  // a plan that was left half made would stay so
   const Stopwatch watch;
   body_->make_in_place(ctx);

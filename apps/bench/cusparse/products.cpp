@@ -1,4 +1,4 @@
-// Products of a sparse matrix with a vector.
+// Products of a sparse matrix with a vector and with a dense matrix, and of dense ones at its places.
 #include "apps/bench/cusparse/work.hpp"
 
 namespace krill::apps::bench::cusparse {
@@ -46,12 +46,82 @@ class Spmv final : public CusparseWork {
   Workspace workspace_;
 };
 
+class Spmm final : public CusparseWork {
+ public:
+  Spmm(const Session& session, const KrillRivalTask& task)
+      : CusparseWork(session, task),
+        algorithm_(algorithm_of(task.algorithm)),
+        a_(task.a, task.scalar),
+        b_(task.a.cols, task.columns, task.x, task.scalar, task.by_rows),
+        c_(task.a.rows, task.columns, task.y, task.scalar, task.by_rows) {
+    std::size_t bytes = 0;
+    check(cusparseSpMM_bufferSize(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, &bytes),
+          "cusparseSpMM_bufferSize");
+    workspace_.reserve(bytes);
+    check(cusparseSpMM_preprocess(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, workspace_.get()),
+          "cusparseSpMM_preprocess");
+  }
+  void run() override {
+    check(cusparseSpMM(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, workspace_.get()),
+          "cusparseSpMM");
+  }
+
+ private:
+  static constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  static cusparseSpMMAlg_t algorithm_of(std::string_view name) {
+    if (name == "CSR_ALG1") return CUSPARSE_SPMM_CSR_ALG1;
+    if (name == "CSR_ALG2") return CUSPARSE_SPMM_CSR_ALG2;
+    if (name == "CSR_ALG3") return CUSPARSE_SPMM_CSR_ALG3;
+    return CUSPARSE_SPMM_ALG_DEFAULT;
+  }
+  const void* zero() const { return zero_.in(task_.scalar); }
+
+  CusparseScalar zero_ = 0;
+  cusparseSpMMAlg_t algorithm_;
+  SparseDescriptor a_;
+  DenseDescriptor b_, c_;
+  Workspace workspace_;
+};
+
+/// C = (A B) at the places of C: x is A, row-major, y is B.
+class Sddmm final : public CusparseWork {
+ public:
+  Sddmm(const Session& session, const KrillRivalTask& task)
+      : CusparseWork(session, task),
+        c_(task.a, task.scalar),
+        a_(task.a.rows, task.columns, task.x, task.scalar, true),
+        b_(task.columns, task.a.cols, task.y, task.scalar, task.by_rows) {
+    std::size_t bytes = 0;
+    check(cusparseSDDMM_bufferSize(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm, &bytes),
+          "cusparseSDDMM_bufferSize");
+    workspace_.reserve(bytes);
+    check(cusparseSDDMM_preprocess(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm, workspace_.get()),
+          "cusparseSDDMM_preprocess");
+  }
+  void run() override {
+    check(cusparseSDDMM(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm, workspace_.get()),
+          "cusparseSDDMM");
+  }
+
+ private:
+  static constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  static constexpr auto algorithm = CUSPARSE_SDDMM_ALG_DEFAULT;
+  const void* zero() const { return zero_.in(task_.scalar); }
+
+  CusparseScalar zero_ = 0;
+  SparseDescriptor c_;
+  DenseDescriptor a_, b_;
+  Workspace workspace_;
+};
+
 constexpr CusparseEntry entries[] = {
     {"spmv", krill_rival_csr, "CSR_ALG1 CSR_ALG2", make_work<Spmv>},
     {"spmv", krill_rival_csc, "CSR_ALG1 CSR_ALG2", make_work<Spmv>},
     {"spmv", krill_rival_coo, "COO_ALG1 COO_ALG2", make_work<Spmv>},
     {"spmv", krill_rival_sell, "SELL_ALG1", make_work<Spmv>},
     {"spmv", krill_rival_bsr, "BSR_ALG1", make_work<Spmv>},
+    {"spmm", krill_rival_csr, "CSR_ALG1 CSR_ALG2 CSR_ALG3", make_work<Spmm>},
+    {"sddmm", krill_rival_csr, "ALG_DEFAULT", make_work<Sddmm>},
 };
 
 }  // namespace

@@ -173,9 +173,10 @@ class DenseDescriptor {
         cusparseCreateDnMat(&matrix_, m.rows, m.cols, m.cols, output(m.values), data_type(scalar), CUSPARSE_ORDER_ROW),
         "cusparseCreateDnMat");
   }
-  /// By columns.
-  DenseDescriptor(std::int64_t rows, std::int64_t cols, const void* values, KrillRivalScalar scalar) {
-    check(cusparseCreateDnMat(&matrix_, rows, cols, rows, output(values), data_type(scalar), CUSPARSE_ORDER_COL),
+  DenseDescriptor(std::int64_t rows, std::int64_t cols, const void* values, KrillRivalScalar scalar,
+                  bool by_rows = false) {
+    check(cusparseCreateDnMat(&matrix_, rows, cols, by_rows ? cols : rows, output(values), data_type(scalar),
+                              by_rows ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL),
           "cusparseCreateDnMat");
   }
   ~DenseDescriptor() { cusparseDestroyDnMat(matrix_); }

@@ -1,0 +1,107 @@
+// C = A B for a matrix in CSR and dense ones of 1 to 128 columns, in both orders.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "apps/bench/bench_matrix.hpp"
+#include "apps/bench/job.hpp"
+#include "apps/system/linear_system.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spmm/plan.hpp"
+#include "sparse/spmm/work.hpp"
+
+namespace krill::apps::bench {
+namespace {
+
+constexpr std::int32_t all_columns[] = {1, 4, 8, 32, 128};
+constexpr std::int64_t most_entries = std::int64_t{1} << 29;  // of B or C
+constexpr std::int32_t checked_rows = 1000;                   // at most, evenly spread
+
+template <class T>
+struct SpmmOperands {
+  std::shared_ptr<const AnyMatrix<T>> A;
+  SpmmPlan<T> plan;
+  Dense<T> B, C;
+
+  SpmmOperands(const BenchSubject<T>& s, std::size_t copy, std::int32_t columns, Order order)
+      : A(source_copy(s, copy)),
+        plan(s.ctx, *A, Op::none, columns),
+        B(cols(*A), columns, Array<T>(random_vector<T>(std::int64_t{cols(*A)} * columns, 1, RandomPurpose::rhs), "B"),
+          order),
+        C(rows(*A), columns, order) {}
+
+  /// What is wrong with C, if anything: rounding of a row's terms explains all of an entry's error. Whoever comes next
+  /// finds NaN.
+  std::string fault() {
+    std::string found = with_csr(*A, [&](const auto& csr) { return wrong_entry(csr); });
+    for (T& value : C.values().edit()) value = std::numeric_limits<real_t<T>>::quiet_NaN();
+    return found;
+  }
+
+ private:
+  template <class Offset>
+  std::string wrong_entry(const Csr<T, Offset>& csr) const {
+    const auto offsets = csr.row_offsets().host();
+    const auto columns = csr.col_indices().host();
+    const auto values = csr.values().host();
+    const auto b = B.host(), c = C.host();
+    const double epsilon = std::numeric_limits<real_t<T>>::epsilon();
+    const std::int32_t step = std::max(1, csr.rows() / checked_rows);
+    for (std::int32_t i = 0; i < csr.rows(); i += step) {
+      const auto from = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)]),
+                 to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1]);
+      for (std::int32_t j = 0; j < B.cols(); ++j) {
+        std::complex<double> sum;
+        double size = 0;
+        for (std::size_t k = from; k < to; ++k) {
+          const auto term = std::complex<double>(values[k]) * std::complex<double>(b.at(columns[k], j));
+          sum += term, size += std::abs(term);
+        }
+        const double error = std::abs(sum - std::complex<double>(c.at(i, j)));
+        if (std::isfinite(size) && !(error <= 4 * static_cast<double>(to - from + 2) * epsilon * size))
+          return fmt::format("wrong result: entry ({}, {}) is off by {:.2g} of its terms", i, j, error / size);
+      }
+    }
+    return {};
+  }
+};
+
+template <class T>
+void measure(const BenchSubject<T>& s, std::int32_t columns, Order order) {
+  const bool by_rows = order == Order::row_major;
+  Row row = s.row("spmm", fmt::format("{} {}", columns, by_rows ? "by rows" : columns == 1 ? "column" : "columns"));
+  measure_job<T>(s, row, [&](std::size_t copy) {
+    auto operands = std::make_shared<SpmmOperands<T>>(s, copy, columns, order);
+    auto* const o = operands.get();
+    Job<T> job;
+    const Work work = spmm_work(*o->A, columns);
+    job.bytes = work.bytes, job.flops = work.flops;
+    job.run = [&ctx = s.ctx, o] { o->plan.apply(ctx, Op::none, T(1), o->B, T(0), o->C); };
+    job.task = {.kernel = "spmm", .A = o->A.get(), .x = &o->B.values(), .y = &o->C.values()};
+    job.task.columns = columns, job.task.by_rows = by_rows;
+    job.fault = [o] { return o->fault(); };
+    job.keeps = std::move(operands);
+    return job;
+  });
+  s.report(row);
+}
+
+}  // namespace
+
+template <class T>
+void bench_spmm(const BenchSubject<T>& s) {
+  for (const Order order : {Order::column_major, Order::row_major})
+    for (const std::int32_t columns : all_columns)
+      if ((columns > 1 || order == Order::column_major) && std::max(rows(*s.A), cols(*s.A)) <= most_entries / columns)
+        measure(s, columns, order);
+}
+
+template <class T>
+struct SpmmBenchInstances {
+  static constexpr auto list = instance<void(const BenchSubject<T>&)>(bench_spmm);
+};
+KRILL_INSTANTIATE(SpmmBenchInstances);
+
+}  // namespace krill::apps::bench
