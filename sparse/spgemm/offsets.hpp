@@ -1,0 +1,25 @@
+// Row offsets of a result whose entries are counted first.
+#pragma once
+#include "sparse/convert/convert_passes.hpp"
+#include "sparse/convert/structure.hpp"
+
+namespace krill::detail {
+
+/// Offsets of what `count(where, counts)` counts for each row, in 64 bits. Waits. Raises InvalidArgument where all
+/// together do not fit `Offset`.
+template <class Offset, class Count>
+Array<Offset> checked_offsets(Context& ctx, std::int64_t rows, const char* name, Count&& count) {
+  Array<std::int64_t> wide = scanned<std::int64_t>(ctx, rows, name, count);
+  if constexpr (std::is_same_v<Offset, std::int64_t>) {
+    return wide;
+  } else {
+    require_offsets_fit<Offset>(last_offset(ctx, wide));
+    Array<Offset> narrow(rows + 1, name);
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, rows + 1, ConvertOffsets<std::int64_t, Offset>{wide.read(where), narrow.write(where)});
+    });
+    return narrow;
+  }
+}
+
+}  // namespace krill::detail

@@ -1,0 +1,57 @@
+// Products of sparse matrices (kernel catalogue GEN-SPGEMM, EXT-CSRGEMM2).
+#pragma once
+#include "sparse/spgemm/products.hpp"
+#include "sparse/spgemm/spgeam.hpp"
+
+namespace krill {
+
+/// C = alpha op(A) op(B) in CSR, prepared to be computed with many values. The pattern of C is that of the products
+/// whatever the values are: sums that cancel leave entries of zero. Columns are sorted. The plan owns C; A and B may
+/// go, or change their values. With beta D: a SpgeamPlan of matrix() and D, updated after this one.
+///
+/// Source: Gustavson, Two fast algorithms for sparse matrices (1978).
+template <class T, class Offset = std::int32_t>
+class SpgemmPlan {
+ public:
+  /// Finds the pattern, by going through all products twice; the values come with the first update(). An operand with
+  /// an op is kept transposed, with a permutation. While it works it takes up to 32 bytes a row of C, and on the host 8
+  /// a column for each thread; it keeps 4 for each long row on CUDA. Waits; not inside a capture. Raises ShapeMismatch
+  /// unless op(B) has as many rows as op(A) columns, and InvalidArgument where the entries of C do not fit `Offset`,
+  /// before C is allocated.
+  SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B);
+
+  /// Values of C from values of A and B, in the patterns that the plan was made of. No wait, no allocation but
+  /// workspace: capturable after a first run. Products are added in the order of op(A)'s row, in T: the same bits in
+  /// every run and for any number of threads. Raises ShapeMismatch where shapes or entries are not those of the
+  /// constructor, InvalidArgument on another backend or where A or B is C.
+  void update(Context&, const Scalar<T>& alpha, const Csr<T, Offset>& A, const Csr<T, Offset>& B);
+
+  const Csr<T, Offset>& matrix() const { return c_; }
+  Csr<T, Offset> release() && { return std::move(c_); }
+  /// Of C, of operands that are kept transposed, and of the list of long rows.
+  std::size_t bytes() const;
+
+ private:
+  Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b);
+
+  detail::Operand<T, Offset> a_, b_;
+  detail::TeamRows teams_;
+  Array<std::int32_t> long_rows_;  // those that are summed in pieces; none on the host
+  Csr<T, Offset> c_;
+  bool on_cuda_;
+};
+
+/// alpha op(A) op(B), by a SpgemmPlan for this one time.
+template <class T, class Offset>
+Csr<T, Offset> spgemm(Context&, Op op_a, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const Csr<T, Offset>& A,
+                      const Csr<T, Offset>& B);
+
+/// alpha op(A) op(B) + beta D, in the union of the patterns. Without alpha it is beta D, without beta the product; what
+/// is left out is not looked at. A factor of zero leaves nothing out. Raises InvalidArgument without both,
+/// ShapeMismatch.
+template <class T, class Offset>
+Csr<T, Offset> spgemm(Context&, Op op_a, Op op_b, const std::type_identity_t<std::optional<Scalar<T>>>& alpha,
+                      const Csr<T, Offset>& A, const Csr<T, Offset>& B,
+                      const std::type_identity_t<std::optional<Scalar<T>>>& beta, const Csr<T, Offset>& D);
+
+}  // namespace krill

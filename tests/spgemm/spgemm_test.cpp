@@ -1,0 +1,214 @@
+#include "sparse/spgemm/spgemm.hpp"
+
+#include "sparse/spmv/spmv.hpp"
+#include "tests/spgemm/sums.hpp"
+#include "tests/support/assertions.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/replay.hpp"
+
+namespace krill::test {
+namespace {
+
+using Spgemm = OnBackendAndScalar;
+
+constexpr Op all_ops[] = {Op::none, Op::transpose, Op::adjoint};
+
+/// Adds alpha op(A) op(B), product by product.
+template <class T, class Offset>
+void add_product(Sums& sums, Op op_a, Op op_b, T alpha, const Csr<T, Offset>& A, const Csr<T, Offset>& B) {
+  std::map<std::int32_t, std::vector<std::pair<std::int32_t, LongComplex>>> rows_of_B;
+  for_entries_of(op_b, B, [&](std::int32_t i, std::int32_t j, LongComplex value) {
+    rows_of_B[i].push_back({j, value});
+  });
+  for_entries_of(op_a, A, [&](std::int32_t i, std::int32_t k, LongComplex value) {
+    if (const auto row = rows_of_B.find(k); row != rows_of_B.end())
+      for (const auto& [j, other] : row->second) sums[{i, j}].add(LongComplex(alpha) * value * other);
+  });
+}
+
+/// Rows of many lengths, one of them with enough entries to make more than 10,000 products.
+Shape factor_shape(const char* name, std::int32_t rows, std::int32_t cols) {
+  return {name, rows, cols, [](std::int32_t row, std::mt19937_64& e) {
+            return row == 17 ? 1600 : row % 50 == 3 ? 40 : row % 3 == 0 ? 0 : 5 + static_cast<std::int32_t>(e() % 9);
+          }};
+}
+/// Rows of at most so many entries, for each number of lanes that a team has.
+Shape short_rows(std::int32_t rows, std::int32_t cols, int longest) {
+  if (longest <= 8) return {"up to 8", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 9); }};
+  if (longest <= 16) return {"up to 16", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 17); }};
+  return {"up to 32", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 33); }};
+}
+
+template <class T>
+void expect_same(const Csr<T>& expected, const Csr<T>& C) {
+  EXPECT_EQ(contents(C.row_offsets()), contents(expected.row_offsets()));
+  EXPECT_EQ(contents(C.col_indices()), contents(expected.col_indices()));
+  EXPECT_EQ(contents(C.values()), contents(expected.values()));
+}
+
+TEST_P(Spgemm, is_the_product_for_every_op) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const T alpha = random_vector<T>(1, 1)[0];
+    for (const Op op_a : all_ops)
+      for (const Op op_b : all_ops) {
+        const bool a_turned = op_a != Op::none, b_turned = op_b != Op::none;
+        const auto A = random_csr<T>(31, factor_shape("A", a_turned ? 2000 : 300, a_turned ? 300 : 2000));
+        const auto B = random_csr<T>(32, factor_shape("B", b_turned ? 1900 : 2000, b_turned ? 2000 : 1900));
+        Sums expected;
+        add_product(expected, op_a, op_b, alpha, A, B);
+        expect_entries(expected, spgemm(ctx, op_a, op_b, alpha, A, B), "ops");
+      }
+  });
+}
+
+TEST_P(Spgemm, is_the_product_of_rows_of_every_length) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const int of_A : {8, 16, 32})
+      for (const int of_B : {8, 32}) {
+        const auto A = random_csr<T>(31, short_rows(150, 400, of_A));
+        const auto B = random_csr<T>(32, short_rows(400, 500, of_B));
+        Sums expected;
+        add_product(expected, Op::none, Op::none, T(2), A, B);
+        expect_entries(expected, spgemm(ctx, Op::none, Op::none, T(2), A, B), "lengths");
+      }
+  });
+}
+
+/// More columns than the bits of a window on CUDA, in a row that no team merges.
+TEST_P(Spgemm, has_wide_results_and_offsets_of_64_bits) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Shape many{"many", 20, 300, [](std::int32_t row, std::mt19937_64&) { return row % 2 ? 100 : 3; }};
+    const Shape wide{"wide", 300, 600'000, [](std::int32_t row, std::mt19937_64&) { return row % 60; }};
+    const auto A = random_csr<T, std::int64_t>(31, many), B = random_csr<T, std::int64_t>(32, wide);
+    Sums expected;
+    add_product(expected, Op::none, Op::none, T(1), A, B);
+    expect_entries(expected, spgemm(ctx, Op::none, Op::none, T(1), A, B), "wide");
+  });
+}
+
+TEST_P(Spgemm, has_results_without_entries) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto none = [](std::int32_t, std::mt19937_64&) { return 0; };
+    for (const auto& [m, k, n] : {std::tuple{0, 5, 4}, {5, 0, 4}, {5, 4, 0}, {5, 6, 7}}) {
+      const auto C = spgemm(ctx, Op::none, Op::none, T(1), random_csr<T>(1, {"A", m, k, none}),
+                            random_csr<T>(2, {"B", k, n, none}));
+      EXPECT_EQ(C.rows(), m);
+      EXPECT_EQ(C.cols(), n);
+      EXPECT_EQ(C.nnz(), 0);
+    }
+  });
+}
+
+/// (A B) x = A (B x), to within the rounding of all three products.
+TEST_P(Spgemm, multiplies_as_its_factors_do) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(31, nasty_shapes().back()), B = random_csr<T>(32, nasty_shapes().back());
+    const Array<T> x(std::vector<T>(static_cast<std::size_t>(B.cols()), T(1)));
+    Array<T> once(A.rows()), inner(B.rows()), twice(A.rows());
+    spmv(ctx, Op::none, T(1), spgemm(ctx, Op::none, Op::none, T(1), A, B), x, T(0), once);
+    spmv(ctx, Op::none, T(1), B, x, T(0), inner);
+    spmv(ctx, Op::none, T(1), A, inner, T(0), twice);
+    // Rows have up to 4 entries of modulus up to sqrt 2, so a sum has 16 terms of up to 2.
+    for (std::int64_t i = 0; i < A.rows(); ++i)
+      ASSERT_LE(std::abs(once.host()[static_cast<std::size_t>(i)] - twice.host()[static_cast<std::size_t>(i)]),
+                32 * 24 * std::numeric_limits<real_t<T>>::epsilon());
+  });
+}
+
+TEST_P(Spgemm, keeps_entries_that_cancel) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A(2, Array<std::int32_t>{0, 2}, Array<std::int32_t>{0, 1}, Array<T>{T(1), T(-1)});
+    const Csr<T> B(2, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 1, 1}, Array<T>{T(2), T(3), T(3)});
+    const Csr<T> C = spgemm(ctx, Op::none, Op::none, T(1), A, B);
+    EXPECT_EQ(contents(C.col_indices()), (std::vector<std::int32_t>{0, 1}));
+    EXPECT_EQ(contents(C.values()), (std::vector<T>{T(2), T(0)}));
+  });
+}
+
+TEST_P(Spgemm, follows_new_values_in_captures_and_does_nothing_when_skipped) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Op op : all_ops) {
+      const auto A = random_csr<T>(31, factor_shape("A", 300, 2000));
+      const auto B = random_csr<T>(32, op == Op::none ? factor_shape("B", 2000, 1900) : factor_shape("B", 1900, 2000));
+      Csr<T> other = B.clone();
+      const auto values = random_vector<T>(33, B.nnz());
+      std::copy(values.begin(), values.end(), other.values().edit().begin());
+      const Array<T> two{T(2)};
+      SpgemmPlan<T> plan(ctx, Op::none, A, op, B);
+      plan.update(ctx, T(1), A, B);
+      replay(ctx, [&] { plan.update(ctx, two, A, other); });
+      const Csr<T> again = spgemm(ctx, Op::none, op, T(2), A, other);
+      expect_same(again, plan.matrix());
+      run_skipped(ctx, [&] { plan.update(ctx, T(1), A, B); });
+      expect_same(again, plan.matrix());
+    }
+  });
+}
+
+TEST_P(Spgemm, adds_another_matrix) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto A = random_csr<T>(31, short_rows(150, 400, 8)), B = random_csr<T>(32, short_rows(400, 500, 8));
+    const auto D = random_csr<T>(33, short_rows(150, 500, 16));
+    const auto made = [&](std::optional<Scalar<T>> alpha, std::optional<Scalar<T>> beta) {
+      return spgemm(ctx, Op::none, Op::none, alpha, A, B, beta, D);
+    };
+    Sums product, of_D;
+    add_product(product, Op::none, Op::none, T(2), A, B);
+    add_to(of_D, Op::none, T(3), D);
+    expect_entries(product, made(T(2), std::nullopt), "without beta");
+    expect_entries(of_D, made(std::nullopt, T(3)), "without alpha");
+    add_to(product, Op::none, T(3), D);
+    expect_entries(product, made(T(2), T(3)), "both");
+    EXPECT_THROW(made(std::nullopt, std::nullopt), InvalidArgument);
+    EXPECT_THROW(
+        spgemm(ctx, Op::none, Op::none, std::optional<Scalar<T>>(T(1)), A, B, std::optional<Scalar<T>>(T(1)), A),
+        ShapeMismatch);
+  });
+}
+
+/// So many entries that the host wakes its threads.
+TEST_P(Spgemm, is_the_same_for_any_number_of_threads) {
+  if (std::get<0>(GetParam()) != Backend::host) GTEST_SKIP();
+  with_scalar([&]<class T>(T) {
+    const Csr<T> A = random_csr<T>(31, nasty_shapes().back()), B = random_csr<T>(32, nasty_shapes().back());
+    const auto made = [&](int threads) {
+      Context ctx = Context::host(threads);
+      return spgemm(ctx, Op::none, Op::none, T(2), A, B);
+    };
+    const Csr<T> first = made(1);
+    expect_same(first, made(2));
+    expect_same(first, made(3));
+  });
+}
+
+TEST_P(Spgemm, refuses_what_does_not_fit) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(31, nasty_shapes()[6]), B = random_csr<T>(32, nasty_shapes()[6]);  // 1000 x 900
+    EXPECT_THROW(SpgemmPlan<T>(ctx, Op::none, A, Op::none, B), ShapeMismatch);
+    SpgemmPlan<T> plan(ctx, Op::none, A, Op::transpose, B);
+    EXPECT_THROW(plan.update(ctx, T(1), B, B), ShapeMismatch);  // as many rows, other entries
+    EXPECT_THROW(plan.update(ctx, T(1), A, A), ShapeMismatch);
+    const Csr<T> I = identity<T>(50);
+    SpgemmPlan<T> same(ctx, Op::none, I, Op::none, I);
+    EXPECT_THROW(same.update(ctx, T(1), same.matrix(), I), InvalidArgument);
+    if (ctx.on_cuda()) {
+      Context host = Context::host();
+      EXPECT_THROW(plan.update(host, T(1), A, B), InvalidArgument);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, Spgemm, backends_and_scalars, param_name);
+
+}  // namespace
+}  // namespace krill::test
