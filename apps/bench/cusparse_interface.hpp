@@ -13,7 +13,7 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when a struct below changes; a module with another number is refused.
-inline constexpr int krill_rival_interface = 5;
+inline constexpr int krill_rival_interface = 6;
 inline constexpr const char* krill_rival_entry = "krill_rival_module";
 
 enum KrillRivalScalar : std::int32_t {
@@ -53,15 +53,18 @@ struct KrillRivalMatrix {
 };
 
 struct KrillRivalTask {
-  const char* kernel = nullptr;     ///< spmv, spmm, sddmm, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense, dense2csr,
-                                    ///< triangular, triangular_many (8 columns, one after the other), triangular_plan,
-                                    ///< ilu0, ic0, ilu0_analysis, ic0_analysis, color, gtsv2, gtsv2_nopivot,
-                                    ///< gtsv2_strided, gtsv_interleaved thomas, lu or qr, gpsv_interleaved
+  const char* kernel =
+      nullptr;  ///< spmv, spmm, sddmm, spgemm, spgemm_values, spgeam, spgeam_values, csr2csc, csr2coo, coo2csr,
+                ///< csr2bsr, csr2dense, dense2csr, triangular, triangular_many (8 columns, one after the other),
+                ///< triangular_plan, ilu0, ic0, ilu0_analysis, ic0_analysis, color, gtsv2, gtsv2_nopivot,
+                ///< gtsv2_strided, gtsv_interleaved thomas, lu or qr, gpsv_interleaved
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   KrillRivalMatrix a{};
-  KrillRivalMatrix result{};  ///< of conversions; of factorizations the values; of color: row_indices, the colors
-  const void* x = nullptr;    ///< of spmv: y = A x; of triangular and bands: A y = x
+  KrillRivalMatrix b{};  ///< of spgemm (A B) and spgeam (A + B)
+  KrillRivalMatrix
+      result{};  ///< of conversions, spgemm and spgeam; of factorizations the values; of color: row_indices, the colors
+  const void* x = nullptr;  ///< of spmv: y = A x; of triangular and bands: A y = x
   void* y = nullptr;
   std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular
   std::int32_t columns = 1, by_rows = 0;      ///< as in Task; dense matrices have no padding

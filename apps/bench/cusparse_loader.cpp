@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "apps/bench/cusparse_interface.hpp"
 #include "apps/bench/rival.hpp"
@@ -166,6 +167,10 @@ KrillRivalMatrix rival_result(const Task<T>& task, const KrillRivalMatrix& a, co
   if (task.kernel == "csr2csc") out.layout = krill_rival_csc;
   if (task.kernel == "csr2coo") out.layout = krill_rival_coo;
   if (task.kernel == "coo2csr") out.layout = krill_rival_csr;
+  if (task.B) {
+    out.layout = krill_rival_csr, out.nnz = task.values->size();
+    out.col_indices = std::exchange(out.row_indices, nullptr);
+  }
   return out;
 }
 
@@ -228,6 +233,7 @@ class CusparseRival final : public Rival<T> {
     ctx.dispatch([&](const auto& where) {
       given.a = task.bands ? rival_view(*task.bands, where)
                            : std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
+      if (task.B) given.b = std::visit([&](const auto& b) { return rival_view(b, where); }, *task.B);
       given.result = rival_result(task, given.a, where);
       if (task.x) given.x = task.x->read(where);
       if (task.y) given.y = task.y->write(where);

@@ -37,6 +37,23 @@ class EigenProducts final : public RivalRun {
   Eigen::Map<Matrix> c_;
 };
 
+/// A B or A + B, in a matrix of Eigen's own.
+template <class T, bool sum>
+class EigenSparse final : public RivalRun {
+ public:
+  EigenSparse(const Csr<T>& A, const Csr<T>& B) : a_(mapped(A)), b_(mapped(B)) {}
+  void operator()() override {
+    if constexpr (sum)
+      c_ = a_ + b_;
+    else
+      c_ = a_ * b_;
+  }
+
+ private:
+  Eigen::Map<const RowMajor<T>> a_, b_;
+  RowMajor<T> c_;
+};
+
 template <class T>
 class EigenTriangularSolve final : public RivalRun {
  public:
@@ -94,6 +111,8 @@ class EigenRival final : public Rival<T> {
     // without an entry on the diagonal it would go on into the other triangle
     if (task.kernel == "triangular" && task.triangle.diagonal == Diagonal::stored) return {"triangularView"};
     if (task.kernel == "csr2csc") return {"assignment to column-major"};
+    if (task.kernel == "spgemm") return {"row-major product"};
+    if (task.kernel == "spgeam") return {"row-major sum"};
     return {};
   }
   std::unique_ptr<RivalRun> prepare(Context&, const std::string&, const Task<T>& task) const override {
@@ -103,6 +122,8 @@ class EigenRival final : public Rival<T> {
     if (task.kernel == "spmm" && task.by_rows) return std::make_unique<EigenProducts<T, Eigen::RowMajor>>(A, task);
     if (task.kernel == "spmm") return std::make_unique<EigenProducts<T, Eigen::ColMajor>>(A, task);
     if (task.kernel == "triangular") return std::make_unique<EigenTriangularSolve<T>>(A, task);
+    if (task.kernel == "spgemm") return std::make_unique<EigenSparse<T, false>>(A, std::get<Csr<T>>(*task.B));
+    if (task.kernel == "spgeam") return std::make_unique<EigenSparse<T, true>>(A, std::get<Csr<T>>(*task.B));
     return std::make_unique<Transposition<T>>(A);
   }
   std::unique_ptr<SolveRun> prepare_solve(Context&, const SolveTask<T>& task) const override {

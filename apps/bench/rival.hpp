@@ -17,12 +17,14 @@ namespace krill::apps::bench {
 template <class T>
 struct Task {
   /// "spmv" (y = A x), "spmm" (the same of matrices without padding), "sddmm" (A's values become x y
-  /// at its places, x being row-major), "csr2csc", "csr2coo", "coo2csr", "triangular" (A
+  /// at its places, x being row-major), "spgemm" (A B), "spgeam" (A + B), both with "_values" for new values
+  /// in a pattern that is known, "csr2csc", "csr2coo", "coo2csr", "triangular" (A
   /// y = x), "triangular_many" (8 columns), "triangular_plan" (what has to be done once), "ilu0", "ic0" (the factor in
   /// values), "ilu0_analysis", "ic0_analysis", "color" (a color for each row to `indices`); of bands (A y = x) those of
   /// banded_bench.cpp
   std::string_view kernel;
   const AnyMatrix<T>* A = nullptr;
+  const AnyMatrix<T>* B = nullptr;   ///< of spgemm and spgeam
   const Banded<T>* bands = nullptr;  ///< in the place of A; where both are null, no rival knows anything of the kind
   const Array<T>* x = nullptr;
   Array<T>* y = nullptr;

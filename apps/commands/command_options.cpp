@@ -200,9 +200,10 @@ void add_inspect(CLI::App& program, Action& action) {
 void add_bench(CLI::App& program, Action& action) {
   auto [app, command] = add_command<BenchCommand>(
       program, action, "bench", "Time kernels against the memory's ceiling and against a rival", run_bench);
-  app->add_option("KERNEL", command->kernels,
-                  "spmv, spmv_dot, spmm, sddmm, convert, csr2csc, triangular, factor, color (default: these); "
-                  "banded, on systems of its own; pcg, gmres, bicgstab, or solvers for the three")
+  app->add_option(
+         "KERNEL", command->kernels,
+         "spmv, spmv_dot, spmm, sddmm, spgemm, spgeam, convert, csr2csc, triangular, factor, color (default: these); "
+         "banded, on systems of its own; pcg, gmres, bicgstab, or solvers for the three")
       ->type_name("");
   app->add_option("--matrix", command->matrices,
                   "A file, a generator with its options, or a matrix of a suite; may be given again")

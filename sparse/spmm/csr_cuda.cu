@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "sparse/core/instantiate.hpp"
-#include "sparse/spmm/few.cuh"
+#include "sparse/spmm/lines.cuh"
 #include "sparse/spmm/spmm.hpp"
 #include "sparse/spmm/tiling.hpp"
 #include "sparse/spmv/csr_tile.cuh"
@@ -125,10 +125,10 @@ __global__ void __launch_bounds__(SpmmTiling::threads)
   add_long_rows(p, tiles, tile, entries);
 }
 
-// Threads: a block a tile; `lanes` neighboring ones a row, each with `count` columns side by side. B and C are
-//   row-major, so that the lanes of a row read whole lines.
+// Threads: a block a tile; `lanes` neighboring ones a row, each with `count` columns side by side. B is row-major, so
+//   that the lanes of a row read whole lines; C is, too, where lanes write theirs `at_once`.
 // Bytes, races: as the kernel above.
-template <int count, class T, class Offset>
+template <int count, bool at_once, class T, class Offset>
 __global__ void __launch_bounds__(SpmmTiling::threads)
     wide_kernel(ManyProducts<T, Offset> p, CsrTilesView tiles, int lanes, Skip skip) {
   using Part = Few<T, count>;
@@ -150,16 +150,22 @@ __global__ void __launch_bounds__(SpmmTiling::threads)
 #pragma unroll
       for (int c = 0; c < count; ++c) sums[c] += value * conj_if(p.conjugate_b, from.entry[c]);
     }
-    Part* const to = reinterpret_cast<Part*>(&p.c.at(s.row, column));
-    const T alpha = p.alpha(), beta = p.beta();
-    Part made{};
-    if (!(beta == T(0))) made = *to;
+    if constexpr (at_once) {
+      Part* const to = reinterpret_cast<Part*>(&p.c.at(s.row, column));
+      const T alpha = p.alpha(), beta = p.beta();
+      Part made{};
+      if (!(beta == T(0))) made = *to;
 #pragma unroll
-    for (int c = 0; c < count; ++c) {
-      const T sum = alpha * sums[c];
-      made.entry[c] = beta == T(0) ? sum : sum + beta * made.entry[c];
+      for (int c = 0; c < count; ++c) {
+        const T sum = alpha * sums[c];
+        made.entry[c] = beta == T(0) ? sum : sum + beta * made.entry[c];
+      }
+      *to = made;
+    } else {
+#pragma unroll
+      for (int c = 0; c < count; ++c)
+        if (column + c < p.b.cols) p.put(s.row, column + c, sums[c]);
     }
-    *to = made;
   }
   add_long_rows(p, tiles, tile, entries);
 }
@@ -187,14 +193,18 @@ void run_products(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrT
   CsrTilesView tiles = found;
   tiles.sums = frame.take<T>(2 * static_cast<std::size_t>(tiles.count) *
                              static_cast<std::size_t>(std::min(by.columns, p.b.cols)));
+  T* const room = by.gathered ? frame.take<T>(static_cast<std::size_t>(p.b.rows) * line_entries<T>) : nullptr;
   for (std::int32_t first = 0; first < p.b.cols; first += by.columns) {
-    const auto part = p.columns(first, std::min(by.columns, p.b.cols - first));
-    const int pieces = lines ? part.b.cols / few<T> : part.b.cols;
+    auto part = p.columns(first, std::min(by.columns, p.b.cols - first));
+    const int pieces = by.gathered || lines ? ceil_div(part.b.cols, few<T>) : part.b.cols;
     const int lanes = std::min(static_cast<int>(std::bit_ceil(static_cast<unsigned>(pieces))), 32);
-    if (by.wide && lines)
-      launch<wide_kernel<few<T>, T, Offset>>(cuda, part, tiles, lanes);
+    if (by.gathered) {
+      part.b = in_lines(cuda, part.b, room);
+      launch<wide_kernel<few<T>, false, T, Offset>>(cuda, part, tiles, lanes);
+    } else if (by.wide && lines)
+      launch<wide_kernel<few<T>, true, T, Offset>>(cuda, part, tiles, lanes);
     else if (by.wide)
-      launch<wide_kernel<1, T, Offset>>(cuda, part, tiles, lanes);
+      launch<wide_kernel<1, true, T, Offset>>(cuda, part, tiles, lanes);
     else if (part.b.cols > SpmmTiling::narrow / 2)
       launch<narrow_kernel<SpmmTiling::narrow, T, Offset>>(cuda, part, tiles, by.row_lanes);
     else

@@ -4,7 +4,7 @@
 
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/pass_cuda.cuh"
-#include "sparse/spmm/few.cuh"
+#include "sparse/spmm/lines.cuh"
 #include "sparse/spmm/sddmm.hpp"
 
 namespace krill::detail {
@@ -17,6 +17,8 @@ struct Tuning {
       32;  ///< entries that a group of lanes has one after the other, with the rows they lie in
   static constexpr int at_once = 4;  ///< entries whose columns are on their way at a time
   static constexpr int least_lanes = at_once, most_lanes = 32;
+  static constexpr int gathered_from = 8;   ///< terms of a dot, where they are brought into lines
+  static constexpr int gathered_mean = 12;  ///< entries of a row that pay for that, on the average
 };
 
 /// Entries [begin, end) of a block, and the rows [first_row, end_row) in which they lie; all threads of the block.
@@ -168,18 +170,44 @@ void run_lines(const Cuda& cuda, EntryDots<T, Offset> p) {
   }
 }
 
+template <class T, class Offset>
+void run_lines(const Cuda& cuda, const EntryDots<T, Offset>& p) {
+  if (comes_in_fews(p.a) && comes_in_fews(p.b))
+    run_lines<few<T>>(cuda, p);
+  else
+    run_lines<1>(cuda, p);
+}
+
+/// Part by part, with copies of A and B where they are no lines.
+template <class T, class Offset>
+void run_gathered(const Cuda& cuda, EntryDots<T, Offset> p) {
+  const auto room_for = [&](Frame& frame, std::int32_t lines) {
+    return frame.take<T>(static_cast<std::size_t>(lines) * line_entries<T>);
+  };
+  Frame frame(cuda);
+  T* const room_a = p.a.order == Order::row_major ? nullptr : room_for(frame, p.a.rows);
+  T* const room_b = p.b.order == Order::column_major ? nullptr : room_for(frame, p.b.cols);
+  const std::int32_t inner = p.a.cols;
+  for (std::int32_t first = 0; first < inner; first += line_entries<T>, p.beta = {T(1)}) {
+    EntryDots<T, Offset> part = inner_part(p, first, std::min(line_entries<T>, inner - first));
+    if (room_a) part.a = in_lines(cuda, part.a, room_a);
+    if (room_b) part.b = in_lines(cuda, part.b.transposed(), room_b).transposed();
+    run_lines(cuda, part);
+  }
+}
+
 }  // namespace
 
 template <class T, class Offset>
 void run_entry_dots(const Cuda& cuda, const EntryDots<T, Offset>& p) {
-  if (p.a.order != Order::row_major || p.b.order != Order::column_major) {
+  if (p.a.order == Order::row_major && p.b.order == Order::column_major) {
+    run_lines(cuda, p);
+  } else if (p.a.cols >= Tuning::gathered_from && p.nnz / std::max(p.rows, 1) >= Tuning::gathered_mean) {
+    run_gathered(cuda, p);
+  } else {
     entries_kernel<<<static_cast<unsigned>(ceil_div(p.nnz, std::int64_t{Tuning::threads})), Tuning::threads, 0,
                      cuda.stream>>>(p, cuda.skip);
     check(cudaGetLastError());
-  } else if (comes_in_fews(p.a) && comes_in_fews(p.b)) {
-    run_lines<few<T>>(cuda, p);
-  } else {
-    run_lines<1>(cuda, p);
   }
 }
 

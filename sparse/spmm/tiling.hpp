@@ -13,10 +13,13 @@ struct SpmmTiling {
   static constexpr int narrow = 8;           ///< columns that a thread has the sums of
   static constexpr int wide_from = 8;        ///< columns, where lanes may lie along them
   static constexpr int wide_bytes = 256;     ///< of a row of B in a launch: more rows of it stay in the second cache
+  static constexpr int gathered_from = 24;   ///< columns, where the rows of a column-major B are brought together
+  static constexpr int gathered_mean = 12;   ///< entries of a row that pay for that, on the average
   static constexpr int slack = 256;          ///< entries of a row beyond its tile
   static constexpr int most_entries = 2048;  ///< of a tile
 
-  bool wide;      ///< lanes lie along the columns of a row, which B and C have in row-major order
+  bool wide;      ///< lanes lie along the columns of a row
+  bool gathered;  ///< of a copy of B that has them in row-major order
   int columns;    ///< of a launch
   int row_lanes;  ///< that share a row where they do not lie along columns
   CsrTiling tiles;
@@ -25,14 +28,19 @@ struct SpmmTiling {
   static SpmmTiling of(std::int32_t rows, std::int64_t nnz, std::size_t value_bytes, std::int32_t columns, bool by_rows,
                        bool lines) {
     const std::int64_t mean = std::max<std::int64_t>(nnz / std::max(rows, 1), 1);
-    const bool wide = by_rows && columns >= wide_from;
+    const bool gathered = !by_rows && columns >= gathered_from && mean >= gathered_mean;
+    const bool wide = gathered || (by_rows && columns >= wide_from);
     const int of_a_line = wide_bytes / static_cast<int>(value_bytes);
     const int row_lanes =
         std::min(static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(mean / 8, 1)))), 32);
     // About as many rows in a tile as there are threads, or groups of lanes.
     const std::int64_t wanted = wide ? (columns < of_a_line ? 1024 : 512) : threads / row_lanes * mean;
     const auto entries = static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 512, most_entries));
-    return {wide, wide ? (lines ? of_a_line : 32) : narrow, row_lanes, {CsrKernel::lanes, 1, entries, slack}};
+    return {wide,
+            gathered,
+            wide ? (lines || gathered ? of_a_line : 32) : narrow,
+            row_lanes,
+            {CsrKernel::lanes, 1, entries, slack}};
   }
 };
 

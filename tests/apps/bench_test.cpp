@@ -521,6 +521,22 @@ TEST_F(BenchCommandLine, dots_at_the_places_of_a_matrix_have_rows_for_lengths_an
   }
 }
 
+TEST_F(BenchCommandLine, sums_and_products_of_sparse_matrices_have_rows_for_all_and_for_values) {
+  const Json result = measured("spgemm spgeam --matrix poisson2d nx=60 --backend host --warm --compare eigen");
+  ASSERT_EQ(result["rows"].size(), 4u);
+  const double given = 17760 * 12 + 3601 * 4;
+  for (const int i : {0, 1}) {
+    const Json& row = result["rows"][static_cast<std::size_t>(i)];
+    EXPECT_EQ(row["variant"], i == 0 ? "whole" : "new values");
+    EXPECT_EQ(row["bytes"], 2 * given + 45'604 * 12 + 3601 * 4) << "13 entries a row, less those beyond the boundary";
+    EXPECT_EQ(result["rows"][static_cast<std::size_t>(i + 2)]["bytes"], 3 * given);
+  }
+  for (const Json& row : result["rows"]) {
+    EXPECT_TRUE(row["error"].is_null()) << row;
+    EXPECT_EQ(row["ratio"].is_null(), row["variant"] == "new values") << row;
+  }
+}
+
 const std::set<std::string> banded_without_rival{"blocks of 4", "periodic lu", "strided to interleaved"};
 
 TEST_F(BenchCommandLine, banded_systems_need_no_matrix) {
@@ -616,7 +632,7 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   };
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, spmm, "
-         "sddmm, convert, csr2csc, triangular, factor, color, banded, pcg, gmres, bicgstab or solvers");
+         "sddmm, spgemm, spgeam, convert, csr2csc, triangular, factor, color, banded, pcg, gmres, bicgstab or solvers");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");

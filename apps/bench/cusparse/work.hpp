@@ -263,5 +263,6 @@ std::span<const CusparseEntry> conversions();
 std::span<const CusparseEntry> solves();
 std::span<const CusparseEntry> factorizations();
 std::span<const CusparseEntry> banded_solves();
+std::span<const CusparseEntry> sums_and_products();
 
 }  // namespace krill::apps::bench::cusparse
