@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sparse/core/pass_host.hpp"
 #include "sparse/spgemm/products.hpp"
@@ -27,12 +28,11 @@ void for_row_blocks(const Host& host, std::int64_t rows, std::int64_t work, std:
 }  // namespace
 
 template <class Offset, class Sink>
-void merge_products(const Host& host, const CsrView<const NoValue, Offset>& a, const CsrView<const NoValue, Offset>& b,
-                    TeamRows, const std::int64_t* products, RowList, Sink sink) {
+void merge_products(const Host& host, const ProductPattern<Offset>& p, Sink sink) {
   if (host.skip.now()) return;
-  std::int64_t work = a.rows, longest = 0;
-  for (std::int64_t row = 0; row < a.rows; ++row) work += products[row], longest = std::max(longest, products[row]);
-  const std::int64_t most = std::min<std::int64_t>(longest, b.cols);
+  const auto &a = p.a, &b = p.b;
+  const std::int64_t work = std::accumulate(p.products, p.products + a.rows, std::int64_t{a.rows});
+  const std::int64_t most = std::min<std::int64_t>(p.most_products, b.cols);
   // A thread's array: the row that has last met each column, and the columns of the present row.
   for_row_blocks<std::int32_t>(
       host, a.rows, work, b.cols + most, -1, [&](std::int64_t begin, std::int64_t end, std::int32_t* met_by) {
@@ -57,7 +57,7 @@ void merge_products(const Host& host, const CsrView<const NoValue, Offset>& a, c
 
 template <class T, class Offset>
 void sum_products(const Host& host, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
-                  const CsrView<const T, Offset>& b, TeamRows, RowList, const CsrView<const NoValue, Offset>& c,
+                  const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c,
                   T* values) {
   if (host.skip.now()) return;
   const T factor = alpha();

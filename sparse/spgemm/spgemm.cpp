@@ -10,23 +10,6 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// The rows that `flag(where, flags)` marks with 1, on CUDA.
-template <class Flag>
-Array<std::int32_t> flagged_rows(Context& ctx, std::int64_t rows, Flag&& flag) {
-  if (!ctx.on_cuda()) return Array<std::int32_t>(0, "long rows");
-  const Array<std::int64_t> starts = scanned<std::int64_t>(ctx, rows, "long rows before", flag);
-  Array<std::int32_t> found(last_offset(ctx, starts), "long rows");
-  ctx.dispatch([&](const auto& where) { run_pass(where, rows, ListFlagged{starts.read(where), found.write(where)}); });
-  return found;
-}
-
-/// So many lanes that most rows of A have one for each entry.
-template <class T, class Offset>
-TeamRows teams_for(Context& ctx, const Csr<T, Offset>& A) {
-  const std::int64_t longest = longest_row(ctx, A.row_offsets());
-  return {longest <= 8 ? 8 : longest <= 16 ? 16 : 32};
-}
-
 /// A matrix of the same shape without entries.
 template <class T, class Offset>
 Csr<T, Offset> empty_like(const Csr<T, Offset>& A) {
@@ -41,32 +24,54 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
                                                          const Csr<T, Offset>& b) {
   require_size("spgemm: rows of op(B)", b.rows(), a.cols());
   const std::int64_t rows = a.rows();
-  teams_ = teams_for(ctx, a);
-  Array<std::int64_t> products(rows, "products of rows");
+  Array<std::int64_t> products(rows, "products of rows"), window_starts(0, "windows of rows"),
+      before_windows(0, "entries before windows");
+  Array<Greatest> greatest(1, "most products of a row");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, rows, CountProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where)});
+    run_pass(where, rows,
+             CountProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where),
+                                   greatest.write(where)});
   });
-  const Array<std::int32_t> marked = flagged_rows(ctx, rows, [&](const auto& where, std::int64_t* flags) {
-    run_pass(where, rows, FlagMergedByBlocks<Offset>{teams_, a.row_offsets().read(where), products.read(where), flags});
-  });
-  const auto merge = [&](const auto& where, auto sink) {
-    merge_products(where, pattern(where, a), pattern(where, b), teams_, products.read(where),
-                   RowList{marked.read(where), marked.size()}, sink);
+  const std::int64_t most_products = greatest.host()[0].value;
+  std::int64_t windows = 0;
+  const auto product = [&](const auto& where) {
+    return ProductPattern<Offset>{pattern(where, a),
+                                  pattern(where, b),
+                                  products.read(where),
+                                  most_products,
+                                  {window_starts.read(where), windows},
+                                  before_windows.read(where)};
   };
+  if (ctx.on_cuda() && most_products > ProductTuning::most_sorted) {
+    window_starts = scanned<std::int64_t>(ctx, rows, "windows of rows", [&](const auto& where, std::int64_t* items) {
+      run_pass(where, rows, CountWindows{ceil_div(b.cols(), ProductTuning::window), products.read(where), items});
+    });
+    windows = last_offset(ctx, window_starts);
+    before_windows =
+        scanned<std::int64_t>(ctx, windows, "entries before windows", [&](const auto& where, std::int64_t* counts) {
+          if (const Cuda* cuda = where.cuda()) count_windows(*cuda, product(where), counts);
+        });
+  }
   auto row_offsets =
-      checked_offsets<Offset>(ctx, rows, "spgemm row_offsets",
-                              [&](const auto& where, std::int64_t* counts) { merge(where, CountUnion{counts}); });
+      checked_offsets<Offset>(ctx, rows, "spgemm row_offsets", [&](const auto& where, std::int64_t* counts) {
+        merge_products(where, product(where), CountUnion{counts});
+        if (windows > 0)
+          run_pass(where, rows, AddWindows{window_starts.read(where), before_windows.read(where), counts});
+      });
   const std::int64_t nnz = last_offset(ctx, row_offsets);
   Array<std::int32_t> col_indices(nnz, "spgemm col_indices");
   Array<T> values(nnz, "spgemm values");
   ctx.dispatch([&](const auto& where) {
-    merge(where, ListUnion<Offset>{row_offsets.read(where), col_indices.write(where)});
+    merge_products(where, product(where), ListUnion<Offset>{row_offsets.read(where), col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
   });
-  long_rows_ = flagged_rows(ctx, rows, [&](const auto& where, std::int64_t* flags) {
-    run_pass(where, rows,
-             FlagSummedInPieces<Offset>{teams_, a.row_offsets().read(where), row_offsets.read(where), flags});
-  });
+  longest_row_ = longest_row(ctx, row_offsets);
+  if (ctx.on_cuda() && longest_row_ > ProductTuning::most_held) {
+    piece_starts_ = scanned<std::int64_t>(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
+      run_pass(where, rows, CountPieces<Offset>{row_offsets.read(where), items});
+    });
+    pieces_ = last_offset(ctx, piece_starts_);
+  }
   return {b.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
@@ -84,14 +89,15 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
   b_.update(ctx, B, "spgemm plan: B");
   ctx.dispatch([&](const auto& where) {
     const auto a = a_.of(A).view(where), b = b_.of(B).view(where);
-    sum_products(where, alpha.read(where), a, b, teams_, RowList{long_rows_.read(where), long_rows_.size()},
-                 pattern(where, c_), c_.values().write(where));
+    const std::int64_t of_b = b.nnz / std::max(b.rows, 1);
+    const SumTeams teams{of_b <= 8 ? 8 : of_b <= 16 ? 16 : 32, longest_row_, {piece_starts_.read(where), pieces_}};
+    sum_products(where, alpha.read(where), a, b, teams, pattern(where, c_), c_.values().write(where));
   });
 }
 
 template <class T, class Offset>
 std::size_t SpgemmPlan<T, Offset>::bytes() const {
-  return c_.bytes() + a_.bytes() + b_.bytes() + static_cast<std::size_t>(long_rows_.size()) * sizeof(std::int32_t);
+  return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(piece_starts_);
 }
 
 template <class T, class Offset>

@@ -14,10 +14,10 @@ template <class T, class Offset = std::int32_t>
 class SpgemmPlan {
  public:
   /// Finds the pattern, by going through all products twice; the values come with the first update(). An operand with
-  /// an op is kept transposed, with a permutation. While it works it takes up to 32 bytes a row of C, and on the host 8
-  /// a column for each thread; it keeps 4 for each long row on CUDA. Waits; not inside a capture. Raises ShapeMismatch
-  /// unless op(B) has as many rows as op(A) columns, and InvalidArgument where the entries of C do not fit `Offset`,
-  /// before C is allocated.
+  /// an op is kept transposed, with a permutation. While it works it takes up to 40 bytes a row of C, and on the host 8
+  /// a column for each thread; on CUDA it keeps 8 a row where C has rows of more than 512 entries. Waits; not inside a
+  /// capture. Raises ShapeMismatch unless op(B) has as many rows as op(A) columns, and InvalidArgument where the
+  /// entries of C do not fit `Offset`, before C is allocated.
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B);
 
   /// Values of C from values of A and B, in the patterns that the plan was made of. No wait, no allocation but
@@ -35,8 +35,9 @@ class SpgemmPlan {
   Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b);
 
   detail::Operand<T, Offset> a_, b_;
-  detail::TeamRows teams_;
-  Array<std::int32_t> long_rows_;  // those that are summed in pieces; none on the host
+  std::int64_t longest_row_ = 0;
+  Array<std::int64_t> piece_starts_;  // of rows that are summed in pieces; empty where there are none, as on the host
+  std::int64_t pieces_ = 0;
   Csr<T, Offset> c_;
   bool on_cuda_;
 };
