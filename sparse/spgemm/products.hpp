@@ -8,11 +8,12 @@ namespace krill::detail {
 
 /// How rows are divided among threads on CUDA. Not varied.
 struct ProductTuning {
-  static constexpr std::int64_t most_sorted = 512;  ///< products of a row whose columns a team sorts
-  static constexpr std::int64_t window = 1 << 18;   ///< columns that a block marks at a time, for longer rows
-  static constexpr std::int64_t small = 64;         ///< entries of a row of C: those of a team in crowded blocks
-  static constexpr std::int64_t most_held = 512;    ///< those of any team
-  static constexpr std::int64_t piece = 1024;       ///< of a longer row, for a warp
+  static constexpr std::int64_t most_sorted = 256;  ///< products of a row whose columns a team sorts
+  static constexpr std::int64_t window =
+      1 << 18;                               ///< columns that a block marks at a time, for rows of C that no team holds
+  static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks
+  static constexpr std::int64_t most_held = 512;  ///< those of any team
+  static constexpr std::int64_t piece = 1024;     ///< of a longer row, for a warp
 };
 
 /// Work that rows have in items: items [starts[row], starts[row + 1]) are the row's.
@@ -52,16 +53,16 @@ struct CountProducts {
   constexpr void finish(const Sum& sum) const { *greatest = sum; }
 };
 
-/// items[row] = windows of a row whose columns are marked, 0 for others. Over the rows.
+/// items[row] = windows of a row that has not been counted, 0 for others. Over the rows.
 struct CountWindows {
   using Sum = NoSum;
   std::int64_t windows;
-  const std::int64_t* products;
+  const std::int64_t* counts;
   std::int64_t* items;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t row) const {
-    items[row] = products[row] > ProductTuning::most_sorted ? windows : 0;
+    items[row] = counts[row] < 0 ? windows : 0;
     return {};
   }
 };
@@ -94,8 +95,8 @@ struct AddWindows {
   }
 };
 
-/// Hands the columns of each row of A B to the sink, ascending places, any order. On CUDA CountUnion does not get rows
-/// that have windows; ListUnion does.
+/// Hands the columns of each row of A B to the sink, ascending places, any order. On CUDA CountUnion gets -1 for rows
+/// of more than most_held entries, which have to be given windows.
 template <class Offset, class Sink>
 void merge_products(const Host&, const ProductPattern<Offset>&, Sink);
 template <class Offset, class Sink>

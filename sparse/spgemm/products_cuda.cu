@@ -21,12 +21,17 @@ struct RowsOfB {
   Offset first = 0;
   int length = 0;
 
-  template <class T>
-  __device__ RowsOfB(const CsrView<const NoValue, Offset>& a, const CsrView<T, Offset>& b, Offset k, Offset end,
-                     int lane) {
+  template <class T, class V>
+  __device__ RowsOfB(const CsrView<T, Offset>& a, const CsrView<V, Offset>& b, Offset k, Offset end, int lane) {
     if (k + lane >= end) return;
     const std::int32_t row = a.col_indices[k + lane];
     first = b.row_offsets[row], length = static_cast<int>(b.row_offsets[row + 1] - first);
+  }
+  /// Keeps entries of columns [low, high].
+  __device__ void restrict(const std::int32_t* columns, std::int32_t low, std::int32_t high) {
+    const Offset end = first + length;
+    first = lower_entry(columns, first, end, low);
+    length = static_cast<int>(lower_entry(columns, first, end, std::int64_t{high} + 1) - first);
   }
 };
 
@@ -37,8 +42,10 @@ template <class Offset, class Prepare, class Fetch, class Use, class AfterRow>
 __device__ void for_rows_of_b(const RowsOfB<Offset>& mine, int lanes, Prepare&& prepare, Fetch&& fetch, Use&& use,
                               AfterRow&& after_row) {
   const int lane = static_cast<int>(threadIdx.x) % lanes;
-  const int most = static_cast<int>(__reduce_max_sync(~0u, mine.length > 0 ? lane + 1u : 0u));
-  for (int j = 0; j < most; j += at_once) {
+  unsigned busy = __ballot_sync(~0u, mine.length > 0);  // bit j: row j of some team has entries
+  for (int other = 16; other >= lanes; other /= 2) busy |= busy >> other;
+  for (int j = 0; j < lanes && busy >> j != 0; j += at_once) {
+    if ((busy >> j & (1u << at_once) - 1) == 0) continue;
     Offset first[at_once];
     int length[at_once];
 #pragma unroll
@@ -148,6 +155,79 @@ __global__ void __launch_bounds__(sort_threads)
   if (mine && lane == 0) sink.finish(row, begin + total);
 }
 
+/// Sorts the columns in a warp's shared memory.
+template <int each>
+__device__ void sort_shared(std::int32_t* columns, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  std::int32_t keys[each];
+#pragma unroll
+  for (int i = 0; i < each; ++i) keys[i] = i * 32 + lane < count ? columns[i * 32 + lane] : no_column;
+  __syncwarp();
+  sort_in_team<32>(keys);
+#pragma unroll
+  for (int i = 0; i < each; ++i) columns[lane * each + i] = keys[i];
+  __syncwarp();
+}
+
+// Threads: a warp a row of C with more than `most_sorted` products, whose columns it puts into a hash table; where they
+//   are more than the table is for, CountUnion gets -1, and the row has windows.
+// Bytes: as above. Races: slots are taken atomically; what the table holds in the end hangs on no order.
+template <class Offset, class Sink>
+__global__ void __launch_bounds__(sort_threads) hash_products_kernel(ProductPattern<Offset> p, Sink sink, Skip skip) {
+  constexpr int most = static_cast<int>(ProductTuning::most_held), slots = 2 * most, warps = sort_threads / 32;
+  constexpr bool counts = std::is_same_v<Sink, CountUnion>;
+  __shared__ std::int32_t tables[warps][slots];
+  __shared__ int sizes[warps];
+  if (skip.now()) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t row = std::int64_t{blockIdx.x} * warps + warp;
+  if (row >= p.a.rows || p.products[row] <= ProductTuning::most_sorted) return;
+  if (!counts && p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return;
+  std::int32_t* const table = tables[warp];
+  volatile int* const size = sizes + warp;
+  for (int s = lane; s < slots; s += 32) table[s] = no_column;
+  if (lane == 0) *size = 0;
+  __syncwarp();
+  const Offset end = p.a.row_offsets[row + 1];
+  for (Offset k = p.a.row_offsets[row]; k < end && *size <= most; k += 32) {
+    const RowsOfB<Offset> rows(p.a, p.b, k, end, lane);
+    std::int32_t found[at_once];
+    for_rows_of_b(
+        rows, 32, [](int, int) {}, [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
+        [&](int u, int) {
+          if (*size > most) return;  // no more than the other lanes come after that, so the table never fills up
+          for (unsigned slot = static_cast<unsigned>(found[u]) * 2654435769u / (~0u / slots + 1);; ++slot) {
+            const std::int32_t there = atomicCAS(table + slot % slots, no_column, found[u]);
+            if (there == no_column) atomicAdd(sizes + warp, 1);
+            if (there == no_column || there == found[u]) break;
+          }
+        },
+        [] { __syncwarp(); });
+    __syncwarp();
+  }
+  const int total = *size;
+  if constexpr (counts) {
+    if (lane == 0) sink.finish(row, total <= most ? total : -1);
+  } else {
+    int filled = 0;
+    for (int s = lane; s < slots; s += 32) {  // columns move towards the front, where all has been read
+      const std::int32_t col = table[s];
+      const unsigned taken = __ballot_sync(~0u, col != no_column);
+      if (col != no_column) table[filled + __popc(taken & (1u << lane) - 1)] = col;
+      filled += __popc(taken);
+      __syncwarp();
+    }
+    if (total <= 128)
+      sort_shared<4>(table, total);
+    else if (total <= 256)
+      sort_shared<8>(table, total);
+    else
+      sort_shared<16>(table, total);
+    const std::int64_t begin = sink.begin(row);
+    for (int s = lane; s < total; s += 32) sink.entry(begin + s, table[s], absent, absent);
+  }
+}
+
 /// What becomes of the columns of a window.
 struct CountWindow {
   std::int64_t* counts;
@@ -212,12 +292,8 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
 
 /// Which parts of C teams have: rows of more than `least` and at most `most` entries, or pieces of longer ones.
 struct SumParts {
-  int lanes;
-  std::int64_t least, most;  ///< `most` is also what a team has room for
+  std::int64_t least, most;  ///< `most`, a power of two, is also what a team has room for
   RowItems pieces = {};
-
-  bool in_pieces() const { return pieces.count > 0; }
-  __host__ __device__ int teams() const { return team_threads / lanes; }
 };
 
 // Threads: a team has a part of a row of C, whose columns and sums lie in shared memory; lanes lie along a row of B at
@@ -225,18 +301,19 @@ struct SumParts {
 //   time, and its columns differ, so that no two lanes add to one sum.
 // Bytes: C once; A and B as often as the caches miss, for pieces once each. Races: a barrier of the warp after each
 // row.
-template <class T, class Offset>
+template <int lanes, class T, class Offset>
 __global__ void __launch_bounds__(team_threads)
     sum_products_kernel(ScalarView<T> alpha, CsrView<const T, Offset> a, CsrView<const T, Offset> b, SumParts parts,
                         CsrView<const NoValue, Offset> c, T* values, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
-  const int lanes = parts.lanes, lane = static_cast<int>(threadIdx.x) % lanes, room = static_cast<int>(parts.most);
-  const int team = static_cast<int>(threadIdx.x) / lanes;
+  constexpr int teams = team_threads / lanes;
+  const int lane = static_cast<int>(threadIdx.x) % lanes, team = static_cast<int>(threadIdx.x) / lanes;
+  const int room = static_cast<int>(parts.most);
   T* const sums = reinterpret_cast<T*>(memory) + team * room;
   std::int32_t* const columns =
-      reinterpret_cast<std::int32_t*>(reinterpret_cast<T*>(memory) + parts.teams() * room) + team * room;
-  const std::int64_t part = std::int64_t{blockIdx.x} * parts.teams() + team;
+      reinterpret_cast<std::int32_t*>(reinterpret_cast<T*>(memory) + teams * room) + team * room;
+  const std::int64_t part = std::int64_t{blockIdx.x} * teams + team;
   Offset k = 0, end = 0, first = 0;
   int count = 0;
   if (part < (parts.pieces.count > 0 ? parts.pieces.count : a.rows)) {
@@ -252,21 +329,23 @@ __global__ void __launch_bounds__(team_threads)
     if (count > 0) k = a.row_offsets[row], end = a.row_offsets[row + 1];
   }
   if (!__any_sync(~0u, count > 0)) return;
-  for (int s = lane; s < count; s += lanes) columns[s] = c.col_indices[first + s], sums[s] = T{};
+  for (int s = lane; s < room; s += lanes) columns[s] = s < count ? c.col_indices[first + s] : no_column, sums[s] = T{};
   __syncwarp();
-  const std::int32_t low = count > 0 ? columns[0] : no_column, high = count > 0 ? columns[count - 1] : -1;
-  const CsrView<const NoValue, Offset> pattern{a.rows, a.cols, a.nnz, a.row_offsets, a.col_indices};
+  const auto place_of = [&](std::int32_t col) {  // room is a power of two
+    int place = 0;
+    for (int half = room / 2; half > 0; half /= 2)
+      if (columns[place + half] <= col) place += half;
+    return place;
+  };
   for (; __any_sync(~0u, k < end); k += lanes) {
-    const RowsOfB<Offset> rows(pattern, b, k, end, lane);
+    RowsOfB<Offset> rows(a, b, k, end, lane);
+    if (parts.pieces.count > 0) rows.restrict(b.col_indices, columns[0], columns[count - 1]);
     std::int32_t found[at_once];
     T of_a[at_once], of_b[at_once];
     for_rows_of_b(
         rows, lanes, [&](int u, int j) { of_a[u] = k + j < end ? a.values[k + j] : T{}; },
         [&](int u, Offset place) { found[u] = b.col_indices[place], of_b[u] = b.values[place]; },
-        [&](int u, int) {
-          if (found[u] >= low && found[u] <= high) sums[lower_entry(columns, 0, count, found[u])] += of_a[u] * of_b[u];
-        },
-        [] { __syncwarp(); });
+        [&](int u, int) { sums[place_of(found[u])] += of_a[u] * of_b[u]; }, [] { __syncwarp(); });
   }
   for (int s = lane; s < count; s += lanes) values[first + s] = alpha() * sums[s];
 }
@@ -287,16 +366,17 @@ void mark_windows(const Cuda& cuda, const ProductPattern<Offset>& p, const Use& 
   check(cudaGetLastError());
 }
 
-template <class T, class Offset>
+template <int lanes, class T, class Offset>
 void sum_parts(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
                const CsrView<const T, Offset>& b, const SumParts& parts, const CsrView<const NoValue, Offset>& c,
                T* values) {
-  const std::size_t shared = static_cast<std::size_t>(parts.teams()) * static_cast<std::size_t>(parts.most) *
-                             (sizeof(T) + sizeof(std::int32_t));
-  resident_blocks<sum_products_kernel<T, Offset>>(cuda, shared, team_threads);  // allows so much shared memory
-  const std::int64_t count = parts.in_pieces() ? parts.pieces.count : a.rows;
-  sum_products_kernel<<<static_cast<unsigned>(ceil_div(count, parts.teams())), team_threads, shared, cuda.stream>>>(
-      alpha, a, b, parts, c, values, cuda.skip);
+  constexpr int teams = team_threads / lanes;
+  const std::size_t shared = teams * static_cast<std::size_t>(parts.most) * (sizeof(T) + sizeof(std::int32_t));
+  resident_blocks<sum_products_kernel<lanes, T, Offset>>(cuda, shared, team_threads);  // allows so much shared memory
+  const std::int64_t count = parts.pieces.count > 0 ? parts.pieces.count : a.rows;
+  sum_products_kernel<lanes>
+      <<<static_cast<unsigned>(ceil_div(count, std::int64_t{teams})), team_threads, shared, cuda.stream>>>(
+          alpha, a, b, parts, c, values, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -306,9 +386,13 @@ template <class Offset, class Sink>
 void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink) {
   if (p.a.rows == 0) return;
   sort_rows<8, 8>(cuda, p, -1, sink);
-  sort_rows<32, 8>(cuda, p, 64, sink);
-  sort_rows<32, 16>(cuda, p, 256, sink);
-  static_assert(ProductTuning::most_sorted == 32 * 16);
+  sort_rows<32, 8>(cuda, p, 8 * 8, sink);
+  static_assert(ProductTuning::most_sorted == 32 * 8);
+  if (p.most_products > ProductTuning::most_sorted) {
+    hash_products_kernel<<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0,
+                           cuda.stream>>>(p, sink, cuda.skip);
+    check(cudaGetLastError());
+  }
   if constexpr (!std::is_same_v<Sink, CountUnion>)
     mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
 }
@@ -324,11 +408,17 @@ void sum_products(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<co
                   T* values) {
   if (a.rows == 0) return;
   const auto room = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(by.longest)));
-  sum_parts(cuda, alpha, a, b, {by.lanes, 0, std::clamp<std::int64_t>(room, 8, ProductTuning::small)}, c, values);
-  if (by.longest > ProductTuning::small)
-    sum_parts(cuda, alpha, a, b,
-              {std::max(by.lanes, 16), ProductTuning::small, std::min(room, ProductTuning::most_held)}, c, values);
-  if (by.pieces.count > 0) sum_parts(cuda, alpha, a, b, {32, 0, ProductTuning::piece, by.pieces}, c, values);
+  const SumParts small{0, std::clamp<std::int64_t>(room, 8, ProductTuning::small)},
+      large{ProductTuning::small, std::min(room, ProductTuning::most_held)}, pieces{0, ProductTuning::piece, by.pieces};
+  const auto sum = [&](auto lanes, const SumParts& parts) {
+    sum_parts<lanes.value>(cuda, alpha, a, b, parts, c, values);
+  };
+  constexpr std::integral_constant<int, 8> eight{};
+  constexpr std::integral_constant<int, 16> sixteen{};
+  constexpr std::integral_constant<int, 32> warp{};
+  by.lanes == 8 ? sum(eight, small) : by.lanes == 16 ? sum(sixteen, small) : sum(warp, small);
+  if (by.longest > ProductTuning::small) by.lanes == 32 ? sum(warp, large) : sum(sixteen, large);
+  if (by.pieces.count > 0) sum(warp, pieces);
 }
 
 template class ProductPatternKernels<std::int32_t, Cuda>;

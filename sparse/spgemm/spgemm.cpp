@@ -42,21 +42,22 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
                                   {window_starts.read(where), windows},
                                   before_windows.read(where)};
   };
-  if (ctx.on_cuda() && most_products > ProductTuning::most_sorted) {
-    window_starts = scanned<std::int64_t>(ctx, rows, "windows of rows", [&](const auto& where, std::int64_t* items) {
-      run_pass(where, rows, CountWindows{ceil_div(b.cols(), ProductTuning::window), products.read(where), items});
+  const auto count_long_rows = [&](const auto& where, std::int64_t* row_counts) {
+    window_starts = scanned<std::int64_t>(ctx, rows, "windows of rows", [&](const auto& at, std::int64_t* items) {
+      run_pass(at, rows, CountWindows{ceil_div(b.cols(), ProductTuning::window), row_counts, items});
     });
     windows = last_offset(ctx, window_starts);
+    if (windows == 0) return;
     before_windows =
-        scanned<std::int64_t>(ctx, windows, "entries before windows", [&](const auto& where, std::int64_t* counts) {
-          if (const Cuda* cuda = where.cuda()) count_windows(*cuda, product(where), counts);
+        scanned<std::int64_t>(ctx, windows, "entries before windows", [&](const auto& at, std::int64_t* counts) {
+          if (const Cuda* cuda = at.cuda()) count_windows(*cuda, product(at), counts);
         });
-  }
+    run_pass(where, rows, AddWindows{window_starts.read(where), before_windows.read(where), row_counts});
+  };
   auto row_offsets =
       checked_offsets<Offset>(ctx, rows, "spgemm row_offsets", [&](const auto& where, std::int64_t* counts) {
         merge_products(where, product(where), CountUnion{counts});
-        if (windows > 0)
-          run_pass(where, rows, AddWindows{window_starts.read(where), before_windows.read(where), counts});
+        if (where.cuda() && most_products > ProductTuning::most_held) count_long_rows(where, counts);
       });
   const std::int64_t nnz = last_offset(ctx, row_offsets);
   Array<std::int32_t> col_indices(nnz, "spgemm col_indices");

@@ -193,7 +193,10 @@ void run_products(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrT
   CsrTilesView tiles = found;
   tiles.sums = frame.take<T>(2 * static_cast<std::size_t>(tiles.count) *
                              static_cast<std::size_t>(std::min(by.columns, p.b.cols)));
-  T* const room = by.gathered ? frame.take<T>(static_cast<std::size_t>(p.b.rows) * line_entries<T>) : nullptr;
+  T* const room =
+      by.gathered
+          ? frame.take<T>(static_cast<std::size_t>(p.b.rows) * static_cast<std::size_t>(line_entries_for<T>(p.b.cols)))
+          : nullptr;
   for (std::int32_t first = 0; first < p.b.cols; first += by.columns) {
     auto part = p.columns(first, std::min(by.columns, p.b.cols - first));
     const int pieces = by.gathered || lines ? ceil_div(part.b.cols, few<T>) : part.b.cols;

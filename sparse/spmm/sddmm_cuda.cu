@@ -182,7 +182,7 @@ void run_lines(const Cuda& cuda, const EntryDots<T, Offset>& p) {
 template <class T, class Offset>
 void run_gathered(const Cuda& cuda, EntryDots<T, Offset> p) {
   const auto room_for = [&](Frame& frame, std::int32_t lines) {
-    return frame.take<T>(static_cast<std::size_t>(lines) * line_entries<T>);
+    return frame.take<T>(static_cast<std::size_t>(lines) * static_cast<std::size_t>(line_entries_for<T>(p.a.cols)));
   };
   Frame frame(cuda);
   T* const room_a = p.a.order == Order::row_major ? nullptr : room_for(frame, p.a.rows);
