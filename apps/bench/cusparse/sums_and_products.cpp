@@ -6,37 +6,6 @@ namespace {
 
 constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-/// Memory that stays from run to run, and grows where a run wants more.
-class Buffer {
- public:
-  Buffer() = default;
-  ~Buffer() { cudaFree(memory_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-
-  /// step(&bytes, memory) says with null how much it needs, and runs with that much.
-  template <class Step>
-  void with(const char* what, Step&& step) {
-    std::size_t bytes = 0;
-    check(step(&bytes, nullptr), what);
-    grow(bytes);
-    check(step(&bytes, memory_), what);
-  }
-  void* grow(std::size_t bytes) {
-    if (bytes > size_) {
-      cudaFree(memory_);
-      memory_ = nullptr, size_ = 0;
-      check(cudaMalloc(&memory_, bytes), "cudaMalloc of cuSPARSE's workspace");
-      size_ = bytes;
-    }
-    return memory_;
-  }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t size_ = 0;
-};
-
 /// C without entries, its offsets in the caller's array.
 KrillRivalMatrix not_yet_known(KrillRivalMatrix c) {
   c.nnz = 0, c.col_indices = nullptr, c.values = nullptr;
@@ -44,7 +13,7 @@ KrillRivalMatrix not_yet_known(KrillRivalMatrix c) {
 }
 
 /// A product with its descriptors.
-struct Product {
+struct SpgemmCall {
   const CusparseScalar zero_value = 0;
   cusparseHandle_t handle;
   const void *one, *zero;
@@ -54,7 +23,7 @@ struct Product {
   SparseDescriptor a, b, c;
   cusparseSpGEMMDescr_t plan = nullptr;
 
-  Product(cusparseHandle_t handle, const void* one, const KrillRivalTask& task, cusparseSpGEMMAlg_t algorithm)
+  SpgemmCall(cusparseHandle_t handle, const void* one, const KrillRivalTask& task, cusparseSpGEMMAlg_t algorithm)
       : handle(handle),
         one(one),
         zero(zero_value.in(task.scalar)),
@@ -66,9 +35,9 @@ struct Product {
         c(not_yet_known(task.result), task.scalar) {
     check(cusparseSpGEMM_createDescr(&plan), "cusparseSpGEMM_createDescr");
   }
-  ~Product() { cusparseSpGEMM_destroyDescr(plan); }
-  Product(const Product&) = delete;
-  Product& operator=(const Product&) = delete;
+  ~SpgemmCall() { cusparseSpGEMM_destroyDescr(plan); }
+  SpgemmCall(const SpgemmCall&) = delete;
+  SpgemmCall& operator=(const SpgemmCall&) = delete;
 
   /// C gets the caller's arrays, which are as large as the search has found.
   void show_arrays() {
@@ -87,7 +56,7 @@ class Spgemm final : public CusparseWork {
       : CusparseWork(session, task), algorithm_(algorithm_of(task.algorithm)) {}
 
   void run() override {
-    Product p(handle(), one(), task_, algorithm_);
+    SpgemmCall p(handle(), one(), task_, algorithm_);
     buffers_[0].with("cusparseSpGEMM_workEstimation", [&](std::size_t* bytes, void* memory) {
       return cusparseSpGEMM_workEstimation(p.handle, op, op, p.one, p.a, p.b, p.zero, p.c, p.type, p.algorithm, p.plan,
                                            bytes, memory);
@@ -101,7 +70,7 @@ class Spgemm final : public CusparseWork {
         return cusparseSpGEMM_estimateMemory(p.handle, op, op, p.one, p.a, p.b, p.zero, p.c, p.type, p.algorithm,
                                              p.plan, chunk, estimate, memory, &bytes);
       });
-      void* const memory = buffers_[1].grow(bytes);
+      void* const memory = buffers_[1].reserve(bytes);
       check(compute(p, &bytes, memory), "cusparseSpGEMM_compute");
     }
     p.show_arrays();
@@ -116,13 +85,13 @@ class Spgemm final : public CusparseWork {
     if (name == "ALG3") return CUSPARSE_SPGEMM_ALG3;
     return CUSPARSE_SPGEMM_ALG1;
   }
-  static cusparseStatus_t compute(Product& p, std::size_t* bytes, void* memory) {
+  static cusparseStatus_t compute(SpgemmCall& p, std::size_t* bytes, void* memory) {
     return cusparseSpGEMM_compute(p.handle, op, op, p.one, p.a, p.b, p.zero, p.c, p.type, p.algorithm, p.plan, bytes,
                                   memory);
   }
 
   cusparseSpGEMMAlg_t algorithm_;
-  Buffer buffers_[3];
+  Workspace buffers_[3];
 };
 
 /// With a pattern that has been found.
@@ -141,7 +110,7 @@ class SpgemmValues final : public CusparseWork {
             "cusparseSpGEMMreuse_nnz");
     };
     count(nullptr, nullptr, nullptr);
-    count(buffers_[1].grow(bytes[0]), buffers_[2].grow(bytes[1]), buffers_[3].grow(bytes[2]));
+    count(buffers_[1].reserve(bytes[0]), buffers_[2].reserve(bytes[1]), buffers_[3].reserve(bytes[2]));
     p_.show_arrays();
     buffers_[4].with("cusparseSpGEMMreuse_copy", [&](std::size_t* size, void* memory) {
       return cusparseSpGEMMreuse_copy(p_.handle, op, op, p_.a, p_.b, p_.c, p_.algorithm, p_.plan, size, memory);
@@ -154,8 +123,8 @@ class SpgemmValues final : public CusparseWork {
   }
 
  private:
-  Product p_;
-  Buffer buffers_[5];
+  SpgemmCall p_;
+  Workspace buffers_[5];
 };
 
 /// Its count of entries, and its columns and values.

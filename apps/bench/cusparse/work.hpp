@@ -46,6 +46,7 @@ class Session {
   cusparseHandle_t handle_ = nullptr;
 };
 
+/// Memory that stays from run to run, and grows where a run wants more.
 class Workspace {
  public:
   Workspace() = default;
@@ -54,13 +55,26 @@ class Workspace {
   Workspace& operator=(const Workspace&) = delete;
 
   void* reserve(std::size_t bytes) {
-    check(cudaMalloc(&memory_, std::max<std::size_t>(bytes, 1)), "cudaMalloc of cuSPARSE's workspace");
+    if (memory_ == nullptr || bytes > size_) {
+      cudaFree(memory_);
+      memory_ = nullptr, size_ = 0;
+      check(cudaMalloc(&memory_, std::max<std::size_t>(bytes, 1)), "cudaMalloc of cuSPARSE's workspace");
+      size_ = bytes;
+    }
     return memory_;
+  }
+  /// step(&bytes, memory) says with null how much it needs, and runs with that much.
+  template <class Step>
+  void with(const char* what, Step&& step) {
+    std::size_t bytes = 0;
+    check(step(&bytes, nullptr), what);
+    check(step(&bytes, reserve(bytes)), what);
   }
   void* get() const { return memory_; }
 
  private:
   void* memory_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 inline cudaDataType data_type(KrillRivalScalar scalar) {
