@@ -294,6 +294,7 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
 struct SumParts {
   std::int64_t least, most;  ///< `most`, a power of two, is also what a team has room for
   RowItems pieces = {};
+  bool masked = false;
 };
 
 // Threads: a team has a part of a row of C, whose columns and sums lie in shared memory; lanes lie along a row of B at
@@ -345,7 +346,11 @@ __global__ void __launch_bounds__(team_threads)
     for_rows_of_b(
         rows, lanes, [&](int u, int j) { of_a[u] = k + j < end ? a.values[k + j] : T{}; },
         [&](int u, Offset place) { found[u] = b.col_indices[place], of_b[u] = b.values[place]; },
-        [&](int u, int) { sums[place_of(found[u])] += of_a[u] * of_b[u]; }, [] { __syncwarp(); });
+        [&](int u, int) {
+          const int place = place_of(found[u]);
+          if (!parts.masked || columns[place] == found[u]) sums[place] += of_a[u] * of_b[u];
+        },
+        [] { __syncwarp(); });
   }
   for (int s = lane; s < count; s += lanes) values[first + s] = alpha() * sums[s];
 }
@@ -408,8 +413,9 @@ void sum_products(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<co
                   T* values) {
   if (a.rows == 0) return;
   const auto room = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(by.longest)));
-  const SumParts small{0, std::clamp<std::int64_t>(room, 8, ProductTuning::small)},
-      large{ProductTuning::small, std::min(room, ProductTuning::most_held)}, pieces{0, ProductTuning::piece, by.pieces};
+  const SumParts small{0, std::clamp<std::int64_t>(room, 8, ProductTuning::small), {}, by.masked},
+      large{ProductTuning::small, std::min(room, ProductTuning::most_held), {}, by.masked},
+      pieces{0, ProductTuning::piece, by.pieces, by.masked};
   const auto sum = [&](auto lanes, const SumParts& parts) {
     sum_parts<lanes.value>(cuda, alpha, a, b, parts, c, values);
   };

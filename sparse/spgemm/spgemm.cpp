@@ -66,19 +66,34 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
     merge_products(where, product(where), ListUnion<Offset>{row_offsets.read(where), col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
   });
-  longest_row_ = longest_row(ctx, row_offsets);
-  if (ctx.on_cuda() && longest_row_ > ProductTuning::most_held) {
-    piece_starts_ = scanned<std::int64_t>(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
-      run_pass(where, rows, CountPieces<Offset>{row_offsets.read(where), items});
-    });
-    pieces_ = last_offset(ctx, piece_starts_);
-  }
+  find_pieces(ctx, row_offsets);
   return {b.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class T, class Offset>
+void SpgemmPlan<T, Offset>::find_pieces(Context& ctx, const Array<Offset>& row_offsets) {
+  longest_row_ = longest_row(ctx, row_offsets);
+  if (!ctx.on_cuda() || longest_row_ <= ProductTuning::most_held) return;
+  const std::int64_t rows = row_offsets.size() - 1;
+  piece_starts_ = scanned<std::int64_t>(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
+    run_pass(where, rows, CountPieces<Offset>{row_offsets.read(where), items});
+  });
+  pieces_ = last_offset(ctx, piece_starts_);
 }
 
 template <class T, class Offset>
 SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B)
     : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(pattern_of_product(ctx, a_.of(A), b_.of(B))), on_cuda_(ctx.on_cuda()) {}
+
+template <class T, class Offset>
+SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B,
+                                  const Csr<T, Offset>& mask)
+    : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(mask.clone(ctx)), on_cuda_(ctx.on_cuda()), masked_(true) {
+  require_size("masked spgemm: rows of op(B)", b_.of(B).rows(), a_.of(A).cols());
+  require_size("masked spgemm: rows of the mask", mask.rows(), a_.of(A).rows());
+  require_size("masked spgemm: columns of the mask", mask.cols(), b_.of(B).cols());
+  find_pieces(ctx, c_.row_offsets());
+}
 
 template <class T, class Offset>
 void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const Csr<T, Offset>& A,
@@ -91,7 +106,8 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
   ctx.dispatch([&](const auto& where) {
     const auto a = a_.of(A).view(where), b = b_.of(B).view(where);
     const std::int64_t of_b = b.nnz / std::max(b.rows, 1);
-    const SumTeams teams{of_b <= 8 ? 8 : of_b <= 16 ? 16 : 32, longest_row_, {piece_starts_.read(where), pieces_}};
+    const SumTeams teams{of_b <= 8 ? 8 : of_b <= 16 ? 16 : 32, longest_row_, {piece_starts_.read(where), pieces_},
+                         masked_};
     sum_products(where, alpha.read(where), a, b, teams, pattern(where, c_), c_.values().write(where));
   });
 }
@@ -99,6 +115,18 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
 template <class T, class Offset>
 std::size_t SpgemmPlan<T, Offset>::bytes() const {
   return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(piece_starts_);
+}
+
+template <class T, class Offset>
+TripleProductPlan<T, Offset>::TripleProductPlan(Context& ctx, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A,
+                                                const Csr<T, Offset>& P)
+    : inner_(ctx, Op::none, A, Op::none, P), outer_(ctx, op_r, R, Op::none, inner_.matrix()) {}
+
+template <class T, class Offset>
+void TripleProductPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const Csr<T, Offset>& R,
+                                          const Csr<T, Offset>& A, const Csr<T, Offset>& P) {
+  inner_.update(ctx, T(1), A, P);
+  outer_.update(ctx, alpha, R, inner_.matrix());
 }
 
 template <class T, class Offset>
@@ -129,6 +157,7 @@ struct SpgemmInstances {
           spgemm)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(SpgemmPlan);
+KRILL_INSTANTIATE_WITH_OFFSETS(TripleProductPlan);
 KRILL_INSTANTIATE_WITH_OFFSETS(SpgemmInstances);
 
 }  // namespace krill

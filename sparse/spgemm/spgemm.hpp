@@ -20,6 +20,10 @@ class SpgemmPlan {
   /// entries of C do not fit `Offset`, before C is allocated.
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B);
 
+  /// The masked product: C has the pattern of `mask`, sorted, and products outside of it are left out; entries that no
+  /// product meets are zero. Nothing is sought. Raises ShapeMismatch unless the mask is of the product's shape.
+  SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, const Csr<T, Offset>& mask);
+
   /// Values of C from values of A and B, in the patterns that the plan was made of. No wait, no allocation but
   /// workspace: capturable after a first run. Products are added in the order of op(A)'s row, in T: the same bits in
   /// every run and for any number of threads. Raises ShapeMismatch where shapes or entries are not those of the
@@ -33,13 +37,37 @@ class SpgemmPlan {
 
  private:
   Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b);
+  /// How rows of C are summed.
+  void find_pieces(Context&, const Array<Offset>& row_offsets);
 
   detail::Operand<T, Offset> a_, b_;
   std::int64_t longest_row_ = 0;
   Array<std::int64_t> piece_starts_;  // of rows that are summed in pieces; empty where there are none, as on the host
   std::int64_t pieces_ = 0;
   Csr<T, Offset> c_;
-  bool on_cuda_;
+  bool on_cuda_, masked_ = false;
+};
+
+/// C = alpha op_r(R) A P in CSR, prepared to be computed with many values: the coarse matrix of a multigrid method.
+/// op_r = Op::adjoint and R = P make it P^H A P. Two plans, A P and op_r(R) times that, and what they say holds here;
+/// A P is kept, too.
+template <class T, class Offset = std::int32_t>
+class TripleProductPlan {
+ public:
+  /// Finds both patterns. Raises as SpgemmPlan does.
+  TripleProductPlan(Context&, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A, const Csr<T, Offset>& P);
+
+  /// Values of C from values in the patterns that the plan was made of. Capturable after a first run.
+  void update(Context&, const Scalar<T>& alpha, const Csr<T, Offset>& R, const Csr<T, Offset>& A,
+              const Csr<T, Offset>& P);
+
+  const Csr<T, Offset>& matrix() const { return outer_.matrix(); }
+  Csr<T, Offset> release() && { return std::move(outer_).release(); }
+  /// Of C, of A P, and of what both plans keep.
+  std::size_t bytes() const { return inner_.bytes() + outer_.bytes(); }
+
+ private:
+  SpgemmPlan<T, Offset> inner_, outer_;
 };
 
 /// alpha op(A) op(B), by a SpgemmPlan for this one time.

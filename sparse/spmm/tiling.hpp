@@ -13,7 +13,7 @@ struct SpmmTiling {
   static constexpr int narrow = 8;           ///< columns that a thread has the sums of
   static constexpr int wide_from = 8;        ///< columns, where lanes may lie along them
   static constexpr int wide_bytes = 256;     ///< of a row of B in a launch: more rows of it stay in the second cache
-  static constexpr int gathered_from = 8;    ///< columns, where the rows of a column-major B are brought together
+  static constexpr int gathered_from = 4;    ///< columns, where the rows of a column-major B are brought together
   static constexpr int gathered_mean = 12;   ///< entries of a row that pay for that, on the average
   static constexpr int slack = 256;          ///< entries of a row beyond its tile
   static constexpr int most_entries = 2048;  ///< of a tile
