@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sparse/core/half.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/formats/first_fault.hpp"
 
@@ -44,5 +45,11 @@ struct SparseVectorInstances {
 };
 KRILL_INSTANTIATE(SparseVector);
 KRILL_INSTANTIATE(SparseVectorInstances);
+template class SparseVector<Half>;
+template class SparseVector<BFloat16>;
+template class SparseVector<std::int8_t>;
+template struct SparseVectorInstances<Half>;
+template struct SparseVectorInstances<BFloat16>;
+template struct SparseVectorInstances<std::int8_t>;
 
 }  // namespace krill

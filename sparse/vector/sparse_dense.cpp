@@ -26,7 +26,7 @@ SparseVector<T> to_sparse_vector(Context& ctx, const Array<T>& y) {
 
 template <class T>
 void to_dense(Context& ctx, const SparseVector<T>& x, Array<T>& y) {
-  axpby(ctx, T(1), x, T(0), y);
+  axpby(ctx, factor_t<T>(1), x, factor_t<T>(0), y);
 }
 
 template <class T>
@@ -54,18 +54,30 @@ void scatter(Context& ctx, const SparseVector<T>& x, Array<T>& y) {
 }
 
 template <class T>
-void axpby(Context& ctx, const std::type_identity_t<Scalar<T>>& alpha, const SparseVector<T>& x,
-           const std::type_identity_t<Scalar<T>>& beta, Array<T>& y) {
+void axpby(Context& ctx, const std::type_identity_t<Scalar<factor_t<T>>>& alpha, const SparseVector<T>& x,
+           const std::type_identity_t<Scalar<factor_t<T>>>& beta, Array<T>& y) {
   require_size("axpby: y", y.size(), x.size());
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, y.size(), ScaleAll<kernel_t<T>>{beta.read(where), y.output(where, beta)});
-    run_pass(where, x.nnz(), AddEntries<kernel_t<T>>{alpha.read(where), x.view(where), y.update(where)});
+    if constexpr (TwoByte<T>) {  // beta y is not to be rounded where x is added
+      const auto factor = beta.read(where);
+      auto entries = x.view(where);
+      T* const all = y.output(where, beta);
+      Frame frame(where);
+      T* const results = frame.template take<T>(static_cast<std::size_t>(x.nnz()));
+      run_pass(where, x.nnz(), CombineEntries<T>{alpha.read(where), factor, entries, all, results});
+      run_pass(where, y.size(), ScaleAll<T>{factor, all});
+      entries.values = results;
+      run_pass(where, x.nnz(), ScatterEntries<T>{entries, all});
+    } else {
+      run_pass(where, y.size(), ScaleAll<kernel_t<T>>{beta.read(where), y.output(where, beta)});
+      run_pass(where, x.nnz(), AddEntries<kernel_t<T>>{alpha.read(where), x.view(where), y.update(where)});
+    }
   });
 }
 
 template <class T>
-void rotate(Context& ctx, SparseVector<T>& x, Array<T>& y, const std::type_identity_t<Scalar<T>>& c,
-            const std::type_identity_t<Scalar<T>>& s) {
+void rotate(Context& ctx, SparseVector<T>& x, Array<T>& y, const std::type_identity_t<Scalar<factor_t<T>>>& c,
+            const std::type_identity_t<Scalar<factor_t<T>>>& s) {
   require_size("rotate: y", y.size(), x.size());
   ctx.dispatch([&](const auto& where) {
     run_pass(where, x.nnz(),
@@ -83,6 +95,16 @@ void dot(Context& ctx, const SparseVector<T>& x, const Array<T>& y, Array<wide_t
   });
 }
 
+template <class T, class Result>
+requires NarrowDot<T, Result>
+void dot(Context& ctx, const SparseVector<T>& x, const Array<T>& y, Array<Result>& result) {
+  require_size("dot: y", y.size(), x.size());
+  require_size("dot: result", result.size(), 1);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, x.nnz(), DotNarrowEntries<T, Result>{x.view(where), y.read(where), result.write(where)});
+  });
+}
+
 template <class T>
 struct SparseDenseInstances {
   static constexpr std::tuple list{
@@ -96,5 +118,27 @@ struct SparseDenseInstances {
       instance<void(Context&, const SparseVector<T>&, const Array<T>&, Array<wide_t<T>>&, Op)>(dot)};
 };
 KRILL_INSTANTIATE(SparseDenseInstances);
+
+template <class T, class... Result>
+struct NarrowDotInstances {
+  static constexpr std::tuple list{
+      instance<void(Context&, const SparseVector<T>&, const Array<T>&, Array<Result>&)>(dot)...};
+};
+template <class T>
+struct TwoByteInstances {
+  using Factor = Scalar<float>;
+  static constexpr std::tuple list{
+      instance<void(Context&, const SparseVector<T>&, Array<T>&)>(to_dense),
+      instance<void(Context&, const Array<T>&, SparseVector<T>&)>(gather),
+      instance<void(Context&, Array<T>&, SparseVector<T>&)>(gather_and_clear),
+      instance<void(Context&, const SparseVector<T>&, Array<T>&)>(scatter),
+      instance<void(Context&, const Factor&, const SparseVector<T>&, const Factor&, Array<T>&)>(axpby),
+      instance<void(Context&, SparseVector<T>&, Array<T>&, const Factor&, const Factor&)>(rotate)};
+};
+template struct TwoByteInstances<Half>;
+template struct TwoByteInstances<BFloat16>;
+template struct NarrowDotInstances<Half, float, Half>;
+template struct NarrowDotInstances<BFloat16, float, BFloat16>;
+template struct NarrowDotInstances<std::int8_t, float, std::int32_t>;
 
 }  // namespace krill

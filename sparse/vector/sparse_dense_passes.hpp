@@ -4,7 +4,7 @@
 #include "sparse/convert/dense_passes.hpp"
 #include "sparse/core/array.hpp"
 #include "sparse/core/pass.hpp"
-#include "sparse/formats/sparse_vector.hpp"
+#include "sparse/vector/sparse_dense.hpp"
 
 namespace krill::detail {
 
@@ -40,12 +40,15 @@ struct FillNonzeros {
 template <class T>
 struct ScaleAll {
   using Sum = NoSum;
-  ScalarView<T> beta_at;
+  using Factor = factor_t<T>;
+  ScalarView<Factor> beta_at;
   T* y;
-  T beta{};
+  Factor beta{};
 
-  constexpr bool begin() { return beta = beta_at(), !(beta == T(1)); }
-  constexpr NoSum entry(std::int64_t i) const { return y[i] = beta == T(0) ? T(0) : beta * y[i], NoSum{}; }
+  constexpr bool begin() { return beta = beta_at(), !(beta == Factor(1)); }
+  constexpr NoSum entry(std::int64_t i) const {
+    return y[i] = beta == Factor(0) ? T(0) : static_cast<T>(beta * y[i]), NoSum{};
+  }
 };
 
 /// x_k = y_i.
@@ -94,20 +97,40 @@ struct AddEntries {
   constexpr NoSum entry(std::int64_t k) const { return y[x.index(k)] += alpha * x.values[k], NoSum{}; }
 };
 
+/// results_k = alpha x_k + beta y_i, rounded once.
+template <class T>
+struct CombineEntries {
+  using Sum = NoSum;
+  using Factor = factor_t<T>;
+  ScalarView<Factor> alpha_at, beta_at;
+  SparseVectorView<const T> x;
+  const T* y;
+  T* results;
+  Factor alpha{}, beta{};
+
+  constexpr bool begin() { return alpha = alpha_at(), beta = beta_at(), true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    Factor result = alpha * x.values[k];
+    if (!(beta == Factor(0))) result += beta * y[x.index(k)];
+    return results[k] = static_cast<T>(result), NoSum{};
+  }
+};
+
 /// x_k, y_i = c x_k + s y_i, c y_i - s x_k.
 template <class T>
 struct RotateEntries {
   using Sum = NoSum;
-  ScalarView<T> c_at, s_at;
+  using Factor = factor_t<T>;
+  ScalarView<Factor> c_at, s_at;
   SparseVectorView<T> x;
   T* y;
-  T c{}, s{};
+  Factor c{}, s{};
 
   constexpr bool begin() { return c = c_at(), s = s_at(), true; }
   constexpr NoSum entry(std::int64_t k) const {
     const std::int32_t i = x.index(k);
-    const T old_x = x.values[k], old_y = y[i];
-    x.values[k] = c * old_x + s * old_y, y[i] = c * old_y - s * old_x;
+    const Factor old_x = x.values[k], old_y = y[i];
+    x.values[k] = static_cast<T>(c * old_x + s * old_y), y[i] = static_cast<T>(c * old_y - s * old_x);
     return {};
   }
 };
@@ -126,12 +149,43 @@ struct DotEntries {
   constexpr void finish(const Sum& sum) const { *result = sum; }
 };
 
+/// result = the sum of x_k y_i, of narrow entries.
+template <class T, class Result>
+struct DotNarrowEntries {
+  static constexpr bool wraps = std::is_same_v<Result, std::int32_t>;
+  using Sum =
+      std::conditional_t<wraps, std::uint32_t, double>;  // unsigned numbers may wrap around; the bits are the same
+  SparseVectorView<const T> x;
+  const T* y;
+  Result* result;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t k) const { return static_cast<Sum>(x.values[k]) * static_cast<Sum>(y[x.index(k)]); }
+  constexpr void finish(const Sum& sum) const {
+    if constexpr (wraps)
+      *result = static_cast<Result>(sum);
+    else
+      *result = static_cast<Result>(static_cast<float>(sum));
+  }
+};
+
 /// What is compiled for each backend.
 template <class Value, class Where, class T = kernel_t<Value>>
 struct SparseDensePasses {
   static constexpr auto list =
       passes<Where, CountNonzero<T>, FillNonzeros<T>, ScaleAll<T>, GatherEntries<T>, ClearEntries<T>, ScatterEntries<T>,
              AddEntries<T>, RotateEntries<T>, DotEntries<T>>;
+};
+template <class T, class Where>
+struct TwoBytePasses {
+  static constexpr auto list =
+      passes<Where, ScaleAll<T>, GatherEntries<T>, ClearEntries<T>, ScatterEntries<T>, CombineEntries<T>,
+             RotateEntries<T>, DotNarrowEntries<T, float>, DotNarrowEntries<T, T>>;
+};
+template <class Where>
+struct BytePasses {
+  static constexpr auto list =
+      passes<Where, DotNarrowEntries<std::int8_t, std::int32_t>, DotNarrowEntries<std::int8_t, float>>;
 };
 
 }  // namespace krill::detail

@@ -7,5 +7,8 @@ namespace krill::detail {
 
 KRILL_INSTANTIATE(VectorPasses, Host);
 KRILL_INSTANTIATE(SparseDensePasses, Host);
+template struct TwoBytePasses<Half, Host>;
+template struct TwoBytePasses<BFloat16, Host>;
+template struct BytePasses<Host>;
 
 }  // namespace krill::detail

@@ -6,5 +6,8 @@ namespace krill::detail {
 
 KRILL_INSTANTIATE(VectorPasses, Cuda);
 KRILL_INSTANTIATE(SparseDensePasses, Cuda);
+template struct TwoBytePasses<Half, Cuda>;
+template struct TwoBytePasses<BFloat16, Cuda>;
+template struct BytePasses<Cuda>;
 
 }  // namespace krill::detail
