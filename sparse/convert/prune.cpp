@@ -1,0 +1,69 @@
+#include "sparse/convert/prune.hpp"
+
+#include <fmt/format.h>
+
+#include "sparse/convert/prune_passes.hpp"
+#include "sparse/convert/rows_to_csr.hpp"
+#include "sparse/core/instantiate.hpp"
+
+namespace krill {
+
+using namespace detail;
+
+static void require_threshold(std::string_view what, double threshold) {
+  require(threshold >= 0, fmt::format("{}: a threshold of {}, 0 or more is needed", what, threshold));
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
+  require_threshold("prune", threshold);
+  return rows_to_csr<T, Offset>(ctx, A.rows(), A.cols(), [&](const auto& where) {
+    return Above<CsrView<const kernel_t<T>, Offset>>{A.view(where), threshold};
+  });
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune(Context& ctx, const Dense<T>& D, double threshold) {
+  require_threshold("prune", threshold);
+  const std::int64_t rows = D.rows();
+  Array<Offset> counts(rows, "row counts"), row_offsets(rows + 1, "csr row_offsets");
+  Array<std::int64_t> total(1, "total count");
+  ctx.dispatch([&](const auto& where) {
+    count_nonzeros<kernel_t<T>>(where, D.view(where), counts.write(where), total.write(where), threshold);
+  });
+  const std::int64_t nnz = total.host()[0];
+  require_offsets_fit<Offset>(nnz);
+  Array<std::int32_t> col_indices(nnz, "csr col_indices");
+  Array<T> values(nnz, "csr values");
+  ctx.dispatch([&](const auto& where) {
+    scan_counts(where, rows, counts.read(where), row_offsets.write(where));
+    dense_to_csr<kernel_t<T>, Offset>(
+        where, D.view(where),
+        {D.rows(), D.cols(), nnz, row_offsets.update(where), col_indices.write(where), values.write(where)}, threshold);
+  });
+  return {D.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class T, class Offset>
+void count_above(Context& ctx, const Csr<T, Offset>& A, double threshold, Array<std::int32_t>& counts,
+                 Array<std::int64_t>& total) {
+  require_threshold("count_above", threshold);
+  require_size("count_above: counts", counts.size(), A.rows());
+  require_size("count_above: total", total.size(), 1);
+  ctx.dispatch([&](const auto& where) {
+    count_above<kernel_t<T>, Offset>(where, A.view(where), threshold, counts.write(where), total.write(where));
+  });
+}
+
+template <class T, class Offset>
+struct PruneInstances {
+  static constexpr std::tuple list{
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, double)>(prune),
+      instance<Csr<T, Offset>(Context&, const Dense<T>&, double)>(prune),
+      instance<void(Context&, const Csr<T, Offset>&, double, Array<std::int32_t>&, Array<std::int64_t>&)>(count_above)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(PruneInstances);
+template class PruneInstances<Half, std::int32_t>;
+template class PruneInstances<Half, std::int64_t>;
+
+}  // namespace krill
