@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "sparse/convert/prune_passes.hpp"
 #include "sparse/convert/rows_to_csr.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -44,6 +47,37 @@ Csr<T, Offset> prune(Context& ctx, const Dense<T>& D, double threshold) {
   return {D.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
+/// The threshold that leaves the smallest `percentage` of values_on(where), `size` of them, out.
+template <class T, class ValuesOn>
+static double threshold_for(Context& ctx, double percentage, std::int64_t size, ValuesOn&& values_on) {
+  require(percentage >= 0 && percentage <= 100, fmt::format("prune: {} %, 0 to 100 are needed", percentage));
+  if (size == 0) return 0;
+  const auto rank = static_cast<std::int64_t>(std::ceil(static_cast<double>(size) * (percentage / 100))) - 1;
+  Array<double> threshold(1, "threshold");
+  ctx.dispatch([&](const auto& where) {
+    threshold_of_rank<kernel_t<T>>(where, values_on(where), std::clamp<std::int64_t>(rank, 0, size - 1),
+                                   threshold.write(where));
+  });
+  return threshold.host()[0];
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune_percentage(Context& ctx, const Csr<T, Offset>& A, double percentage) {
+  return prune(ctx, A, threshold_for<T>(ctx, percentage, A.nnz(), [&](const auto& where) {
+                 return ValueLines<kernel_t<T>>{A.nnz(), 1, A.nnz(), A.values().read(where)};
+               }));
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune_percentage(Context& ctx, const Dense<T>& D, double percentage) {
+  const std::int64_t size = std::int64_t{D.rows()} * D.cols();
+  return prune<T, Offset>(
+      ctx, D, threshold_for<T>(ctx, percentage, size, [&](const auto& where) {
+        const auto d = D.view(where);
+        return ValueLines<kernel_t<T>>{d.line_length(), size / d.line_length(), d.leading_dimension, d.values};
+      }));
+}
+
 template <class T, class Offset>
 void count_above(Context& ctx, const Csr<T, Offset>& A, double threshold, Array<std::int32_t>& counts,
                  Array<std::int64_t>& total) {
@@ -60,6 +94,8 @@ struct PruneInstances {
   static constexpr std::tuple list{
       instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, double)>(prune),
       instance<Csr<T, Offset>(Context&, const Dense<T>&, double)>(prune),
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, double)>(prune_percentage),
+      instance<Csr<T, Offset>(Context&, const Dense<T>&, double)>(prune_percentage),
       instance<void(Context&, const Csr<T, Offset>&, double, Array<std::int32_t>&, Array<std::int64_t>&)>(count_above)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(PruneInstances);

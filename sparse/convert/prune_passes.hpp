@@ -32,5 +32,10 @@ struct PruneKernels {
   static constexpr auto count =
       instance<void(const Where&, const CsrView<const T, Offset>&, double, std::int32_t*, std::int64_t*)>(count_above);
 };
+template <class Value, class Where, class T = kernel_t<Value>>
+struct RankKernels {
+  static constexpr auto list =
+      instance<void(const Where&, const ValueLines<T>&, std::int64_t, double*)>(threshold_of_rank);
+};
 
 }  // namespace krill::detail

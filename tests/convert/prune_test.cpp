@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "sparse/convert/sort.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
@@ -211,6 +212,21 @@ TEST_P(Prune, tv_prune_by_threshold) {
   });
 }
 
+TEST_P(Prune, tv_prune_by_percentage) {
+  with_scalar_or_half([&]<class T>(T) {
+    Context ctx = context();
+    with_tv_prune<T>([&]<class Offset>(const TvPrune<T, Offset>& tv) {
+      expect_is(prune_percentage<T, Offset>(ctx, tv.D, 50), {0, 2, 3, 6, 8}, {2, 3, 1, 0, 2, 3, 1, 3},
+                entries<T>({2, -3, 4, 5, 6, 7, 8, 9}));
+      expect_is(prune_percentage(ctx, tv.A, 20), {0, 1, 2, 5, 7}, {3, 1, 0, 2, 3, 1, 3},
+                entries<T>({-3, 4, 5, 6, 7, 8, 9}));
+      EXPECT_EQ(prune_percentage(ctx, tv.A, 0).nnz(), 8);
+      EXPECT_EQ(prune_percentage(ctx, tv.A, 1e-300).nnz(), 8);
+      EXPECT_EQ(prune_percentage(ctx, tv.A, 100).nnz(), 0);
+    });
+  });
+}
+
 /// The nasty shapes whose dense form is small enough for a test.
 std::vector<Shape> shapes_to_prune() {
   std::vector<Shape> shapes;
@@ -266,6 +282,66 @@ TEST_P(Prune, a_dense_matrix_keeps_the_entries_above_any_threshold) {
           expect_kept(prune<T, std::int64_t>(ctx, D, threshold), wanted, shape.name);
         }
       }
+  });
+}
+
+/// The square of the threshold that the rule names, by sorting.
+template <class T>
+double square_to_drop(const std::vector<T>& values, double percentage) {
+  std::vector<double> squares;
+  for (const T& value : values) squares.push_back(square_of(value));
+  if (squares.empty()) return 0;
+  std::ranges::sort(squares, [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });
+  const auto past = static_cast<std::size_t>(std::ceil(static_cast<double>(squares.size()) * (percentage / 100)));
+  const double square = squares[past == 0 ? 0 : past - 1];
+  return std::isnan(square) ? infinite : square;
+}
+
+constexpr double percentages[] = {0, 1e-300, 20, 50, 99.5, 100};
+
+TEST_P(Prune, a_percentage_of_the_stored_entries_goes) {
+  with_scalar_or_half([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes())
+      for (const double percentage : percentages) {
+        const auto A = coarse_csr<T, std::int32_t>(77, shape);
+        const Csr<T, std::int64_t> wide = coarse_csr<T, std::int64_t>(77, shape);
+        const Kept<T> wanted = kept_of(A, square_to_drop(contents(A.values()), percentage));
+        expect_kept(prune_percentage(ctx, A, percentage), wanted, shape.name);
+        expect_kept(prune_percentage(ctx, wide, percentage), wanted, shape.name);
+      }
+  });
+}
+
+TEST_P(Prune, a_percentage_of_all_entries_of_a_dense_matrix_goes) {
+  with_scalar_or_half([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : shapes_to_prune())
+      for (const std::int64_t padding : {0, 2})
+        for (const Order order : {Order::column_major, Order::row_major}) {
+          const Dense<T> D = coarse_dense<T>(shape.rows, shape.cols, order, padding);
+          std::vector<T> values;
+          for (std::int32_t i = 0; i < D.rows(); ++i)
+            for (std::int32_t j = 0; j < D.cols(); ++j) values.push_back(D.host().at(i, j));
+          for (const double percentage : percentages)
+            expect_kept(prune_percentage(ctx, D, percentage), kept_of(D, square_to_drop(values, percentage)),
+                        shape.name);
+        }
+  });
+}
+
+TEST_P(Prune, a_percentage_of_values_that_all_differ) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t n = 100'000;
+    const Csr<T> A(n, Array<std::int32_t>{0, n}, identity_permutation<std::int32_t>(ctx, n),
+                   Array<T>(random_vector<T>(79, n)));
+    for (const double percentage : {1., 37.5, 90.}) {
+      const std::int64_t left = prune_percentage(ctx, A, percentage).nnz(),
+                         wanted = n - static_cast<std::int64_t>(std::ceil(n * (percentage / 100)));
+      EXPECT_LE(left, wanted);
+      EXPECT_GE(left, wanted - n / 1000);  // floats agree now and then
+    }
   });
 }
 
@@ -366,6 +442,12 @@ TEST_P(Prune, thresholds_and_shapes_that_make_no_sense_are_refused) {
     }
     EXPECT_EQ(complaint<InvalidArgument>([&] { prune(ctx, tv.A, -2); }),
               "prune: a threshold of -2, 0 or more is needed");
+    for (const double percentage : {-1e-300, 100.001, infinite, no_number}) {
+      EXPECT_THROW(prune_percentage(ctx, tv.A, percentage), InvalidArgument);
+      EXPECT_THROW(prune_percentage(ctx, tv.D, percentage), InvalidArgument);
+    }
+    EXPECT_EQ(complaint<InvalidArgument>([&] { prune_percentage(ctx, tv.A, 101); }),
+              "prune: 101 %, 0 to 100 are needed");
     EXPECT_THROW(count_above(ctx, tv.A, 1, three, total), ShapeMismatch);
     EXPECT_THROW(count_above(ctx, tv.A, 1, counts, none), ShapeMismatch);
   });
