@@ -165,14 +165,23 @@ void add_convert(CLI::App& program, Action& action) {
   auto* symmetric = app->add_flag("--symmetric", command->symmetric,
                                   "Write one triangle; the matrix has to be symmetric, skew-symmetric or Hermitian");
   app->add_flag("--general", command->general, "Write all entries, whatever the symmetry")->excludes(symmetric);
+  auto* drop = app->add_option("--drop", command->drop, "Leave out entries a with |a| <= X; NaN stays")
+                   ->type_name("X")
+                   ->check(CLI::NonNegativeNumber.description(""));
+  app->add_option("--drop-percent", command->drop_percent,
+                  "Leave out P % of the entries, the smallest, and those as large as the largest of them")
+      ->type_name("P")
+      ->check(CLI::Range(0., 100.).description(""))
+      ->excludes(drop);
   app->add_option("--rhs", command->rhs, "Write the right-hand side, too, that came with the matrix")
       ->type_name("FILE.mtx");
   app->footer(
-      "Entries are written as they are stored; with --symmetric or --general they are sorted, and duplicates "
-      "summed.\n\n"
+      "Entries are written as they are stored; with --symmetric, --general, --drop or --drop-percent they are sorted, "
+      "and duplicates summed.\n\n"
       "Examples:\n"
       "  krill convert bcsstk08.rsa bcsstk08.mtx\n"
-      "  krill convert sherman4.tar.gz sherman4.mtx --rhs sherman4_b.mtx --general");
+      "  krill convert sherman4.tar.gz sherman4.mtx --rhs sherman4_b.mtx --general\n"
+      "  krill convert dense.mtx sparse.mtx --drop 1e-12");
 }
 
 void add_inspect(CLI::App& program, Action& action) {

@@ -1,6 +1,7 @@
 // The commands that have no room of their own but for solve (solve.hpp), as the command line hands them over. Each
 // returns the exit code and raises Error where it cannot do what it should.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ int run_generate(const GenerateCommand&);
 /// `krill convert IN OUT`.
 struct ConvertCommand {
   std::string input, output;
-  std::string rhs;         ///< where to write the right-hand side that came along; empty: nowhere
-  bool symmetric = false;  ///< canonical, one triangle
-  bool general = false;    ///< canonical, all entries
+  std::string rhs;                           ///< where to write the right-hand side that came along; empty: nowhere
+  bool symmetric = false;                    ///< canonical, one triangle
+  bool general = false;                      ///< canonical, all entries
+  std::optional<double> drop, drop_percent;  ///< canonical, without its small entries; one of both at most
 };
 int run_convert(const ConvertCommand&);
 

@@ -1,3 +1,5 @@
+#include "sparse/convert/convert.hpp"
+
 #include <fmt/format.h>
 
 #include <complex>
@@ -5,6 +7,7 @@
 
 #include "apps/commands/commands.hpp"
 #include "apps/support/print.hpp"
+#include "sparse/convert/prune.hpp"
 #include "sparse/io/analyze.hpp"
 #include "sparse/io/matrix_text.hpp"
 #include "sparse/io/read.hpp"
@@ -27,6 +30,16 @@ Symmetry one_triangle(const std::string& input, const MatrixProperties& m) {
                                     input, entry_text(*m.not_symmetric), remedy));
 }
 
+/// A without the entries that the command drops.
+template <class T>
+AnyMatrix<T> without_small(const ConvertCommand& command, AnyMatrix<T> A) {
+  if (!command.drop && !command.drop_percent) return A;
+  Context ctx = Context::host();
+  return with_csr(ctx, A, [&](const auto& csr) -> AnyMatrix<T> {
+    return command.drop ? prune(ctx, csr, *command.drop) : prune_percentage(ctx, csr, *command.drop_percent);
+  });
+}
+
 template <class T>
 int convert(const ConvertCommand& command) {
   MatrixInput<T> input = read_matrix<T>(command.input);
@@ -36,11 +49,15 @@ int convert(const ConvertCommand& command) {
   CanonicalReport report;
   std::int64_t written = std::ssize(input.matrix.value);
   std::string how(name(input.matrix.symmetry));
-  if (command.symmetric || command.general) {
-    const AnyMatrix<T> A = assemble(std::move(input.matrix), report);
-    const Symmetry symmetry = command.general ? Symmetry::general : one_triangle(command.input, analyze(Host{}, A));
+  const bool drops = command.drop || command.drop_percent;
+  if (command.symmetric || command.general || drops) {
+    const Symmetry stored = input.matrix.symmetry;
+    const AnyMatrix<T> A = without_small(command, assemble(std::move(input.matrix), report));
+    const Symmetry symmetry = command.general     ? Symmetry::general
+                              : command.symmetric ? one_triangle(command.input, analyze(Host{}, A))
+                                                  : stored;
     write_matrix_market(command.output, A, symmetry);
-    written = report.nnz;
+    written = nnz(A);
     how = name(symmetry);
   } else {
     write_matrix_market(command.output, input.matrix);
@@ -50,6 +67,7 @@ int convert(const ConvertCommand& command) {
 
   std::string text =
       fmt::format("{}: {} x {}, {} entries, {}", command.output, input.kind.rows, input.kind.cols, written, how);
+  if (drops) text += fmt::format(", {} dropped", report.nnz - written);
   if (report.duplicates > 0) text += fmt::format(", {} duplicates summed", report.duplicates);
   if (input.rhs)
     text += command.rhs.empty() ? fmt::format("; {} was left (--rhs FILE writes it)", input.rhs_name)

@@ -1,9 +1,12 @@
 // Formats: from CSR and back, new values, transposes, coordinates, dense matrices.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "apps/verify/trial.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/convert/dense.hpp"
+#include "sparse/convert/prune.hpp"
 #include "sparse/convert/sort.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -97,6 +100,25 @@ void check_dense(Ledger& ledger, Context& ctx, const Subject<T>& s) {
   });
 }
 
+/// Without the entries that are smaller than nine tenths of the mean: near no entry, so that rounding decides nothing.
+template <class T>
+void check_pruning(Ledger& ledger, Context& ctx, const Subject<T>& s) {
+  std::vector<Entry<T>> kept = entries_of(s.rows, false);
+  double sum = 0;
+  for (const Entry<T>& e : kept) sum += static_cast<double>(std::abs(e.value));
+  const double threshold = kept.empty() ? 0 : 0.9 * (sum / static_cast<double>(kept.size()));
+  std::erase_if(kept, [&](const Entry<T>& e) { return static_cast<double>(std::abs(e.value)) <= threshold; });
+  if (!(threshold < std::numeric_limits<double>::infinity())) return;
+  ledger.check("prune", exact_bound,
+               [&] { return compare_entries(entries_of(AnyMatrix<T>(prune(ctx, s.A, threshold)), false), kept); });
+  const double percentage = 100 * (1 - static_cast<double>(kept.size()) / static_cast<double>(s.rows.value.size()));
+  if (percentage > 0 && percentage < 100)
+    ledger.check("prune by percentage", exact_bound, [&] {
+      const double below = percentage - 50. / static_cast<double>(s.rows.value.size());  // half an entry less
+      return compare_entries(entries_of(AnyMatrix<T>(prune_percentage(ctx, s.A, below)), false), kept);
+    });
+}
+
 /// The entries in an order of their own, and that sorted again.
 template <class T>
 void check_sorts(Ledger& ledger, Context& ctx, const Subject<T>& s) {
@@ -150,6 +172,7 @@ void check_conversions(Ledger& ledger, Context& ctx, const Subject<T>& s, const 
   if (!selection.whole_library) return;
   check_transposes(ledger, ctx, s);
   check_dense(ledger, ctx, s);
+  check_pruning(ledger, ctx, s);
   check_sorts(ledger, ctx, s);
 }
 

@@ -1,8 +1,6 @@
 #include "sparse/convert/dense.hpp"
 
-#include <fmt/format.h>
-
-#include "sparse/convert/convert.hpp"
+#include "sparse/convert/prune.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -23,25 +21,7 @@ Dense<T> to_dense(Context& ctx, const Csr<T, Offset>& A, Order order, std::int64
 
 template <class T, class Offset>
 Csr<T, Offset> to_csr(Context& ctx, const Dense<T>& D) {
-  const std::int64_t rows = D.rows();
-  Array<Offset> counts(rows, "row counts"), row_offsets(rows + 1, "csr row_offsets");
-  Array<std::int64_t> total(1, "total count");
-  ctx.dispatch([&](const auto& where) {
-    count_nonzeros<kernel_t<T>>(where, D.view(where), counts.write(where), total.write(where));
-  });
-  const std::int64_t nnz = total.host()[0];
-  if (nnz > std::numeric_limits<Offset>::max())
-    throw InvalidArgument(
-        fmt::format("to_csr: {} nonzero entries do not fit 32-bit row offsets; use 64-bit offsets", nnz));
-  Array<std::int32_t> col_indices(nnz, "csr col_indices");
-  Array<T> values(nnz, "csr values");
-  ctx.dispatch([&](const auto& where) {
-    scan_counts(where, rows, counts.read(where), row_offsets.write(where));
-    dense_to_csr<kernel_t<T>, Offset>(
-        where, D.view(where),
-        {D.rows(), D.cols(), nnz, row_offsets.update(where), col_indices.write(where), values.write(where)});
-  });
-  return {D.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+  return prune<T, Offset>(ctx, D, 0);
 }
 
 template <class T>

@@ -43,16 +43,16 @@ void csr_to_dense(const Host&, const CsrView<const T, Offset>& a, const DenseVie
 template <class T, class Offset>
 void csr_to_dense(const Cuda&, const CsrView<const T, Offset>& a, const DenseView<T>& d);
 
-/// counts[i] = the nonzero entries of row i of d, *total = their sum.
+/// counts[i] = the nonzero entries of row i of d, *total = their sum; with a threshold (prune.hpp), those above it.
 template <class T, class Count>
-void count_nonzeros(const Host&, const DenseView<const T>& d, Count* counts, std::int64_t* total);
+void count_nonzeros(const Host&, const DenseView<const T>& d, Count* counts, std::int64_t* total, double threshold = 0);
 template <class T, class Count>
-void count_nonzeros(const Cuda&, const DenseView<const T>& d, Count* counts, std::int64_t* total);
+void count_nonzeros(const Cuda&, const DenseView<const T>& d, Count* counts, std::int64_t* total, double threshold = 0);
 
-/// The columns and values of d's nonzero entries, where out.row_offsets, which is given, says that they belong.
+/// The columns and values of these entries, where out.row_offsets, which is given, says that they belong.
 template <class T, class Offset>
-void dense_to_csr(const Host&, const DenseView<const T>& d, const CsrView<T, Offset>& out);
+void dense_to_csr(const Host&, const DenseView<const T>& d, const CsrView<T, Offset>& out, double threshold = 0);
 template <class T, class Offset>
-void dense_to_csr(const Cuda&, const DenseView<const T>& d, const CsrView<T, Offset>& out);
+void dense_to_csr(const Cuda&, const DenseView<const T>& d, const CsrView<T, Offset>& out, double threshold = 0);
 
 }  // namespace krill

@@ -61,12 +61,14 @@ class Cut {
 /// Threads: a group of cut.lanes() a stretch. Bytes: reads d once, coalesced, and writes a count a stretch.
 /// Races: a stretch's first lane alone writes its count. All lanes of a warp meet in the shuffles.
 template <class T, class Count>
-__global__ void __launch_bounds__(sum_threads) count_kernel(DenseView<const T> d, Cut cut, Count* counts, Skip skip) {
+__global__ void __launch_bounds__(sum_threads)
+    count_kernel(DenseView<const T> d, double threshold, Cut cut, Count* counts, Skip skip) {
   if (skip.now()) return;
   const Stretch mine = cut.mine();
   int count = 0;
 #pragma unroll 4  // not varied
-  for (std::int64_t j = mine.begin + mine.lane; j < mine.end; j += cut.lanes()) count += is_nonzero(d.at(mine.row, j));
+  for (std::int64_t j = mine.begin + mine.lane; j < mine.end; j += cut.lanes())
+    count += is_above(d.at(mine.row, j), threshold);
   for (int offset = cut.lanes() / 2; offset > 0; offset /= 2) count += __shfl_xor_sync(~0u, count, offset);
   if (mine.lane == 0 && mine.exists) counts[mine.number] = count;
 }
@@ -75,7 +77,8 @@ __global__ void __launch_bounds__(sum_threads) count_kernel(DenseView<const T> d
 /// Races: every stretch has a place of its own. All lanes of a warp take the same number of steps and vote in each.
 template <class T, class Offset>
 __global__ void __launch_bounds__(sum_threads)
-    fill_kernel(DenseView<const T> d, Cut cut, const Offset* starts, Offset first, CsrView<T, Offset> out, Skip skip) {
+    fill_kernel(DenseView<const T> d, double threshold, Cut cut, const Offset* starts, Offset first,
+                CsrView<T, Offset> out, Skip skip) {
   if (skip.now()) return;
   const Stretch mine = cut.mine();
   const unsigned group_shift = threadIdx.x % 32 - mine.lane, before = (1u << mine.lane) - 1;
@@ -84,7 +87,7 @@ __global__ void __launch_bounds__(sum_threads)
   for (std::int64_t step = mine.lane; step < mine.lane + cut.width(); step += cut.lanes()) {
     const std::int64_t j = mine.begin + step;
     const T value = j < mine.end ? d.at(mine.row, j) : T(0);
-    const bool keep = is_nonzero(value);
+    const bool keep = is_above(value, threshold);
     const unsigned votes = __ballot_sync(~0u, keep) >> group_shift & group;
     if (keep) {
       const Offset place = to + __popc(votes & before);
@@ -113,9 +116,9 @@ struct AddStretches {
 };
 
 template <class T, class Count>
-void count_stretches(const Cuda& cuda, const DenseView<const T>& d, const Cut& cut, Count* counts) {
+void count_stretches(const Cuda& cuda, const DenseView<const T>& d, double threshold, const Cut& cut, Count* counts) {
   if (d.rows == 0) return;
-  count_kernel<<<cut.blocks(), sum_threads, 0, cuda.stream>>>(d, cut, counts, cuda.skip);
+  count_kernel<<<cut.blocks(), sum_threads, 0, cuda.stream>>>(d, threshold, cut, counts, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -128,21 +131,22 @@ void csr_to_dense(const Cuda& cuda, const CsrView<const T, Offset>& a, const Den
 }
 
 template <class T, class Count>
-void count_nonzeros(const Cuda& cuda, const DenseView<const T>& d, Count* counts, std::int64_t* total) {
+void count_nonzeros(const Cuda& cuda, const DenseView<const T>& d, Count* counts, std::int64_t* total,
+                    double threshold) {
   const Cut cut(cuda, d);
   if (cut.per_row() == 1) {
-    count_stretches(cuda, d, cut, counts);
+    count_stretches(cuda, d, threshold, cut, counts);
   } else {
     Frame frame(cuda);
     auto* parts = frame.take<Count>(static_cast<std::size_t>(cut.stretches()));
-    count_stretches(cuda, d, cut, parts);
+    count_stretches(cuda, d, threshold, cut, parts);
     run_pass(cuda, d.rows, AddStretches<Count>{parts, cut.per_row(), counts});
   }
   run_pass(cuda, d.rows, TotalCount<Count>{counts, total});
 }
 
 template <class T, class Offset>
-void dense_to_csr(const Cuda& cuda, const DenseView<const T>& d, const CsrView<T, Offset>& out) {
+void dense_to_csr(const Cuda& cuda, const DenseView<const T>& d, const CsrView<T, Offset>& out, double threshold) {
   if (d.rows == 0 || d.cols == 0) return;
   const Cut cut(cuda, d);
   Frame frame(cuda);
@@ -152,11 +156,11 @@ void dense_to_csr(const Cuda& cuda, const DenseView<const T>& d, const CsrView<T
     const std::int64_t n = cut.stretches();
     auto *counts = frame.take<Offset>(static_cast<std::size_t>(n)),
          *offsets = frame.take<Offset>(static_cast<std::size_t>(n) + 1);
-    count_stretches(cuda, d, cut, counts);
+    count_stretches(cuda, d, threshold, cut, counts);
     scan_counts(cuda, n, counts, offsets);
     starts = offsets, first = 0;
   }
-  fill_kernel<<<cut.blocks(), sum_threads, 0, cuda.stream>>>(d, cut, starts, first, out, cuda.skip);
+  fill_kernel<<<cut.blocks(), sum_threads, 0, cuda.stream>>>(d, threshold, cut, starts, first, out, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -165,5 +169,7 @@ void dense_to_csr(const Cuda& cuda, const DenseView<const T>& d, const CsrView<T
 namespace krill::detail {
 
 KRILL_INSTANTIATE_WITH_OFFSETS(DenseKernels, Cuda);
+template class DenseKernels<Half, std::int32_t, Cuda>;
+template class DenseKernels<Half, std::int64_t, Cuda>;
 
 }  // namespace krill::detail

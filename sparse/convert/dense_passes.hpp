@@ -1,6 +1,7 @@
 // The entry-by-entry parts of conversions to and from dense matrices, written once for both backends.
 #pragma once
 #include "sparse/convert/dense.hpp"
+#include "sparse/convert/magnitude.hpp"
 #include "sparse/convert/row_of_entry.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/formats/csr.hpp"
@@ -64,8 +65,8 @@ template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct DenseKernels {
   static constexpr std::tuple list{
       instance<void(const Where&, const CsrView<const T, Offset>&, const DenseView<T>&)>(csr_to_dense),
-      instance<void(const Where&, const DenseView<const T>&, Offset*, std::int64_t*)>(count_nonzeros),
-      instance<void(const Where&, const DenseView<const T>&, const CsrView<T, Offset>&)>(dense_to_csr)};
+      instance<void(const Where&, const DenseView<const T>&, Offset*, std::int64_t*, double)>(count_nonzeros),
+      instance<void(const Where&, const DenseView<const T>&, const CsrView<T, Offset>&, double)>(dense_to_csr)};
 };
 
 }  // namespace krill::detail

@@ -1,41 +1,11 @@
-#include "sparse/convert/convert_passes.hpp"
 #include "sparse/convert/formats.hpp"
-#include "sparse/convert/structure.hpp"
-#include "sparse/convert/to_csr_passes.hpp"
+#include "sparse/convert/rows_to_csr.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
 
 namespace krill {
 
 using namespace detail;
-namespace {
-
-/// CSR of the row view that view_on(where) gives.
-template <class T, class Offset, class ViewOn>
-Csr<T, Offset> rows_to_csr(Context& ctx, std::int32_t rows, std::int32_t cols, ViewOn&& view_on) {
-  const auto count = [&](const auto& where, std::int64_t* counts) {
-    const auto a = view_on(where);
-    run_pass(where, a.stored_rows(), CountEntries<std::remove_const_t<decltype(a)>, std::int64_t>{a, counts});
-  };
-  Array<std::int64_t> wide = scanned<std::int64_t>(ctx, rows, "csr row_offsets", count);
-  const std::int64_t nnz = last_offset(ctx, wide);
-  require_offsets_fit<Offset>(nnz);
-  Array<Offset> row_offsets(rows + std::int64_t{1}, "csr row_offsets");
-  Array<std::int32_t> col_indices(nnz, "csr col_indices");
-  Array<T> values(nnz, "csr values");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, row_offsets.size(),
-             ConvertOffsets<std::int64_t, Offset>{wide.read(where), row_offsets.write(where)});
-    const auto a = view_on(where);
-    const CsrView<kernel_t<T>, Offset> to{
-        rows, cols, nnz, row_offsets.update(where), col_indices.write(where), values.write(where)};
-    run_pass(where, a.stored_rows(), FillCsr<std::remove_const_t<decltype(a)>, Offset>{a, to});
-  });
-  return {cols, std::move(row_offsets), std::move(col_indices), std::move(values)};
-}
-
-}  // namespace
-
 template <class T, class Offset, template <class> class Format>
 Csr<T, Offset> to_csr(Context& ctx, const Format<T>& A) requires RowFormat<Format<T>> {
   return rows_to_csr<T, Offset>(ctx, A.rows(), A.cols(), [&](const auto& where) { return A.view(where); });

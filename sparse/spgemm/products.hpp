@@ -113,7 +113,8 @@ struct SumTeams {
   bool masked;  ///< products may have no place in C
 };
 
-/// c = alpha A B, in the pattern that c has, which is sorted; where it is a mask, other products are left out. Each entry's products are added in the order of A's row.
+/// c = alpha A B, in the pattern that c has, which is sorted; where it is a mask, other products are left out. Each
+/// entry's products are added in the order of A's row.
 template <class T, class Offset>
 void sum_products(const Host&, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
                   const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c,

@@ -88,7 +88,11 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
 template <class T, class Offset>
 SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B,
                                   const Csr<T, Offset>& mask)
-    : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(mask.clone(ctx)), on_cuda_(ctx.on_cuda()), masked_(true) {
+    : a_(ctx, op_a, A),
+      b_(ctx, op_b, B),
+      c_(mask.cols(), copy_of(ctx, mask.row_offsets()), copy_of(ctx, mask.col_indices()), copy_of(ctx, mask.values())),
+      on_cuda_(ctx.on_cuda()),
+      masked_(true) {
   require_size("masked spgemm: rows of op(B)", b_.of(B).rows(), a_.of(A).cols());
   require_size("masked spgemm: rows of the mask", mask.rows(), a_.of(A).rows());
   require_size("masked spgemm: columns of the mask", mask.cols(), b_.of(B).cols());
@@ -106,7 +110,11 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
   ctx.dispatch([&](const auto& where) {
     const auto a = a_.of(A).view(where), b = b_.of(B).view(where);
     const std::int64_t of_b = b.nnz / std::max(b.rows, 1);
-    const SumTeams teams{of_b <= 8 ? 8 : of_b <= 16 ? 16 : 32, longest_row_, {piece_starts_.read(where), pieces_},
+    const SumTeams teams{of_b <= 8    ? 8
+                         : of_b <= 16 ? 16
+                                      : 32,
+                         longest_row_,
+                         {piece_starts_.read(where), pieces_},
                          masked_};
     sum_products(where, alpha.read(where), a, b, teams, pattern(where, c_), c_.values().write(where));
   });

@@ -11,9 +11,11 @@ namespace krill {
 /// stays as it is. Repeatable bitwise; one column is spmv, bit by bit, where B and C have no gaps between its entries.
 /// Asynchronous and capturable after a first run; allocates nothing but workspace.
 ///
-/// Reads A once for 8 columns, or 32 to 64 where B and C are row-major, and moves B and C once in each direction. CSR
-/// is multiplied in place; other formats, and transposes, go by way of CSR in the workspace, made anew each time.
-/// Raises ShapeMismatch, and InvalidArgument where B and C are one matrix.
+/// Reads A once for 8 columns, or 256 bytes of them where B and C are row-major, and moves B and C once in each
+/// direction; on CUDA a column-major B of 4 and more columns is brought into row-major order first, up to 256 bytes of
+/// a row at a time in the workspace, where A has 12 and more entries a row. CSR is multiplied in place; other formats,
+/// and transposes, go by way of CSR in the workspace, made anew each time. Raises ShapeMismatch, and InvalidArgument
+/// where B and C are one matrix.
 template <class Matrix>
 void spmm(Context&, Op op_a, Op op_b, const Scalar<value_t<Matrix>>& alpha, const Matrix& A,
           const Dense<value_t<Matrix>>& B, const Scalar<value_t<Matrix>>& beta, Dense<value_t<Matrix>>& C);

@@ -86,6 +86,34 @@ TEST_F(MatrixCommands, one_triangle_of_a_nonsymmetric_matrix_is_refused_with_the
   EXPECT_TRUE(contains(krill("convert wide.mtx b.mtx --symmetric").err, "1 x 2 is not square"));
 }
 
+TEST_F(MatrixCommands, conversion_drops_small_entries_and_keeps_the_symmetry_of_the_file) {
+  folder_.write("a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n2 1 -4\n1 1 0.1\n2 2 5\n");
+  const Outcome o = krill("convert a.mtx b.mtx --drop 0.1");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, "b.mtx: 2 x 2, 3 entries, symmetric, 1 dropped\n");
+  EXPECT_TRUE(contains(contents(folder_ / "b.mtx"), "symmetric\n2 2 2\n2 1 -4\n2 2 5\n"))
+      << contents(folder_ / "b.mtx");
+  EXPECT_EQ(krill("convert a.mtx b.mtx --drop-percent 26 --general").code, 0);  // two of four, and their tie
+  EXPECT_TRUE(contains(contents(folder_ / "b.mtx"), "general\n2 2 1\n2 2 5\n")) << contents(folder_ / "b.mtx");
+}
+
+TEST_F(MatrixCommands, duplicates_are_summed_before_entries_are_dropped) {
+  folder_.write("a.mtx", banner + "1 2 3\n1 1 1\n1 1 1\n1 2 1.5\n");
+  EXPECT_EQ(krill("convert a.mtx b.mtx --drop 1.5").code, 0);
+  EXPECT_TRUE(contains(contents(folder_ / "b.mtx"), "general\n1 2 1\n1 1 2\n")) << contents(folder_ / "b.mtx");
+}
+
+TEST_F(MatrixCommands, what_cannot_be_dropped_is_refused) {
+  folder_.write("a.mtx", banner + "1 1 1\n1 1 1\n");
+  for (const char* wrong : {"--drop -1", "--drop nan", "--drop x", "--drop-percent 101", "--drop-percent -1",
+                            "--drop-percent nan", "--drop 1 --drop-percent 1"}) {
+    const Outcome o = krill("convert a.mtx b.mtx " + std::string(wrong));
+    EXPECT_EQ(o.code, 2) << wrong;
+    EXPECT_TRUE(contains(o.err, "--drop") || contains(o.err, "needed")) << o.err;
+    EXPECT_FALSE(exists("b.mtx")) << wrong;
+  }
+}
+
 TEST_F(MatrixCommands, a_right_hand_side_that_is_not_there_is_refused) {
   folder_.write("a.mtx", banner + "1 1 1\n1 1 1\n");
   const Outcome o = krill("convert a.mtx b.mtx --rhs c.mtx");

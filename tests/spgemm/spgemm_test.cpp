@@ -175,6 +175,60 @@ TEST_P(Spgemm, adds_another_matrix) {
   });
 }
 
+/// Entries of the mask that no product meets, products without a place in it, and rows of every length.
+TEST_P(Spgemm, leaves_out_what_a_mask_does_not_have) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const Op op : all_ops) {
+      const auto A = random_csr<T>(31, factor_shape("A", 300, 2000));
+      const auto B = random_csr<T>(32, op == Op::none ? factor_shape("B", 2000, 1900) : factor_shape("B", 1900, 2000));
+      const auto mask = random_csr<T>(34, factor_shape("mask", 300, 1900));
+      Sums products, expected;
+      add_product(products, Op::none, op, T(2), A, B);
+      for_entries_of(Op::none, mask, [&](std::int32_t i, std::int32_t j, LongComplex) {
+        const auto found = products.find({i, j});
+        expected[{i, j}] = found == products.end() ? Sum{} : found->second;
+      });
+      SpgemmPlan<T> plan(ctx, Op::none, A, op, B, mask);
+      const Array<T> two{T(2)};
+      replay(ctx, [&] { plan.update(ctx, two, A, B); });
+      expect_entries(expected, plan.matrix(), "masked");
+      EXPECT_THROW(SpgemmPlan<T>(ctx, Op::none, A, op, B, A), ShapeMismatch);
+    }
+  });
+}
+
+/// P^H A P of a Hermitian A is Hermitian, and R A P what its two products are; with new values, too.
+TEST_P(Spgemm, multiplies_three_matrices) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto half = random_csr<T>(31, short_rows(400, 400, 8)), P = random_csr<T>(32, short_rows(400, 60, 8));
+    const auto A = spgeam(ctx, Op::none, Op::adjoint, T(1), half, T(1), half);
+    TripleProductPlan<T> plan(ctx, Op::adjoint, P, A, P);
+    plan.update(ctx, T(1), P, A, P);
+    const Csr<T>& C = plan.matrix();
+    EXPECT_GE(plan.bytes(), C.bytes());
+    ASSERT_EQ(C.rows(), 60);
+    ASSERT_EQ(C.cols(), 60);
+    Sums expected;
+    for_entries_of(Op::adjoint, C, [&](std::int32_t i, std::int32_t j, LongComplex value) {
+      Sum& sum = expected[{i, j}];
+      // An entry is made of up to 8 x 8 x 16 terms of moduli up to sqrt 8, in either order.
+      sum.value = value, sum.moduli = 3 * 1024, sum.terms = 1024;
+    });
+    expect_entries(expected, C, "Hermitian");
+
+    Csr<T> other = A.clone();
+    const auto values = random_vector<T>(33, A.nnz());
+    std::copy(values.begin(), values.end(), other.values().edit().begin());
+    const Array<T> two{T(2)};
+    replay(ctx, [&] { plan.update(ctx, two, P, other, P); });
+    expect_same(spgemm(ctx, Op::adjoint, Op::none, T(2), P, spgemm(ctx, Op::none, Op::none, T(1), other, P)),
+                plan.matrix());
+    EXPECT_THROW(TripleProductPlan<T>(ctx, Op::none, P, A, P), ShapeMismatch);
+  });
+}
+
 /// So many entries that the host wakes its threads.
 TEST_P(Spgemm, is_the_same_for_any_number_of_threads) {
   if (std::get<0>(GetParam()) != Backend::host) GTEST_SKIP();

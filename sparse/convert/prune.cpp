@@ -1,0 +1,105 @@
+#include "sparse/convert/prune.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sparse/convert/prune_passes.hpp"
+#include "sparse/convert/rows_to_csr.hpp"
+#include "sparse/core/instantiate.hpp"
+
+namespace krill {
+
+using namespace detail;
+
+static void require_threshold(std::string_view what, double threshold) {
+  require(threshold >= 0, fmt::format("{}: a threshold of {}, 0 or more is needed", what, threshold));
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
+  require_threshold("prune", threshold);
+  return rows_to_csr<T, Offset>(ctx, A.rows(), A.cols(), [&](const auto& where) {
+    return Above<CsrView<const kernel_t<T>, Offset>>{A.view(where), threshold};
+  });
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune(Context& ctx, const Dense<T>& D, double threshold) {
+  require_threshold("prune", threshold);
+  const std::int64_t rows = D.rows();
+  Array<Offset> counts(rows, "row counts"), row_offsets(rows + 1, "csr row_offsets");
+  Array<std::int64_t> total(1, "total count");
+  ctx.dispatch([&](const auto& where) {
+    count_nonzeros<kernel_t<T>>(where, D.view(where), counts.write(where), total.write(where), threshold);
+  });
+  const std::int64_t nnz = total.host()[0];
+  require_offsets_fit<Offset>(nnz);
+  Array<std::int32_t> col_indices(nnz, "csr col_indices");
+  Array<T> values(nnz, "csr values");
+  ctx.dispatch([&](const auto& where) {
+    scan_counts(where, rows, counts.read(where), row_offsets.write(where));
+    dense_to_csr<kernel_t<T>, Offset>(
+        where, D.view(where),
+        {D.rows(), D.cols(), nnz, row_offsets.update(where), col_indices.write(where), values.write(where)}, threshold);
+  });
+  return {D.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+/// The threshold that leaves the smallest `percentage` of values_on(where), `size` of them, out.
+template <class T, class ValuesOn>
+static double threshold_for(Context& ctx, double percentage, std::int64_t size, ValuesOn&& values_on) {
+  require(percentage >= 0 && percentage <= 100, fmt::format("prune: {} %, 0 to 100 are needed", percentage));
+  if (size == 0) return 0;
+  const auto rank = static_cast<std::int64_t>(std::ceil(static_cast<double>(size) * (percentage / 100))) - 1;
+  Array<double> threshold(1, "threshold");
+  ctx.dispatch([&](const auto& where) {
+    threshold_of_rank<kernel_t<T>>(where, values_on(where), std::clamp<std::int64_t>(rank, 0, size - 1),
+                                   threshold.write(where));
+  });
+  return threshold.host()[0];
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune_percentage(Context& ctx, const Csr<T, Offset>& A, double percentage) {
+  return prune(ctx, A, threshold_for<T>(ctx, percentage, A.nnz(), [&](const auto& where) {
+                 return ValueLines<kernel_t<T>>{A.nnz(), 1, A.nnz(), A.values().read(where)};
+               }));
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune_percentage(Context& ctx, const Dense<T>& D, double percentage) {
+  const std::int64_t size = std::int64_t{D.rows()} * D.cols();
+  return prune<T, Offset>(
+      ctx, D, threshold_for<T>(ctx, percentage, size, [&](const auto& where) {
+        const auto d = D.view(where);
+        return ValueLines<kernel_t<T>>{d.line_length(), size / d.line_length(), d.leading_dimension, d.values};
+      }));
+}
+
+template <class T, class Offset>
+void count_above(Context& ctx, const Csr<T, Offset>& A, double threshold, Array<std::int32_t>& counts,
+                 Array<std::int64_t>& total) {
+  require_threshold("count_above", threshold);
+  require_size("count_above: counts", counts.size(), A.rows());
+  require_size("count_above: total", total.size(), 1);
+  ctx.dispatch([&](const auto& where) {
+    count_above<kernel_t<T>, Offset>(where, A.view(where), threshold, counts.write(where), total.write(where));
+  });
+}
+
+template <class T, class Offset>
+struct PruneInstances {
+  static constexpr std::tuple list{
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, double)>(prune),
+      instance<Csr<T, Offset>(Context&, const Dense<T>&, double)>(prune),
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, double)>(prune_percentage),
+      instance<Csr<T, Offset>(Context&, const Dense<T>&, double)>(prune_percentage),
+      instance<void(Context&, const Csr<T, Offset>&, double, Array<std::int32_t>&, Array<std::int64_t>&)>(count_above)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(PruneInstances);
+template class PruneInstances<Half, std::int32_t>;
+template class PruneInstances<Half, std::int64_t>;
+
+}  // namespace krill
