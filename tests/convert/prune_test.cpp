@@ -32,11 +32,10 @@ class Prune : public OnBackendAndScalar {
 
 template <class T>
 T entry(double value) {
-  return T(static_cast<real_t<T>>(value));
-}
-template <>
-Half entry(double value) {
-  return Half(static_cast<float>(value));
+  if constexpr (std::is_same_v<T, Half>)
+    return T(static_cast<float>(value));
+  else
+    return T(static_cast<real_t<T>>(value));
 }
 template <class T>
 std::vector<T> entries(std::initializer_list<double> values) {
