@@ -9,12 +9,6 @@
 
 namespace krill::detail {
 
-/// What counts as an entry: NaN does.
-template <class T>
-constexpr bool is_nonzero(T a) {
-  return !(a == T(0));
-}
-
 /// d_ij = 0, padding left out. Over the rows cols entries, as they lie in memory.
 template <class T>
 struct ZeroDense {

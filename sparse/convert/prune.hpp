@@ -61,11 +61,9 @@ void threshold_of_rank(const Host&, const ValueLines<T>&, std::int64_t rank, dou
 template <class T>
 void threshold_of_rank(const Cuda&, const ValueLines<T>&, std::int64_t rank, double* threshold);
 
-template <class T, class Offset>
-void count_above(const Host&, const CsrView<const T, Offset>& a, double threshold, std::int32_t* counts,
-                 std::int64_t* total);
-template <class T, class Offset>
-void count_above(const Cuda&, const CsrView<const T, Offset>& a, double threshold, std::int32_t* counts,
+/// `where` is Host or Cuda.
+template <class T, class Offset, class Where>
+void count_above(const Where&, const CsrView<const T, Offset>& a, double threshold, std::int32_t* counts,
                  std::int64_t* total);
 
 }  // namespace krill

@@ -103,14 +103,6 @@ __global__ void __launch_bounds__(sum_threads)
 
 }  // namespace
 
-template <class T, class Offset>
-void count_above(const Cuda& cuda, const CsrView<const T, Offset>& a, double threshold, std::int32_t* counts,
-                 std::int64_t* total) {
-  using View = Above<CsrView<const T, Offset>>;
-  run_pass(cuda, a.rows, CountEntries<View, std::int32_t>{{a, threshold}, counts});
-  run_pass(cuda, a.rows, TotalCount<std::int32_t>{counts, total});
-}
-
 // A radix selection: the upper digit of the number of that rank first, then the next one of those that share it.
 template <class T>
 void threshold_of_rank(const Cuda& cuda, const ValueLines<T>& from, std::int64_t rank, double* threshold) {

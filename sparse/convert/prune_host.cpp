@@ -9,14 +9,6 @@ namespace krill {
 
 using namespace detail;
 
-template <class T, class Offset>
-void count_above(const Host& host, const CsrView<const T, Offset>& a, double threshold, std::int32_t* counts,
-                 std::int64_t* total) {
-  using View = Above<CsrView<const T, Offset>>;
-  run_pass(host, a.rows, CountEntries<View, std::int32_t>{{a, threshold}, counts});
-  run_pass(host, a.rows, TotalCount<std::int32_t>{counts, total});
-}
-
 template <class T>
 void threshold_of_rank(const Host& host, const ValueLines<T>& from, std::int64_t rank, double* threshold) {
   if (host.skip.now()) return;

@@ -28,7 +28,8 @@ struct Above {
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct PruneKernels {
   using View = Above<CsrView<const T, Offset>>;
-  static constexpr auto list = passes<Where, CountEntries<View, std::int64_t>, FillCsr<View, Offset>>;
+  static constexpr auto list = passes<Where, CountEntries<View, std::int32_t>, CountEntries<View, std::int64_t>,
+                                      TotalCount<std::int32_t>, FillCsr<View, Offset>>;
   static constexpr auto count =
       instance<void(const Where&, const CsrView<const T, Offset>&, double, std::int32_t*, std::int64_t*)>(count_above);
 };
@@ -39,3 +40,15 @@ struct RankKernels {
 };
 
 }  // namespace krill::detail
+
+namespace krill {
+
+template <class T, class Offset, class Where>
+void count_above(const Where& where, const CsrView<const T, Offset>& a, double threshold, std::int32_t* counts,
+                 std::int64_t* total) {
+  using View = detail::Above<CsrView<const T, Offset>>;
+  run_pass(where, a.rows, detail::CountEntries<View, std::int32_t>{{a, threshold}, counts});
+  run_pass(where, a.rows, detail::TotalCount<std::int32_t>{counts, total});
+}
+
+}  // namespace krill

@@ -1,7 +1,6 @@
 // CSR of what is stored by rows, by the passes of to_csr_passes.hpp.
 #pragma once
-#include "sparse/convert/convert_passes.hpp"
-#include "sparse/convert/structure.hpp"
+#include "sparse/convert/checked_offsets.hpp"
 #include "sparse/convert/to_csr_passes.hpp"
 
 namespace krill::detail {
@@ -13,21 +12,16 @@ Csr<T, Offset> rows_to_csr(Context& ctx, std::int32_t rows, std::int32_t cols, V
     const auto a = view_on(where);
     run_pass(where, a.stored_rows(), CountEntries<std::remove_const_t<decltype(a)>, std::int64_t>{a, counts});
   };
-  Array<std::int64_t> wide = scanned<std::int64_t>(ctx, rows, "csr row_offsets", count);
-  const std::int64_t nnz = last_offset(ctx, wide);
-  require_offsets_fit<Offset>(nnz);
-  Array<Offset> row_offsets(rows + std::int64_t{1}, "csr row_offsets");
-  Array<std::int32_t> col_indices(nnz, "csr col_indices");
-  Array<T> values(nnz, "csr values");
+  CheckedOffsets<Offset> sizes = checked_offsets<Offset>(ctx, rows, "csr row_offsets", count);
+  Array<std::int32_t> col_indices(sizes.nnz, "csr col_indices");
+  Array<T> values(sizes.nnz, "csr values");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, row_offsets.size(),
-             ConvertOffsets<std::int64_t, Offset>{wide.read(where), row_offsets.write(where)});
     const auto a = view_on(where);
     const CsrView<kernel_t<T>, Offset> to{
-        rows, cols, nnz, row_offsets.update(where), col_indices.write(where), values.write(where)};
+        rows, cols, sizes.nnz, sizes.offsets.update(where), col_indices.write(where), values.write(where)};
     run_pass(where, a.stored_rows(), FillCsr<std::remove_const_t<decltype(a)>, Offset>{a, to});
   });
-  return {cols, std::move(row_offsets), std::move(col_indices), std::move(values)};
+  return {cols, std::move(sizes.offsets), std::move(col_indices), std::move(values)};
 }
 
 }  // namespace krill::detail

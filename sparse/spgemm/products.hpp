@@ -8,12 +8,12 @@ namespace krill::detail {
 
 /// How rows are divided among threads on CUDA. Not varied.
 struct ProductTuning {
-  static constexpr std::int64_t most_sorted = 256;  ///< products of a row whose columns a team sorts
+  static constexpr std::int64_t max_sorted = 256;  ///< products of a row whose columns a team sorts
   static constexpr std::int64_t window =
       1 << 18;                               ///< columns that a block marks at a time, for rows of C that no team holds
   static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks
-  static constexpr std::int64_t most_held = 512;  ///< those of any team
-  static constexpr std::int64_t piece = 1024;     ///< of a longer row, for a warp
+  static constexpr std::int64_t max_held = 512;  ///< those of any team
+  static constexpr std::int64_t piece = 1024;    ///< of a longer row, for a warp
 };
 
 /// Work that rows have in items: items [starts[row], starts[row + 1]) are the row's.
@@ -27,7 +27,7 @@ template <class Offset>
 struct ProductPattern {
   CsrView<const NoValue, Offset> a, b;
   const std::int64_t* products;                  ///< of each row
-  std::int64_t most_products;                    ///< of a row
+  std::int64_t max_products;                     ///< of a row
   RowItems windows = {};                         ///< of long rows, on CUDA
   const std::int64_t* before_windows = nullptr;  ///< entries of C in all windows before each
 };
@@ -77,7 +77,7 @@ struct CountPieces {
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t row) const {
     const std::int64_t length = c_offsets[row + 1] - c_offsets[row];
-    items[row] = length > ProductTuning::most_held ? ceil_div(length, ProductTuning::piece) : 0;
+    items[row] = length > ProductTuning::max_held ? ceil_div(length, ProductTuning::piece) : 0;
     return {};
   }
 };
@@ -96,7 +96,7 @@ struct AddWindows {
 };
 
 /// Hands the columns of each row of A B to the sink, ascending places, any order. On CUDA CountUnion gets -1 for rows
-/// of more than most_held entries, which have to be given windows.
+/// of more than max_held entries, which have to be given windows.
 template <class Offset, class Sink>
 void merge_products(const Host&, const ProductPattern<Offset>&, Sink);
 template <class Offset, class Sink>

@@ -169,19 +169,19 @@ __device__ void sort_shared(std::int32_t* columns, int count) {
   __syncwarp();
 }
 
-// Threads: a warp a row of C with more than `most_sorted` products, whose columns it puts into a hash table; where they
+// Threads: a warp a row of C with more than `max_sorted` products, whose columns it puts into a hash table; where they
 //   are more than the table is for, CountUnion gets -1, and the row has windows.
 // Bytes: as above. Races: slots are taken atomically; what the table holds in the end hangs on no order.
 template <class Offset, class Sink>
 __global__ void __launch_bounds__(sort_threads) hash_products_kernel(ProductPattern<Offset> p, Sink sink, Skip skip) {
-  constexpr int most = static_cast<int>(ProductTuning::most_held), slots = 2 * most, warps = sort_threads / 32;
+  constexpr int most = static_cast<int>(ProductTuning::max_held), slots = 2 * most, warps = sort_threads / 32;
   constexpr bool counts = std::is_same_v<Sink, CountUnion>;
   __shared__ std::int32_t tables[warps][slots];
   __shared__ int sizes[warps];
   if (skip.now()) return;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t row = std::int64_t{blockIdx.x} * warps + warp;
-  if (row >= p.a.rows || p.products[row] <= ProductTuning::most_sorted) return;
+  if (row >= p.a.rows || p.products[row] <= ProductTuning::max_sorted) return;
   if (!counts && p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return;
   std::int32_t* const table = tables[warp];
   volatile int* const size = sizes + warp;
@@ -357,7 +357,7 @@ __global__ void __launch_bounds__(team_threads)
 
 template <int lanes, int each, class Offset, class Sink>
 void sort_rows(const Cuda& cuda, const ProductPattern<Offset>& p, std::int64_t least, const Sink& sink) {
-  if (p.most_products <= least && least > 0) return;
+  if (p.max_products <= least && least > 0) return;
   sort_products_kernel<lanes, each>
       <<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / lanes)), sort_threads, 0, cuda.stream>>>(
           p, least, sink, cuda.skip);
@@ -392,8 +392,8 @@ void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink
   if (p.a.rows == 0) return;
   sort_rows<8, 8>(cuda, p, -1, sink);
   sort_rows<32, 8>(cuda, p, 8 * 8, sink);
-  static_assert(ProductTuning::most_sorted == 32 * 8);
-  if (p.most_products > ProductTuning::most_sorted) {
+  static_assert(ProductTuning::max_sorted == 32 * 8);
+  if (p.max_products > ProductTuning::max_sorted) {
     hash_products_kernel<<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0,
                            cuda.stream>>>(p, sink, cuda.skip);
     check(cudaGetLastError());
@@ -414,7 +414,7 @@ void sum_products(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<co
   if (a.rows == 0) return;
   const auto room = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(by.longest)));
   const SumParts small{0, std::clamp<std::int64_t>(room, 8, ProductTuning::small), {}, by.masked},
-      large{ProductTuning::small, std::min(room, ProductTuning::most_held), {}, by.masked},
+      large{ProductTuning::small, std::min(room, ProductTuning::max_held), {}, by.masked},
       pieces{0, ProductTuning::piece, by.pieces, by.masked};
   const auto sum = [&](auto lanes, const SumParts& parts) {
     sum_parts<lanes.value>(cuda, alpha, a, b, parts, c, values);

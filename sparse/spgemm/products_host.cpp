@@ -32,7 +32,7 @@ void merge_products(const Host& host, const ProductPattern<Offset>& p, Sink sink
   if (host.skip.now()) return;
   const auto &a = p.a, &b = p.b;
   const std::int64_t work = std::accumulate(p.products, p.products + a.rows, std::int64_t{a.rows});
-  const std::int64_t most = std::min<std::int64_t>(p.most_products, b.cols);
+  const std::int64_t most = std::min<std::int64_t>(p.max_products, b.cols);
   // A thread's array: the row that has last met each column, and the columns of the present row.
   for_row_blocks<std::int32_t>(
       host, a.rows, work, b.cols + most, -1, [&](std::int64_t begin, std::int64_t end, std::int32_t* met_by) {

@@ -2,11 +2,10 @@
 
 #include <numeric>
 
-#include "sparse/convert/structure.hpp"
+#include "sparse/convert/checked_offsets.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/made_for.hpp"
 #include "sparse/spgemm/merge_pair.hpp"
-#include "sparse/spgemm/offsets.hpp"
 
 namespace krill {
 
@@ -18,19 +17,18 @@ template <class T, class Offset>
 Csr<T, Offset> united(Context& ctx, const Csr<T, Offset>& A, const Csr<T, Offset>& B) {
   require_size("spgeam: rows of op(B)", B.rows(), A.rows());
   require_size("spgeam: columns of op(B)", B.cols(), A.cols());
-  auto row_offsets =
+  CheckedOffsets<Offset> sizes =
       checked_offsets<Offset>(ctx, A.rows(), "spgeam row_offsets", [&](const auto& where, std::int64_t* counts) {
         merge_pair(where, pattern(where, A), pattern(where, B), CountUnion{counts});
       });
-  const std::int64_t nnz = last_offset(ctx, row_offsets);
-  Array<std::int32_t> col_indices(nnz, "spgeam col_indices");
-  Array<T> values(nnz, "spgeam values");
+  Array<std::int32_t> col_indices(sizes.nnz, "spgeam col_indices");
+  Array<T> values(sizes.nnz, "spgeam values");
   ctx.dispatch([&](const auto& where) {
     merge_pair(where, pattern(where, A), pattern(where, B),
-               ListUnion<Offset>{row_offsets.read(where), col_indices.write(where)});
+               ListUnion<Offset>{sizes.offsets.read(where), col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
   });
-  return {A.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+  return {A.cols(), std::move(sizes.offsets), std::move(col_indices), std::move(values)};
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "sparse/spgemm/spgemm.hpp"
 
-#include "sparse/convert/structure.hpp"
+#include "sparse/convert/checked_offsets.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/made_for.hpp"
-#include "sparse/spgemm/offsets.hpp"
 
 namespace krill {
 
@@ -32,13 +31,13 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
              CountProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where),
                                    greatest.write(where)});
   });
-  const std::int64_t most_products = greatest.host()[0].value;
+  const std::int64_t max_products = greatest.host()[0].value;
   std::int64_t windows = 0;
   const auto product = [&](const auto& where) {
     return ProductPattern<Offset>{pattern(where, a),
                                   pattern(where, b),
                                   products.read(where),
-                                  most_products,
+                                  max_products,
                                   {window_starts.read(where), windows},
                                   before_windows.read(where)};
   };
@@ -54,26 +53,25 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
         });
     run_pass(where, rows, AddWindows{window_starts.read(where), before_windows.read(where), row_counts});
   };
-  auto row_offsets =
+  CheckedOffsets<Offset> sizes =
       checked_offsets<Offset>(ctx, rows, "spgemm row_offsets", [&](const auto& where, std::int64_t* counts) {
         merge_products(where, product(where), CountUnion{counts});
-        if (where.cuda() && most_products > ProductTuning::most_held) count_long_rows(where, counts);
+        if (where.cuda() && max_products > ProductTuning::max_held) count_long_rows(where, counts);
       });
-  const std::int64_t nnz = last_offset(ctx, row_offsets);
-  Array<std::int32_t> col_indices(nnz, "spgemm col_indices");
-  Array<T> values(nnz, "spgemm values");
+  Array<std::int32_t> col_indices(sizes.nnz, "spgemm col_indices");
+  Array<T> values(sizes.nnz, "spgemm values");
   ctx.dispatch([&](const auto& where) {
-    merge_products(where, product(where), ListUnion<Offset>{row_offsets.read(where), col_indices.write(where)});
+    merge_products(where, product(where), ListUnion<Offset>{sizes.offsets.read(where), col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
   });
-  find_pieces(ctx, row_offsets);
-  return {b.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+  find_pieces(ctx, sizes.offsets);
+  return {b.cols(), std::move(sizes.offsets), std::move(col_indices), std::move(values)};
 }
 
 template <class T, class Offset>
 void SpgemmPlan<T, Offset>::find_pieces(Context& ctx, const Array<Offset>& row_offsets) {
   longest_row_ = longest_row(ctx, row_offsets);
-  if (!ctx.on_cuda() || longest_row_ <= ProductTuning::most_held) return;
+  if (!ctx.on_cuda() || longest_row_ <= ProductTuning::max_held) return;
   const std::int64_t rows = row_offsets.size() - 1;
   piece_starts_ = scanned<std::int64_t>(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
     run_pass(where, rows, CountPieces<Offset>{row_offsets.read(where), items});

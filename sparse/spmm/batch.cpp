@@ -75,13 +75,9 @@ DenseBatch<T>::DenseBatch(std::int32_t count, std::int64_t rows, std::int64_t co
 template <class T>
 DenseBatch<T>::DenseBatch(std::int32_t count, std::int64_t rows, std::int64_t cols, Array<T> values, Order order,
                           std::int64_t leading_dimension, std::int64_t stride)
-    : MatrixShape("dense batch", rows, cols),
-      count_(checked_count("dense batch", count)),
-      order_(order),
-      leading_dimension_(dense_leading_dimension(*this, order, leading_dimension)),
-      stride_(checked_stride(stride, leading_dimension_ * (order == Order::column_major ? cols : rows))),
-      values_(std::move(values)) {
-  require_size("dense batch: values", values_.size(), stride_ * count);
+    : DenseBatch(count, rows, cols, order, leading_dimension, stride) {
+  require_size("dense batch: values", values.size(), values_.size());
+  values_ = std::move(values);
 }
 
 template <class T, class Offset>
@@ -103,17 +99,15 @@ void spmm(Context& ctx, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, c
     using Products = ManyProducts<kernel_t<T>, Offset>;
     Products products{{first, b, op_b == Op::adjoint, second, c}, a};
     const std::int64_t count = C.count();
-    const bool one_A = A.count() == 1 || (A.offsets_stride() == 0 && A.columns_stride() == 0 && A.values_stride() == 0);
+    const bool one_A = A.offsets_stride() == 0 && A.columns_stride() == 0 && A.values_stride() == 0;
     const bool one_B = B.count() == 1;
     if (one_A && !one_B && is_one_matrix(b, B.stride()) && is_one_matrix(c, C.stride()) &&
         count * c.cols <= std::numeric_limits<std::int32_t>::max()) {
       products.b = as_one_matrix(b, B.stride(), count), products.c = as_one_matrix(c, C.stride(), count);
       return run_products(where, products);
     }
-    run_batch(where, ProductBatch<kernel_t<T>, Offset>{products, count, A.count() == 1 ? 0 : A.offsets_stride(),
-                                                       A.count() == 1 ? 0 : A.columns_stride(),
-                                                       A.count() == 1 ? 0 : A.values_stride(), one_B ? 0 : B.stride(),
-                                                       C.stride()});
+    run_batch(where, ProductBatch<kernel_t<T>, Offset>{products, count, A.offsets_stride(), A.columns_stride(),
+                                                       A.values_stride(), one_B ? 0 : B.stride(), C.stride()});
   });
 }
 

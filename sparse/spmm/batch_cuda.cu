@@ -4,12 +4,12 @@
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/pass_cuda.cuh"
 #include "sparse/spmm/batch.hpp"
+#include "sparse/spmm/tiling.hpp"
 
 namespace krill::detail {
 namespace {
 
 constexpr int batch_threads = 256;
-constexpr int most_columns = 8;  ///< that a thread has the sums of. Not varied.
 
 // Threads: `lanes` neighboring ones a row of a matrix of the batch, each with the sums of up to `columns` columns at a
 //   time.
@@ -64,7 +64,7 @@ void launch(const Cuda& cuda, const ProductBatch<T, Offset>& batch) {
 
 template <class T, class Offset>
 void run_batch(const Cuda& cuda, const ProductBatch<T, Offset>& batch) {
-  batch.first.b.cols == 1 ? launch<1>(cuda, batch) : launch<most_columns>(cuda, batch);
+  batch.first.b.cols == 1 ? launch<1>(cuda, batch) : launch<SpmmTiling::narrow>(cuda, batch);
 }
 
 template <class T, class Offset>

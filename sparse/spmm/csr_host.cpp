@@ -5,7 +5,7 @@
 namespace krill::detail {
 namespace {
 
-constexpr int most_columns = 8;  ///< for which a row's entries are read once; their sums stay in registers. Not varied.
+constexpr int max_columns = 8;  ///< for which a row's entries are read once; their sums stay in registers. Not varied.
 
 /// Sums of a row for `count` columns from `first` on. Where B is row-major, a row of it is a vector.
 template <bool row_major, int count, class T, class Offset>
@@ -23,11 +23,11 @@ void row_sums(const ManyProducts<T, Offset>& p, std::int64_t i, std::int32_t fir
   for (int c = 0; c < count; ++c) p.put(i, first + c, sums[c]);
 }
 
-/// f(first, integral_constant of a count) for columns in groups of up to most_columns.
+/// f(first, integral_constant of a count) for columns in groups of up to max_columns.
 template <class F>
 void for_column_groups(std::int32_t columns, F&& f) {
   std::int32_t first = 0;
-  for (; first + most_columns <= columns; first += most_columns) f(first, std::integral_constant<int, most_columns>());
+  for (; first + max_columns <= columns; first += max_columns) f(first, std::integral_constant<int, max_columns>());
   for (; first + 2 <= columns; first += 2) f(first, std::integral_constant<int, 2>());
   for (; first < columns; ++first) f(first, std::integral_constant<int, 1>());
 }

@@ -6,6 +6,7 @@
 #include "sparse/core/pass_cuda.cuh"
 #include "sparse/spmm/lines.cuh"
 #include "sparse/spmm/sddmm.hpp"
+#include "sparse/spmm/tiling.hpp"
 
 namespace krill::detail {
 namespace {
@@ -13,12 +14,10 @@ namespace {
 // Reasoned, not varied.
 struct Tuning {
   static constexpr int threads = 256;
-  static constexpr int chunk =
-      32;  ///< entries that a group of lanes has one after the other, with the rows they lie in
+  static constexpr int chunk = 32;   ///< entries that a group of lanes has one after the other, with their rows
   static constexpr int at_once = 4;  ///< entries whose columns are on their way at a time
-  static constexpr int least_lanes = at_once, most_lanes = 32;
-  static constexpr int gathered_from = 8;   ///< terms of a dot, where they are brought into lines
-  static constexpr int gathered_mean = 12;  ///< entries of a row that pay for that, on the average
+  static constexpr int min_lanes = at_once, max_lanes = 32;
+  static constexpr int gathered_from = 8;  ///< terms of a dot, where they are brought into lines
 };
 
 /// Entries [begin, end) of a block, and the rows [first_row, end_row) in which they lie; all threads of the block.
@@ -154,13 +153,13 @@ void launch_lines(const Cuda& cuda, const EntryDots<T, Offset>& p, int lanes) {
 /// Lines in pieces of `count` entries; those that are longer than a launch's lanes can hold are added part by part.
 template <int count, class T, class Offset>
 void run_lines(const Cuda& cuda, EntryDots<T, Offset> p) {
-  constexpr std::int32_t most = Tuning::most_lanes * 4 * count;
+  constexpr std::int32_t most = Tuning::max_lanes * 4 * count;
   const std::int32_t inner = p.a.cols;
   for (std::int32_t first = 0; first == 0 || first < inner; first += most, p.beta = {T(1)}) {
     const EntryDots<T, Offset> part = inner_part(p, first, std::min(most, inner - first));
     const std::int32_t pieces = ceil_div(part.a.cols, count);
     const auto wanted = static_cast<int>(std::bit_ceil(static_cast<unsigned>(ceil_div(pieces, 2))));
-    const int lanes = std::clamp(wanted, Tuning::least_lanes, Tuning::most_lanes);
+    const int lanes = std::clamp(wanted, Tuning::min_lanes, Tuning::max_lanes);
     if (pieces <= lanes)
       launch_lines<1, count>(cuda, part, lanes);
     else if (pieces <= 2 * lanes)
@@ -202,7 +201,7 @@ template <class T, class Offset>
 void run_entry_dots(const Cuda& cuda, const EntryDots<T, Offset>& p) {
   if (p.a.order == Order::row_major && p.b.order == Order::column_major) {
     run_lines(cuda, p);
-  } else if (p.a.cols >= Tuning::gathered_from && p.nnz / std::max(p.rows, 1) >= Tuning::gathered_mean) {
+  } else if (p.a.cols >= Tuning::gathered_from && p.nnz / std::max(p.rows, 1) >= SpmmTiling::gathered_mean) {
     run_gathered(cuda, p);
   } else {
     entries_kernel<<<static_cast<unsigned>(ceil_div(p.nnz, std::int64_t{Tuning::threads})), Tuning::threads, 0,

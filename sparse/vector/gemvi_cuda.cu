@@ -13,14 +13,14 @@ namespace {
 // Reasoned, not varied.
 struct Tuning {
   static constexpr int flight = 8;  ///< entries of A that a thread asks for before it uses the first
-  static constexpr int most_parts = 256;
-  static constexpr int least_lanes = 8;     ///< along a column: 32 bytes or more
-  static constexpr int most_lanes = 32;     ///< along x, or beside the least along a column
+  static constexpr int max_parts = 256;
+  static constexpr int min_lanes = 8;       ///< along a column: 32 bytes or more
+  static constexpr int max_lanes = 32;      ///< along x, or beside the least along a column
   static constexpr int entries_a_lane = 2;  ///< of x; lanes are rounded down, so up to four
 };
 /// Rows that a thread has where there are threads enough.
 template <class T>
-constexpr int most_held = 16 / sizeof(T);
+constexpr int max_held = 16 / sizeof(T);
 
 // Threads: a block has held x lanes rows and a part of x; its teams of `lanes` threads share the part, and the first
 //   team adds what they found, in order.
@@ -129,9 +129,9 @@ template <int held, class T>
 void run_columns(const Cuda& cuda, Frame& frame, GemviParts<T>& parts) {
   const std::int64_t rows = parts.p.a.rows, wanted = std::clamp<std::int64_t>(resident_threads(cuda) * held / rows, 1,
                                                                               1 + parts.p.x.nnz / Tuning::flight);
-  const int fewest = ceil_power(rows, Tuning::least_lanes, Tuning::most_lanes),
+  const int fewest = ceil_power(rows, Tuning::min_lanes, Tuning::max_lanes),
             teams = floor_power(wanted, 1, sum_threads / fewest), lanes = sum_threads / teams;
-  parts.split(frame, std::clamp<std::int64_t>(wanted / teams, 1, Tuning::most_parts));
+  parts.split(frame, std::clamp<std::int64_t>(wanted / teams, 1, Tuning::max_parts));
   launch<columns_kernel<held, T>>(cuda, parts, ceil_div(rows, held * lanes), lanes);
 }
 
@@ -140,7 +140,7 @@ void run_rows(const Cuda& cuda, Frame& frame, GemviParts<T>& parts, int lanes) {
   const std::int64_t threads = ceil_div(parts.p.a.rows, held) * lanes;
   parts.split(frame, std::clamp<std::int64_t>(
                          resident_threads(cuda) / threads, 1,
-                         std::min<std::int64_t>(1 + parts.p.x.nnz / (lanes * Tuning::flight), Tuning::most_parts)));
+                         std::min<std::int64_t>(1 + parts.p.x.nnz / (lanes * Tuning::flight), Tuning::max_parts)));
   launch<rows_kernel<held, T>>(cuda, parts, ceil_div(threads, sum_threads), lanes);
 }
 
@@ -149,18 +149,18 @@ void run_rows(const Cuda& cuda, Frame& frame, GemviParts<T>& parts, int lanes) {
 template <class T>
 void run_gemvi(const Cuda& cuda, Op op, const GemviCall<T>& call) {
   GemviParts<T> parts(op, call);
-  const std::int64_t rows = parts.p.a.rows, enough = resident_threads(cuda) * most_held<T>;
+  const std::int64_t rows = parts.p.a.rows, enough = resident_threads(cuda) * max_held<T>;
   if (rows == 0) return;
   Frame frame(cuda);
   if (parts.p.a.order == Order::column_major) {
-    rows >= enough ? run_columns<most_held<T>>(cuda, frame, parts) : run_columns<1>(cuda, frame, parts);
+    rows >= enough ? run_columns<max_held<T>>(cuda, frame, parts) : run_columns<1>(cuda, frame, parts);
   } else {
-    const int lanes = floor_power(parts.p.x.nnz / Tuning::entries_a_lane, 1, Tuning::most_lanes);
-    (rows * lanes >= enough) ? run_rows<most_held<T>>(cuda, frame, parts, lanes)
+    const int lanes = floor_power(parts.p.x.nnz / Tuning::entries_a_lane, 1, Tuning::max_lanes);
+    (rows * lanes >= enough) ? run_rows<max_held<T>>(cuda, frame, parts, lanes)
                              : run_rows<1>(cuda, frame, parts, lanes);
   }
   if (parts.count == 1) return;
-  const int lanes = ceil_power(parts.count, 1, Tuning::most_lanes);
+  const int lanes = ceil_power(parts.count, 1, Tuning::max_lanes);
   add_parts_kernel<<<static_cast<unsigned>(ceil_div(rows * lanes, sum_threads)), sum_threads, 0, cuda.stream>>>(
       parts, lanes, cuda.skip);
   check(cudaGetLastError());

@@ -7,9 +7,9 @@ using namespace detail;
 namespace {
 
 // Reasoned, not varied.
-constexpr std::int64_t tile = 512;          // rows whose sums stay in the first cache
-constexpr std::int64_t least_part = 1'024;  // entries of x
-constexpr std::int64_t enough_items = 64;   // tiles and parts together that keep any number of threads busy
+constexpr std::int64_t tile = 512;         // rows whose sums stay in the first cache
+constexpr std::int64_t min_part = 1'024;   // entries of x
+constexpr std::int64_t enough_items = 64;  // tiles and parts together that keep any number of threads busy
 
 /// Rows [first, end) over one part of x.
 template <class T>
@@ -40,7 +40,7 @@ void run_gemvi(const Host& host, Op op, const GemviCall<T>& call) {
   parts.p.alpha = {call.alpha()}, parts.p.beta = {call.beta()};
   const std::int64_t rows = parts.p.a.rows, nnz = parts.p.x.nnz, tiles = ceil_div(rows, tile);
   Frame frame(host);
-  parts.split(frame, std::clamp<std::int64_t>(tiles > 0 ? enough_items / tiles : 1, 1, 1 + nnz / least_part));
+  parts.split(frame, std::clamp<std::int64_t>(tiles > 0 ? enough_items / tiles : 1, 1, 1 + nnz / min_part));
   for_blocks(host, tiles * parts.count, 1, rows * (nnz + 1), [&](std::int64_t item, std::int64_t) {
     const GemviParts<T> mine = parts;
     const std::int64_t first = item / mine.count * tile;

@@ -16,7 +16,7 @@ struct CountNonzero {
   std::int32_t* counts;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return counts[i] = is_nonzero(y[i]), NoSum{}; }
+  constexpr NoSum entry(std::int64_t i) const { return counts[i] = is_above(y[i], 0), NoSum{}; }
 };
 
 /// The entries of y, where `places` says. Over y.

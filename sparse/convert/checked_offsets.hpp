@@ -5,20 +5,28 @@
 
 namespace krill::detail {
 
-/// Offsets of what `count(where, counts)` counts for each row, in 64 bits. Waits. Raises InvalidArgument where all
+/// Row offsets, and their last one.
+template <class Offset>
+struct CheckedOffsets {
+  Array<Offset> offsets;
+  std::int64_t nnz;
+};
+
+/// Offsets of what `count(where, counts)` counts for each row, in 64 bits. Waits once. Raises InvalidArgument where all
 /// together do not fit `Offset`.
 template <class Offset, class Count>
-Array<Offset> checked_offsets(Context& ctx, std::int64_t rows, const char* name, Count&& count) {
+CheckedOffsets<Offset> checked_offsets(Context& ctx, std::int64_t rows, const char* name, Count&& count) {
   Array<std::int64_t> wide = scanned<std::int64_t>(ctx, rows, name, count);
+  const std::int64_t nnz = last_offset(ctx, wide);
   if constexpr (std::is_same_v<Offset, std::int64_t>) {
-    return wide;
+    return {std::move(wide), nnz};
   } else {
-    require_offsets_fit<Offset>(last_offset(ctx, wide));
+    require_offsets_fit<Offset>(nnz);
     Array<Offset> narrow(rows + 1, name);
     ctx.dispatch([&](const auto& where) {
       run_pass(where, rows + 1, ConvertOffsets<std::int64_t, Offset>{wide.read(where), narrow.write(where)});
     });
-    return narrow;
+    return {std::move(narrow), nnz};
   }
 }
 
