@@ -32,7 +32,7 @@ template <class T>
 struct Kernel {
   const char* name;
   void (*run)(const BenchSubject<T>&);
-  bool is_solver = false;
+  enum Kind { of_a_matrix, without_matrix, solver } kind = of_a_matrix;
 };
 template <class T>
 constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
@@ -41,15 +41,26 @@ constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
                                  {"sddmm", bench_sddmm<T>},
                                  {"spgemm", bench_spgemm<T>},
                                  {"spgeam", bench_spgeam<T>},
+                                 {"triple_product", bench_triple_product<T>},
+                                 {"prune", bench_prune<T>},
                                  {"convert", bench_convert<T>},
                                  {"csr2csc", bench_csr2csc<T>},
                                  {"triangular", bench_triangular<T>},
                                  {"factor", bench_factor<T>},
                                  {"color", bench_color<T>},
-                                 {banded_kernel, bench_banded<T>},
-                                 {"pcg", bench_solver<T, PcgOptions>, true},
-                                 {"gmres", bench_solver<T, GmresOptions>, true},
-                                 {"bicgstab", bench_solver<T, BicgstabOptions>, true}};
+                                 {"vector", bench_vector<T>, Kernel<T>::without_matrix},
+                                 {"batch", bench_batch<T>, Kernel<T>::without_matrix},
+                                 {banded_kernel, bench_banded<T>, Kernel<T>::without_matrix},
+                                 {"pcg", bench_solver<T, PcgOptions>, Kernel<T>::solver},
+                                 {"gmres", bench_solver<T, GmresOptions>, Kernel<T>::solver},
+                                 {"bicgstab", bench_solver<T, BicgstabOptions>, Kernel<T>::solver}};
+
+std::vector<std::string> names_of(Kernel<double>::Kind kind) {
+  std::vector<std::string> names;
+  for (const auto& kernel : kernels<double>)
+    if (kernel.kind == kind) names.emplace_back(kernel.name);
+  return names;
+}
 
 Context make_context(const BenchCommand& command) {
   const bool cuda = command.backend == "cuda" || (command.backend == "auto" && device::count() > 0);
@@ -100,11 +111,12 @@ class Measurement {
     print(fmt::format("krill {} ({}) on {}\n", version, result_.commit, result_.device));
     result_.ceilings = measure_ceilings(ctx_);
     print(fmt::format("{}\n\n", ceilings_text(result_.ceilings)));
-    if (std::erase(request_.kernels, banded_kernel) > 0)
+    if (std::ranges::any_of(standalone_kernel_names(), [this](const auto& name) { return wanted(name); }))
       for (const Precision precision : request_.precisions) {
-        measure_banded(precision == Precision::automatic ? Precision::float64 : precision);
+        measure_standalone(precision == Precision::automatic ? Precision::float64 : precision);
         write();
       }
+    for (const std::string& name : standalone_kernel_names()) std::erase(request_.kernels, name);
     if (request_.kernels.empty()) request_.matrices.clear();
     for (const BenchMatrix& matrix : request_.matrices)
       for (const Precision precision : request_.precisions) {
@@ -133,7 +145,7 @@ class Measurement {
   }
 
   static bool is_solver(const std::string& kernel) {
-    return std::ranges::any_of(kernels<double>, [&](const auto& k) { return k.name == kernel && k.is_solver; });
+    return std::ranges::any_of(solver_names(), [&](const std::string& name) { return name == kernel; });
   }
 
   void measure(const BenchMatrix& matrix, Precision precision) {
@@ -142,10 +154,12 @@ class Measurement {
     with_scalar(precision, [&]<class T>(T) { measure_as<T>(matrix, precision); });
   }
 
-  void measure_banded(Precision precision) {
+  void measure_standalone(Precision precision) {
     with_scalar(precision, [&]<class T>(T) {
       const auto rival = make_rival<T>(ctx_, command_.compare);
-      bench_banded(subject_for<T>("", precision, nullptr, rival.get()));
+      const auto subject = subject_for<T>("", precision, nullptr, rival.get());
+      for (const Kernel<T>& kernel : kernels<T>)
+        if (kernel.kind == Kernel<T>::without_matrix && wanted(kernel.name)) kernel.run(subject);
     });
   }
 
@@ -173,7 +187,7 @@ class Measurement {
       const auto subject =
           subject_for<T>(made.name, precision, std::make_shared<const AnyMatrix<T>>(std::move(made.A)), rival.get());
       for (const Kernel<T>& kernel : kernels<T>)
-        if (wanted(kernel.name)) kernel.run(subject);
+        if (kernel.kind != Kernel<T>::without_matrix && wanted(kernel.name)) kernel.run(subject);
     } catch (const Error& error) {
       report_failure(matrix, name, error.what());
     } catch (const std::bad_alloc&) {
@@ -181,7 +195,7 @@ class Measurement {
     }
   }
 
-  bool wanted(const char* kernel) const {
+  bool wanted(const std::string& kernel) const {
     return std::ranges::find(request_.kernels, kernel) != request_.kernels.end();
   }
 
@@ -256,12 +270,8 @@ std::vector<std::string> kernel_names() {
   return names;
 }
 
-std::vector<std::string> solver_names() {
-  std::vector<std::string> names;
-  for (const auto& kernel : kernels<double>)
-    if (kernel.is_solver) names.emplace_back(kernel.name);
-  return names;
-}
+std::vector<std::string> solver_names() { return names_of(Kernel<double>::solver); }
+std::vector<std::string> standalone_kernel_names() { return names_of(Kernel<double>::without_matrix); }
 
 }  // namespace bench
 

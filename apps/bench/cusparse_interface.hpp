@@ -13,7 +13,7 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when a struct below changes; a module with another number is refused.
-inline constexpr int krill_rival_interface = 6;
+inline constexpr int krill_rival_interface = 7;
 inline constexpr const char* krill_rival_entry = "krill_rival_module";
 
 enum KrillRivalScalar : std::int32_t {
@@ -31,7 +31,8 @@ enum KrillRivalLayout : std::int32_t {
   krill_rival_sell,   ///< offsets of slices, col_indices with -1 as padding, slice_rows
   krill_rival_bsr,    ///< offsets of block rows, col_indices of blocks, block_dim
   krill_rival_dense,  ///< values alone, row by row
-  krill_rival_bands   ///< bands of one system or a batch of them
+  krill_rival_bands,  ///< bands of one system or a batch of them
+  krill_rival_vector  ///< a sparse vector of `rows` entries: col_indices, values
 };
 
 /// A matrix, zero-based. Where it is a result, it is written to, and its sizes are known in advance.
@@ -49,23 +50,28 @@ struct KrillRivalMatrix {
   /// Of bands: the diagonals from the second below to the second above, the outer ones null where there are three, zero
   /// where they leave the matrix. Systems of `rows` each lie one after the other, or interleaved, as the kernel has it.
   const void* bands[5] = {};
-  std::int64_t batch = 0;
+  std::int64_t batch = 0;                              ///< of bands and csr; 0: no batch
+  std::int64_t offsets_stride = 0, values_stride = 0;  ///< of a batch in csr; 0: all have the first one's
 };
 
 struct KrillRivalTask {
   const char* kernel =
-      nullptr;  ///< spmv, spmm, sddmm, spgemm, spgemm_values, spgeam, spgeam_values, csr2csc, csr2coo, coo2csr,
-                ///< csr2bsr, csr2dense, dense2csr, triangular, triangular_many (8 columns, one after the other),
-                ///< triangular_plan, ilu0, ic0, ilu0_analysis, ic0_analysis, color, gtsv2, gtsv2_nopivot,
-                ///< gtsv2_strided, gtsv_interleaved thomas, lu or qr, gpsv_interleaved
+      nullptr;  ///< spmv, spmm, spmm_batch, sddmm, spgemm, spgemm_values, spgeam, spgeam_values, triple_product,
+                ///< triple_product_values, prune, prune_percentage, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense,
+                ///< dense2csr, triangular, triangular_many (8 columns, one after the other), triangular_plan, ilu0,
+                ///< ic0, ilu0_analysis, ic0_analysis, color, gtsv2, gtsv2_nopivot, gtsv2_strided, gtsv_interleaved
+                ///< thomas, lu or qr, gpsv_interleaved; of a sparse vector: axpby, gather, scatter, rotate, dot, gemvi
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   KrillRivalMatrix a{};
-  KrillRivalMatrix b{};  ///< of spgemm (A B) and spgeam (A + B)
+  KrillRivalMatrix b{};  ///< of spgemm (A B), spgeam (A + B), and gemvi (a dense matrix, column by column)
+  KrillRivalMatrix c{};  ///< of triple_product (C A B)
   KrillRivalMatrix
       result{};  ///< of conversions, spgemm and spgeam; of factorizations the values; of color: row_indices, the colors
-  const void* x = nullptr;  ///< of spmv: y = A x; of triangular and bands: A y = x
-  void* y = nullptr;
+  const void* x = nullptr;    ///< of spmv: y = A x; of triangular and bands: A y = x
+  void* y = nullptr;          ///< the dense vector of axpby, gather, scatter, rotate and dot; the result of gemvi
+  std::int64_t x_stride = 0;  ///< of spmm_batch; 0: one x for all
+  double threshold = 0;       ///< of prune; of prune_percentage in percent
   std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular
   std::int32_t columns = 1, by_rows = 0;      ///< as in Task; dense matrices have no padding
 };

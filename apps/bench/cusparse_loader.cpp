@@ -157,6 +157,52 @@ KrillRivalMatrix rival_view(const Banded<T>& A, const Where& where) {
           .batch = a.layout.batch};
 }
 
+template <class T, class Where>
+KrillRivalMatrix rival_view(const CsrBatch<T>& A, const Where& where) {
+  const auto a = A.view(where);
+  return {.layout = krill_rival_csr,
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = a.nnz,
+          .offsets = a.row_offsets,
+          .col_indices = a.col_indices,
+          .values = a.values,
+          .batch = A.count(),
+          .offsets_stride = A.offsets_stride(),
+          .values_stride = A.values_stride()};
+}
+
+template <class T, class Where>
+KrillRivalMatrix rival_view(SparseVector<T>& x, const Where& where) {
+  const auto view = x.update(where);
+  return {.layout = krill_rival_vector,
+          .rows = view.size,
+          .nnz = view.nnz,
+          .col_indices = view.indices,
+          .values = view.values};
+}
+
+template <class T, class Where>
+KrillRivalMatrix rival_view(const Dense<T>& D, const Where& where) {
+  return {.layout = krill_rival_dense, .rows = D.rows(), .cols = D.cols(), .values = D.view(where).values};
+}
+
+/// What the task has in the place of A.
+template <class T, class Where>
+KrillRivalMatrix rival_operand(const Task<T>& task, const Where& where) {
+  if (task.bands) return rival_view(*task.bands, where);
+  if (task.batch) return rival_view(*task.batch, where);
+  if (task.vector) return rival_view(*task.vector, where);
+  return std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
+}
+template <class T>
+KrillRivalLayout layout_of_operand(const Task<T>& task) {
+  if (task.bands) return krill_rival_bands;
+  if (task.batch) return krill_rival_csr;
+  if (task.vector) return krill_rival_vector;
+  return std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
+}
+
 /// The result of a conversion from `a`, in the task's arrays.
 template <class T, class Where>
 KrillRivalMatrix rival_result(const Task<T>& task, const KrillRivalMatrix& a, const Where& where) {
@@ -167,8 +213,9 @@ KrillRivalMatrix rival_result(const Task<T>& task, const KrillRivalMatrix& a, co
   if (task.kernel == "csr2csc") out.layout = krill_rival_csc;
   if (task.kernel == "csr2coo") out.layout = krill_rival_coo;
   if (task.kernel == "coo2csr") out.layout = krill_rival_csr;
-  if (task.B) {
+  if (task.B || task.kernel.starts_with("prune")) {
     out.layout = krill_rival_csr, out.nnz = task.values->size();
+    out.rows = task.offsets->size() - 1;
     out.col_indices = std::exchange(out.row_indices, nullptr);
   }
   return out;
@@ -212,13 +259,11 @@ class CusparseRival final : public Rival<T> {
   std::string name() const override { return module().name; }
 
   std::vector<std::string> algorithms(const Task<T>& task) const override {
-    if (task.bands ? task.bands->layout().padded() : !task.A) return {};
+    if (task.bands ? task.bands->layout().padded() : !task.A && !task.batch && !task.vector) return {};
     // cuSPARSE multiplies whole blocks: x and y would have to be padded
     if (const auto* bsr = task.A ? std::get_if<Bsr<T>>(task.A) : nullptr)
       if (bsr->rows() % bsr->blocks().row_dim || bsr->cols() % bsr->blocks().col_dim) return {};
-    const auto layout = task.bands ? krill_rival_bands
-                                   : std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
-    std::istringstream words(module().algorithms(std::string(task.kernel).c_str(), layout));
+    std::istringstream words(module().algorithms(std::string(task.kernel).c_str(), layout_of_operand(task)));
     std::vector<std::string> names;
     for (std::string word; words >> word;) names.push_back(word);
     return names;
@@ -228,15 +273,17 @@ class CusparseRival final : public Rival<T> {
     const std::string kernel(task.kernel);
     KrillRivalTask given{.kernel = kernel.c_str(), .algorithm = algorithm.c_str(), .scalar = scalar<T>()};
     given.columns = task.columns, given.by_rows = task.by_rows;
+    given.x_stride = task.x_stride, given.threshold = task.threshold;
     given.upper = task.triangle.fill == Fill::upper;
     given.unit_diagonal = task.triangle.diagonal == Diagonal::unit;
     ctx.dispatch([&](const auto& where) {
-      given.a = task.bands ? rival_view(*task.bands, where)
-                           : std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
+      given.a = rival_operand(task, where);
       if (task.B) given.b = std::visit([&](const auto& b) { return rival_view(b, where); }, *task.B);
+      if (task.R) given.c = std::visit([&](const auto& r) { return rival_view(r, where); }, *task.R);
+      if (task.D) given.b = rival_view(*task.D, where);
       given.result = rival_result(task, given.a, where);
       if (task.x) given.x = task.x->read(where);
-      if (task.y) given.y = task.y->write(where);
+      if (task.y) given.y = task.y->update(where);
     });
     return std::make_unique<ModuleRun>(session_, given);
   }

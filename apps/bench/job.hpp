@@ -61,8 +61,9 @@ void measure_job(const BenchSubject<T>&, Row&, const std::function<Job<T>(std::s
 /// Runs f; the text of what it raises, empty where it does not.
 std::string failure_of(const std::function<void()>& f);
 
-// The kernels' benchmarks: spmv_bench.cpp, spmm_bench.cpp, sddmm_bench.cpp, spgemm_bench.cpp, conversion_bench.cpp,
-// triangular_bench.cpp, factor_bench.cpp, color_bench.cpp, banded_bench.cpp, solver_bench.cpp.
+// The kernels' benchmarks: spmv_bench.cpp, spmm_bench.cpp, batch_bench.cpp, sddmm_bench.cpp, spgemm_bench.cpp,
+// prune_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp, color_bench.cpp, vector_bench.cpp,
+// banded_bench.cpp, solver_bench.cpp.
 template <class T>
 void bench_spmv(const BenchSubject<T>&);
 template <class T>
@@ -75,6 +76,14 @@ template <class T>
 void bench_spgemm(const BenchSubject<T>&);
 template <class T>
 void bench_spgeam(const BenchSubject<T>&);
+template <class T>
+void bench_triple_product(const BenchSubject<T>&);
+template <class T>
+void bench_prune(const BenchSubject<T>&);
+template <class T>
+void bench_vector(const BenchSubject<T>&);
+template <class T>
+void bench_batch(const BenchSubject<T>&);
 template <class T>
 void bench_convert(const BenchSubject<T>&);
 template <class T>
@@ -93,7 +102,7 @@ void bench_solver(const BenchSubject<T>&);
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();
 
-/// The kernel that is measured without a matrix.
+/// The kernel that --shapes is for.
 inline constexpr const char* banded_kernel = "banded";
 
 }  // namespace krill::apps::bench

@@ -190,9 +190,10 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
     for (BenchMatrix& matrix : named_suite(!command.suite.empty() ? command.suite : on_cuda ? "targets" : "small"))
       request.matrices.push_back(std::move(matrix));
   if (request.kernels.empty()) {
-    request.kernels = kernel_names();  // solvers take minutes where kernels take seconds; banded takes no matrix
-    std::erase_if(request.kernels,
-                  [](const std::string& kernel) { return kernel == banded_kernel || is_in(solver_names(), kernel); });
+    request.kernels = kernel_names();  // solvers take minutes where kernels take seconds
+    std::erase_if(request.kernels, [](const std::string& kernel) {
+      return is_in(standalone_kernel_names(), kernel) || is_in(solver_names(), kernel);
+    });
   }
   if (!command.formats.empty()) {
     request.formats = split("--format", command.formats);

@@ -22,8 +22,9 @@ struct Request {
 /// the word and what is allowed there.
 Request parse_request(const BenchCommand&, bool on_cuda);
 
-/// The kernels there are, and those of them that are solvers: a group that "solvers" names.
+/// The kernels there are; those of them that are solvers, a group that "solvers" names; and those that take no matrix.
 std::vector<std::string> kernel_names();
 std::vector<std::string> solver_names();
+std::vector<std::string> standalone_kernel_names();
 
 }  // namespace krill::apps::bench

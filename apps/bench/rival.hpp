@@ -8,6 +8,8 @@
 
 #include "sparse/formats/any_matrix.hpp"
 #include "sparse/formats/banded.hpp"
+#include "sparse/formats/sparse_vector.hpp"
+#include "sparse/spmm/batch.hpp"
 #include "sparse/triangular/triangle.hpp"
 
 namespace krill::apps::bench {
@@ -17,23 +19,31 @@ namespace krill::apps::bench {
 template <class T>
 struct Task {
   /// "spmv" (y = A x), "spmm" (the same of matrices without padding), "sddmm" (A's values become x y
-  /// at its places, x being row-major), "spgemm" (A B), "spgeam" (A + B), both with "_values" for new values
-  /// in a pattern that is known, "csr2csc", "csr2coo", "coo2csr", "triangular" (A
-  /// y = x), "triangular_many" (8 columns), "triangular_plan" (what has to be done once), "ilu0", "ic0" (the factor in
-  /// values), "ilu0_analysis", "ic0_analysis", "color" (a color for each row to `indices`); of bands (A y = x) those of
-  /// banded_bench.cpp
+  /// at its places, x being row-major), "spgemm" (A B), "spgeam" (A + B), "triple_product" (R A B), all with
+  /// "_values" for new values in a pattern that is known, "prune", "prune_percentage", "csr2csc", "csr2coo", "coo2csr",
+  /// "triangular" (A y = x), "triangular_many" (8 columns), "triangular_plan" (what has to be done once), "ilu0", "ic0"
+  /// (the factor in values), "ilu0_analysis", "ic0_analysis", "color" (a color for each row to `indices`); of bands (A
+  /// y = x) those of banded_bench.cpp; of a batch "spmm_batch"; of a sparse vector x with a dense y "axpby" (y += x),
+  /// "gather", "scatter", "rotate" (c = 0, s = 1), "dot" (the result in values), "gemvi" (values = D x)
   std::string_view kernel;
   const AnyMatrix<T>* A = nullptr;
-  const AnyMatrix<T>* B = nullptr;   ///< of spgemm and spgeam
-  const Banded<T>* bands = nullptr;  ///< in the place of A; where both are null, no rival knows anything of the kind
+  const AnyMatrix<T>* B = nullptr;  ///< of spgemm, spgeam and triple_product
+  const AnyMatrix<T>* R = nullptr;  ///< of triple_product
+  // In the place of A, which is null; where all are, no rival knows anything of the kind.
+  const Banded<T>* bands = nullptr;
+  const CsrBatch<T>* batch = nullptr;
+  SparseVector<T>* vector = nullptr;
+  const Dense<T>* D = nullptr;  ///< of gemvi, column-major
   const Array<T>* x = nullptr;
   Array<T>* y = nullptr;
   Array<std::int32_t>* offsets = nullptr;  ///< of the result, where that is a matrix
   Array<std::int32_t>* indices = nullptr;
   Array<T>* values = nullptr;
   Triangle triangle = {};
-  std::int32_t columns = 1;  ///< of spmm: of x and y; of sddmm: of x
-  bool by_rows = false;      ///< of spmm: x and y are row-major; of sddmm: y is
+  std::int32_t columns = 1;   ///< of spmm: of x and y; of sddmm: of x
+  bool by_rows = false;       ///< of spmm: x and y are row-major; of sddmm: y is
+  std::int64_t x_stride = 0;  ///< of spmm_batch: from one to the next; 0: one for all
+  double threshold = 0;       ///< of prune, and the percentage
 };
 
 /// A task with all that its algorithm prepares in advance.

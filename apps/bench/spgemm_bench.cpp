@@ -1,4 +1,5 @@
-// C = A A and C = A + A^T for a sparse matrix in CSR: with the search for the pattern, and new values alone.
+// C = A A, C = A + A^T and C = P^T A P for a sparse matrix in CSR: with the search for the pattern, and new values
+// alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -112,18 +113,59 @@ struct Symmetrized {
   }
 };
 
+/// C = P^T A P, where column k of P has ones in rows 8 k to 8 k + 7.
+template <class T>
+struct Coarse {
+  static constexpr const char *kernel = "triple_product", *values_kernel = "triple_product_values";
+  using Plan = TripleProductPlan<T>;
+  static constexpr std::int32_t aggregate = 8;
+
+  std::shared_ptr<const AnyMatrix<T>> A, B, R;
+
+  Coarse(Context& ctx, std::shared_ptr<const AnyMatrix<T>> given)
+      : A(std::move(given)),
+        B(std::make_shared<const AnyMatrix<T>>(aggregates(a().rows()))),
+        R(std::make_shared<const AnyMatrix<T>>(transpose(ctx, p()))) {}
+  const Csr<T>& a() const { return std::get<Csr<T>>(*A); }
+  const Csr<T>& p() const { return std::get<Csr<T>>(*B); }
+  const Csr<T>& r() const { return std::get<Csr<T>>(*R); }
+
+  Plan plan(Context& ctx) const { return {ctx, Op::none, r(), a(), p()}; }
+  void update(Context& ctx, Plan& plan) const { plan.update(ctx, T(1), r(), a(), p()); }
+  Work work(const Csr<T>& c) const { return triple_product_work(r(), a(), p(), c); }
+  void reference(std::int32_t i, ReferenceRow& row) const {
+    const auto all = a().view(Host{});
+    for (std::int32_t j = i * aggregate; j < std::min((i + 1) * aggregate, all.rows); ++j)
+      for (std::int32_t k = all.row_offsets[j]; k < all.row_offsets[j + 1]; ++k)
+        row.add(all.col_indices[k] / aggregate, in_double(all.values[k]));
+  }
+
+ private:
+  static Csr<T> aggregates(std::int32_t rows) {
+    std::vector<std::int32_t> offsets(static_cast<std::size_t>(rows) + 1), columns(static_cast<std::size_t>(rows));
+    for (std::int32_t i = 0; i < rows; ++i) {
+      offsets[static_cast<std::size_t>(i) + 1] = i + 1;
+      columns[static_cast<std::size_t>(i)] = i / aggregate;
+    }
+    return {(rows + aggregate - 1) / aggregate, Array<std::int32_t>(std::move(offsets)),
+            Array<std::int32_t>(std::move(columns)), Array<T>(std::vector<T>(static_cast<std::size_t>(rows), T(1)))};
+  }
+};
+
 template <class T, template <class> class Operation>
 struct SparseOperands {
   Operation<T> operation;
   std::optional<typename Operation<T>::Plan> plan;
   bool values_alone;
   // the rival's C
+  std::int32_t columns_of_C;
   Array<std::int32_t> offsets, columns;
   Array<T> values;
 
   SparseOperands(const BenchSubject<T>& s, std::size_t copy, bool values_alone)
       : operation(s.ctx, source_copy(s, copy)), plan(operation.plan(s.ctx)), values_alone(values_alone) {
     const Csr<T>& c = plan->matrix();
+    columns_of_C = c.cols();
     offsets = Array<std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(c.rows()) + 1));
     columns = Array<std::int32_t>(c.nnz());
     values = Array<T>(c.nnz());
@@ -143,10 +185,10 @@ struct SparseOperands {
       return found;
     }
     if (offsets.host().back() == 0) return {};
-    std::string found = wrong_row(
-        CsrView<const kernel_t<T>>{static_cast<std::int32_t>(offsets.size() - 1), operation.a().cols(), values.size(),
-                                   offsets.host().data(), columns.host().data(), values.read(Host{})},
-        reference);
+    std::string found =
+        wrong_row(CsrView<const kernel_t<T>>{static_cast<std::int32_t>(offsets.size() - 1), columns_of_C, values.size(),
+                                             offsets.host().data(), columns.host().data(), values.read(Host{})},
+                  reference);
     std::ranges::fill(offsets.edit(), 0);
     return found;
   }
@@ -165,6 +207,7 @@ void measure(const BenchSubject<T>& s, bool values_alone) {
     job.run = [&ctx = s.ctx, o] { o->run(ctx); };
     job.task.kernel = values_alone ? Operation<T>::values_kernel : Operation<T>::kernel;
     job.task.A = o->operation.A.get(), job.task.B = o->operation.B.get();
+    if constexpr (requires { o->operation.R; }) job.task.R = o->operation.R.get();
     job.task.offsets = &o->offsets, job.task.indices = &o->columns, job.task.values = &o->values;
     job.fault = [o] { return o->fault(); };
     job.keeps = std::move(operands);
@@ -189,11 +232,16 @@ template <class T>
 void bench_spgeam(const BenchSubject<T>& s) {
   measure_both<Symmetrized>(s);
 }
+template <class T>
+void bench_triple_product(const BenchSubject<T>& s) {
+  measure_both<Coarse>(s);
+}
 
 template <class T>
 struct SpgemmBenchInstances {
   static constexpr std::tuple list{instance<void(const BenchSubject<T>&)>(bench_spgemm),
-                                   instance<void(const BenchSubject<T>&)>(bench_spgeam)};
+                                   instance<void(const BenchSubject<T>&)>(bench_spgeam),
+                                   instance<void(const BenchSubject<T>&)>(bench_triple_product)};
 };
 KRILL_INSTANTIATE(SpgemmBenchInstances);
 

@@ -211,8 +211,10 @@ void add_bench(CLI::App& program, Action& action) {
       program, action, "bench", "Time kernels against the memory's ceiling and against a rival", run_bench);
   app->add_option(
          "KERNEL", command->kernels,
-         "spmv, spmv_dot, spmm, sddmm, spgemm, spgeam, convert, csr2csc, triangular, factor, color (default: these); "
-         "banded, on systems of its own; pcg, gmres, bicgstab, or solvers for the three")
+         "spmv, spmv_dot, spmm, sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, "
+         "color (default: these); vector, batch, banded, on operands of their own; pcg, gmres, bicgstab, or solvers "
+         "for "
+         "the three")
       ->type_name("");
   app->add_option("--matrix", command->matrices,
                   "A file, a generator with its options, or a matrix of a suite; may be given again")

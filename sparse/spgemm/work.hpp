@@ -22,4 +22,11 @@ Work spgemm_work(const Csr<T, Offset>& A, const Csr<T, Offset>& B, const Csr<T, 
   return {static_cast<double>(A.bytes() + B.bytes() + C.bytes()), multiply_add<T> * products};
 }
 
+/// C = R A P: the matrices once, and what lies between them not at all. Operations are not counted.
+template <class T, class Offset>
+Work triple_product_work(const Csr<T, Offset>& R, const Csr<T, Offset>& A, const Csr<T, Offset>& P,
+                         const Csr<T, Offset>& C) {
+  return {static_cast<double>(R.bytes() + A.bytes() + P.bytes() + C.bytes()), 0};
+}
+
 }  // namespace krill

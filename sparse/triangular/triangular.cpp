@@ -23,9 +23,6 @@ struct Tuning {
   /// longer than the half microsecond that a level takes where rows wait for each other: levels of 40 rows take 0.41 us
   /// in one block on an H200, levels of 100 rows 0.45 in the other kernel (docs/performance.md, triangular solves).
   static constexpr double max_rows_in_one_block = 48, max_entries_in_one_block = 32;
-  /// Rows of all columns that are solved for at the same time. Eight columns at 256^3 (levels of 22,000 rows) take 8.4
-  /// ms on an H200 four at a time, as this has it, and 11.4 all at once.
-  static constexpr double max_rows_at_a_time = 100'000;
 };
 
 /// Two permutations in one: entry k was entry outer[k] of a matrix whose entry i was entry inner[i] of another, so it
@@ -223,7 +220,6 @@ struct TriangularPlan<T, Offset>::Body {
             values.read(where),
             inverses.size() ? inverses.read(where) : nullptr,
             static_cast<double>(report.entries) / std::max(1, schedule.rows()),
-            static_cast<std::int32_t>(std::clamp(Tuning::max_rows_at_a_time / std::max(1.0, mean_level()), 1.0, 8.0)),
             longest};
   }
 

@@ -16,11 +16,13 @@ struct Tuning {
   static constexpr int long_flight() {
     return sizeof(T) > 8 ? 8 : 13;
   }
-  /// Blocks that a multiprocessor is to hold. Not varied.
-  template <class T, int flight>
+  /// Blocks that a multiprocessor is to hold where a lane waits for as many values at once. Not varied.
+  template <class T, int awaited>
   static constexpr int blocks() {
-    return flight > 4 ? 2 : sizeof(T) > 8 ? 3 : 5;
+    return awaited > 4 ? (awaited > 13 && !is_complex<T> ? 3 : 2) : sizeof(T) > 8 ? 3 : 5;
   }
+  /// Columns of a lane, and lanes that share a row, where there are several columns.
+  static constexpr int values = 4, lanes = 2;
 };
 
 /// Marks the results of all rows as missing; they lie in the order of places. Over the results.
@@ -33,21 +35,21 @@ struct ClearSolved {
   __device__ NoSum entry(std::int64_t i) const { return Awaited<T>::clear(solved + i), NoSum{}; }
 };
 
-/// What a kernel solves: `columns` of b and x, from column `first` on; `solved` has as many.
+/// What a kernel solves: columns of b and x from `first` on; those of a row lie side by side in `solved`.
 template <class T>
 struct AwaitedSolve {
   TriangularSolve<T> s;
   std::int64_t tasks;
-  std::int32_t first, columns;
+  std::int32_t first;
   T* solved;
 };
 
-/// Entries of a row, and the results of other rows that they are multiplied by.
-template <class T, int flight>
+/// Entries of a row, and the results of other rows that they are multiplied by: `values` columns of them.
+template <class T, int flight, int values>
 struct Entries {
   std::int32_t place[flight];
   T factor[flight];
-  Awaited<T> other[flight];
+  AwaitedValues<T, values> other[flight];
 
   /// Loads the entries at, at + stride, ..., `left` of them at most; all loads are under way at once.
   __device__ void load(const TriangleView<const T>& a, std::int64_t at, int stride, int left) {
@@ -57,13 +59,14 @@ struct Entries {
       const std::int32_t found = a.columns[k];
       factor[u] = a.values[k];
       place[u] = u < left ? found : no_place;
-      other[u] = Awaited<T>::none();
+      other[u] = AwaitedValues<T, values>::none();
     }
   }
-  /// Looks once at every result that is still missing; true if none is left.
-  __device__ bool look(const T* solved) {
+  /// Looks once at every result that is still missing; true if none is left. Results of neighboring places are `stride`
+  /// values apart.
+  __device__ bool look(const T* solved, int stride) {
 #pragma unroll
-    for (int u = 0; u < flight; ++u) other[u].look(solved + place[u], place[u] != no_place);
+    for (int u = 0; u < flight; ++u) other[u].look(solved + std::int64_t{place[u]} * stride, place[u] != no_place);
     bool ready = true;
 #pragma unroll
     for (int u = 0; u < flight; ++u)
@@ -73,98 +76,117 @@ struct Entries {
         ready = ready && (place[u] == no_place || other[u].is_there());  // the first that is missing ends it
     return ready;
   }
-  __device__ void subtract_from(T& sum) const {
+  __device__ void subtract_from(T (&sums)[values]) const {
 #pragma unroll
     for (int u = 0; u < flight; ++u)
-      if (place[u] != no_place) sum -= factor[u] * other[u].value();
+      if (place[u] != no_place)
+#pragma unroll
+        for (int v = 0; v < values; ++v) sums[v] -= factor[u] * other[u].value(v);
   }
 };
 
-/// A column of a solve.
-template <class T>
-struct AwaitedColumn {
+/// The columns of a solve that a lane has: `values` of the `stride` that are solved at a time.
+template <class T, int values, int stride>
+struct AwaitedColumns {
   const AwaitedSolve<T>& w;
-  std::int32_t j;
+  std::int32_t first;  ///< column of b
   T* solved;
 
-  __device__ AwaitedColumn(const AwaitedSolve<T>& all, std::int32_t column)
-      : w(all), j(all.first + column), solved(all.solved + std::int64_t{column} * all.s.a.rows) {}
-  __device__ T right_side(std::int32_t row) const { return w.s.alpha() * w.s.b.at(row, j); }
-  __device__ void put(std::int64_t place, std::int32_t row, T result) const {
-    Awaited<T>::publish(solved + place, result);
-    w.s.x.at(row, j) = result;
+  __device__ AwaitedColumns(const AwaitedSolve<T>& all, int part)
+      : w(all), first(all.first + part * values), solved(all.solved + part * values) {}
+  /// Where there are no more columns, b is zero, and so is x.
+  __device__ void right_sides(std::int32_t row, T (&sums)[values]) const {
+#pragma unroll
+    for (int v = 0; v < values; ++v)
+      sums[v] = stride == 1 || first + v < w.s.b.cols ? w.s.alpha() * w.s.b.at(row, first + v) : T{};
+  }
+  __device__ void put(std::int64_t place, std::int32_t row, const T (&sums)[values], T inverse) const {
+#pragma unroll
+    for (int v = 0; v < values; ++v) {
+      const T result = sums[v] * inverse;
+      Awaited<T>::publish(solved + place * stride + v, result);
+      if (stride == 1 || first + v < w.s.b.cols) w.s.x.at(row, first + v) = result;
+    }
   }
 };
 
-// Threads: a warp takes a task of a column: 32 rows, a lane each, or one long row. What a row needs of its entries is
-//   asked for before it waits. Bytes: entries once a column, for the columns of a task follow each other closely enough
-//   to find them in L2; 4 + 4 sizeof T a row; and what is looked at before it is there, from L2.
-// Deadlock: none. Tasks are in the order of places, and blocks take them in turn as they run. Of all rows of a column
-//   that are not done, the one at the first place waits for none; it is in a task that a running warp has. Inside a
-//   warp, a lane that is done publishes its row before any other lane of it looks again; no lane waits for another one
-//   inside the loop. In a task that is not mixed, and at its gate, lanes wait together for rows of other warps alone.
-// Races: a row is written by one lane, and its words say whether they are there. b may be x: a row's b is read before
-//   the same lane writes its x, and rows wait for `solved`, not for x.
-template <class T, int flight>
-__global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, flight>())
+// Threads: a task is 32 rows or a long one, and `lanes` warps take it. Of 32 rows a warp has 32 / lanes, a row being
+//   shared by `lanes` lanes, each with the sums of `values` columns; of a long row it has that many columns, and all
+//   lanes go along the row. What a row needs of its entries is asked for before it waits. Bytes: entries once;
+//   4 + 4 sizeof T a row and column; and what is looked at before it is there, from L2.
+// Deadlock: none. Tasks are in the order of places, and blocks take them in turn as they run. Of all rows that are not
+//   done, the one at the first place waits for none; it is in a task that a running warp has. Inside a warp, a lane
+//   that is done publishes its row before any other lane of it looks again; no lane waits for another one inside the
+//   loop. In a task that is not mixed, and at its gate, lanes wait together for rows of other warps alone.
+// Races: a row and column is written by one lane, and its words say whether they are there. b may be x: a row's b is
+//   read before the same lane writes its x, and rows wait for `solved`, not for x.
+template <class T, int flight, int values, int lanes>
+__global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, flight * values>())
     awaited_kernel(AwaitedSolve<T> w, Skip skip, Turns turns) {
   if (skip.now()) return;
+  constexpr int stride = values * lanes;
   const std::int64_t number = std::int64_t{turns.next()} * (Tuning::threads / 32) + threadIdx.x / 32;
-  if (number >= w.tasks * w.columns) return;
-  const TriangularTask task = w.s.a.tasks[w.columns == 1 ? number : number / w.columns];
-  const AwaitedColumn<T> column(w, w.columns == 1 ? 0 : static_cast<std::int32_t>(number % w.columns));
-  const int lane = threadIdx.x % 32;
+  if (number >= w.tasks * lanes) return;
+  const TriangularTask task = w.s.a.tasks[number / lanes];
+  const int lane = threadIdx.x % 32, part = static_cast<int>(number % lanes);
   const TriangleView<const T>& a = w.s.a;
   if (task.is_one_row()) {
+    const AwaitedColumns<T, values, stride> columns(w, part);
     const std::int64_t place = ~task.place;
     const std::int32_t row = a.order[place];
     const T inverse = a.inverses ? a.inverses[place] : T(1);
-    T sum = lane == 0 ? column.right_side(row) : T{};
+    T sums[values] = {};
+    if (lane == 0) columns.right_sides(row, sums);
     for (int k = lane; k < task.width; k += 32 * flight) {
-      Entries<T, flight> entries;
+      Entries<T, flight, values> entries;
       entries.load(a, task.begin + k, 32, (task.width - k + 31) / 32);
-      while (!entries.look(column.solved)) {
+      while (!entries.look(columns.solved, stride)) {
       }
-      entries.subtract_from(sum);
+      entries.subtract_from(sums);
     }
-    sum = lanes_sum(sum, 32);
-    if (lane == 0) column.put(place, row, sum * inverse);
+#pragma unroll
+    for (int v = 0; v < values; ++v) sums[v] = lanes_sum(sums[v], 32);
+    if (lane == 0) columns.put(place, row, sums, inverse);
     return;
   }
-  const std::int64_t place = std::int64_t{task.place} + lane;
+  const AwaitedColumns<T, values, stride> columns(w, lane % lanes);
+  const int in_slice = part * (task_rows / lanes) + lane / lanes;
+  const std::int64_t place = std::int64_t{task.place} + in_slice;
   const unsigned together = __ballot_sync(~0u, place < a.rows);
   if (place >= a.rows) return;
   const std::int32_t row = a.order[place];
   const T inverse = a.inverses ? a.inverses[place] : T(1);
-  T sum = column.right_side(row);
-  std::int64_t at = task.begin + lane;
+  T sums[values];
+  columns.right_sides(row, sums);
+  std::int64_t at = task.begin + in_slice;
   int left = task.width;
   if (!task.mixed) {
-    Entries<T, flight> entries;
+    Entries<T, flight, values> entries;
     if (left > 0) entries.load(a, at, 32, left);
     if (task.gate != no_place)
-      for (Awaited<T> gate = Awaited<T>::none(); !gate.is_there();) gate.look(column.solved + task.gate, true);
+      for (auto gate = AwaitedValues<T, values>::none(); !gate.is_there();)
+        gate.look(columns.solved + std::int64_t{task.gate} * stride, true);
     for (; left > 0; left -= flight, at += 32 * flight) {
       if (left < task.width) entries.load(a, at, 32, left);
       // together: a lane that went on alone would leave the others to do the same one after the other
-      while (!__all_sync(together, entries.look(column.solved))) {
+      while (!__all_sync(together, entries.look(columns.solved, stride))) {
       }
-      entries.subtract_from(sum);
+      entries.subtract_from(sums);
     }
-    column.put(place, row, sum * inverse);
+    columns.put(place, row, sums, inverse);
     return;
   }
   constexpr int few = Tuning::mixed_flight;
-  Entries<T, few> entries;
+  Entries<T, few, values> entries;
   if (left > 0) entries.load(a, at, 32, left);
   for (bool done = false; !done;) {
-    if (left > 0 && !entries.look(column.solved)) continue;
-    if (left > 0) entries.subtract_from(sum);
+    if (left > 0 && !entries.look(columns.solved, stride)) continue;
+    if (left > 0) entries.subtract_from(sums);
     left -= few, at += 32 * few;
     if (left > 0) {
       entries.load(a, at, 32, left);
     } else {
-      column.put(place, row, sum * inverse);
+      columns.put(place, row, sums, inverse);
       done = true;
     }
   }
@@ -183,22 +205,39 @@ __global__ void __launch_bounds__(Tuning::threads)
 
 }  // namespace
 
+namespace {
+
+/// Solves for as many columns at a time as `lanes` lanes have, from w.first on.
+template <int flight, int values, int lanes, class T>
+void launch(const Cuda& cuda, Turns turns, AwaitedSolve<T>& w) {
+  constexpr int stride = values * lanes;
+  run_pass(cuda, std::int64_t{w.s.a.rows} * stride, ClearSolved<T>{w.solved});
+  turns.begin(cuda);
+  const auto blocks = static_cast<unsigned>(ceil_div(w.tasks * lanes, Tuning::threads / 32));
+  awaited_kernel<T, flight, values, lanes><<<blocks, Tuning::threads, 0, cuda.stream>>>(w, cuda.skip, turns);
+  check(cudaGetLastError());
+  w.first += stride;
+}
+
+}  // namespace
+
 template <class T>
 void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::int64_t tasks) {
-  constexpr int short_flight = Tuning::short_flight, long_flight = Tuning::long_flight<T>();
-  const std::int32_t max_columns = std::min(s.b.cols, s.a.columns_at_a_time);
-  const auto kernel = s.a.mean_width <= short_flight ? awaited_kernel<T, short_flight> : awaited_kernel<T, long_flight>;
+  constexpr int values = Tuning::values, lanes = Tuning::lanes;
   Frame frame(cuda);
   const Turns turns{frame.take<unsigned>(1)};
-  AwaitedSolve<T> w{s, tasks, 0, max_columns,
-                    frame.take<T>(static_cast<std::size_t>(s.a.rows) * static_cast<std::size_t>(max_columns))};
-  for (; w.first < s.b.cols; w.first += max_columns) {
-    w.columns = std::min(max_columns, s.b.cols - w.first);
-    run_pass(cuda, std::int64_t{s.a.rows} * w.columns, ClearSolved<T>{w.solved});
-    turns.begin(cuda);
-    const auto blocks = static_cast<unsigned>(ceil_div(w.tasks * w.columns, Tuning::threads / 32));
-    kernel<<<blocks, Tuning::threads, 0, cuda.stream>>>(w, cuda.skip, turns);
-    check(cudaGetLastError());
+  const int width = s.b.cols == 1 ? 1 : s.b.cols <= values ? values : values * lanes;
+  AwaitedSolve<T> w{s, tasks, 0, frame.take<T>(static_cast<std::size_t>(s.a.rows) * static_cast<std::size_t>(width))};
+  while (w.first < s.b.cols) {
+    const std::int32_t left = s.b.cols - w.first;
+    if (left > values)
+      launch<Tuning::short_flight, values, lanes>(cuda, turns, w);
+    else if (left > 1)
+      launch<Tuning::short_flight, values, 1>(cuda, turns, w);
+    else if (s.a.mean_width <= Tuning::short_flight)
+      launch<Tuning::short_flight, 1, 1>(cuda, turns, w);
+    else
+      launch<Tuning::long_flight<T>(), 1, 1>(cuda, turns, w);
   }
 }
 

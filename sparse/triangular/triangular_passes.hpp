@@ -45,10 +45,9 @@ struct TriangleView {
   const TriangularTask* tasks = nullptr;
   const std::int32_t* columns = nullptr;
   T* values = nullptr;
-  T* inverses = nullptr;               ///< of the diagonal, at each place; null: ones
-  double mean_width = 0;               ///< entries of a row
-  std::int32_t columns_at_a_time = 8;  ///< of b, where one kernel solves for several
-  std::int32_t longest = 0;            ///< entries of the longest row
+  T* inverses = nullptr;     ///< of the diagonal, at each place; null: ones
+  double mean_width = 0;     ///< entries of a row
+  std::int32_t longest = 0;  ///< entries of the longest row
 
   constexpr TriangularTask task_of(std::int64_t place) const {
     const std::int64_t first = slice_tasks[place / task_rows];

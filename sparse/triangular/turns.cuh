@@ -56,6 +56,20 @@ __device__ void look_at_word(Word& word, const Word* at, bool wanted = true) {
                  : "memory");
 }
 
+/// The same of 16 bytes, whose words are loaded each for itself. `at` is a multiple of 16 bytes.
+__device__ inline void look_at_words(std::uint32_t (&word)[4], const std::uint32_t* at, bool wanted) {
+  asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n@p ld.relaxed.gpu.global.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
+               : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
+               : "l"(at), "r"(static_cast<unsigned>(wanted))
+               : "memory");
+}
+__device__ inline void look_at_words(unsigned long long (&word)[2], const unsigned long long* at, bool wanted) {
+  asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %3, 0;\n@p ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];\n}"
+               : "+l"(word[0]), "+l"(word[1])
+               : "l"(at), "r"(static_cast<unsigned>(wanted))
+               : "memory");
+}
+
 /// The same between threads of a block, in shared memory.
 __device__ inline void publish_in_block(std::int32_t* at, std::int32_t word) {
   const auto place = static_cast<unsigned>(__cvta_generic_to_shared(at));
@@ -114,6 +128,56 @@ struct Awaited {
   __device__ static void clear(T* at) {
 #pragma unroll
     for (int w = 0; w < words; ++w) reinterpret_cast<Word*>(at)[w] = absent;
+  }
+};
+
+/// Values of T that lie side by side, and are looked at 16 bytes at a time where there are as many.
+template <class T, int count>
+struct AwaitedValues {
+  using Word = typename Awaited<T>::Word;
+  static constexpr int words = count * Awaited<T>::words, at_once = 16 / sizeof(Word);
+  static constexpr bool whole = words % at_once == 0;
+  static constexpr int parts = whole ? words / at_once : words;
+
+  Word part[parts][words / parts];
+
+  __device__ static AwaitedValues none() {
+    AwaitedValues values;
+#pragma unroll
+    for (auto& words_of_part : values.part)
+#pragma unroll
+      for (Word& w : words_of_part) w = Awaited<T>::absent;
+    return values;
+  }
+  __device__ bool is_there() const {
+    bool there = true;
+#pragma unroll
+    for (int p = 0; p < parts; ++p) there &= has(p);  // no branch
+    return there;
+  }
+  /// Loads again the parts that were missing, if `wanted`. `at` is a multiple of 16 bytes where there are as many.
+  __device__ void look(const T* at, bool wanted) {
+#pragma unroll
+    for (int p = 0; p < parts; ++p) {
+      const Word* const from = reinterpret_cast<const Word*>(at) + p * (words / parts);
+      if constexpr (whole)
+        look_at_words(part[p], from, wanted & !has(p));
+      else
+        look_at_word(part[p][0], from, wanted & !has(p));
+    }
+  }
+  __device__ T value(int i) const {
+    T results[count];
+    memcpy(results, part, sizeof results);
+    return results[i];
+  }
+
+ private:
+  __device__ bool has(int p) const {
+    bool there = true;
+#pragma unroll
+    for (const Word& w : part[p]) there &= w != Awaited<T>::absent;
+    return there;
   }
 };
 

@@ -7,8 +7,8 @@ namespace krill::apps::bench::cusparse {
 namespace {
 
 const CusparseEntry* find(std::string_view kernel, KrillRivalLayout layout) {
-  for (const auto entries :
-       {products(), sums_and_products(), conversions(), solves(), factorizations(), banded_solves()})
+  for (const auto entries : {products(), sums_and_products(), pruning(), sparse_vectors(), conversions(), solves(),
+                             factorizations(), banded_solves()})
     for (const CusparseEntry& entry : entries)
       if (entry.kernel == kernel && entry.layout == layout) return &entry;
   return nullptr;

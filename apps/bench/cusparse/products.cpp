@@ -46,14 +46,23 @@ class Spmv final : public CusparseWork {
   Workspace workspace_;
 };
 
+/// Of a batch, too; there "as_one" is one product with all columns, where A is one matrix.
 class Spmm final : public CusparseWork {
  public:
   Spmm(const Session& session, const KrillRivalTask& task)
       : CusparseWork(session, task),
         algorithm_(algorithm_of(task.algorithm)),
+        columns_(as_one() ? task.columns * task.a.batch : task.columns),
         a_(task.a, task.scalar),
-        b_(task.a.cols, task.columns, task.x, task.scalar, task.by_rows),
-        c_(task.a.rows, task.columns, task.y, task.scalar, task.by_rows) {
+        b_(task.a.cols, columns_, task.x, task.scalar, task.by_rows),
+        c_(task.a.rows, columns_, task.y, task.scalar, task.by_rows) {
+    if (task.a.batch > 0 && !as_one()) {
+      const auto count = static_cast<int>(task.a.batch);
+      check(cusparseCsrSetStridedBatch(a_, count, task.a.offsets_stride, task.a.values_stride),
+            "cusparseCsrSetStridedBatch");
+      check(cusparseDnMatSetStridedBatch(b_, count, task.x_stride), "cusparseDnMatSetStridedBatch");
+      check(cusparseDnMatSetStridedBatch(c_, count, task.a.rows * task.columns), "cusparseDnMatSetStridedBatch");
+    }
     std::size_t bytes = 0;
     check(cusparseSpMM_bufferSize(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, &bytes),
           "cusparseSpMM_bufferSize");
@@ -68,16 +77,19 @@ class Spmm final : public CusparseWork {
 
  private:
   static constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  static constexpr auto one_product = CUSPARSE_SPMM_ALG_DEFAULT;
   static cusparseSpMMAlg_t algorithm_of(std::string_view name) {
     if (name == "CSR_ALG1") return CUSPARSE_SPMM_CSR_ALG1;
     if (name == "CSR_ALG2") return CUSPARSE_SPMM_CSR_ALG2;
     if (name == "CSR_ALG3") return CUSPARSE_SPMM_CSR_ALG3;
-    return CUSPARSE_SPMM_ALG_DEFAULT;
+    return one_product;
   }
   const void* zero() const { return zero_.in(task_.scalar); }
+  bool as_one() const { return task_.a.batch > 0 && task_.a.values_stride == 0 && algorithm_ == one_product; }
 
   CusparseScalar zero_ = 0;
   cusparseSpMMAlg_t algorithm_;
+  std::int64_t columns_;
   SparseDescriptor a_;
   DenseDescriptor b_, c_;
   Workspace workspace_;
@@ -121,6 +133,7 @@ constexpr CusparseEntry entries[] = {
     {"spmv", krill_rival_sell, "SELL_ALG1", make_work<Spmv>},
     {"spmv", krill_rival_bsr, "BSR_ALG1", make_work<Spmv>},
     {"spmm", krill_rival_csr, "CSR_ALG1 CSR_ALG2 CSR_ALG3", make_work<Spmm>},
+    {"spmm_batch", krill_rival_csr, "CSR_ALG1 CSR_ALG2 as_one", make_work<Spmm>},
     {"sddmm", krill_rival_csr, "ALG_DEFAULT", make_work<Sddmm>},
 };
 

@@ -6,10 +6,15 @@ namespace {
 
 constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-/// C without entries, its offsets in the caller's array.
+/// C without entries.
 KrillRivalMatrix not_yet_known(KrillRivalMatrix c) {
   c.nnz = 0, c.col_indices = nullptr, c.values = nullptr;
   return c;
+}
+
+std::size_t bytes_of(KrillRivalScalar scalar) {
+  constexpr std::size_t bytes[] = {4, 8, 8, 16};
+  return bytes[scalar];
 }
 
 /// A product with its descriptors.
@@ -17,7 +22,9 @@ struct SpgemmCall {
   const CusparseScalar zero_value = 0;
   cusparseHandle_t handle;
   const void *one, *zero;
+  KrillRivalScalar scalar;
   cudaDataType type;
+  Workspace own[3];
   KrillRivalMatrix result;
   cusparseSpGEMMAlg_t algorithm;
   SparseDescriptor a, b, c;
@@ -27,22 +34,34 @@ struct SpgemmCall {
       : handle(handle),
         one(one),
         zero(zero_value.in(task.scalar)),
+        scalar(task.scalar),
         type(data_type(task.scalar)),
-        result(task.result),
+        result(with_offsets(task.result)),
         algorithm(algorithm),
         a(task.a, task.scalar),
         b(task.b, task.scalar),
-        c(not_yet_known(task.result), task.scalar) {
+        c(not_yet_known(result), task.scalar) {
     check(cusparseSpGEMM_createDescr(&plan), "cusparseSpGEMM_createDescr");
   }
   ~SpgemmCall() { cusparseSpGEMM_destroyDescr(plan); }
   SpgemmCall(const SpgemmCall&) = delete;
   SpgemmCall& operator=(const SpgemmCall&) = delete;
 
-  /// C gets the caller's arrays, which are as large as the search has found.
+  KrillRivalMatrix with_offsets(KrillRivalMatrix m) {
+    if (!m.offsets) m.offsets = own[0].reserve((static_cast<std::size_t>(m.rows) + 1) * sizeof(std::int32_t));
+    return m;
+  }
+
+  /// C gets the caller's arrays, which are as large as the search has found; where there are none, arrays of its own.
   void show_arrays() {
     std::int64_t rows = 0, cols = 0, nnz = 0;
     check(cusparseSpMatGetSize(c, &rows, &cols, &nnz), "cusparseSpMatGetSize");
+    if (!result.values) {
+      const auto entries = static_cast<std::size_t>(nnz);
+      result.nnz = nnz;
+      result.col_indices = static_cast<std::int32_t*>(own[1].reserve(entries * sizeof(std::int32_t)));
+      result.values = own[2].reserve(entries * bytes_of(scalar));
+    }
     if (nnz != result.nnz) throw std::runtime_error(fmt::format("C has {} entries, not {}", nnz, result.nnz));
     check(cusparseCsrSetPointers(c, output(result.offsets), output(result.col_indices), output(result.values)),
           "cusparseCsrSetPointers");
@@ -121,10 +140,41 @@ class SpgemmValues final : public CusparseWork {
                                       p_.plan),
           "cusparseSpGEMMreuse_compute");
   }
+  const KrillRivalMatrix& product() const { return p_.result; }
 
  private:
   SpgemmCall p_;
   Workspace buffers_[5];
+};
+
+/// C (A B) as two products; the inner one in memory of its own.
+template <class Product>
+class TripleProduct final : public CusparseWork {
+ public:
+  TripleProduct(const Session& session, const KrillRivalTask& task)
+      : CusparseWork(session, task),
+        search_(session, inner(task, {})),
+        inner_(session, inner(task, search_.product())),
+        outer_(session, outer(task, search_.product())) {}
+  void run() override {
+    inner_.run();
+    outer_.run();
+  }
+
+ private:
+  static KrillRivalTask inner(KrillRivalTask task, const KrillRivalMatrix& product) {
+    task.result = product;
+    task.result.layout = krill_rival_csr, task.result.rows = task.a.rows, task.result.cols = task.b.cols;
+    return task;
+  }
+  static KrillRivalTask outer(KrillRivalTask task, const KrillRivalMatrix& product) {
+    task.a = task.c, task.b = product;
+    task.result.cols = product.cols;
+    return task;
+  }
+
+  SpgemmValues search_;
+  Product inner_, outer_;
 };
 
 /// Its count of entries, and its columns and values.
@@ -198,6 +248,8 @@ class Csrgeam final : public CusparseWork {
 constexpr CusparseEntry entries[] = {
     {"spgemm", krill_rival_csr, "ALG1 ALG2 ALG3", make_work<Spgemm>},
     {"spgemm_values", krill_rival_csr, "SpGEMMreuse", make_work<SpgemmValues>},
+    {"triple_product", krill_rival_csr, "ALG1 ALG2 ALG3", make_work<TripleProduct<Spgemm>>},
+    {"triple_product_values", krill_rival_csr, "SpGEMMreuse", make_work<TripleProduct<SpgemmValues>>},
     {"spgeam", krill_rival_csr, "csrgeam2", make_work<Csrgeam<true>>},
     {"spgeam_values", krill_rival_csr, "csrgeam2", make_work<Csrgeam<false>>},
 };

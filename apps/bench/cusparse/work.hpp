@@ -156,6 +156,7 @@ class SparseDescriptor {
       case krill_rival_none:
       case krill_rival_dense:
       case krill_rival_bands:
+      case krill_rival_vector:
         break;
     }
     throw std::runtime_error("cuSPARSE has no sparse matrix of this layout");
@@ -278,5 +279,7 @@ std::span<const CusparseEntry> solves();
 std::span<const CusparseEntry> factorizations();
 std::span<const CusparseEntry> banded_solves();
 std::span<const CusparseEntry> sums_and_products();
+std::span<const CusparseEntry> pruning();
+std::span<const CusparseEntry> sparse_vectors();
 
 }  // namespace krill::apps::bench::cusparse
