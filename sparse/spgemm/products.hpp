@@ -32,15 +32,24 @@ struct ProductPattern {
   const std::int64_t* before_windows = nullptr;  ///< entries of C in all windows before each
 };
 
-/// products[row] = how many products make the row: an upper bound of its entries; greatest = the most of them. Over the
-/// rows.
+/// Of the products of all rows.
+struct ProductTotals {
+  Greatest of_a_row;
+  std::int64_t all = 0;
+  constexpr ProductTotals& operator+=(const ProductTotals& other) {
+    of_a_row += other.of_a_row, all += other.all;
+    return *this;
+  }
+};
+
+/// products[row] = how many products make the row: an upper bound of its entries. Over the rows.
 template <class Offset>
 struct CountProducts {
-  using Sum = Greatest;
+  using Sum = ProductTotals;
   CsrView<const NoValue, Offset> a;
   const Offset* b_offsets;
   std::int64_t* products;
-  Greatest* greatest;
+  ProductTotals* totals;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t row) const {
@@ -48,9 +57,9 @@ struct CountProducts {
     for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
       count += b_offsets[a.col_indices[k] + 1] - b_offsets[a.col_indices[k]];
     products[row] = count;
-    return {count};
+    return {{count}, count};
   }
-  constexpr void finish(const Sum& sum) const { *greatest = sum; }
+  constexpr void finish(const Sum& sum) const { *totals = sum; }
 };
 
 /// items[row] = windows of a row that has not been counted, 0 for others. Over the rows.
@@ -107,7 +116,7 @@ void count_windows(const Cuda&, const ProductPattern<Offset>&, std::int64_t* cou
 
 /// How sums are divided on CUDA.
 struct SumTeams {
-  int lanes;             ///< along a row of B: 8, 16 or 32
+  int lanes;             ///< along a row of B: 4, 8, 16 or 32
   std::int64_t longest;  ///< row of C
   RowItems pieces;
   bool masked;  ///< products may have no place in C
@@ -124,6 +133,39 @@ void sum_products(const Cuda&, const ScalarView<T>& alpha, const CsrView<const T
                   const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c,
                   T* values);
 
+/// A product: an entry of A and one of B.
+struct ProductPair {
+  std::int32_t a, b;
+};
+
+/// counts[at] = products that make entry `at` of C; then the products themselves, from list[starts[at]] on, in the
+/// order of A's row.
+template <class Offset>
+void count_products(const Cuda&, const CsrView<const NoValue, Offset>& a, const CsrView<const NoValue, Offset>& b,
+                    const SumTeams&, const CsrView<const NoValue, Offset>& c, Offset* counts);
+template <class Offset>
+void list_products(const Cuda&, const CsrView<const NoValue, Offset>& a, const CsrView<const NoValue, Offset>& b,
+                   const SumTeams&, const CsrView<const NoValue, Offset>& c, const Offset* starts, ProductPair* list);
+
+/// c = alpha A B, by the list. Over the entries of C.
+template <class T, class Offset>
+struct SumListed {
+  using Sum = NoSum;
+  ScalarView<T> alpha_at;
+  const T *a, *b;
+  const Offset* starts;
+  const ProductPair* list;
+  T* values;
+  T alpha{};
+
+  constexpr bool begin() { return alpha = alpha_at(), true; }
+  constexpr NoSum entry(std::int64_t at) const {
+    T sum{};
+    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum += a[list[p].a] * b[list[p].b];
+    return values[at] = alpha * sum, NoSum{};
+  }
+};
+
 /// What is compiled for each backend.
 template <class Offset, class Where>
 struct ProductPatternKernels {
@@ -139,6 +181,7 @@ struct ProductSumKernels {
       instance<void(const Where&, const ScalarView<T>&, const CsrView<const T, Offset>&,
                     const CsrView<const T, Offset>&, const SumTeams&, const CsrView<const NoValue, Offset>&, T*)>(
           sum_products);
+  static constexpr auto listed = passes<Where, SumListed<T, Offset>>;
 };
 
 }  // namespace krill::detail

@@ -1,6 +1,7 @@
 #include "sparse/spgemm/spgemm.hpp"
 
 #include "sparse/convert/checked_offsets.hpp"
+#include "sparse/core/device.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/made_for.hpp"
 
@@ -25,13 +26,14 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   const std::int64_t rows = a.rows();
   Array<std::int64_t> products(rows, "products of rows"), window_starts(0, "windows of rows"),
       before_windows(0, "entries before windows");
-  Array<Greatest> greatest(1, "most products of a row");
+  Array<ProductTotals> totals(1, "products of all rows");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, rows,
              CountProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where),
-                                   greatest.write(where)});
+                                   totals.write(where)});
   });
-  const std::int64_t max_products = greatest.host()[0].value;
+  const std::int64_t max_products = totals.host()[0].of_a_row.value;
+  products_ = totals.host()[0].all;
   std::int64_t windows = 0;
   const auto product = [&](const auto& where) {
     return ProductPattern<Offset>{pattern(where, a),
@@ -80,8 +82,47 @@ void SpgemmPlan<T, Offset>::find_pieces(Context& ctx, const Array<Offset>& row_o
 }
 
 template <class T, class Offset>
-SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B)
-    : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(pattern_of_product(ctx, a_.of(A), b_.of(B))), on_cuda_(ctx.on_cuda()) {}
+template <class Where>
+SumTeams SpgemmPlan<T, Offset>::teams(const Where& where, std::int64_t entries_of_b, std::int32_t rows_of_b) const {
+  const std::int64_t mean = entries_of_b / std::max(rows_of_b, 1);
+  return {mean <= 2    ? 4
+          : mean <= 8  ? 8
+          : mean <= 16 ? 16
+                       : 32,
+          longest_row_,
+          {piece_starts_.read(where), pieces_},
+          masked_};
+}
+
+template <class T, class Offset>
+void SpgemmPlan<T, Offset>::list_products(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
+                                          const SpgemmOptions& options) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  ctx.dispatch([&](const auto& where) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
+      const double bytes =
+          static_cast<double>(products_) * sizeof(ProductPair) + static_cast<double>(c_.nnz() + 1) * sizeof(Offset);
+      if (c_.nnz() == 0 || a.nnz() > most || b.nnz() > most || products_ > std::numeric_limits<Offset>::max() ||
+          bytes > static_cast<double>(options.max_list_bytes) ||
+          bytes > static_cast<double>(device::free_memory(where.device)) / 4)
+        return;
+      const SumTeams by = teams(where, b.nnz(), b.rows());
+      list_starts_ = scanned<Offset>(ctx, c_.nnz(), "starts of products", [&](const auto&, Offset* counts) {
+        detail::count_products(where, pattern(where, a), pattern(where, b), by, pattern(where, c_), counts);
+      });
+      list_ = Array<ProductPair>(products_, "products");
+      detail::list_products(where, pattern(where, a), pattern(where, b), by, pattern(where, c_),
+                            list_starts_.read(where), list_.write(where));
+    }
+  });
+}
+
+template <class T, class Offset>
+SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B,
+                                  SpgemmOptions options)
+    : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(pattern_of_product(ctx, a_.of(A), b_.of(B))), on_cuda_(ctx.on_cuda()) {
+  list_products(ctx, a_.of(A), b_.of(B), options);
+}
 
 template <class T, class Offset>
 SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B,
@@ -107,26 +148,24 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
   b_.update(ctx, B, "spgemm plan: B");
   ctx.dispatch([&](const auto& where) {
     const auto a = a_.of(A).view(where), b = b_.of(B).view(where);
-    const std::int64_t of_b = b.nnz / std::max(b.rows, 1);
-    const SumTeams teams{of_b <= 8    ? 8
-                         : of_b <= 16 ? 16
-                                      : 32,
-                         longest_row_,
-                         {piece_starts_.read(where), pieces_},
-                         masked_};
-    sum_products(where, alpha.read(where), a, b, teams, pattern(where, c_), c_.values().write(where));
+    if (list_.size() > 0)
+      return run_pass(where, c_.nnz(),
+                      SumListed<kernel_t<T>, Offset>{alpha.read(where), a.values, b.values, list_starts_.read(where),
+                                                     list_.read(where), c_.values().write(where)});
+    sum_products(where, alpha.read(where), a, b, teams(where, b.nnz, b.rows), pattern(where, c_),
+                 c_.values().write(where));
   });
 }
 
 template <class T, class Offset>
 std::size_t SpgemmPlan<T, Offset>::bytes() const {
-  return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(piece_starts_);
+  return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(piece_starts_, list_starts_, list_);
 }
 
 template <class T, class Offset>
 TripleProductPlan<T, Offset>::TripleProductPlan(Context& ctx, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A,
-                                                const Csr<T, Offset>& P)
-    : inner_(ctx, Op::none, A, Op::none, P), outer_(ctx, op_r, R, Op::none, inner_.matrix()) {}
+                                                const Csr<T, Offset>& P, SpgemmOptions options)
+    : inner_(ctx, Op::none, A, Op::none, P, options), outer_(ctx, op_r, R, Op::none, inner_.matrix(), options) {}
 
 template <class T, class Offset>
 void TripleProductPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const Csr<T, Offset>& R,
@@ -138,7 +177,7 @@ void TripleProductPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, 
 template <class T, class Offset>
 Csr<T, Offset> spgemm(Context& ctx, Op op_a, Op op_b, const std::type_identity_t<Scalar<T>>& alpha,
                       const Csr<T, Offset>& A, const Csr<T, Offset>& B) {
-  SpgemmPlan<T, Offset> plan(ctx, op_a, A, op_b, B);
+  SpgemmPlan<T, Offset> plan(ctx, op_a, A, op_b, B, {.max_list_bytes = 0});
   plan.update(ctx, alpha, A, B);
   return std::move(plan).release();
 }

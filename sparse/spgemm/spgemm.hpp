@@ -5,6 +5,13 @@
 
 namespace krill {
 
+struct SpgemmOptions {
+  /// What a plan on CUDA may keep for a list of the products of each entry of C, 8 bytes a product and an Offset an
+  /// entry, so that update() need not seek where they go. A longer list is not made, nor one that takes more than a
+  /// quarter of the memory that is free, or where A or B has more than 2^31 - 1 entries.
+  std::size_t max_list_bytes = std::size_t{8} << 30;
+};
+
 /// C = alpha op(A) op(B) in CSR, prepared to be computed with many values. The pattern of C is that of the products
 /// whatever the values are: sums that cancel leave entries of zero. Columns are sorted. The plan owns C; A and B may
 /// go, or change their values. With beta D: a SpgeamPlan of matrix() and D, updated after this one.
@@ -18,7 +25,7 @@ class SpgemmPlan {
   /// a column for each thread; on CUDA it keeps 8 a row where C has rows of more than 512 entries. Waits; not inside a
   /// capture. Raises ShapeMismatch unless op(B) has as many rows as op(A) columns, and InvalidArgument where the
   /// entries of C do not fit `Offset`, before C is allocated.
-  SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B);
+  SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, SpgemmOptions = {});
 
   /// The masked product: C has the pattern of `mask`, sorted, and products outside of it are left out; entries that no
   /// product meets are zero. Nothing is sought. Raises ShapeMismatch unless the mask is of the product's shape.
@@ -32,19 +39,25 @@ class SpgemmPlan {
 
   const Csr<T, Offset>& matrix() const { return c_; }
   Csr<T, Offset> release() && { return std::move(c_); }
-  /// Of C, of operands that are kept transposed, and of the list of long rows.
+  /// Of C, of operands that are kept transposed, and of lists of products and of long rows.
   std::size_t bytes() const;
 
  private:
   Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b);
   /// How rows of C are summed.
   void find_pieces(Context&, const Array<Offset>& row_offsets);
+  void list_products(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
+  template <class Where>
+  detail::SumTeams teams(const Where&, std::int64_t entries_of_b, std::int32_t rows_of_b) const;
 
   detail::Operand<T, Offset> a_, b_;
   std::int64_t longest_row_ = 0;
   Array<std::int64_t> piece_starts_;  // of rows that are summed in pieces; empty where there are none, as on the host
   std::int64_t pieces_ = 0;
+  std::int64_t products_ = 0;
   Csr<T, Offset> c_;
+  Array<Offset> list_starts_;  // of each entry of C; empty where there is no list
+  Array<detail::ProductPair> list_;
   bool on_cuda_, masked_ = false;
 };
 
@@ -54,8 +67,9 @@ class SpgemmPlan {
 template <class T, class Offset = std::int32_t>
 class TripleProductPlan {
  public:
-  /// Finds both patterns. Raises as SpgemmPlan does.
-  TripleProductPlan(Context&, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A, const Csr<T, Offset>& P);
+  /// Finds both patterns; the options hold for either product. Raises as SpgemmPlan does.
+  TripleProductPlan(Context&, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A, const Csr<T, Offset>& P,
+                    SpgemmOptions = {});
 
   /// Values of C from values in the patterns that the plan was made of. Capturable after a first run.
   void update(Context&, const Scalar<T>& alpha, const Csr<T, Offset>& R, const Csr<T, Offset>& A,
