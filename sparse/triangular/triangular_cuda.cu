@@ -21,8 +21,12 @@ struct Tuning {
   static constexpr int blocks() {
     return awaited > 4 ? (awaited > 13 && !is_complex<T> ? 3 : 2) : sizeof(T) > 8 ? 3 : 5;
   }
-  /// Columns of a lane, and lanes that share a row, where there are several columns.
-  static constexpr int values = 4, lanes = 2;
+  /// Columns of a lane, and lanes that share a row, where there are several columns. 8 columns of the lower triangle
+  /// on an H200, ms, at 7-point 256^3, 128^3, 5-point 1024^2, 27-point 160^3, with 16 random columns a row:
+  ///   2 x 4: 4.91, 0.75, 1.33, 3.14, 0.73; 4 x 2: 4.94, 1.00, 1.77, 3.70, 0.69; 1 x 8: 5.56, 0.76, 1.35, 2.85, 0.85;
+  ///   2 x 2, twice: 5.12, 0.91, 2.33, 5.56, 0.79; 4 x 1, twice: 5.89, 1.22, 3.08, 6.24, 0.86;
+  ///   1 x 8 with the long flight: 9.26, 1.20, 1.81, 2.57, 1.26, which rows take that need more than two short ones.
+  static constexpr int values = 2, lanes = 4;
 };
 
 /// Marks the results of all rows as missing; they lie in the order of places. Over the results.
@@ -35,13 +39,70 @@ struct ClearSolved {
   __device__ NoSum entry(std::int64_t i) const { return Awaited<T>::clear(solved + i), NoSum{}; }
 };
 
-/// What a kernel solves: columns of b and x from `first` on; those of a row lie side by side in `solved`.
+/// What a kernel solves: columns of b and x from `first` on; those of a row lie side by side in `solved`. Where they
+/// are several, so they do in `sides`, for rows that are neighbors in a level are none in b and x: of a sector of a
+/// column there, one entry would be wanted at a time.
 template <class T>
 struct AwaitedSolve {
   TriangularSolve<T> s;
   std::int64_t tasks;
   std::int32_t first;
   T* solved;
+  T* sides = nullptr;                ///< alpha b, in the order of places
+  std::int32_t* place_of = nullptr;  ///< of each row
+};
+
+/// place_of[order[p]] = p. Over the places.
+struct InvertOrder {
+  using Sum = NoSum;
+  const std::int32_t* order;
+  std::int32_t* place_of;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t p) const {
+    place_of[order[p]] = static_cast<std::int32_t>(p);
+    return {};
+  }
+};
+
+/// Columns of a place, moved at once.
+template <class T, int count>
+struct alignas(count * sizeof(T) < 16 ? count * sizeof(T) : 16) Line {
+  T value[count];
+};
+
+/// The right-hand sides of a row to its place; zeros where there are no more columns. Over the rows.
+template <class T, int stride>
+struct GatherSides {
+  using Sum = NoSum;
+  AwaitedSolve<T> w;
+  T alpha{};
+
+  __device__ bool begin() { return alpha = w.s.alpha(), true; }
+  __device__ NoSum entry(std::int64_t row) const {
+    Line<T, stride> line;
+#pragma unroll
+    for (int j = 0; j < stride; ++j)
+      line.value[j] = w.first + j < w.s.b.cols ? alpha * w.s.b.at(row, w.first + j) : T{};
+    reinterpret_cast<Line<T, stride>*>(w.sides)[w.place_of[row]] = line;
+    return {};
+  }
+};
+
+/// The results of a row from its place to x. Over the rows.
+template <class T, int stride>
+struct PutSolutions {
+  using Sum = NoSum;
+  AwaitedSolve<T> w;
+
+  constexpr bool begin() const { return true; }
+  __device__ NoSum entry(std::int64_t row) const {
+    const Line<T, stride> line = reinterpret_cast<const Line<T, stride>*>(w.solved)[w.place_of[row]];
+#pragma unroll
+    for (int j = 0; j < stride; ++j)
+      if (w.first + j < w.s.b.cols) w.s.x.at(row, w.first + j) = line.value[j];
+    return {};
+  }
 };
 
 /// Entries of a row, and the results of other rows that they are multiplied by: `values` columns of them.
@@ -94,26 +155,29 @@ struct AwaitedColumns {
 
   __device__ AwaitedColumns(const AwaitedSolve<T>& all, int part)
       : w(all), first(all.first + part * values), solved(all.solved + part * values) {}
-  /// Where there are no more columns, b is zero, and so is x.
-  __device__ void right_sides(std::int32_t row, T (&sums)[values]) const {
+  __device__ void right_sides(std::int64_t place, std::int32_t row, T (&sums)[values]) const {
+    if constexpr (stride == 1) {
+      sums[0] = w.s.alpha() * w.s.b.at(row, first);
+    } else {
+      const auto line = *reinterpret_cast<const Line<T, values>*>(w.sides + place * stride + (first - w.first));
 #pragma unroll
-    for (int v = 0; v < values; ++v)
-      sums[v] = stride == 1 || first + v < w.s.b.cols ? w.s.alpha() * w.s.b.at(row, first + v) : T{};
+      for (int v = 0; v < values; ++v) sums[v] = line.value[v];
+    }
   }
   __device__ void put(std::int64_t place, std::int32_t row, const T (&sums)[values], T inverse) const {
 #pragma unroll
     for (int v = 0; v < values; ++v) {
       const T result = sums[v] * inverse;
       Awaited<T>::publish(solved + place * stride + v, result);
-      if (stride == 1 || first + v < w.s.b.cols) w.s.x.at(row, first + v) = result;
+      if constexpr (stride == 1) w.s.x.at(row, first) = result;
     }
   }
 };
 
 // Threads: a task is 32 rows or a long one, and `lanes` warps take it. Of 32 rows a warp has 32 / lanes, a row being
 //   shared by `lanes` lanes, each with the sums of `values` columns; of a long row it has that many columns, and all
-//   lanes go along the row. What a row needs of its entries is asked for before it waits. Bytes: entries once;
-//   4 + 4 sizeof T a row and column; and what is looked at before it is there, from L2.
+//   lanes go along the row. What a row needs of its entries is asked for before it waits. Bytes: entries once; 4 a row,
+//   4 sizeof T a row and column (3 where there are several); and what is looked at before it is there, from L2.
 // Deadlock: none. Tasks are in the order of places, and blocks take them in turn as they run. Of all rows that are not
 //   done, the one at the first place waits for none; it is in a task that a running warp has. Inside a warp, a lane
 //   that is done publishes its row before any other lane of it looks again; no lane waits for another one inside the
@@ -136,7 +200,7 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, flight * va
     const std::int32_t row = a.order[place];
     const T inverse = a.inverses ? a.inverses[place] : T(1);
     T sums[values] = {};
-    if (lane == 0) columns.right_sides(row, sums);
+    if (lane == 0) columns.right_sides(place, row, sums);
     for (int k = lane; k < task.width; k += 32 * flight) {
       Entries<T, flight, values> entries;
       entries.load(a, task.begin + k, 32, (task.width - k + 31) / 32);
@@ -157,7 +221,7 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, flight * va
   const std::int32_t row = a.order[place];
   const T inverse = a.inverses ? a.inverses[place] : T(1);
   T sums[values];
-  columns.right_sides(row, sums);
+  columns.right_sides(place, row, sums);
   std::int64_t at = task.begin + in_slice;
   int left = task.width;
   if (!task.mixed) {
@@ -212,10 +276,12 @@ template <int flight, int values, int lanes, class T>
 void launch(const Cuda& cuda, Turns turns, AwaitedSolve<T>& w) {
   constexpr int stride = values * lanes;
   run_pass(cuda, std::int64_t{w.s.a.rows} * stride, ClearSolved<T>{w.solved});
+  if constexpr (stride > 1) run_pass(cuda, w.s.a.rows, GatherSides<T, stride>{w});
   turns.begin(cuda);
   const auto blocks = static_cast<unsigned>(ceil_div(w.tasks * lanes, Tuning::threads / 32));
   awaited_kernel<T, flight, values, lanes><<<blocks, Tuning::threads, 0, cuda.stream>>>(w, cuda.skip, turns);
   check(cudaGetLastError());
+  if constexpr (stride > 1) run_pass(cuda, w.s.a.rows, PutSolutions<T, stride>{w});
   w.first += stride;
 }
 
@@ -226,14 +292,22 @@ void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::int64
   constexpr int values = Tuning::values, lanes = Tuning::lanes;
   Frame frame(cuda);
   const Turns turns{frame.take<unsigned>(1)};
-  const int width = s.b.cols == 1 ? 1 : s.b.cols <= values ? values : values * lanes;
-  AwaitedSolve<T> w{s, tasks, 0, frame.take<T>(static_cast<std::size_t>(s.a.rows) * static_cast<std::size_t>(width))};
+  constexpr int half = values * lanes / 2;
+  const int width = s.b.cols == 1 ? 1 : s.b.cols <= half ? half : values * lanes;
+  const auto rows = static_cast<std::size_t>(s.a.rows), values_of_all = rows * static_cast<std::size_t>(width);
+  AwaitedSolve<T> w{s, tasks, 0, frame.take<T>(values_of_all)};
+  if (width > 1) {
+    w.sides = frame.take<T>(values_of_all), w.place_of = frame.take<std::int32_t>(rows);
+    run_pass(cuda, s.a.rows, InvertOrder{s.a.order, w.place_of});
+  }
   while (w.first < s.b.cols) {
     const std::int32_t left = s.b.cols - w.first;
-    if (left > values)
+    if (left > half && s.a.mean_width > 2 * Tuning::short_flight)
+      launch<Tuning::long_flight<T>(), 1, values * lanes>(cuda, turns, w);
+    else if (left > half)
       launch<Tuning::short_flight, values, lanes>(cuda, turns, w);
     else if (left > 1)
-      launch<Tuning::short_flight, values, 1>(cuda, turns, w);
+      launch<Tuning::short_flight, values, lanes / 2>(cuda, turns, w);
     else if (s.a.mean_width <= Tuning::short_flight)
       launch<Tuning::short_flight, 1, 1>(cuda, turns, w);
     else
