@@ -111,12 +111,12 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
     patterns_ = Array<std::uint8_t>(rows_, "packed row patterns");
     table_ = Array<std::int32_t>(width * count, "packed patterns");
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, rows_,
-               NamePatterns<Offset>{{pattern(where, A)},
-                                    sorted.read(where),
-                                    static_cast<std::int32_t>(count),
-                                    patterns_.write(where),
-                                    example.update(where)});
+      name_patterns(where, rows_,
+                    NamePatterns<Offset>{{pattern(where, A)},
+                                         sorted.read(where),
+                                         static_cast<std::int32_t>(count),
+                                         patterns_.write(where),
+                                         example.update(where)});
       run_pass(where, rows_,
                ComparePatterns<Offset>{pattern(where, A), patterns_.read(where), example.read(where),
                                        different.write(where)});

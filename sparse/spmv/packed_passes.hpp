@@ -23,6 +23,15 @@ struct PatternWords {
     hash ^= hash >> 29;
     return hash == no_word ? 0 : hash;
   }
+  /// Whether row i > 0 has the pattern of the row before: found without the multiplications of its word.
+  constexpr bool repeats(std::int64_t i) const {
+    const Offset before = a.row_offsets[i - 1], begin = a.row_offsets[i], length = a.row_offsets[i + 1] - begin;
+    if (begin - before != length) return false;
+    std::int32_t different = 0;
+    for (Offset k = 0; k < length; ++k)
+      different |= a.col_indices[begin + k] - a.col_indices[before + k] - 1;  // no branch for an entry
+    return different == 0;
+  }
 };
 
 /// The bits of a value.
@@ -36,6 +45,7 @@ struct ValueWords {
     memcpy(&word, values + k, sizeof(T));
     return word;
   }
+  constexpr bool repeats(std::int64_t) const { return false; }
 };
 
 /// The different words among word(0) ... word(n - 1), in any order, into found[max_words], and their number into
@@ -78,6 +88,14 @@ struct NamePatterns {
     return {};
   }
 };
+
+/// That pass; the host looks at the row before first.
+template <class Offset>
+void name_patterns(const Host&, std::int64_t rows, const NamePatterns<Offset>&);
+template <class Offset>
+void name_patterns(const Cuda& where, std::int64_t rows, const NamePatterns<Offset>& names) {
+  run_pass(where, rows, names);
+}
 
 /// A count, as a pass's sum.
 struct Count {
@@ -315,6 +333,7 @@ struct PackedPasses {
   using FindWords = void(const Where&, std::int64_t, Words, std::uint64_t*, std::int32_t*);
   static constexpr auto list = passes<Where, NamePatterns<Offset>, ComparePatterns<Offset>, FillPatterns<Offset>,
                                       GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>;
+  static constexpr auto names = instance<void(const Where&, std::int64_t, const NamePatterns<Offset>&)>(name_patterns);
   static constexpr auto pattern_words = instance<FindWords<PatternWords<Offset>>>(find_words);
   static constexpr auto product = instance<void(const Where&, const Product<PackedView<const T>>&)>(run_product);
 };
