@@ -246,6 +246,7 @@ struct FillPacked {
     constexpr int flight = 8;  // entries that are asked for before the first is used
 #else
     constexpr int flight = 1;  // a processor looks ahead by itself
+    if (words) return put_words(slice_offsets[slice] + i % packed_slice, slice_end, k, end);
 #endif
     for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < slice_end;
          at += flight * packed_slice, k += flight) {
@@ -264,6 +265,23 @@ struct FillPacked {
   }
 
  private:
+  /// The words of entries [k, end) at every packed_slice-th place from `at` on; they are filled by themselves. Values
+  /// that follow each other are often the same.
+  constexpr NoSum put_words(std::int64_t at, std::int64_t slice_end, Offset k, Offset end) const {
+    std::uint8_t word = 0;
+    for (Offset known = end; k < end; ++k, at += packed_slice) {
+      if (known == end || !same_bits(from.values[k], from.values[known])) word = word_of(from.values[known = k]);
+      words[at] = word;
+    }
+    for (; at < slice_end; at += packed_slice) words[at] = 0;
+    return {};
+  }
+  static constexpr bool same_bits(const T& a, const T& b) {
+    if constexpr (sizeof(T) <= sizeof(std::uint64_t))
+      return ValueWords<T>{&a}(0) == ValueWords<T>{&b}(0);
+    else
+      return false;
+  }
   constexpr void put(std::int64_t at, bool has, std::int32_t column, const T& value) const {
     if (columns) columns[at] = has ? column : -1;
     if (deltas) deltas[at] = has ? static_cast<std::uint16_t>(column - bases[at / packed_slice]) : no_delta;
