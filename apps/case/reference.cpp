@@ -194,7 +194,7 @@ std::string describe_alternative(const Key& variant, const Alternative& one) {
   std::string text = fmt::format("{}: {{{}: {}}}\n  {}\n", variant.name, variant.tag, one.type, wrapped(one.doc, 2));
   for (const Key& key : one.keys()) {
     const std::string more = key.keys.empty() ? value_text(key) : enumerate(names_of(key.keys), ", ");
-    text += fmt::format("  {:<16} {}\n", key.name, wrapped(fmt::format("{}; {}", key.doc, more), 19));
+    text += fmt::format("  {:<17} {}\n", key.name, wrapped(fmt::format("{}; {}", key.doc, more), 20));
   }
   return text;
 }

@@ -132,7 +132,7 @@ function drawOverall() {
   const head = element("tr", {}, ...["Variant", "Solved", "Mean"].map((word, k) => element("th", {scope: "col", class: k ? null : "name"}, word)),
     ...data.systems.map(here => element("th", {scope: "col"}, here.name)));
   $("overall-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...data.overall.one_solve.ranking.map(one =>
-    element("tr", {}, element("th", {scope: "row", class: "name"}, one.name), element("td", {}, `${one.solved}/${data.systems.length}`),
+    element("tr", {}, element("th", {scope: "row", class: "name"}, ...breakable(one.name)), element("td", {}, `${one.solved}/${data.systems.length}`),
       element("td", {}, known(one.ratio) ? one.ratio.toFixed(2) : ""), ...data.systems.map(here => {
         const words = ratio(one.name, here);
         return element("td", {class: words === "1.00" ? "best" : null}, words);

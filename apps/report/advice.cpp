@@ -29,6 +29,13 @@ bool is_factorization(std::string_view preconditioner) {
   return std::ranges::find(factorizations, preconditioner) != std::end(factorizations);
 }
 
+/// Whether the matrix refused what the rules of auto chose, so that they went on to something weaker.
+bool went_on(const SolveRecord& record) {
+  return std::ranges::any_of(record.choices, [&](const ChoiceReason& choice) {
+    return choice.key == "preconditioner" && !choice.why.starts_with(preconditioner_name(record));
+  });
+}
+
 /// The next preconditioner that the matrix allows: most of them divide by its diagonal.
 std::string stronger_preconditioner(const SolveRecord& record) {
   const MatrixProperties& m = record.matrix;
@@ -36,7 +43,7 @@ std::string stronger_preconditioner(const SolveRecord& record) {
   if (m.missing_diagonal + m.zero_diagonal > 0 && !matched)
     return complete ? "try matching: {type: product} with preconditioner: {type: ilu0, shift: {type: nonzero}}"
                     : "compare other methods (krill evaluate)";
-  if (is_factorization(preconditioner_name(record))) return "compare other methods (krill evaluate)";
+  if (is_factorization(preconditioner_name(record)) || went_on(record)) return "compare other methods (krill evaluate)";
   return fmt::format("try preconditioner: {{type: {}}}", is(solver_name(record), "pcg") ? "ic0" : "ilu0");
 }
 
@@ -90,8 +97,12 @@ Advice stuck(const SolveRecord& record) {
   }
   a.why = fmt::format("for a long time the residual has not fallen by as much as 1 %; it is {:.2e}, the target {:.2e}",
                       r.true_relative, r.target_relative);
-  if (const auto* gmres = std::get_if<GmresOptions>(&record.settings.solver))
+  const auto* gmres = std::get_if<GmresOptions>(&record.settings.solver);
+  constexpr int max_restart = 1000;
+  if (gmres && gmres->restart < std::min(max_restart, record.matrix.rows))
     a.remedy = fmt::format("Raise solver.restart (it is {}), or {}.", gmres->restart, stronger_preconditioner(record));
+  else if (gmres)
+    a.remedy = stronger_preconditioner(record) + ".";
   else
     a.remedy = fmt::format("{}, or {}.", stronger_preconditioner(record), other_solver(record));
   return a;
@@ -112,6 +123,13 @@ Advice at_limit(const SolveRecord& record) {
                   would_do ? ", or set solver.stop.baseline: backward_error" : "")};
 }
 
+/// Whether a solve that was cut short had come there: more iterations would change nothing.
+bool is_at_limit(const SolveReport& r) {
+  constexpr double far = 8;  // as where a solve is at the limit by itself
+  return r.rounding_relative > 0 && r.true_relative <= far * r.rounding_relative &&
+         far * r.target_relative < r.rounding_relative;
+}
+
 /// What to do about numbers that leave the range of the precision on the way.
 std::string more_range(const SolveRecord& record) {
   if (is_single(record)) return "use precision float64 or complex128.";
@@ -125,7 +143,7 @@ Advice by_reason(const SolveRecord& record) {
   const std::string other = other_solver(record);
   switch (r.reason) {
     case Reason::max_iterations:
-      return too_slow(record);
+      return is_at_limit(r) ? at_limit(record) : too_slow(record);
     case Reason::stagnated:
       return stuck(record);
     case Reason::limit_of_accuracy:
@@ -159,6 +177,7 @@ Advice by_reason(const SolveRecord& record) {
                           precision_names[static_cast<std::size_t>(record.precision)]),
               "Scale A or b (x changes by the quotient of the two factors), or use a wider precision."};
     case Reason::time_limit:
+      if (is_at_limit(r)) return at_limit(record);
       return {fmt::format("the time limit of {} s was over; the residual is {:.2e}, the target {:.2e}",
                           stop(record.settings.solver).time_limit, r.true_relative, r.target_relative),
               "Raise solver.stop.time_limit, or " + stronger_preconditioner(record) + "." + go_on(record)};

@@ -67,7 +67,7 @@ void require_in_range(const std::string& name, const Array<wide_t<T>>& values) {
                   name, most, is_complex<T> ? "complex128" : "float64"));
 }
 
-/// The matrix of a file in the precision of the solve.
+/// The matrix of a file or a generator in the precision of the solve.
 template <class T>
 SourceMatrix<T> rounded(AnyMatrix<wide_t<T>> A, MatrixOrigin origin) {
   if constexpr (std::is_same_v<T, wide_t<T>>) {
@@ -108,9 +108,11 @@ SourceMatrix<T> read_source(const MatrixBatch& o, Timings& timings) {
 template <class T>
 SourceMatrix<T> read_source(const GeneratorOptions& options, Timings& timings) {
   Stopwatch watch;
-  SourceMatrix<T> source{generate<T>(options), {source_name(options), {}, {}, {}}};
-  source.systems = systems_of(options);
+  AnyMatrix<wide_t<T>> A = generate<wide_t<T>>(options);
   timings.read += watch.lap();
+  SourceMatrix<T> source = rounded<T>(std::move(A), {source_name(options), {}, {}, {}});
+  source.systems = systems_of(options);
+  timings.assemble += watch.lap();
   return source;
 }
 
@@ -197,6 +199,14 @@ Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, 
           },
           [&](const ManufacturedRhs& o) -> Made {
             Array<T> known = random_array<T>(n, o.seed, RandomPurpose::known_solution, "known solution");
+            if (source.given) {  // A x of the matrix as it was given
+              Context host = Context::host(ctx.threads());
+              Array<wide_t<T>> b(n, "b");
+              MatrixOperator<wide_t<T>>(*source.given).apply(host, converted<wide_t<T>>(known), b);
+              Rhs<T> rhs = rounded_rhs<T>("manufactured", std::move(b));
+              rhs.known = std::move(known);
+              return rhs;
+            }
             Array<T> b(n, "b");
             MatrixOperator<T>(A).apply(ctx, known, b);
             ctx.synchronize();

@@ -33,6 +33,29 @@ double magnitude(K a) {
     return std::abs(double(a));
 }
 
+/// Magnitudes of a run of entries.
+struct Sizes {
+  double least = std::numeric_limits<double>::infinity(), greatest = 0;  // of those that are finite and not 0
+  std::int64_t zeros = 0, non_finite = 0;
+};
+
+template <class K>
+Sizes sizes_of(const K* values, std::int64_t count) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  double least = none, greatest = 0;
+  std::int64_t zeros = 0, non_finite = 0;
+#pragma omp simd reduction(min : least) reduction(max : greatest) reduction(+ : zeros, non_finite)
+  for (std::int64_t e = 0; e < count; ++e) {
+    const bool finite = is_finite(values[e]);
+    const double size = magnitude(values[e]), counted = finite ? size : 0, positive = counted > 0 ? counted : none;
+    zeros += size == 0;
+    non_finite += !finite;
+    greatest = greatest > counted ? greatest : counted;
+    least = least < positive ? least : positive;
+  }
+  return {least, greatest, zeros, non_finite};
+}
+
 template <class K>
 std::complex<double> wide_complex(K a) {
   if constexpr (is_complex<K>)
@@ -108,6 +131,8 @@ std::unique_ptr<V[]> filled(const Host& host, std::int64_t n, V value) {
 
 template <class K, class Offset>
 class Analysis {
+  using Sum = wide_t<K>;
+
  public:
   Analysis(const Host& host, CsrView<const K, Offset> A)
       : host_(host), A_(A), diagonal_(filled<double>(host, A.rows, 0)), linked_(filled<char>(host, A.rows, 0)) {}
@@ -119,12 +144,17 @@ class Analysis {
   double diagonal(std::int64_t i) const { return diagonal_[static_cast<std::size_t>(i)]; }
 
   template <class F>
+  Findings over_blocks(const F& look);
+  template <class F>
   Findings over_rows(const F& look);
-  void look_at_entries(std::int64_t i, Findings&);
+  void look_at_entries(std::int64_t begin, std::int64_t end, Findings&);
+  void find_non_finite(std::int64_t begin, std::int64_t end, Findings&);
   void look_at_columns(MatrixProperties&);
   void look_at_row(std::int64_t i, Findings&);
+  void look_at_mirrors(std::int64_t i, const K* mine, Findings&);
   void look_below_diagonal(std::int64_t i, Findings&);
   void look_at_pair(std::int64_t i, std::int64_t entry, const K* mirror, Findings&);
+  void look_at_minor(std::int64_t i, std::int64_t entry, const K* mirror, Findings&);
   void look_at_diagonal(std::int64_t i, const K* entry, double others, double greatest, Findings&);
   const K* find(std::int64_t row, std::int64_t col) const;
   EntryPair pair(std::int64_t i, std::int64_t entry, const K* mirror) const;
@@ -136,23 +166,33 @@ class Analysis {
   const CsrView<const K, Offset> A_;
   const std::unique_ptr<double[]> diagonal_;  // real parts, 0 where missing
   const std::unique_ptr<char[]> linked_;      // rows that are strictly dominant, later those that lead to one
+  bool all_finite_ = true;
   double greatest_ = 0;
   double to_share_ = 0;  // a power of two that brings the greatest magnitude near 1
 };
+
+/// look(begin, end, findings) for blocks of rows.
+template <class K, class Offset>
+template <class F>
+Findings Analysis<K, Offset>::over_blocks(const F& look) {
+  std::vector<Findings> parts(static_cast<std::size_t>((A_.rows + block - 1) / block));
+  for_blocks(host_, A_.rows, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
+    Findings& part = parts[static_cast<std::size_t>(begin / block)];
+    part.of.shortest_row = std::numeric_limits<std::int64_t>::max();
+    look(begin, end, part);
+  });
+  if (parts.empty()) return {};
+  for (std::size_t p = 1; p < parts.size(); ++p) parts[0].add(parts[p]);
+  return std::move(parts[0]);
+}
 
 /// look(i, findings) for every row.
 template <class K, class Offset>
 template <class F>
 Findings Analysis<K, Offset>::over_rows(const F& look) {
-  std::vector<Findings> parts(static_cast<std::size_t>((A_.rows + block - 1) / block));
-  for_blocks(host_, A_.rows, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
-    Findings& part = parts[static_cast<std::size_t>(begin / block)];
-    part.of.shortest_row = std::numeric_limits<std::int64_t>::max();
+  return over_blocks([&](std::int64_t begin, std::int64_t end, Findings& part) {
     for (std::int64_t i = begin; i < end; ++i) look(i, part);
   });
-  if (parts.empty()) return {};
-  for (std::size_t p = 1; p < parts.size(); ++p) parts[0].add(parts[p]);
-  return std::move(parts[0]);
 }
 
 /// Several threads may do so at once.
@@ -163,7 +203,7 @@ void raise_to(double& most, double value) {
   }
 }
 
-/// The entry at (row, col), or null. A short row is counted through, for branches of a search are not foreseen.
+/// The entry at (row, col), or null. A short row is gone through: its branches are foreseen, those of a search are not.
 template <class K, class Offset>
 const K* Analysis<K, Offset>::find(std::int64_t row, std::int64_t col) const {
   const std::int32_t *begin = A_.col_indices + A_.row_offsets[row], *end = A_.col_indices + A_.row_offsets[row + 1];
@@ -171,7 +211,7 @@ const K* Analysis<K, Offset>::find(std::int64_t row, std::int64_t col) const {
   if (end - begin > short_row)
     at = std::lower_bound(begin, end, static_cast<std::int32_t>(col));
   else
-    for (const std::int32_t* other = begin; other != end; ++other) at += *other < col;
+    while (at != end && *at < col) ++at;
   return at != end && *at == col ? A_.values + (at - A_.col_indices) : nullptr;
 }
 
@@ -183,29 +223,27 @@ EntryPair Analysis<K, Offset>::pair(std::int64_t i, std::int64_t entry, const K*
 
 /// Magnitudes and the diagonal: what the second look needs of the whole matrix.
 template <class K, class Offset>
-void Analysis<K, Offset>::look_at_entries(std::int64_t i, Findings& f) {
+void Analysis<K, Offset>::look_at_entries(std::int64_t begin, std::int64_t end, Findings& f) {
   MatrixProperties& p = f.of;
-  const std::int64_t begin = A_.row_offsets[i], end = A_.row_offsets[i + 1];
-  std::int64_t zeros = 0;
-  double least = 0, greatest = 0;
-  for (std::int64_t e = begin; e < end; ++e) {
-    const K a = A_.values[e];
-    const std::int32_t j = A_.col_indices[e];
-    const bool finite = is_finite(a);
-    const double size = finite ? magnitude(a) : 0;
-    if (i == j) diagonal_[static_cast<std::size_t>(i)] = double(real(a));
-    if (!finite) {
-      ++p.non_finite;
-      if (!p.first_non_finite) p.first_non_finite = pair(i, e, square() ? find(j, i) : nullptr);
-      continue;
-    }
-    zeros += size == 0;
-    keep_least(least, size);
-    greatest = std::max(greatest, size);
-  }
-  p.stored_zeros += zeros;
-  keep_least(p.min_magnitude, least);
-  p.greatest_magnitude = std::max(p.greatest_magnitude, greatest);
+  const std::int64_t first = A_.row_offsets[begin];
+  const Sizes sizes = sizes_of(A_.values + first, A_.row_offsets[end] - first);
+  p.stored_zeros += sizes.zeros;
+  p.non_finite += sizes.non_finite;
+  p.greatest_magnitude = std::max(p.greatest_magnitude, sizes.greatest);
+  if (sizes.greatest > 0) keep_least(p.min_magnitude, sizes.least);
+  if (sizes.non_finite > 0) find_non_finite(begin, end, f);
+  for (std::int64_t i = begin; i < end; ++i)
+    if (const K* entry = find(i, i)) diagonal_[static_cast<std::size_t>(i)] = double(real(*entry));
+}
+
+template <class K, class Offset>
+void Analysis<K, Offset>::find_non_finite(std::int64_t begin, std::int64_t end, Findings& f) {
+  for (std::int64_t i = begin; i < end; ++i)
+    for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
+      if (!is_finite(A_.values[e])) {
+        f.of.first_non_finite = pair(i, e, square() ? find(A_.col_indices[e], i) : nullptr);
+        return;
+      }
 }
 
 template <class K, class Offset>
@@ -220,34 +258,46 @@ void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
     p.lower_bandwidth = std::max(p.lower_bandwidth, i - A_.col_indices[begin]);
     p.upper_bandwidth = std::max(p.upper_bandwidth, A_.col_indices[end - 1] - i);
   }
-  const bool has_mirrors = square();
-  std::int64_t below = 0, mirrored = 0;
-  double sum = 0, others = 0, greatest = 0, squares = 0;
-  std::complex<double> signed_sum = 0;
   const K* mine = nullptr;
+  Sum signed_sum{};
+  double sum = 0, others = 0, greatest = 0, squares = 0;
   for (std::int64_t e = begin; e < end; ++e) {
     const K a = A_.values[e];
-    const std::int64_t j = A_.col_indices[e];
-    const bool on_diagonal = j == i;
+    const bool on_diagonal = A_.col_indices[e] == i;
     if (on_diagonal) mine = A_.values + e;
-    if (is_finite(a)) {
-      const double size = magnitude(a), share = size * to_share_;
-      sum += size, signed_sum += wide_complex(a), squares += share * share;
-      if (!on_diagonal) others += size, greatest = std::max(greatest, size);
-    }
-    below += j < i;
-    if (!has_mirrors || j < i) continue;  // below the diagonal: the mirror shows the same
-    const K* mirror = on_diagonal ? mine : find(j, i);
-    mirrored += !on_diagonal && mirror;
-    look_at_pair(i, e, mirror, f);
+    if (!all_finite_ && !is_finite(a)) continue;
+    const double size = magnitude(a), share = size * to_share_, other = on_diagonal ? 0 : size;
+    sum += size, signed_sum += wide(a), squares += share * share;
+    others += other, greatest = std::max(greatest, other);
   }
   f.squares += squares;
-  if (has_mirrors) f.off_diagonal += end - begin - (mine != nullptr), f.below += below, f.mirrored += mirrored;
   p.infinity_norm = std::max(p.infinity_norm, sum);
   keep_least(p.min_row_norm, sum);
   const double rounding = static_cast<double>(end - begin) * std::numeric_limits<real_t<K>>::epsilon() * sum;
-  p.null_rows += std::abs(signed_sum) <= rounding;
+  p.null_rows += magnitude(signed_sum) <= rounding;
   if (i < A_.cols) look_at_diagonal(i, mine, others, greatest, f);
+  if (square()) look_at_mirrors(i, mine, f);
+}
+
+/// The mirrors of row i's entries from the diagonal on: below it, the mirror shows the same.
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_mirrors(std::int64_t i, const K* mine, Findings& f) {
+  const std::int64_t begin = A_.row_offsets[i], end = A_.row_offsets[i + 1];
+  std::int64_t e = begin;
+  while (e < end && A_.col_indices[e] < i) ++e;
+  f.below += e - begin;
+  f.off_diagonal += end - begin - (mine != nullptr);
+  if (mine) look_at_pair(i, e++, mine, f);
+  const bool nothing_new = all_finite_ && f.of.not_skew;  // of an entry that is its own mirror image
+  for (; e < end; ++e) {
+    const K a = A_.values[e];
+    const K* mirror = find(A_.col_indices[e], i);
+    f.mirrored += mirror != nullptr;
+    if (nothing_new && mirror && a == *mirror && a == conj(*mirror))
+      look_at_minor(i, e, mirror, f);
+    else
+      look_at_pair(i, e, mirror, f);
+  }
 }
 
 /// a > 0 and a^2 >= b c, by quotients where products could overflow or vanish.
@@ -274,11 +324,18 @@ void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, const
   if (i != j && !(a == b) && !p.not_symmetric) p.not_symmetric = pair(i, entry, mirror);
   if (!p.not_skew && !(a == -b)) p.not_skew = pair(i, entry, mirror);
   if (!p.not_hermitian && !(a == conj(b))) p.not_hermitian = pair(i, entry, mirror);
-  if (!is_finite(a) || !is_finite(b)) return;
+  if (!all_finite_ && (!is_finite(a) || !is_finite(b))) return;
   if (!(a == b)) p.symmetry_error = std::max(p.symmetry_error, magnitude(a - b));
   if (!(a == conj(b))) p.hermitian_error = std::max(p.hermitian_error, magnitude(a - conj(b)));
-  if (i < j && !f.minor && reaches_product(magnitude(a), std::abs(diagonal(i)), std::abs(diagonal(j))))
-    f.minor = pair(i, entry, mirror);
+  if (i < j) look_at_minor(i, entry, mirror, f);
+}
+
+template <class K, class Offset>
+void Analysis<K, Offset>::look_at_minor(std::int64_t i, std::int64_t entry, const K* mirror, Findings& f) {
+  const double size = magnitude(A_.values[entry]), d_i = std::abs(diagonal(i)),
+               d_j = std::abs(diagonal(A_.col_indices[entry]));
+  const bool is_less = size < d_i && size < d_j;  // so of the squares
+  if (!is_less && !f.minor && reaches_product(size, d_i, d_j)) f.minor = pair(i, entry, mirror);
 }
 
 template <class K, class Offset>
@@ -419,8 +476,9 @@ std::pair<Definiteness, std::string> Analysis<K, Offset>::judge(const Findings& 
 
 template <class K, class Offset>
 MatrixProperties Analysis<K, Offset>::run() {
-  const Findings entries = over_rows([&](std::int64_t i, Findings& f) { look_at_entries(i, f); });
-  greatest_ = entries.of.greatest_magnitude;
+  const Findings entries =
+      over_blocks([&](std::int64_t begin, std::int64_t end, Findings& f) { look_at_entries(begin, end, f); });
+  greatest_ = entries.of.greatest_magnitude, all_finite_ = entries.of.non_finite == 0;
   to_share_ = std::ldexp(1, -std::clamp(std::ilogb(greatest_ > 0 ? greatest_ : 1), -1000, 1000));
   Findings f = over_rows([&](std::int64_t i, Findings& part) { look_at_row(i, part); });
   if (f.below > f.mirrored) f.add(over_rows([&](std::int64_t i, Findings& part) { look_below_diagonal(i, part); }));

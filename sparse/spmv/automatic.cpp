@@ -25,6 +25,7 @@ struct Tuning {
   static constexpr std::int64_t min_mean_row_for_blocks = 4;  ///< entries
   static constexpr double entry_ms = 2e-4, bytes_a_ms = 4e9;  ///< of a thread on its own; of a device
   static constexpr double max_products = 4, enough_ms = 0.2;  ///< that are timed, after one that warms up
+  static constexpr double long_ms = 1;                        ///< of a product on the host, which needs no warming up
 };
 constexpr std::int64_t max_blocks = 2'000'000'000;  // estimated: they have 32-bit offsets
 
@@ -91,25 +92,37 @@ OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
   return {std::move(bsr), std::move(tiles)};
 }
 
-/// Milliseconds of y = A x, after one that warms up: the mean of a few where they are short, for a plan should not cost
-/// many products.
+/// Times products y = A x.
 template <class T>
-double time_of(Context& ctx, std::int32_t rows, std::int32_t cols, const AnyProduct<T>& multiply) {
-  Array<T> x(cols, "plan x"), y(rows, "plan y");
-  fill(ctx, T(1), x);
-  const Scalar<T> one(1), zero(0);
-  const Dots<T> no_dots;
-  const SpmvCall<T> call{one, x, zero, y, no_dots};
-  const auto mean_of = [&](int products) {
-    ctx.synchronize();
+class ProductTimer {
+ public:
+  ProductTimer(Context& ctx, std::int32_t rows, std::int32_t cols) : ctx_(ctx), x_(cols, "plan x"), y_(rows, "plan y") {
+    fill(ctx, T(1), x_), fill(ctx, T(0), y_);  // so that all find the same memory
+  }
+
+  /// Milliseconds of a product, after one that warms up, unless that is long and the host's: the mean of a few where
+  /// they are short, for a plan should not cost many products.
+  double operator()(const AnyProduct<T>& multiply) {
+    const double first = mean_of(1, multiply);
+    if (!ctx_.on_cuda() && first >= Tuning::long_ms) return first;
+    return mean_of(static_cast<int>(std::clamp(Tuning::enough_ms / first, 1.0, Tuning::max_products)), multiply);
+  }
+
+ private:
+  double mean_of(int products, const AnyProduct<T>& multiply) {
+    const SpmvCall<T> call{one_, x_, zero_, y_, no_dots_};
+    ctx_.synchronize();
     const Stopwatch watch;
     for (int i = 0; i < products; ++i) multiply(call);
-    ctx.synchronize();
+    ctx_.synchronize();
     return watch.milliseconds() / products;
-  };
-  const double first = mean_of(1);
-  return mean_of(static_cast<int>(std::clamp(Tuning::enough_ms / first, 1.0, Tuning::max_products)));
-}
+  }
+
+  Context& ctx_;
+  Array<T> x_, y_;
+  const Scalar<T> one_{1}, zero_{0};
+  const Dots<T> no_dots_;
+};
 
 /// Makes the best candidate and keeps it unless it is clearly slower than csr.
 template <class T, class Offset>
@@ -125,9 +138,10 @@ std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, cons
                              best.method, human_bytes(best.bytes), human_bytes(A.bytes()));
     return {};
   }
-  report.csr_ms = time_of<T>(ctx, A.rows(), A.cols(), multiply_in_csr);
   OtherForm<T> other = make(ctx, A, best);
-  report.ms = time_of<T>(ctx, A.rows(), A.cols(), [&](const SpmvCall<T>& call) { other.multiply(ctx, call); });
+  ProductTimer<T> milliseconds_of(ctx, A.rows(), A.cols());
+  report.csr_ms = milliseconds_of(multiply_in_csr);
+  report.ms = milliseconds_of([&](const SpmvCall<T>& call) { other.multiply(ctx, call); });
   const std::string sizes = fmt::format("{} in place of {}", human_bytes(other.bytes()), human_bytes(A.bytes()));
   if (report.ms < Tuning::max_slowdown * report.csr_ms) {
     report.method = best.method, report.bytes = other.bytes();

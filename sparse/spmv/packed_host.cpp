@@ -25,11 +25,13 @@ void find_words(const Host& host, std::int64_t n, Words word, std::uint64_t* fou
   std::atomic<bool> too_many = false;
   for_blocks(host, n, 65'536, n, [&](std::int64_t begin, std::int64_t end) {
     if (too_many.load(std::memory_order_relaxed)) return;
-    std::vector<std::uint64_t> mine;
-    std::uint64_t last = no_word;
-    for (std::int64_t i = begin; i < end && mine.size() <= max_words; ++i) {
+    std::uint64_t last = word(begin), before = last;  // often they take turns
+    std::vector<std::uint64_t> mine{last};
+    for (std::int64_t i = begin + 1; i < end && mine.size() <= max_words; ++i) {
+      if (word.repeats(i)) continue;
       const std::uint64_t now = word(i);
-      if (now == last && i > begin) continue;
+      if (now == last || now == before) continue;
+      before = last;
       add_word(mine, last = now);
     }
     const std::lock_guard lock(guard);
@@ -38,6 +40,17 @@ void find_words(const Host& host, std::int64_t n, Words word, std::uint64_t* fou
   });
   *count = too_many ? max_words + 1 : static_cast<std::int32_t>(all.size());
   if (!too_many) std::copy(all.begin(), all.end(), found);
+}
+
+template <class V, class Offset>
+void name_patterns(const Host& host, std::int64_t rows, const NamePatterns<V, Offset>& names) {
+  for_blocks(host, rows, sum_block, rows, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      if (i > begin && names.word.repeats(i))
+        names.patterns[i] = names.patterns[i - 1];
+      else
+        names.entry(i);
+  });
 }
 
 /// sums[i] of the rows of a slice. With row patterns row after row, for a pattern is found once a row, and the slice is

@@ -42,6 +42,18 @@ struct PatternWords {
     hash ^= hash >> 29;
     return hash == no_word ? 0 : hash;
   }
+  /// Whether row i > 0 has the pattern of the row before: found without the multiplications of its word.
+  constexpr bool repeats(std::int64_t i) const {
+    const Offset before = a.row_offsets[i - 1], begin = a.row_offsets[i], length = a.row_offsets[i + 1] - begin;
+    if (begin - before != length) return false;
+    std::int32_t different = 0;
+    for (Offset k = 0; k < length; ++k)
+      different |= a.col_indices[begin + k] - a.col_indices[before + k] - 1;  // no branch for an entry
+    if constexpr (!std::is_same_v<V, NoValue>)
+      for (Offset k = 0; different == 0 && k < length; ++k)
+        different = !same_bits(a.values[begin + k], a.values[before + k]);
+    return different == 0;
+  }
 };
 
 /// The bits of a value.
@@ -55,6 +67,7 @@ struct ValueWords {
     memcpy(&word, values + k, sizeof(T));
     return word;
   }
+  constexpr bool repeats(std::int64_t) const { return false; }
 };
 
 /// The different words among word(0) ... word(n - 1), in any order, into found[max_words], and their number into
@@ -97,6 +110,14 @@ struct NamePatterns {
     return {};
   }
 };
+
+/// That pass; the host looks at the row before first.
+template <class V, class Offset>
+void name_patterns(const Host&, std::int64_t rows, const NamePatterns<V, Offset>&);
+template <class V, class Offset>
+void name_patterns(const Cuda& where, std::int64_t rows, const NamePatterns<V, Offset>& names) {
+  run_pass(where, rows, names);
+}
 
 /// A count, as a pass's sum.
 struct Count {
@@ -256,6 +277,7 @@ struct FillPacked {
     constexpr int flight = 8;  // entries that are asked for before the first is used
 #else
     constexpr int flight = 1;  // a processor looks ahead by itself
+    if (words) return put_words(slice_offsets[slice] + i % packed_slice, slice_end, k, end);
 #endif
     for (std::int64_t at = slice_offsets[slice] + i % packed_slice; at < slice_end;
          at += flight * packed_slice, k += flight) {
@@ -274,6 +296,23 @@ struct FillPacked {
   }
 
  private:
+  /// The words of entries [k, end) at every packed_slice-th place from `at` on; they are filled by themselves. Values
+  /// that follow each other are often the same.
+  constexpr NoSum put_words(std::int64_t at, std::int64_t slice_end, Offset k, Offset end) const {
+    std::uint8_t word = 0;
+    for (Offset known = end; k < end; ++k, at += packed_slice) {
+      if (known == end || !same_bits(from.values[k], from.values[known])) word = word_of(from.values[known = k]);
+      words[at] = word;
+    }
+    for (; at < slice_end; at += packed_slice) words[at] = 0;
+    return {};
+  }
+  static constexpr bool same_bits(const T& a, const T& b) {
+    if constexpr (sizeof(T) <= sizeof(std::uint64_t))
+      return ValueWords<T>{&a}(0) == ValueWords<T>{&b}(0);
+    else
+      return false;
+  }
   constexpr void put(std::int64_t at, bool has, std::int32_t column, const T& value) const {
     if (columns) columns[at] = has ? column : -1;
     if (deltas) deltas[at] = has ? static_cast<std::uint16_t>(column - bases[at / packed_slice]) : no_delta;
@@ -343,9 +382,10 @@ struct PackedPasses {
   template <class Words>
   using FindWords = void(const Where&, std::int64_t, Words, std::uint64_t*, std::int32_t*);
   template <class V>
-  static constexpr auto patterns =
-      std::tuple_cat(passes<Where, NamePatterns<V, Offset>, ComparePatterns<V, Offset>, FillPatterns<V, Offset>>,
-                     std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words)});
+  static constexpr auto patterns = std::tuple_cat(
+      passes<Where, NamePatterns<V, Offset>, ComparePatterns<V, Offset>, FillPatterns<V, Offset>>,
+      std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words),
+                 instance<void(const Where&, std::int64_t, const NamePatterns<V, Offset>&)>(name_patterns)});
   static constexpr auto list =
       std::tuple_cat(patterns<NoValue>, patterns<T>,
                      passes<Where, GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>);

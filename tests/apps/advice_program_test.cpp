@@ -171,6 +171,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "Use precision float64 or complex128", "--set precision=float64"},
         Advised{"target_below_float64", dominant, "solver: {type: gmres, stop: {relative: 1e-18}}\n",
                 "Loosen solver.stop.relative", "--set solver.stop.relative=1e-14"},
+        Advised{"iterations_at_the_limit", dominant,
+                "solver: {type: pcg, max_iterations: 3, stop: {relative: 1e-25}}\n", "Loosen solver.stop.relative",
+                "--set solver.stop.relative=1e-14"},
         Advised{"too_few_iterations", indefinite, "solver: {type: gmres, max_iterations: 1}\n",
                 "try preconditioner: {type: ilu0}", "--set preconditioner=ilu0 --set solver.max_iterations=9"}),
     [](const auto& info) { return info.param.name; });

@@ -231,6 +231,35 @@ TEST(Advice, tells_rounding_from_stagnation) {
   EXPECT_TRUE(contains(advice(record).remedy, "precision float64"));
 }
 
+TEST(Advice, asks_for_no_more_than_there_is) {
+  SolveRecord record = record_of(Reason::stagnated);
+  const auto remedy_with = [&](int restart) {
+    record.settings.solver = GmresOptions{.restart = restart};
+    return advice(record).remedy;
+  };
+  EXPECT_TRUE(contains(remedy_with(9), "Raise solver.restart (it is 9), or try preconditioner: {type: ilu0}"));
+  EXPECT_EQ(remedy_with(10), "Try preconditioner: {type: ilu0}.") << "a basis of all vectors";
+  record.matrix.rows = record.matrix.cols = 5000;
+  const std::string path = "matrix: {generate: poisson1d}\nsolver: {type: gmres, restart: ";
+  EXPECT_TRUE(contains(remedy_with(999), "Raise solver.restart"));
+  EXPECT_NO_THROW(parse_case(path + "1000}\n", "a.yaml"));
+  EXPECT_FALSE(contains(remedy_with(1000), "Raise")) << "a case may not ask for more";
+  EXPECT_THROW(parse_case(path + "1001}\n", "a.yaml"), Error);
+  record.choices = {{"preconditioner", "ilu0: it takes general matrices"}};  // and the matrix refused that
+  EXPECT_EQ(remedy_with(1000), "Compare other methods (krill evaluate).");
+  record.result.reason = Reason::max_iterations;
+  EXPECT_FALSE(contains(advice(record).remedy, "ilu0")) << advice(record).remedy;
+}
+
+TEST(Advice, promises_nothing_of_more_iterations_at_the_limit_of_accuracy) {
+  for (const Reason reason : {Reason::max_iterations, Reason::time_limit}) {
+    SolveRecord record = record_of(reason);
+    EXPECT_TRUE(contains(advice(record).remedy, "Raise")) << advice(record).remedy;
+    record.result.rounding_relative = record.result.true_relative = 1e-12;
+    EXPECT_TRUE(contains(advice(record).remedy, "Loosen solver.stop.relative")) << advice(record).remedy;
+  }
+}
+
 TEST(Advice, says_what_was_known_of_a_singular_matrix) {
   SolveRecord record = record_of(Reason::stagnated);
   const std::string of_failure = advice(record).why;

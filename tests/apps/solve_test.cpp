@@ -434,6 +434,37 @@ TEST_F(Solve, a_float32_solve_of_a_file_is_judged_by_the_system_as_given) {
   EXPECT_EQ(run(exact, {rhs, "precision=float32", "solver.stop.relative=1e-5"}), 0);
 }
 
+/// A generator makes its matrix in double precision: that one judges, where float32 rounds it.
+TEST_F(Solve, a_float32_solve_of_a_generated_matrix_is_judged_by_the_system_as_given) {
+  Anisotropic2dOptions options;
+  options.nx = 24, options.epsilon = 0.3, options.angle = 20;
+  const AnyMatrix<double> given = generate<double>(options);
+  const auto& A = std::get<Csr<double>>(given);
+  const auto residual = [&](const auto& value_of) {
+    const std::vector<double> x = solution();
+    long double squares = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      long double r = 1;
+      for (auto e = static_cast<std::size_t>(A.row_offsets().host()[i]);
+           e < static_cast<std::size_t>(A.row_offsets().host()[i + 1]); ++e)
+        r -= static_cast<long double>(value_of(A.values().host()[e])) *
+             static_cast<float>(x[static_cast<std::size_t>(A.col_indices().host()[e])]);
+      squares += r * r;
+    }
+    return static_cast<double>(std::sqrt(squares));
+  };
+  run("matrix: {generate: anisotropic2d, nx: 24, epsilon: 0.3, angle: 20}\nprecision: float32\n"
+      "solver: {type: gmres, restart: 200, stop: {relative: 1e-6}}\n");
+  const double of_given = residual([](double a) { return a; }),
+               of_rounded = residual([](double a) { return static_cast<float>(a); });
+  EXPECT_GT(std::abs(of_given - of_rounded), 0.01 * of_given) << "the test tells the two apart";
+  EXPECT_NEAR(report()["residual"]["true_norm"].get<double>(), of_given, 1e-6 * of_given);
+  // Its manufactured solution is that of the matrix in double precision, too.
+  EXPECT_EQ(run("matrix: {generate: anisotropic2d, nx: 24, epsilon: 0.3, angle: 20}\nprecision: float32\n"
+                "rhs: manufactured\nsolver: {type: gmres, restart: 200, stop: {relative: 1e-5}}\n"),
+            0);
+}
+
 TEST_F(Solve, what_float32_cannot_hold_is_not_called_converged) {
   const auto banner = [](const std::string& number) {
     return "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2" + number + "\n2 1 1" + number + "\n2 2 2" +
