@@ -21,11 +21,11 @@ struct OpenRows {
 };
 
 /// out[k] = block permutation[k] of in, blocks of `size` entries. Over all entries.
-template <class T>
+template <class T, class Index = std::int32_t>
 struct GatherBlocks {
   using Sum = NoSum;
   const T* in;
-  const std::int32_t* permutation;
+  const Index* permutation;
   std::int64_t size;
   T* out;
 

@@ -105,15 +105,15 @@ decltype(auto) visit_entries(const AnyMatrix<T>& A, F&& f) {
 
 // The kernels behind the doors, on views: pointers on the tag's side, zero-based where no view says otherwise.
 
-/// row_indices[k] = the row of entry k.
+/// row_indices[k] = the row of entry k; both arrays count from `base`.
 template <class Offset>
 void expand_offsets(const Host&, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
-                    std::int32_t* row_indices);
+                    std::int32_t* row_indices, IndexBase base = IndexBase::zero);
 template <class Offset>
 void expand_offsets(const Cuda&, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
-                    std::int32_t* row_indices);
+                    std::int32_t* row_indices, IndexBase base = IndexBase::zero);
 
-/// row_offsets[i] = the number of entries in rows before i, from sorted row indices counted from `base`.
+/// row_offsets[i] = the number of entries in rows before i, so zero-based, from sorted row indices counted from `base`.
 template <class Offset>
 void compress_rows(const Host&, std::int32_t rows, std::int64_t nnz, const std::int32_t* row_indices,
                    Offset* row_offsets, IndexBase base = IndexBase::zero);

@@ -23,17 +23,6 @@ struct CountUp {
   constexpr NoSum entry(std::int64_t k) const { return order[k] = static_cast<Offset>(k), NoSum{}; }
 };
 
-/// keys[k] = the column of entry k, counted from zero.
-struct ColumnKeys {
-  using Sum = NoSum;
-  const std::int32_t* col_indices;
-  std::int32_t base;
-  std::int32_t* keys;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const { return keys[k] = col_indices[k] - base, NoSum{}; }
-};
-
 struct Tuning {
   static constexpr int run = 8;        ///< entries of a thread, one after the other. Not varied.
   static constexpr int max_steps = 8;  ///< along rows without entries, before another bisection. Not varied.
@@ -48,7 +37,7 @@ constexpr int expand_tile = expand_run * sum_threads;  // entries that a block t
 template <class Offset>
 __global__ void __launch_bounds__(sum_threads)
     expand_kernel(std::int32_t rows, std::int64_t nnz, const Offset* row_offsets, std::int32_t* row_indices,
-                  Skip skip) {
+                  std::int32_t first_row, Skip skip) {
   if (skip.now()) return;
   __shared__ std::int32_t ends[2];
   __shared__ std::int32_t found[expand_tile + sum_threads];  // a gap after each run: no conflicts of banks
@@ -76,7 +65,7 @@ __global__ void __launch_bounds__(sum_threads)
       }
     }
     __syncthreads();
-    for (int i = thread; i < entries; i += sum_threads) row_indices[first + i] = found[place(i)];
+    for (int i = thread; i < entries; i += sum_threads) row_indices[first + i] = first_row + found[place(i)];
   }
 }
 
@@ -99,18 +88,6 @@ struct GatherTransposed {
   }
 };
 
-/// row_offsets counted from zero.
-template <class Offset>
-struct ZeroBased {
-  using Sum = NoSum;
-  const Offset* from;
-  Offset base;
-  Offset* to;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return to[i] = from[i] - base, NoSum{}; }
-};
-
 }  // namespace
 
 // By buckets, or a stable radix sort of the entries by column, on as many bits as the columns need: rows stay
@@ -125,12 +102,13 @@ void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool con
   auto *row_indices = frame.take<std::int32_t>(n), *sorted_keys = frame.take<std::int32_t>(n);
   const std::int32_t* keys = a.col_indices;
   auto *order = frame.take<Offset>(n), *sorted_order = permutation ? permutation : frame.take<Offset>(n);
-  run_pass(cuda, a.rows + std::int64_t(1), ZeroBased<Offset>{a.row_offsets, static_cast<Offset>(a.base), offsets});
+  const auto base = static_cast<std::int32_t>(a.base);
+  run_pass(cuda, a.rows + std::int64_t(1), ShiftIndices<Offset>{a.row_offsets, -base, offsets});
   expand_offsets(cuda, a.rows, a.nnz, offsets, row_indices);
   run_pass(cuda, a.nnz, CountUp<Offset>{order});
   if (a.base == IndexBase::one) {
     auto* zero_based = frame.take<std::int32_t>(n);
-    run_pass(cuda, a.nnz, ColumnKeys{a.col_indices, 1, zero_based});
+    run_pass(cuda, a.nnz, ShiftIndices<std::int32_t>{a.col_indices, -base, zero_based});
     keys = zero_based;
   }
   const std::int64_t end = a.cols + std::int64_t{asynchronous};  // a tail's entries, of column `cols`, go to the end
@@ -142,10 +120,10 @@ void csr_transpose(const Cuda& cuda, const CsrView<const T, Offset>& a, bool con
 
 template <class Offset>
 void expand_offsets(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
-                    std::int32_t* row_indices) {
+                    std::int32_t* row_indices, IndexBase base) {
   if (rows == 0 || nnz == 0) return;
-  expand_kernel<<<grid_blocks(cuda, nnz, expand_tile), sum_threads, 0, cuda.stream>>>(rows, nnz, row_offsets,
-                                                                                      row_indices, cuda.skip);
+  expand_kernel<<<grid_blocks(cuda, nnz, expand_tile), sum_threads, 0, cuda.stream>>>(
+      rows, nnz, row_offsets, row_indices, static_cast<std::int32_t>(base), cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -168,9 +146,6 @@ void scan_counts(const Cuda& cuda, std::int64_t n, const Offset* counts, Offset*
   check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, offsets + 1, n, cuda.stream));
   check(cub::DeviceScan::InclusiveSum(frame.take<char>(bytes), bytes, counts, offsets + 1, n, cuda.stream));
 }
-
-template void csr_transpose(const Cuda&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*,
-                            bool);
 
 }  // namespace krill
 

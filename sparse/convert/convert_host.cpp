@@ -56,11 +56,13 @@ void csr_transpose(const Host& host, const CsrView<const T, Offset>& a, bool con
 
 template <class Offset>
 void expand_offsets(const Host& host, std::int32_t rows, std::int64_t nnz, const Offset* row_offsets,
-                    std::int32_t* row_indices) {
+                    std::int32_t* row_indices, IndexBase base) {
   if (host.skip.now()) return;
+  const auto first = static_cast<int>(base);
   for_blocks(host, rows, detail::sum_block, nnz + rows, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
-      std::fill(row_indices + row_offsets[i], row_indices + row_offsets[i + 1], static_cast<std::int32_t>(i));
+      std::fill(row_indices + (row_offsets[i] - first), row_indices + (row_offsets[i + 1] - first),
+                static_cast<std::int32_t>(i + first));
   });
 }
 
@@ -78,9 +80,6 @@ void scan_counts(const Host&, std::int64_t n, const Offset* counts, Offset* offs
   offsets[0] = 0;
   for (std::int64_t i = 0; i < n; ++i) offsets[i + 1] = offsets[i] + counts[i];
 }
-
-template void csr_transpose(const Host&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&, std::int32_t*,
-                            bool);
 
 }  // namespace krill
 

@@ -193,6 +193,22 @@ struct ConvertOffsets {
   constexpr NoSum entry(std::int64_t i) const { return to[i] = static_cast<To>(from[i]), NoSum{}; }
 };
 
+/// to[i] = from[i] + shift, for another index base; negative ones, which are padding, stay. `to` may be `from`. Over
+/// them.
+template <class Index>
+struct ShiftIndices {
+  using Sum = NoSum;
+  const Index* from;
+  std::int32_t shift;
+  Index* to;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    to[i] = from[i] < 0 ? from[i] : static_cast<Index>(from[i] + shift);
+    return {};
+  }
+};
+
 /// pairs[2 k], pairs[2 k + 1] = row and column of entry k. Over the entries.
 struct JoinPairs {
   using Sum = NoSum;
@@ -257,9 +273,13 @@ struct ConvertPasses {
 };
 template <class Offset, class Where>
 struct OffsetKernels {
+  static constexpr auto shift = passes<Where, ShiftIndices<Offset>>;
+  static constexpr auto transpose_pattern =
+      instance<void(const Where&, const CsrView<const NoValue, Offset>&, bool, const CsrView<NoValue, Offset>&, Offset*,
+                    bool)>(csr_transpose);
   static constexpr std::tuple list{
       instance<void(const Where&, std::int64_t, const Offset*, Offset*)>(scan_counts),
-      instance<void(const Where&, std::int32_t, std::int64_t, const Offset*, std::int32_t*)>(expand_offsets),
+      instance<void(const Where&, std::int32_t, std::int64_t, const Offset*, std::int32_t*, IndexBase)>(expand_offsets),
       instance<void(const Where&, std::int32_t, std::int64_t, const std::int32_t*, Offset*, IndexBase)>(compress_rows)};
 };
 

@@ -18,7 +18,9 @@ struct PatternPasses {
       passes<Where, LongestRow<Offset>, RowSortKeys<Offset>, SlicePlaces<Offset>, CountBeyond<Offset>,
              ConvertOffsets<std::int64_t, Offset>, ConvertOffsets<std::int32_t, std::int64_t>, FillZero<std::int32_t>,
              ListDiagonals, FlagDiagonals<NoValue, Offset>, OpenRows, SampleSquares<Offset>, JoinPairs, SplitPairs,
-             FillTail, PositionsInBlocks<Offset>>;
+             FillTail, PositionsInBlocks<Offset>, GatherBlocks<std::uint8_t, Offset>,
+             GatherBlocks<std::uint16_t, Offset>, GatherBlocks<std::uint32_t, Offset>,
+             GatherBlocks<std::uint64_t, Offset>>;
 };
 
 /// From a view that is stored by rows to CSR.

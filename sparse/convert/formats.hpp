@@ -61,6 +61,12 @@ std::int64_t stored_diagonals(Context&, const Csr<T, Offset>& A, std::int64_t en
 template <class T, class Offset>
 Bsr<T> to_bsr(Context&, const Csr<T, Offset>& A, Blocking, GrowthLimit = {});
 
+/// The same entries in other blocks (CNV-GEBSR2GEBSR): every block that a stored block of A reaches, the zeros that
+/// fill it up included. The result has A's size in whole blocks of A, so that nothing in them is lost: what they hold
+/// beyond A's rows and columns is part of it. By way of CSR: O(nnz).
+template <class T>
+Bsr<T> to_bsr(Context&, const Bsr<T>& A, Blocking, GrowthLimit = {});
+
 /// The number of these blocks.
 template <class T, class Offset>
 std::int64_t stored_blocks(Context&, const Csr<T, Offset>& A, Blocking);

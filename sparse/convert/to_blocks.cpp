@@ -6,6 +6,7 @@
 #include "sparse/convert/formats.hpp"
 #include "sparse/convert/growth.hpp"
 #include "sparse/convert/merge.hpp"
+#include "sparse/convert/rows_to_csr.hpp"
 #include "sparse/convert/structure.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -82,6 +83,24 @@ Bsr<T> to_bsr(Context& ctx, const Csr<T, Offset>& A, Blocking blocks, GrowthLimi
   return {A.rows(), A.cols(), blocks, std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
+template <class T>
+Bsr<T> to_bsr(Context& ctx, const Bsr<T>& A, Blocking blocks, GrowthLimit limit) {
+  const auto whole = [](const char* what, std::int64_t groups, std::int32_t dim) {
+    require_range(what, groups * dim, 0, std::numeric_limits<std::int32_t>::max());
+    return static_cast<std::int32_t>(groups * dim);
+  };
+  const Blocking& from = A.blocks();
+  const std::int32_t rows = whole("bsr: rows of whole blocks", A.block_rows(), from.row_dim);
+  const std::int32_t cols =
+      whole("bsr: columns of whole blocks", detail::ceil_div(A.cols(), from.col_dim), from.col_dim);
+  const auto entries = rows_to_csr<T, std::int64_t>(ctx, rows, cols, [&](const auto& where) {
+    auto padded = A.view(where);
+    padded.rows = rows, padded.cols = cols;
+    return padded;
+  });
+  return to_bsr(ctx, entries, blocks, limit);
+}
+
 template <class T, class Offset>
 BlockedEll<T> to_blocked_ell(Context& ctx, const Csr<T, Offset>& A, std::int32_t block_dim, GrowthLimit limit) {
   const Blocking blocks{block_dim, block_dim, BlockOrder::row_major};
@@ -150,7 +169,8 @@ KRILL_INSTANTIATE_WITH_OFFSETS(ToBlocksOffsetInstances);
 
 template <class T>
 struct ToBlocksInstances {
-  static constexpr std::tuple list{instance<Bsrx<T>(Context&, const Bsr<T>&)>(to_bsrx),
+  static constexpr std::tuple list{instance<Bsr<T>(Context&, const Bsr<T>&, Blocking, GrowthLimit)>(to_bsr),
+                                   instance<Bsrx<T>(Context&, const Bsr<T>&)>(to_bsrx),
                                    instance<Gebsc<T>(Context&, const Bsr<T>&)>(to_gebsc)};
 };
 KRILL_INSTANTIATE(ToBlocksInstances);

@@ -69,6 +69,8 @@ bool transpose_by_buckets(const Cuda& cuda, const CsrView<const T, Offset>& a, b
 
 template bool transpose_by_buckets(const Cuda&, const CsrView<const NoValue>&, bool, const CsrView<NoValue>&,
                                    std::int32_t*);
+template bool transpose_by_buckets(const Cuda&, const CsrView<const NoValue, std::int64_t>&, bool,
+                                   const CsrView<NoValue, std::int64_t>&, std::int64_t*);
 
 template <class T, class Offset>
 struct TransposeCudaInstances {

@@ -37,6 +37,60 @@ DenseView<T> as_one_matrix(DenseView<T> first, std::int64_t stride, std::int64_t
   return first;
 }
 
+/// How far the next matrix's arrays are.
+struct BatchStrides {
+  std::int64_t offsets, columns, values;
+};
+
+/// The operands of C_i = alpha A_i op_b(B_i) + beta C_i, but for A.
+template <class T>
+struct BatchCall {
+  Op op_b;
+  const Scalar<T>& alpha;
+  const DenseBatch<T>& B;
+  const Scalar<T>& beta;
+  DenseBatch<T>& C;
+
+  void check(std::int32_t rows, std::int32_t cols, std::int32_t count) const {
+    const bool turned = op_b != Op::none;
+    require_size("spmm of a batch: rows of op(B)", turned ? B.cols() : B.rows(), cols);
+    require_size("spmm of a batch: rows of C", C.rows(), rows);
+    require_size("spmm of a batch: columns of C", C.cols(), turned ? B.rows() : B.cols());
+    if (count != 1) require_size("spmm of a batch: matrices of A", count, C.count());
+    if (B.count() != 1) require_size("spmm of a batch: matrices of B", B.count(), C.count());
+    require_disjoint("spmm of a batch: B and C", B.values(), C.values());
+  }
+
+  /// The products with the matrices from `a` on.
+  template <class Where, class Offset>
+  void run(const Where& where, const CsrView<const kernel_t<T>, Offset>& a, const BatchStrides& next) const {
+    const auto first = alpha.read(where), second = beta.read(where);
+    const auto b = op_b != Op::none ? B.view(where).transposed() : B.view(where);
+    const auto c = C.output(where, beta);
+    if (c.rows == 0 || c.cols == 0) return;
+    ManyProducts<kernel_t<T>, Offset> products{{first, b, op_b == Op::adjoint, second, c}, a};
+    const std::int64_t count = C.count();
+    const bool one_A = next.offsets == 0 && next.columns == 0 && next.values == 0, one_B = B.count() == 1;
+    if (one_A && !one_B && is_one_matrix(b, B.stride()) && is_one_matrix(c, C.stride()) &&
+        count * c.cols <= std::numeric_limits<std::int32_t>::max()) {
+      products.b = as_one_matrix(b, B.stride(), count), products.c = as_one_matrix(c, C.stride(), count);
+      return run_products(where, products);
+    }
+    run_batch(where, ProductBatch<kernel_t<T>, Offset>{products, count, next.offsets, next.columns, next.values,
+                                                       one_B ? 0 : B.stride(), C.stride()});
+  }
+};
+
+/// validate() of the matrices of a batch, or of the first where all have its pattern.
+template <class Batch>
+void validate_members(const Batch& A, bool one_pattern) {
+  for (std::int32_t i = 0; i < (one_pattern ? 1 : A.count()); ++i) try {
+      validate(Host{}, A.view(Host{}, i));
+    } catch (const InvalidArgument& error) {
+      throw InvalidArgument(fmt::format("matrix {} of the batch: {}", i, error.what()));
+    }
+}
+
 }  // namespace
 
 template <class T, class Offset>
@@ -55,12 +109,26 @@ CsrBatch<T, Offset>::CsrBatch(std::int32_t count, std::int32_t rows, std::int32_
 
 template <class T, class Offset>
 void validate(const CsrBatch<T, Offset>& A) {
-  const bool shared = A.offsets_stride() == 0 && A.columns_stride() == 0;
-  for (std::int32_t i = 0; i < (shared ? 1 : A.count()); ++i) try {
-      validate(Host{}, A.view(Host{}, i));
-    } catch (const InvalidArgument& error) {
-      throw InvalidArgument(fmt::format("matrix {} of the batch: {}", i, error.what()));
-    }
+  validate_members(A, A.offsets_stride() == 0 && A.columns_stride() == 0);
+}
+
+template <class T>
+CooBatch<T>::CooBatch(std::int32_t count, std::int32_t rows, std::int32_t cols, std::int64_t nnz,
+                      Array<std::int32_t> row_indices, Array<std::int32_t> col_indices, Array<T> values)
+    : MatrixShape("coo batch", rows, cols),
+      count_(checked_count("coo batch", count)),
+      nnz_(nnz),
+      row_indices_(std::move(row_indices)),
+      col_indices_(std::move(col_indices)),
+      values_(std::move(values)) {
+  require_one_or_all("coo batch: row_indices", row_indices_.size(), nnz, count);
+  require_one_or_all("coo batch: col_indices", col_indices_.size(), nnz, count);
+  require_one_or_all("coo batch: values", values_.size(), nnz, count);
+}
+
+template <class T>
+void validate(const CooBatch<T>& A) {
+  validate_members(A, A.rows_stride() == 0 && A.columns_stride() == 0);
 }
 
 template <class T>
@@ -83,31 +151,26 @@ DenseBatch<T>::DenseBatch(std::int32_t count, std::int64_t rows, std::int64_t co
 template <class T, class Offset>
 void spmm(Context& ctx, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const CsrBatch<T, Offset>& A,
           const DenseBatch<T>& B, const std::type_identity_t<Scalar<T>>& beta, DenseBatch<T>& C) {
-  const bool turned = op_b != Op::none;
-  require_size("spmm of a batch: rows of op(B)", turned ? B.cols() : B.rows(), A.cols());
-  require_size("spmm of a batch: rows of C", C.rows(), A.rows());
-  require_size("spmm of a batch: columns of C", C.cols(), turned ? B.rows() : B.cols());
-  if (A.count() != 1) require_size("spmm of a batch: matrices of A", A.count(), C.count());
-  if (B.count() != 1) require_size("spmm of a batch: matrices of B", B.count(), C.count());
-  require_disjoint("spmm of a batch: B and C", B.values(), C.values());
+  const BatchCall<T> call{op_b, alpha, B, beta, C};
+  call.check(A.rows(), A.cols(), A.count());
   ctx.dispatch([&](const auto& where) {
-    const auto first = alpha.read(where), second = beta.read(where);
+    call.run(where, A.view(where), {A.offsets_stride(), A.columns_stride(), A.values_stride()});
+  });
+}
+
+template <class T>
+void spmm(Context& ctx, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const CooBatch<T>& A,
+          const DenseBatch<T>& B, const std::type_identity_t<Scalar<T>>& beta, DenseBatch<T>& C) {
+  const BatchCall<T> call{op_b, alpha, B, beta, C};
+  call.check(A.rows(), A.cols(), A.count());
+  ctx.dispatch([&](const auto& where) {
     const auto a = A.view(where);
-    const auto b = turned ? B.view(where).transposed() : B.view(where);
-    const auto c = C.output(where, beta);
-    if (c.rows == 0 || c.cols == 0) return;
-    using Products = ManyProducts<kernel_t<T>, Offset>;
-    Products products{{first, b, op_b == Op::adjoint, second, c}, a};
-    const std::int64_t count = C.count();
-    const bool one_A = A.offsets_stride() == 0 && A.columns_stride() == 0 && A.values_stride() == 0;
-    const bool one_B = B.count() == 1;
-    if (one_A && !one_B && is_one_matrix(b, B.stride()) && is_one_matrix(c, C.stride()) &&
-        count * c.cols <= std::numeric_limits<std::int32_t>::max()) {
-      products.b = as_one_matrix(b, B.stride(), count), products.c = as_one_matrix(c, C.stride(), count);
-      return run_products(where, products);
-    }
-    run_batch(where, ProductBatch<kernel_t<T>, Offset>{products, count, A.offsets_stride(), A.columns_stride(),
-                                                       A.values_stride(), one_B ? 0 : B.stride(), C.stride()});
+    const std::int64_t each = A.rows() + std::int64_t{1}, all = A.rows_stride() == 0 ? each : A.count() * each;
+    Frame frame(where);
+    auto* offsets = frame.take<std::int64_t>(static_cast<std::size_t>(all));
+    run_pass(where, all, BatchOffsets{a.row_indices, A.rows(), A.nnz(), offsets});
+    const CsrView<const kernel_t<T>, std::int64_t> first{a.rows, a.cols, a.nnz, offsets, a.col_indices, a.values};
+    call.run(where, first, {all == each ? 0 : each, A.columns_stride(), A.values_stride()});
   });
 }
 
@@ -117,8 +180,16 @@ struct SpmmBatchInstances {
                                                  const DenseBatch<T>&, const Scalar<T>&, DenseBatch<T>&)>(spmm),
                                    instance<void(const CsrBatch<T, Offset>&)>(validate)};
 };
+template <class T>
+struct CooBatchInstances {
+  static constexpr std::tuple list{instance<void(Context&, Op, const Scalar<T>&, const CooBatch<T>&,
+                                                 const DenseBatch<T>&, const Scalar<T>&, DenseBatch<T>&)>(spmm),
+                                   instance<void(const CooBatch<T>&)>(validate)};
+};
 KRILL_INSTANTIATE_WITH_OFFSETS(CsrBatch);
+KRILL_INSTANTIATE(CooBatch);
 KRILL_INSTANTIATE(DenseBatch);
 KRILL_INSTANTIATE_WITH_OFFSETS(SpmmBatchInstances);
+KRILL_INSTANTIATE(CooBatchInstances);
 
 }  // namespace krill

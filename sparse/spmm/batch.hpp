@@ -1,6 +1,9 @@
 // Batches of products of sparse and dense matrices, of one shape each (kernel catalogue GEN-SPMAT-CSRBATCH,
-// GEN-DNMAT-SETBATCH).
+// GEN-SPMAT-COOBATCH, GEN-DNMAT-SETBATCH).
 #pragma once
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/coo.hpp"
 #include "sparse/spmm/spmm.hpp"
 
 namespace krill {
@@ -50,9 +53,54 @@ class CsrBatch : public MatrixShape {
   Array<T> values_;
 };
 
-/// Raises InvalidArgument as validate() of a Csr does, for the first matrix that is not valid.
+/// The same in coordinates: row_indices, col_indices and values have nnz entries, once or `count` times, those of each
+/// matrix sorted by row and then strictly by column.
+template <class T>
+class CooBatch : public MatrixShape {
+ public:
+  using Value = T;
+
+  /// Sizes are checked here, the entries by validate(). Raises ShapeMismatch, and InvalidArgument where `count` is less
+  /// than 1.
+  CooBatch(std::int32_t count, std::int32_t rows, std::int32_t cols, std::int64_t nnz, Array<std::int32_t> row_indices,
+           Array<std::int32_t> col_indices, Array<T> values);
+
+  std::int32_t count() const { return count_; }
+  std::int64_t nnz() const { return nnz_; }  ///< of each
+  std::size_t bytes() const { return detail::bytes_of(row_indices_, col_indices_, values_); }
+
+  const Array<std::int32_t>& row_indices() const { return row_indices_; }
+  const Array<std::int32_t>& col_indices() const { return col_indices_; }
+  const Array<T>& values() const { return values_; }
+  Array<T>& values() { return values_; }
+
+  /// Matrix `i` of the batch.
+  template <class Where>
+  CooView<const kernel_t<T>> view(const Where& where, std::int64_t i = 0) const {
+    return {rows(),
+            cols(),
+            nnz(),
+            row_indices_.read(where) + i * rows_stride(),
+            col_indices_.read(where) + i * columns_stride(),
+            values_.read(where) + i * values_stride()};
+  }
+  // From one matrix to the next; 0 where they share an array.
+  std::int64_t rows_stride() const { return row_indices_.size() == nnz_ ? 0 : nnz_; }
+  std::int64_t columns_stride() const { return col_indices_.size() == nnz_ ? 0 : nnz_; }
+  std::int64_t values_stride() const { return values_.size() == nnz_ ? 0 : nnz_; }
+
+ private:
+  std::int32_t count_;
+  std::int64_t nnz_;
+  Array<std::int32_t> row_indices_, col_indices_;
+  Array<T> values_;
+};
+
+/// Raises InvalidArgument as validate() of a Csr or a Coo does, for the first matrix that is not valid.
 template <class T, class Offset>
 void validate(const CsrBatch<T, Offset>&);
+template <class T>
+void validate(const CooBatch<T>&);
 
 /// `count` dense matrices of one shape, order and leading dimension, `stride` entries apart; 0 asks for no gaps.
 template <class T>
@@ -110,7 +158,29 @@ template <class T, class Offset>
 void spmm(Context&, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const CsrBatch<T, Offset>& A,
           const DenseBatch<T>& B, const std::type_identity_t<Scalar<T>>& beta, DenseBatch<T>& C);
 
+/// The same in coordinates: row offsets of each pattern go into the workspace first, 8 bytes a row, each found by
+/// bisection of the row indices.
+template <class T>
+void spmm(Context&, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const CooBatch<T>& A, const DenseBatch<T>& B,
+          const std::type_identity_t<Scalar<T>>& beta, DenseBatch<T>& C);
+
 namespace detail {
+
+/// offsets[i (rows + 1) + r] = the entries of matrix i in rows before r. Over all of them.
+struct BatchOffsets {
+  using Sum = NoSum;
+  const std::int32_t* row_indices;
+  std::int32_t rows;
+  std::int64_t nnz;  ///< of each
+  std::int64_t* offsets;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    const std::int64_t first = k / (rows + std::int64_t{1}) * nnz;
+    offsets[k] = lower_entry(row_indices + first, std::int64_t{0}, nnz, k % (rows + std::int64_t{1}));
+    return {};
+  }
+};
 
 /// Many products, as kernels get them: the first, and how far the next ones are.
 template <class T, class Offset>

@@ -74,3 +74,9 @@ struct CudaBatches {
 KRILL_INSTANTIATE_WITH_OFFSETS(CudaBatches);
 
 }  // namespace krill::detail
+
+namespace krill {
+
+template void run_pass(const Cuda&, std::int64_t, detail::BatchOffsets);
+
+}  // namespace krill

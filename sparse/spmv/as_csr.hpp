@@ -42,8 +42,10 @@ CsrView<const T, std::int64_t> csr_of(const Where& where, Frame& frame, const Co
     run_pass(where, nnz, SplitPairs{a.row_indices, split, split + nnz});
     rows = split, cols = split + nnz;
   }
-  compress_rows(where, a.rows, nnz, rows, row_offsets);
-  return {a.rows, a.cols, nnz, row_offsets, cols, a.values};
+  compress_rows(where, a.rows, nnz, rows, row_offsets, a.base);
+  if (a.base == IndexBase::one)
+    run_pass(where, a.rows + std::int64_t{1}, ShiftIndices<std::int64_t>{row_offsets, 1, row_offsets});
+  return {a.rows, a.cols, nnz, row_offsets, cols, a.values, a.base};
 }
 
 /// `places` is the length of the arrays, at least the number of entries. What is left over belongs to no row; its

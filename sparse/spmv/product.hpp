@@ -71,6 +71,16 @@ template <class T>
 void run_product(const Host&, const Product<SellView<const T>>&);
 template <class T>
 void run_product(const Cuda&, const Product<SellView<const T>>&);
+/// By way of CSR: row offsets in the workspace, each time.
+template <class T>
+void run_product(const Host&, const Product<CooView<const T>>&);
+template <class T>
+void run_product(const Cuda&, const Product<CooView<const T>>&);
+/// The ELL part, then the other one added, by way of CSR. Both have their own index base.
+template <class T>
+void run_product(const Host&, const Product<HybView<const T>>&);
+template <class T>
+void run_product(const Cuda&, const Product<HybView<const T>>&);
 template <class T>
 void run_product(const Host&, const Product<DiaView<const T>>&);
 template <class T>

@@ -36,31 +36,15 @@ void multiply_columns(const Where& where, Op op, const View& transposed, std::in
     run_product(where, call.product(where, conjugate_in(where, frame, csr)));
 }
 
-/// The ELL part, then the other part added.
-template <class Where, class K, class T>
-void multiply_hyb(const Where& where, const HybView<const K>& a, const SpmvCall<T>& call) {
-  Frame frame(where);
-  auto first = call.product(where, a.ell);
-  if (a.coo.nnz == 0) return run_product(where, first);
-  const auto rest = csr_of(where, frame, a.coo, a.coo.nnz);
-  const Product<CsrView<const K, std::int64_t>> second{first.alpha, rest, first.x, {K(1)}, first.y, first.dots};
-  first.dots = {};
-  run_product(where, first);
-  run_product(where, second);
-}
-
 /// y = op(A) x where A's format has no kernel for that op.
 template <class Where, class T, class Matrix>
 void multiply_otherwise(const Where& where, Op op, const Matrix& A, const SpmvCall<T>& call) {
   if constexpr (std::is_same_v<Where, Host>)
     if (where.skip.now()) return;  // the first steps would be skipped, and later ones would read what they left out
-  if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>) {
+  if constexpr (std::is_same_v<Matrix, Csc<T>> || std::is_same_v<Matrix, Gebsc<T>>)
     multiply_columns(where, op, A.transposed().view(where), A.nnz(), call);
-  } else {
-    if constexpr (std::is_same_v<Matrix, Hyb<T>>)
-      if (op == Op::none) return multiply_hyb(where, A.view(where), call);
+  else
     multiply_as_csr(where, op, A.view(where), places_of(A), call);
-  }
 }
 
 }  // namespace

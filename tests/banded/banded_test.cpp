@@ -237,8 +237,9 @@ TEST_P(BandedSolves, are_the_same_in_every_run_for_any_number_of_threads) {
   });
 }
 
-/// The vectors of the kernel catalogue: TV-GTSV-BATCH, TV-GTSV2-PIVOT and TV-GPSV.
-TEST_P(BandedSolves, have_the_results_of_the_catalogue) {
+/// Trap 12: which method pivots, for three and five diagonals; dl of the first row and du of the last are there, as
+/// zero. Trap 13: row i of system j of an interleaved batch lies at i batch + j.
+TEST_P(BandedSolves, TV_GTSV_BATCH_and_TV_GTSV2_PIVOT_and_TV_GPSV_and_trap_12_and_trap_13) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const auto expect = [&](const BandLayout& l, std::vector<MethodAndDiagonals> methods,
@@ -321,8 +322,8 @@ Array<T> numbers(const std::vector<double>& values) {
   return Array<T>(std::move(converted));
 }
 
-/// One matrix for all columns, in both orders: TV-GTSV2 with its leading dimension of 5, whose padding stays.
-TEST_P(BandedSolves, take_many_right_hand_sides) {
+/// One matrix for all columns, in both orders, with a leading dimension of 5, whose padding stays.
+TEST_P(BandedSolves, TV_GTSV2_takes_many_right_hand_sides) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const Banded<T> A(BandLayout::single(4), numbers<T>({0, 1, 1, 1}), numbers<T>({2, 3, 4, 5}),

@@ -1,5 +1,9 @@
 #include "sparse/convert/convert.hpp"
 
+#include <map>
+
+#include "sparse/convert/checked_offsets.hpp"
+#include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -89,6 +93,26 @@ TEST_P(Convert, expanding_a_triangle_gives_the_matrix_back) {
   });
 }
 
+/// Not conjugated, from either triangle.
+TEST_P(Convert, a_symmetric_triangle_keeps_its_values) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> lower = lower_triangle(random_hpd<T>(9, 100, 5), true), upper = transpose(ctx, lower);
+    std::map<std::pair<std::int32_t, std::int32_t>, Z> expected;
+    const Reference stored = reference(lower);
+    for (std::size_t k = 0; k < stored.row.size(); ++k)
+      expected[{stored.row[k], stored.col[k]}] = expected[{stored.col[k], stored.row[k]}] = stored.value[k];
+    for (const Csr<T>* triangle : {&lower, &upper}) {
+      const Csr<T> A = expand(ctx, *triangle, Mirror::symmetric);
+      validate(A);
+      const Reference found = reference(A);
+      ASSERT_EQ(found.row.size(), expected.size());
+      for (std::size_t k = 0; k < found.row.size(); ++k)
+        ASSERT_EQ(found.value[k], expected.at({found.row[k], found.col[k]}));
+    }
+  });
+}
+
 TEST_P(Convert, a_skew_triangle_changes_its_sign) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -128,6 +152,26 @@ TEST_P(Convert, the_diagonal_has_zeros_where_nothing_is_stored) {
     }
   });
 }
+
+using ConvertSizes = OnBackend;
+
+/// How sums, products and conversions count their entries before they allocate them.
+TEST_P(ConvertSizes, more_entries_than_32_bits_count_are_refused) {
+  Context ctx = context();
+  const Array<std::int64_t> counted{2'000'000'000, 147'483'647, 1};
+  const auto sizes = [&]<class Offset>(Offset, std::int64_t rows) {
+    return detail::checked_offsets<Offset>(ctx, rows, "row_offsets", [&](const auto& where, std::int64_t* counts) {
+      copy_bytes(where, counts, counted.read(where), static_cast<std::size_t>(rows) * sizeof(std::int64_t));
+    });
+  };
+  EXPECT_EQ(sizes(std::int32_t{}, 2).nnz, 2'147'483'647);
+  EXPECT_EQ(complaint<InvalidArgument>([&] { sizes(std::int32_t{}, 3); }),
+            "csr: 2147483648 entries do not fit 32-bit row offsets (at most 2147483647); use 64-bit offsets");
+  EXPECT_EQ(contents(sizes(std::int64_t{}, 3).offsets),
+            (std::vector<std::int64_t>{0, 2'000'000'000, 2'147'483'647, 2'147'483'648}));
+}
+
+INSTANTIATE_TEST_SUITE_P(, ConvertSizes, backends, param_name);
 
 TEST(ConvertHost, a_transpose_is_the_same_for_any_number_of_threads) {
   const Csr<double> A =

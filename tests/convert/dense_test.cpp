@@ -125,7 +125,7 @@ Array<T> catalogue_values() {
       scalars<T>({1, 0, 2, 0, 0, 6.5, 3, -4, 0, 0, 0, 0, 0, 5, 0, 6, 0, -9.9, 0, 0, 7, 0, 3.5, 0, 0, 0, 8, 9, 5.5, 0}));
 }
 
-TEST_P(DenseConvert, counts_and_rows_as_in_the_catalogue) {
+TEST_P(DenseConvert, TV_COMPRESS_counts_and_rows) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const Dense<T> D(6, 5, catalogue_values<T>());
@@ -186,7 +186,7 @@ TEST_P(DenseConvert, columns_are_the_rows_of_the_transpose) {
   });
 }
 
-TEST_P(DenseConvert, rows_as_in_the_catalogue_from_base_one) {
+TEST_P(DenseConvert, TV_HIP35_from_base_one) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     // TV-HIP35

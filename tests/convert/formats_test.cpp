@@ -66,6 +66,21 @@ TEST_P(Formats, every_format_is_valid_and_leads_back_to_the_same_entries) {
   });
 }
 
+/// GEN-SPMAT-GETFORMAT.
+TEST_P(Formats, a_matrix_tells_its_format) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(50, nasty_shapes()[6]);
+    const std::map<Format, Format> same{{Format::gebsr, Format::bsr}, {Format::hll, Format::sell}};
+    for (const NamedFormat& named : all_formats()) {
+      const auto F = converted<T>(ctx, A, named);
+      if (!F) continue;
+      const auto also = same.find(named.format);
+      EXPECT_EQ(name(format_of(*F)), name(also == same.end() ? named.format : also->second));
+    }
+  });
+}
+
 TEST_P(Formats, a_matrix_with_64_bit_offsets_gives_the_same) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -157,147 +172,12 @@ TEST_P(Formats, what_grows_too_much_is_refused_with_a_way_out) {
 }
 
 template <class T>
-std::vector<T> numbers(std::initializer_list<double> list) {
-  std::vector<T> values;
-  for (const double x : list) values.push_back(T(static_cast<real_t<T>>(x)));
-  return values;
-}
-
-template <class T>
-Csr<T> csr(std::int32_t cols, std::vector<std::int32_t> offsets, std::vector<std::int32_t> columns,
-           std::initializer_list<double> values) {
-  return {cols, Array(std::move(offsets)), Array(std::move(columns)), Array(numbers<T>(values))};
-}
-
-template <class T>
 std::vector<T> held(const Array<T>& array) {
   return {array.host().begin(), array.host().end()};
 }
 
 using Ints = std::vector<std::int32_t>;
 using Longs = std::vector<std::int64_t>;
-
-template <class T>
-Csr<T> example_4_5() {  // TV-A45
-  return csr<T>(5, {0, 2, 4, 7, 9}, {0, 1, 1, 2, 0, 3, 4, 2, 4}, {1, 4, 2, 3, 5, 7, 8, 9, 6});
-}
-template <class T>
-Csr<T> example_3_5() {  // TV-HIP35
-  return csr<T>(5, {0, 3, 5, 8}, {0, 1, 3, 1, 2, 0, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
-}
-template <class T>
-Csr<T> example_5_4() {  // TV-SELL
-  return csr<T>(4, {0, 3, 4, 6, 8, 9}, {0, 2, 3, 1, 0, 3, 1, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-}
-template <class T>
-Csr<T> example_5_5() {  // TV-PSBELL
-  return csr<T>(5, {0, 2, 3, 6, 7, 9}, {0, 3, 1, 0, 2, 4, 3, 1, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-}
-
-TEST_P(Formats, csc_and_blocks_of_the_catalogue) {
-  with_scalar([&]<class T>(T) {
-    Context ctx = context();
-    const Csc<T> C = to_csc(ctx, example_4_5<T>());
-    EXPECT_EQ(held(C.col_offsets()), (Ints{0, 2, 4, 6, 7, 9}));
-    EXPECT_EQ(held(C.row_indices()), (Ints{0, 2, 0, 1, 1, 3, 2, 2, 3}));
-    EXPECT_EQ(held(C.values()), numbers<T>({1, 5, 4, 2, 3, 9, 7, 8, 6}));
-    const Bsr<T> by_columns = to_bsr(ctx, example_4_5<T>(), {2, 2, BlockOrder::column_major});
-    EXPECT_EQ(held(by_columns.row_offsets()), (Ints{0, 2, 5}));
-    EXPECT_EQ(held(by_columns.col_indices()), (Ints{0, 1, 0, 1, 2}));
-    EXPECT_EQ(held(by_columns.values()), numbers<T>({1, 0, 4, 2, 0, 3, 0, 0, 5, 0, 0, 0, 0, 9, 7, 0, 8, 6, 0, 0}));
-    const Bsr<T> by_rows = to_bsr(ctx, example_4_5<T>(), {2, 2, BlockOrder::row_major});
-    EXPECT_EQ(held(by_rows.values()), numbers<T>({1, 4, 0, 2, 0, 0, 3, 0, 5, 0, 0, 0, 0, 7, 9, 0, 8, 0, 6, 0}));
-    const Bsr<T> rectangles = to_bsr(ctx, example_4_5<T>(), {2, 3, BlockOrder::column_major});  // TV-CSR2GEBSR
-    EXPECT_EQ(held(rectangles.row_offsets()), (Ints{0, 1, 3}));
-    EXPECT_EQ(held(rectangles.col_indices()), (Ints{0, 0, 1}));
-    EXPECT_EQ(held(rectangles.values()), numbers<T>({1, 0, 4, 2, 0, 3, 5, 0, 0, 0, 0, 9, 7, 0, 8, 6, 0, 0}));
-    const Bsr<T> squares = to_bsr(ctx, example_4_5<T>(), {3, 3});
-    EXPECT_EQ(bsr_bytes<T>(4, squares.stored_blocks(), squares.blocks()), squares.bytes());
-    const Bsrx<T> X = to_bsrx(ctx, by_columns);
-    EXPECT_EQ(held(X.row_begins()), (Ints{0, 2}));
-    EXPECT_EQ(held(X.row_ends()), (Ints{2, 5}));
-  });
-}
-
-TEST_P(Formats, blocks_by_columns_keep_their_insides) {  // TV-HIPGEBSR
-  with_scalar([&]<class T>(T) {
-    Context ctx = context();
-    const Csr<T> A = csr<T>(5, {0, 2, 4, 7, 9}, {0, 3, 0, 2, 0, 1, 3, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-    const Bsr<T> B = to_bsr(ctx, A, {2, 3, BlockOrder::column_major});
-    EXPECT_EQ(held(B.values()), numbers<T>({1, 3, 0, 0, 0, 4, 2, 0, 0, 0, 0, 0, 5, 0, 6, 0, 0, 8, 7, 0, 0, 9, 0, 0}));
-    const Gebsc<T> C = to_gebsc(ctx, B);
-    EXPECT_EQ(held(C.col_offsets()), (Ints{0, 2, 4}));
-    EXPECT_EQ(held(C.row_indices()), (Ints{0, 1, 0, 1}));
-    EXPECT_EQ(held(C.values()), numbers<T>({1, 3, 0, 0, 0, 4, 5, 0, 6, 0, 0, 8, 2, 0, 0, 0, 0, 0, 7, 0, 0, 9, 0, 0}));
-    EXPECT_EQ(C.blocks().row_dim, 2);
-    EXPECT_EQ(C.blocks().col_dim, 3);
-  });
-}
-
-TEST_P(Formats, one_blocking_leads_to_another_by_way_of_csr) {  // TV-GEBSR2GEBSR
-  with_scalar([&]<class T>(T) {
-    Context ctx = context();
-    const Csr<T> A = csr<T>(5, {0, 2, 4, 7, 9}, {0, 3, 0, 2, 0, 1, 3, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-    // the whole padded matrix, all of whose blocks are stored
-    const Bsr<T> narrow = to_bsr(ctx, A, {2, 3, BlockOrder::column_major});
-    const Bsr<T> padded(4, 6, narrow.blocks(), narrow.row_offsets().clone(), narrow.col_indices().clone(),
-                        narrow.values().clone());
-    const Bsr<T> other = to_bsr(ctx, to_csr(ctx, padded), {3, 2, BlockOrder::column_major});
-    EXPECT_EQ(held(other.row_offsets()), (Ints{0, 3, 6}));
-    EXPECT_EQ(held(other.col_indices()), (Ints{0, 1, 2, 0, 1, 2}));
-    EXPECT_EQ(held(other.values()), numbers<T>({1, 3, 5, 0, 0, 6, 0, 4, 0, 2, 0, 7, 0, 0, 0, 0, 0, 0,
-                                                0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0}));
-  });
-}
-
-TEST_P(Formats, the_ell_family_of_the_catalogue) {
-  with_scalar([&]<class T>(T) {
-    Context ctx = context();
-    const Ell<T> E = to_ell(ctx, example_3_5<T>());
-    EXPECT_EQ(E.width(), 3);
-    EXPECT_EQ(held(E.values()), numbers<T>({1, 4, 6, 2, 5, 7, 3, 0, 8}));
-    EXPECT_EQ(held(E.col_indices()), (Ints{0, 1, 0, 1, 2, 3, 3, -1, 4}));
-    const Hyb<T> H = to_hyb(ctx, example_3_5<T>(), HybPartition::user, 2);
-    EXPECT_EQ(held(H.ell().values()), numbers<T>({1, 4, 6, 2, 5, 7}));
-    EXPECT_EQ(held(H.coo().values()), numbers<T>({3, 8}));
-    EXPECT_EQ(held(H.coo().row_indices()), (Ints{0, 2}));
-    EXPECT_EQ(held(H.coo().col_indices()), (Ints{3, 4}));
-    EXPECT_EQ(to_hyb(ctx, example_3_5<T>(), HybPartition::maximum).coo().nnz(), 0);
-    EXPECT_EQ(to_hyb(ctx, example_3_5<T>()).ell().width(), 3);
-    const Sell<T> S = to_sell(ctx, example_5_4<T>(), SellLayout{2});
-    EXPECT_EQ(held(S.slice_offsets()), (Longs{0, 6, 10, 12}));
-    EXPECT_EQ(held(S.col_indices()), (Ints{0, 1, 2, -1, 3, -1, 0, 1, 3, 2, 3, -1}));
-    EXPECT_EQ(held(S.values()), numbers<T>({1, 4, 2, 0, 3, 0, 5, 7, 6, 8, 9, 0}));
-    const Sell<T> P = to_sell(ctx, example_5_4<T>(), SellLayout{2, 5, true});  // TV-SELLPERM
-    EXPECT_EQ(held(P.row_permutation()), (Ints{1, 4, 2, 3, 0}));
-    EXPECT_EQ(held(P.slice_offsets()), (Longs{0, 2, 6, 12}));
-    EXPECT_EQ(held(P.values()), numbers<T>({4, 9, 5, 7, 6, 8, 1, 0, 2, 0, 3, 0}));
-    const Sell<T> L = to_sell(ctx, example_5_5<T>(), SellLayout{2});  // TV-HLL
-    EXPECT_EQ(held(L.slice_offsets()), (Longs{0, 4, 10, 14}));
-    EXPECT_EQ(held(L.values()), numbers<T>({1, 3, 2, 0, 4, 7, 5, 0, 6, 0, 8, 0, 9, 0}));
-  });
-}
-
-TEST_P(Formats, diagonals_and_blocked_ell_of_the_catalogue) {
-  with_scalar([&]<class T>(T) {
-    Context ctx = context();
-    const Dia<T> D = to_dia(ctx, example_5_5<T>());
-    EXPECT_EQ(held(D.offsets()), (Ints{-3, -2, 0, 2, 3}));
-    EXPECT_EQ(held(D.values()),
-              numbers<T>({0, 0, 0, 0, 8, 0, 0, 4, 0, 0, 1, 3, 5, 7, 9, 0, 0, 6, 0, 0, 2, 0, 0, 0, 0}));
-    const Dia<T> H = to_dia(ctx, example_5_5<T>(), 2);
-    EXPECT_EQ(held(H.hack_offsets()), (Longs{0, 2, 5, 7}));
-    EXPECT_EQ(held(H.offsets()), (Ints{0, 3, -2, 0, 2, -3, 0}));
-    EXPECT_EQ(held(H.values()), numbers<T>({1, 3, 2, 0, 4, 0, 5, 7, 6, 0, 8, 0, 9, 0}));
-    const Csr<T> A = csr<T>(6, {0, 2, 3, 5, 7, 8, 9}, {0, 1, 1, 0, 4, 4, 5, 2, 3}, {1, 2, 3, 7, 4, 5, 6, 8, 9});
-    const BlockedEll<T> B = to_blocked_ell(ctx, A, 2);  // TV-BELL
-    EXPECT_EQ(B.ell_cols(), 4);
-    EXPECT_EQ(held(B.col_indices()), (Ints{0, -1, 0, 2, 1, -1}));
-    EXPECT_EQ(held(B.values()), numbers<T>({1, 2, 0, 0, 0, 3, 0, 0, 7, 0, 4, 0, 0, 0, 5, 6, 8, 0, 0, 0, 0, 9, 0, 0}));
-    const CooAos<T> pairs = to_coo_aos(ctx, to_coo(ctx, example_3_5<T>()));
-    EXPECT_EQ(held(pairs.indices()), (Ints{0, 0, 0, 1, 0, 3, 1, 1, 1, 2, 2, 0, 2, 3, 2, 4}));
-  });
-}
 
 /// Numbers, in their order, for the pairs that key(row, column) gives for the entries.
 template <class T, class Key>
@@ -498,38 +378,6 @@ TEST_P(Formats, new_values_of_blocks_and_diagonals_can_be_captured_and_skipped) 
     for (const std::int32_t hack_rows : {0, 1, 7, 100})
       expect_updated<T>(ctx, A,
                         [&](const Csr<T>& from) -> AnyMatrix<T> { return to_dia(ctx, from, hack_rows, no_limit); });
-  });
-}
-
-/// The same SELL arrays with another padding, taken over.
-template <class T>
-void expect_adopted(Context& ctx, IndexBase base, Padding padding, Ints columns, std::initializer_list<double> values,
-                    const std::vector<std::int32_t>* lengths) {
-  const Sell<T> expected = to_sell(ctx, example_5_5<T>(), SellLayout{2});
-  Array<std::int32_t> adopted(std::move(columns)), row_lengths(lengths ? *lengths : Ints(5));
-  Array<T> adopted_values(numbers<T>(values));
-  Array<std::int64_t> offsets(Longs{0, 4, 10, 14});
-  ctx.dispatch([&](const auto& where) {
-    const SellView<kernel_t<T>> arrays{
-        5, 5, 2, 0, offsets.update(where), adopted.update(where), adopted_values.update(where), nullptr, base};
-    adopt_padding(where, arrays, padding, lengths ? row_lengths.read(where) : nullptr);
-  });
-  EXPECT_EQ(held(adopted), held(expected.col_indices()));
-  EXPECT_EQ(held(adopted_values), held(expected.values()));
-}
-
-TEST_P(Formats, every_padding_of_the_seeds_is_taken_over) {
-  with_scalar([&]<class T>(T) {
-    Context ctx = context();
-    const Ints lengths{2, 1, 3, 1, 2};
-    for (const Ints* known : {static_cast<const Ints*>(nullptr), &lengths}) {
-      expect_adopted<T>(ctx, IndexBase::one, Padding::last_column, {1, 2, 4, 2, 1, 4, 3, 4, 5, 4, 2, 1, 5, 1},
-                        {1, 3, 2, 0, 4, 7, 5, 0, 6, 0, 8, 0, 9, 0}, known);
-      expect_adopted<T>(ctx, IndexBase::zero, Padding::first_column, {0, 1, 3, 0, 0, 3, 2, 0, 4, 0, 1, 0, 4, 0},
-                        {1, 3, 2, 0, 4, 7, 5, 0, 6, 0, 8, 0, 9, 0}, known);
-      expect_adopted<T>(ctx, IndexBase::zero, Padding::minus_one, {0, 1, 3, -1, 0, 3, 2, -1, 4, -1, 1, -1, 4, -1},
-                        {1, 3, 2, std::nan(""), 4, 7, 5, 99, 6, 99, 8, 99, 9, 99}, known);
-    }
   });
 }
 

@@ -173,7 +173,7 @@ void check_tv_compress(Context& ctx) {
     expect_is(C, {0, 0, 2, 4, 6, 7, 9}, {1, 2, 3, 4, 2, 4, 4, 0, 2}, entries<T>({-4, 5, 7, 8, 6, 9, 5.5, 6.5, -9.9}));
 }
 
-TEST_P(Prune, tv_compress_counts_and_keeps_what_is_above) {
+TEST_P(Prune, TV_COMPRESS_counts_and_keeps_what_is_above) {
   with_scalar_or_half([&]<class T>(T) {
     Context ctx = context();
     check_tv_compress<T, std::int32_t>(ctx);
@@ -201,7 +201,7 @@ void with_tv_prune(F&& use) {
   }
 }
 
-TEST_P(Prune, tv_prune_by_threshold) {
+TEST_P(Prune, TV_PRUNE_by_threshold) {
   with_scalar_or_half([&]<class T>(T) {
     Context ctx = context();
     with_tv_prune<T>([&]<class Offset>(const TvPrune<T, Offset>& tv) {
@@ -211,7 +211,8 @@ TEST_P(Prune, tv_prune_by_threshold) {
   });
 }
 
-TEST_P(Prune, tv_prune_by_percentage) {
+/// Trap 19: 0 % drops the least entry, zeros count in the dense form alone, and only what is above the rank stays.
+TEST_P(Prune, TV_PRUNE_and_trap_19_by_percentage) {
   with_scalar_or_half([&]<class T>(T) {
     Context ctx = context();
     with_tv_prune<T>([&]<class Offset>(const TvPrune<T, Offset>& tv) {
@@ -363,7 +364,7 @@ TEST_P(Prune, entries_of_a_row_keep_their_order) {
   });
 }
 
-TEST_P(Prune, views_from_base_one) {
+TEST_P(Prune, TV_PRUNE_of_views_from_base_one) {
   with_scalar_or_half([&]<class T>(T) {
     Context ctx = context();
     const TvPrune<T, std::int32_t> tv(Order::column_major);

@@ -76,7 +76,8 @@ TEST_P(Sort, an_identity_that_does_not_fit_its_type_is_refused) {
   EXPECT_THROW(identity_permutation<std::int64_t>(ctx, -1), InvalidArgument);
 }
 
-TEST_P(Sort, coordinates_as_in_the_catalogue) {
+/// Trap 17: indices of any sign, and the permutation is permuted from whatever it held.
+TEST_P(Sort, TV_COOSORT_and_trap_17_sorts_in_place_with_any_sign) {
   Context ctx = context();
   for (const bool by_row : {true, false})
     for (const bool negative : {false, true}) {
@@ -104,7 +105,7 @@ TEST_P(Sort, the_second_index_decides_among_equals) {
   EXPECT_EQ(contents(permutation), (std::vector<std::int64_t>{3, 2, 0, 1}));
 }
 
-TEST_P(Sort, pairs_of_any_sign_with_duplicates_stay_stable) {
+TEST_P(Sort, trap_17_pairs_of_any_sign_with_duplicates_stay_stable) {
   Context ctx = context();
   for (const std::int64_t n : {0, 1, 2, 1000, 300'001}) {
     const std::string what = std::to_string(n) + " pairs";
@@ -124,7 +125,7 @@ TEST_P(Sort, the_extreme_integers_are_in_order) {
   check_pairs<std::int32_t>(ctx, {high, 0, low, -1, low, high}, {0, low, high, 1, -1, low}, {}, {}, "extremes");
 }
 
-TEST_P(Sort, rows_and_columns_as_in_the_catalogue) {
+TEST_P(Sort, TV_CSRSORT_and_TV_CSCSORT) {
   Context ctx = context();
   Array<std::int32_t> cols{2, 1, 0, 0, 2, 1, 1, 2, 0};
   auto permutation = identity_permutation<std::int32_t>(ctx, 9);
@@ -198,7 +199,7 @@ TEST_P(SortValues, a_permutation_and_its_inverse_undo_each_other) {
   });
 }
 
-TEST_P(SortValues, rows_in_an_order_of_their_own_as_in_the_catalogue) {
+TEST_P(SortValues, TV_CSRU_there_and_back) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const auto scalars = [](std::initializer_list<int> values) {
@@ -226,7 +227,7 @@ TEST_P(SortValues, rows_in_an_order_of_their_own_as_in_the_catalogue) {
   });
 }
 
-TEST_P(Sort, a_known_order_is_applied_without_a_look_at_the_indices) {
+TEST_P(Sort, trap_18_a_known_order_is_applied_without_a_look_at_the_indices) {
   Context ctx = context();
   const Array<std::int64_t> row_offsets{0, 3};
   Array<std::int32_t> cols{2, 0, 1}, others{5, 9, 7};

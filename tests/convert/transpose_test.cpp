@@ -208,7 +208,7 @@ void expect_transposed(Context& ctx, const Pattern& pattern, const Transposed& e
 
 using Transpose = OnBackendAndScalar;
 
-TEST_P(Transpose, of_large_matrices_is_the_same_in_every_run) {
+TEST_P(Transpose, trap_16_of_large_matrices_is_sorted_and_the_same_in_every_run) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     for (const Pattern& pattern : patterns()) {

@@ -13,7 +13,7 @@ namespace {
 
 using ArrayOnBackend = OnBackend;
 
-TEST_P(ArrayOnBackend, crosses_once_however_often_it_is_read) {
+TEST_P(ArrayOnBackend, trap_25_crosses_once_however_often_it_is_read) {
   Context ctx = context();
   const Array<double> a(random_vector<double>(1, 1000));
   Array<double> sum(1);

@@ -1,12 +1,15 @@
 #include "sparse/factor/incomplete.hpp"
 
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "sparse/convert/formats.hpp"
+#include "sparse/triangular/triangular.hpp"
 #include "tests/factor/factors.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/base_one.hpp"
 #include "tests/support/replay.hpp"
 #include "tests/triangular/triangles.hpp"
 
@@ -101,6 +104,94 @@ TEST_P(Incomplete, ends_on_nan) {
   });
 }
 
+/// The tolerance is a double, whatever the type; a pivot of that very modulus is boosted, one above is not; the pivot
+/// is the one that elimination has come to; the setting stays for new values; a pivot that is not stored is still
+/// missing.
+TEST_P(Incomplete, trap_6_boosts_pivots_up_to_the_tolerance_for_new_values_too) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto matrix = [](std::vector<T> values) {
+      return Csr<T>(2, Array<std::int32_t>{0, 2, 4}, Array<std::int32_t>{0, 1, 0, 1}, Array<T>(std::move(values)));
+    };
+    const double exact = 0.1;  // of no float
+    const T pivot = T(static_cast<real_t<T>>(exact));
+    const bool above = static_cast<double>(static_cast<real_t<T>>(exact)) > exact;  // 0.1f is
+    // row 2: 1 - 1 * 1 = 0 once elimination is there
+    Csr<T> A = matrix({pivot, pivot, T(1), T(1)});
+    IncompleteFactor<T> factor(ctx, A, Factorization::ilu0, PivotBoost<T>{exact, T(2)});
+    EXPECT_EQ(factor.boosts(), 1);
+    EXPECT_EQ(factor.zero_pivot(), std::nullopt);
+    EXPECT_EQ(factor.matrix().values().host()[0], above ? pivot : T(2));
+    if (above) {
+      EXPECT_EQ(factor.matrix().values().host()[3], T(2));
+    }
+    A = matrix({T(1), T(1), T(1), T(1)});
+    factor.update(ctx, A);
+    EXPECT_EQ(factor.boosts(), 1);
+    EXPECT_EQ(factor.matrix().values().host()[3], T(2));
+    const IncompleteFactor<T> tight(ctx, matrix({T(4), T(0), T(0), T(static_cast<real_t<T>>(0.25))}),
+                                    Factorization::ilu0, PivotBoost<T>{0.25, T(7)});
+    EXPECT_EQ(tight.matrix().values().host()[3], T(7));
+    const Csr<T> missing(2, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 0}, Array<T>{T(1), T(1)});
+    EXPECT_EQ(IncompleteFactor<T>(ctx, missing, Factorization::ilu0, PivotBoost<T>{1, T(2)}).structural_zero(), 1);
+  });
+}
+
+/// In blocks each entry of the diagonal is a pivot of its own, in its block row's name.
+TEST_P(Incomplete, trap_6_boosts_pivots_in_blocks_one_by_one) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto value = [](int x) { return T(static_cast<real_t<T>>(x)); };
+    Bsr<T> A(4, 4, Blocking{2, 2}, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 1},
+             Array<T>{value(1), value(2), value(2), value(4), value(3), value(0), value(0), value(0)});
+    const IncompleteFactor<T> plain(ctx, A, Factorization::ilu0);
+    EXPECT_EQ(plain.numerical_zero(), 0);  // 4 - 2 * 2 in block row 0
+    const IncompleteFactor<T> boosted(ctx, A, Factorization::ilu0, PivotBoost<T>{0.5, value(8)});
+    EXPECT_EQ(boosted.boosts(), 2);
+    EXPECT_EQ(boosted.zero_pivot(), std::nullopt);
+    boosted.store(ctx, A);
+    EXPECT_EQ(contents(A.values()),
+              (std::vector<T>{value(1), value(2), value(2), value(8), value(3), value(0), value(0), value(8)}));
+  });
+}
+
+/// Blocks factored in all types, where they stick out of the matrix and where they do not: as their entries are.
+TEST_P(Incomplete, trap_4_and_trap_8_factors_of_blocks_are_those_of_their_entries) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(21, random_hpd<T>(22, 50, 7), true);
+    for (const std::int32_t dim : {1, 3, 7})
+      for (const Factorization kind : both_kinds) {
+        Bsr<T> blocks = to_bsr(ctx, A, Blocking{dim, dim, dim == 3 ? BlockOrder::column_major : BlockOrder::row_major});
+        const auto of_entries = to_csr<T, std::int32_t>(ctx, blocks);
+        IncompleteFactor<T> found(ctx, blocks, kind);
+        EXPECT_EQ(found.zero_pivot(), std::nullopt) << "the padding of the last block is no pivot";
+        expect_factors(of_entries, found.matrix(), kind);
+        for (T& entry : blocks.values().edit()) entry *= T(4);
+        found.update(ctx, blocks);
+        expect_factors(to_csr<T, std::int32_t>(ctx, blocks), found.matrix(), kind);
+      }
+  });
+}
+
+/// All state of an analysis is the plan's own: three of them on one workspace, one between the phases of the others.
+TEST_P(Incomplete, trap_3_plans_share_the_workspace_of_a_context) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(23, random_dominant<T>(24, 400, 9), true);
+    IncompleteFactor<T> factor = IncompleteFactor<T>::analyze(ctx, A, Factorization::ilu0);
+    TriangularPlan<T> lower(ctx, A, {Fill::lower, Diagonal::unit}), upper(ctx, A, {Fill::upper});
+    factor.update(ctx, A);
+    lower.update(ctx, factor.matrix()), upper.update(ctx, factor.matrix());
+    const Array<T> b(random_vector<T>(25, A.rows()));
+    Array<T> y(A.rows()), x(A.rows());
+    lower.solve(ctx, T(1), b, y), upper.solve(ctx, T(1), y, x);
+    expect_factors(A, factor.matrix(), Factorization::ilu0);
+    expect_solves(factor.matrix(), {Fill::lower, Diagonal::unit}, T(1), contents(b), contents(y));
+    expect_solves(factor.matrix(), {Fill::upper}, T(1), contents(y), contents(x));
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(, Incomplete, backends_and_scalars, param_name);
 
 using IncompleteFacts = OnBackend;
@@ -113,8 +204,9 @@ void expect_values(const Array<T>& found, std::initializer_list<double> expected
   for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(found.host()[k], expected.begin()[k], rounding) << k;
 }
 
-/// Kernel catalogue, TV-ILU0, TV-IC0, TV-ILU0-BOOST, TV-IC0-ZP.
-TEST_P(IncompleteFacts, of_the_catalogue) {
+/// What lies right of the diagonal is neither read nor written by IC(0): 99 and -77. A missing or not positive pivot is
+/// an answer, counted from zero.
+TEST_P(IncompleteFacts, TV_ILU0_and_TV_IC0_and_TV_IC0_ZP_and_trap_5_ic0_leaves_the_upper_triangle_alone) {
   Context ctx = context();
   const Csr<double> A(4, Array<std::int32_t>{0, 3, 6, 9, 12}, Array<std::int32_t>{0, 1, 3, 0, 1, 2, 1, 2, 3, 0, 2, 3},
                       Array<double>{4, -1, -2, -2, 4, -1, -1, 4, -1, -1, -2, 4});
@@ -126,6 +218,21 @@ TEST_P(IncompleteFacts, of_the_catalogue) {
   expect_values(IncompleteFactor<double>(ctx, B, Factorization::ic0).matrix().values(),
                 {2, 99, 1, 3, 2, 4, -77, 2, 1, 2});
 
+  const Csr<double> D =
+      from_base_one(ctx, 2, Array<std::int32_t>{1, 2, 4}, Array<std::int32_t>{1, 1, 2}, Array<double>{1, 2, 1});
+  const IncompleteFactor<double> indefinite(ctx, D, Factorization::ic0);
+  EXPECT_EQ(indefinite.numerical_zero(), 1);
+  EXPECT_EQ(*indefinite.zero_pivot() + 1, 2);  // in the base of the arrays
+  EXPECT_EQ(indefinite.structural_zero(), std::nullopt);
+  Csr<double> no_upper = B.clone();
+  no_upper.values().edit()[1] = std::numeric_limits<double>::quiet_NaN(), no_upper.values().edit()[6] = 0;
+  const IncompleteFactor<double> changed(ctx, no_upper, Factorization::ic0);
+  EXPECT_TRUE(std::isnan(changed.matrix().values().host()[1]));
+  EXPECT_EQ(changed.matrix().values().host()[9], 2);
+}
+
+TEST_P(IncompleteFacts, TV_ILU0_BOOST) {
+  Context ctx = context();
   const Csr<double> C(3, Array<std::int32_t>{0, 2, 5, 7}, Array<std::int32_t>{0, 1, 0, 1, 2, 1, 2},
                       Array<double>{2, 4, 1, 2, 3, 5, 1});
   const IncompleteFactor<double> plain(ctx, C, Factorization::ilu0);
@@ -135,15 +242,10 @@ TEST_P(IncompleteFacts, of_the_catalogue) {
   expect_values(boosted.matrix().values(), {2, 4, 0.5, 0.5, 3, 10, -29});
   EXPECT_EQ(boosted.zero_pivot(), std::nullopt);
   EXPECT_EQ(boosted.boosts(), 1);
-
-  const Csr<double> D(2, Array<std::int32_t>{0, 1, 3}, Array<std::int32_t>{0, 0, 1}, Array<double>{1, 2, 1});
-  const IncompleteFactor<double> indefinite(ctx, D, Factorization::ic0);
-  EXPECT_EQ(indefinite.numerical_zero(), 1);
-  EXPECT_EQ(indefinite.structural_zero(), std::nullopt);
 }
 
-/// Kernel catalogue, TV-BILU0: full blocks, so a complete factorization.
-TEST_P(IncompleteFacts, of_the_catalogue_in_blocks) {
+/// Full blocks, so a complete factorization.
+TEST_P(IncompleteFacts, TV_BILU0) {
   Context ctx = context();
   Bsr<double> A(4, 4, Blocking{2, 2, BlockOrder::row_major}, Array<std::int32_t>{0, 2, 4},
                 Array<std::int32_t>{0, 1, 0, 1}, Array<double>{4, 1, 2, 3, 1, 2, 3, 1, 1, 1, 2, 1, 5, 1, 1, 6});

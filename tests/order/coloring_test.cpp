@@ -84,7 +84,7 @@ TEST_P(Colorings, are_sound_on_every_pattern) {
   });
 }
 
-TEST_P(Colorings, give_what_the_fraction_leaves_colors_of_their_own) {
+TEST_P(Colorings, trap_14_give_what_the_fraction_leaves_colors_of_their_own) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const Csr<T> A = random_dominant<T>(2, 3000, 8);

@@ -1,7 +1,12 @@
 // Plans, factors and solvers on memory of the caller's.
 #include "sparse/factor/incomplete.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
+#include "sparse/order/coloring.hpp"
+#include "sparse/scale/scaling.hpp"
 #include "sparse/triangular/triangular.hpp"
 #include "tests/solvers/systems.hpp"
+#include "tests/support/assertions.hpp"
+#include "tests/support/formats.hpp"
 #include "tests/support/lent.hpp"
 
 namespace krill::test {
@@ -79,6 +84,35 @@ TEST_P(BorrowedSystem, is_factored) {
                        static_cast<std::size_t>(y.size()) * sizeof(T));
           });
         });
+  });
+}
+
+/// The matrix is read where it lies: on CUDA nothing of its size is moved to convert or color it.
+TEST_P(BorrowedSystem, is_converted_colored_and_scaled) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = poisson2d<T>(50);
+    LentCsr<T> matrix(ctx, A);
+    const Csr<T> lent = matrix.borrow();
+    const auto expect_same = [&](const auto& made) { EXPECT_EQ(made(lent), made(A)); };
+    for (const NamedFormat& named : all_formats()) {
+      if (named.format == Format::csr || !converted<T>(ctx, A, named)) continue;  // a copy; too much
+      SCOPED_TRACE(named.name);
+      expect_same([&](const Csr<T>& a) -> std::vector<T> {
+        const AnyMatrix<T> there = convert_format(ctx, a, named.format, named.layout), back = to_csr(ctx, there);
+        return contents(std::get<Csr<T>>(back).values());
+      });
+    }
+    expect_same([&](const Csr<T>& a) { return contents(color(ctx, a).colors); });
+    expect_same([&](const Csr<T>& a) { return contents(Scaling<T>(ctx, a, ScalingMethod::ruiz).rows()); });
+    expect_same(
+        [&](const Csr<T>& a) { return contents(SparseInverse<T>(ctx, a, InverseForm::general).matrix().values()); });
+    EXPECT_EQ(matrix.values.contents(), contents(A.values()));
+    EXPECT_EQ(matrix.col_indices.contents(), contents(A.col_indices()));
+    if (!ctx.on_cuda()) return;
+    const Counters before = counters();
+    const Csc<T> columns = to_csc(ctx, lent);
+    EXPECT_EQ(counters().transfers, before.transfers) << "by columns";
   });
 }
 

@@ -25,7 +25,7 @@ TEST_P(Loop, repeats_a_body_as_often_as_asked) {
   }
 }
 
-TEST_P(Loop, a_running_solve_makes_no_transfer_allocation_or_synchronisation) {
+TEST_P(Loop, trap_25_a_running_solve_makes_no_transfer_allocation_or_synchronisation) {
   Context ctx = context();
   const AnyMatrix<double> A(poisson2d<double>(60));
   const MatrixOperator<double> op(A);

@@ -52,6 +52,24 @@ TEST_P(Spgeam, is_the_sum_for_every_shape_and_op) {
   });
 }
 
+/// The pattern is the union, though an entry cancels and a factor is zero.
+TEST_P(Spgeam, TV_GEAM_and_trap_10_has_the_union_of_the_patterns) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto matrix = [](std::vector<std::int32_t> columns, std::vector<T> values) {
+      return Csr<T>(3, Array<std::int32_t>{0, 2, 3}, Array(std::move(columns)), Array(std::move(values)));
+    };
+    const Csr<T> A = matrix({0, 2, 1}, {T(1), T(2), T(3)}), B = matrix({0, 1, 1}, {T(-1), T(5), T(4)});
+    const std::pair<T, std::vector<T>> sums[] = {{T(1), {T(0), T(5), T(2), T(7)}}, {T(0), {T(-1), T(5), T(0), T(4)}}};
+    for (const auto& [alpha, values] : sums) {
+      const Csr<T> C = spgeam(ctx, Op::none, Op::none, alpha, A, T(1), B);
+      EXPECT_EQ(contents(C.row_offsets()), (std::vector<std::int32_t>{0, 3, 4}));
+      EXPECT_EQ(contents(C.col_indices()), (std::vector<std::int32_t>{0, 1, 2, 1}));
+      EXPECT_EQ(contents(C.values()), values);
+    }
+  });
+}
+
 TEST_P(Spgeam, has_offsets_of_64_bits) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

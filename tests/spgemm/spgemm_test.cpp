@@ -175,6 +175,32 @@ TEST_P(Spgemm, adds_another_matrix) {
   });
 }
 
+/// Trap 10: a factor that is left out leaves its term out, one of zero keeps the term's pattern. Trap 21: there are no
+/// steps or buffers to mix up; a plan finds the pattern, update() the values.
+TEST_P(Spgemm, TV_GEMM2_and_trap_10_tells_no_factor_from_zero_and_trap_21_has_no_steps) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A(2, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 1, 1}, Array<T>{T(1), T(2), T(3)});
+    const Csr<T> B(3, Array<std::int32_t>{0, 2, 3}, Array<std::int32_t>{0, 2, 0}, Array<T>{T(1), T(4), T(5)});
+    const Csr<T> D(3, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{1, 0}, Array<T>{T(7), T(1)});
+    using Factor = std::optional<Scalar<T>>;
+    const auto expect = [&](Factor beta, std::vector<std::int32_t> offsets, std::vector<std::int32_t> columns,
+                            std::vector<T> values) {
+      const Csr<T> C = spgemm(ctx, Op::none, Op::none, Factor(T(-1)), A, B, beta, D);
+      EXPECT_EQ(contents(C.row_offsets()), offsets);
+      EXPECT_EQ(contents(C.col_indices()), columns);
+      EXPECT_EQ(contents(C.values()), values);
+    };
+    expect(Factor(T(1)), {0, 3, 4}, {0, 1, 2, 0}, {T(-11), T(7), T(-4), T(-14)});
+    expect(std::nullopt, {0, 2, 3}, {0, 2, 0}, {T(-11), T(-4), T(-15)});
+    expect(Factor(T(0)), {0, 3, 4}, {0, 1, 2, 0}, {T(-11), T(0), T(-4), T(-15)});
+    SpgemmPlan<T> plan(ctx, Op::none, A, Op::none, B);
+    EXPECT_EQ(contents(plan.matrix().col_indices()), (std::vector<std::int32_t>{0, 2, 0}));
+    plan.update(ctx, T(-1), A, B);
+    EXPECT_EQ(contents(plan.matrix().values()), (std::vector<T>{T(-11), T(-4), T(-15)}));
+  });
+}
+
 /// Entries of the mask that no product meets, products without a place in it, and rows of every length.
 TEST_P(Spgemm, leaves_out_what_a_mask_does_not_have) {
   with_scalar([&]<class T>(T) {

@@ -1,5 +1,6 @@
 #include "sparse/spmm/batch.hpp"
 
+#include "sparse/convert/convert.hpp"
 #include "tests/spmm/dense_operands.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/replay.hpp"
@@ -137,7 +138,72 @@ TEST_P(SpmmBatch, has_offsets_of_64_bits) {
   });
 }
 
-TEST_P(SpmmBatch, TV_SPMM_BATCH) {
+/// A batch in coordinates, of the same matrices.
+template <class T>
+CooBatch<T> in_coordinates(Context& ctx, const SparseMembers<T, std::int64_t>& A, bool shares) {
+  std::vector<Array<std::int32_t>> rows, columns;
+  std::vector<Array<T>> values;
+  for (const Csr<T, std::int64_t>& member : A.one_by_one) {
+    Coo<T> coo = to_coo(ctx, member);
+    if (!shares || rows.empty())
+      rows.push_back(coo.row_indices().clone()), columns.push_back(coo.col_indices().clone());
+    values.push_back(coo.values().clone());
+  }
+  return {A.together.count(), uneven.rows,     uneven.cols,   A.together.nnz(),
+          joined(rows),       joined(columns), joined(values)};
+}
+
+TEST_P(SpmmBatch, in_coordinates_is_that_in_csr_bit_by_bit) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t of_A : {1, members})
+      for (const bool shares : {false, true})
+        for (const std::int32_t of_B : {1, members})
+          for (const std::int64_t k : {1, 3}) {
+            const auto A = SparseMembers<T, std::int64_t>::of(of_A, shares);
+            const CooBatch<T> coo = in_coordinates(ctx, A, shares);
+            validate(coo);
+            const auto B = random_batch<T>(3, of_B, k, 60, Order::row_major, 1, 2);
+            auto C = random_batch<T>(4, members, 70, k, Order::column_major, 3, 4);
+            DenseBatch<T> D(members, 70, k, C.values().clone(), Order::column_major, C.leading_dimension(), C.stride());
+            spmm(ctx, Op::adjoint, T(2), A.together, B, T(3), C);
+            spmm(ctx, Op::adjoint, T(2), coo, B, T(3), D);
+            EXPECT_EQ(contents(D.values()), contents(C.values()));
+          }
+    const auto A = SparseMembers<T, std::int64_t>::of(members, false);
+    const CooBatch<T> coo = in_coordinates(ctx, A, false);
+    const auto B = random_batch<T>(3, members, 60, 2, Order::column_major, 0, 0);
+    DenseBatch<T> C(members, 70, 2), again(members, 70, 2);
+    replay(ctx, [&] { spmm(ctx, Op::none, T(2), coo, B, T(0), C); });
+    spmm(ctx, Op::none, T(2), A.together, B, T(0), again);
+    EXPECT_EQ(contents(C.values()), contents(again.values()));
+    run_skipped(ctx, [&] { spmm(ctx, Op::none, T(7), coo, B, T(0), C); });
+    EXPECT_EQ(contents(C.values()), contents(again.values()));
+  });
+}
+
+TEST_P(SpmmBatch, in_coordinates_has_empty_matrices_and_refuses_what_does_not_fit) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const CooBatch<T> empty(2, 3, 2, 0, Array<std::int32_t>(0), Array<std::int32_t>(0), Array<T>(0));
+    DenseBatch<T> C(2, 3, 1, Array<T>(std::vector<T>(6, T(5)))), wide(2, 3, 2);
+    const DenseBatch<T> B(2, 2, 1, Array<T>(std::vector<T>(4, T(1))));
+    spmm(ctx, Op::none, T(1), empty, B, T(2), C);
+    EXPECT_EQ(contents(C.values()), std::vector<T>(6, T(10)));
+    EXPECT_THROW(spmm(ctx, Op::none, T(1), empty, B, T(2), wide), ShapeMismatch);
+    const auto batch = [](std::int32_t count, std::int64_t nnz, Array<std::int32_t> rows) {
+      return CooBatch<T>(count, 3, 2, nnz, std::move(rows), Array<std::int32_t>{0, 1}, Array<T>{T(1), T(2)});
+    };
+    EXPECT_THROW(batch(0, 2, Array<std::int32_t>{0, 1}), InvalidArgument);
+    EXPECT_THROW(batch(3, 2, Array<std::int32_t>{0, 1, 2}), ShapeMismatch);
+    EXPECT_EQ(complaint<InvalidArgument>([&] {
+                validate(batch(2, 2, Array<std::int32_t>{0, 1, 1, 0}));
+              }).substr(0, 27),
+              "matrix 1 of the batch: coo:");
+  });
+}
+
+TEST_P(SpmmBatch, TV_SPMM_BATCH_and_trap_22_has_three_modes) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     DenseBatch<T> C(2, 2, 1);
@@ -150,6 +216,11 @@ TEST_P(SpmmBatch, TV_SPMM_BATCH) {
     validate(two);
     spmm(ctx, Op::none, T(1), two, DenseBatch<T>(1, 2, 1, Array<T>{T(1), T(1)}), T(0), C);
     EXPECT_EQ(contents(C.values()), (std::vector<T>{T(3), T(3), T(30), T(30)}));
+    spmm(ctx, Op::none, T(1), two, DenseBatch<T>(2, 2, 1, Array<T>{T(1), T(1), T(2), T(5)}), T(0), C);
+    EXPECT_EQ(contents(C.values()), (std::vector<T>{T(3), T(3), T(120), T(150)}));
+    const CooBatch<T> coo(2, 2, 2, 3, Array<std::int32_t>{0, 0, 1}, Array<std::int32_t>{0, 1, 1}, two.values().clone());
+    spmm(ctx, Op::none, T(1), coo, DenseBatch<T>(2, 2, 1, Array<T>{T(1), T(1), T(2), T(5)}), T(0), C);
+    EXPECT_EQ(contents(C.values()), (std::vector<T>{T(3), T(3), T(120), T(150)}));
   });
 }
 

@@ -93,6 +93,17 @@ TEST_P(Sddmm, TV_SDDMM) {
   });
 }
 
+/// Each entry stands for itself, also where a row has its column twice.
+TEST_P(Sddmm, takes_columns_that_are_repeated) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Dense<T> A(1, 2, Array<T>{T(2), T(3)}), B(2, 2, Array<T>{T(1), T(4), T(5), T(6)});
+    Csr<T> C(2, Array<std::int32_t>{0, 3}, Array<std::int32_t>{1, 0, 1}, Array<T>{T(1), T(2), T(3)});
+    sddmm<T>(ctx, Op::none, Op::none, T(1), A, B, T(2), C);
+    EXPECT_EQ(contents(C.values()), (std::vector<T>{T(30), T(18), T(34)}));
+  });
+}
+
 TEST_P(Sddmm, beta_zero_overwrites_nan_and_scalars_may_lie_on_the_device) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

@@ -146,29 +146,6 @@ TEST_P(FormatSpmv, repeats_its_bits_is_captured_and_honors_the_skip) {
   });
 }
 
-TEST_P(FormatSpmv, a_mask_leaves_other_block_rows_alone) {  // TV-BSRXMV, zero-based here
-  with_scalar([&]<class T>(T) {
-    Context ctx = context();
-    const auto numbers = [](std::initializer_list<int> list) {
-      std::vector<T> values;
-      for (const int x : list) values.push_back(T(static_cast<real_t<T>>(x)));
-      return values;
-    };
-    // what the first block row says is not looked at
-    const Bsrx<T> A(4, 6, {2, 2, BlockOrder::column_major}, Array<std::int32_t>{-99, 3}, Array<std::int32_t>{-99, 4},
-                    Array<std::int32_t>{0, 1, 0, 1, 2},
-                    Array<T>(numbers({1, 0, 4, 2, 0, 3, 0, 0, 5, 0, 0, 0, 0, 9, 7, 0, 8, 6, 0, 0})));
-    const Array<T> x(numbers({1, 2, 3, 4, 5, 6}));
-    Array<T> y(numbers({10, 20, 30, 40}));
-    spmv_masked(ctx, T(2), A, Array<std::int32_t>{1}, x, T(3), y);
-    EXPECT_TRUE(std::ranges::equal(y.host(), numbers({10, 20, 146, 174})));
-    spmv_masked(ctx, T(2), A, Array<std::int32_t>(0), x, T(0), y);
-    EXPECT_TRUE(std::ranges::equal(y.host(), numbers({10, 20, 146, 174})));
-    spmv_masked(ctx, T(1), A, Array<std::int32_t>{1}, x, T(0), y);
-    EXPECT_TRUE(std::ranges::equal(y.host(), numbers({10, 20, 28, 27})));
-  });
-}
-
 TEST_P(FormatSpmv, one_based_views_of_every_format_are_honored) {
   with_scalar([&]<class T>(T) {
     using K = kernel_t<T>;

@@ -311,8 +311,7 @@ Csr<std::int8_t> one_row(std::vector<std::int8_t> values) {
   return {n, Array<std::int32_t>{0, n}, Array(std::move(columns)), Array(std::move(values))};
 }
 
-/// TV-SPMV-I8.
-TEST_P(MixedBytes, add_up_beyond_the_range_of_a_byte) {
+TEST_P(MixedBytes, TV_SPMV_I8_and_trap_23_add_up_beyond_the_range_of_a_byte) {
   Context ctx = context();
   const auto A = one_row({127, 127, -128});
   const Array x(std::vector<std::int8_t>{127, 127, 1});

@@ -6,6 +6,7 @@
 #include "sparse/convert/formats.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/base_one.hpp"
 #include "tests/support/replay.hpp"
 #include "tests/triangular/triangles.hpp"
 
@@ -262,6 +263,44 @@ TEST_P(TriangularSolves, repeat_and_can_be_captured_and_skipped) {
   });
 }
 
+/// Many columns at once: the same in a loop that the device repeats, and nothing once the loop's reason is set.
+TEST_P(TriangularSolves, of_many_columns_can_be_captured_and_skipped) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(41, poisson2d<T>(20));
+    for (const TriangularMethod method : all_methods)
+      for (const Order order : {Order::column_major, Order::row_major}) {
+        const TriangularPlan<T> plan(ctx, A, {}, {method});
+        const Dense<T> B(A.rows(), 9, Array<T>(random_vector<T>(42, std::int64_t{9} * A.rows())), order);
+        Dense<T> X(A.rows(), 9, order), again(A.rows(), 9, order);
+        plan.solve(ctx, T(2), B, X);
+        replay(ctx, [&] { plan.solve(ctx, T(2), B, again); });
+        EXPECT_EQ(contents(again.values()), contents(X.values()));
+        run_skipped(ctx, [&] { plan.solve(ctx, T(5), B, again); });
+        EXPECT_EQ(contents(again.values()), contents(X.values()));
+      }
+  });
+}
+
+/// Blocks with many columns are the rows of the blocks with as many.
+TEST_P(TriangularSolves, of_blocks_with_many_columns) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(43, random_dominant<T>(44, 301, 7));
+    const Bsr<T> blocks = to_bsr(ctx, A, Blocking{3, 3, BlockOrder::column_major});
+    const Dense<T> B(301, 5, Array<T>(random_vector<T>(45, 5 * 301)));
+    for (const Triangle& t : all_triangles()) {
+      Dense<T> X(301, 5, Order::row_major);
+      TriangularPlan<T>(ctx, blocks, t).solve(ctx, T(2), B, X);
+      for (std::int32_t j = 0; j < 5; ++j) {
+        std::vector<T> b, x;
+        for (std::int32_t i = 0; i < 301; ++i) b.push_back(B.host().at(i, j)), x.push_back(X.host().at(i, j));
+        expect_solves(A, t, T(2), b, x);
+      }
+    }
+  });
+}
+
 /// Nothing hangs, and what NaN does not reach is right.
 TEST_P(TriangularSolves, end_on_nan_and_infinities) {
   with_scalar([&]<class T>(T) {
@@ -290,11 +329,12 @@ INSTANTIATE_TEST_SUITE_P(, TriangularSolves, backends_and_scalars, param_name);
 
 using TriangularFacts = OnBackend;
 
-/// Kernel catalogue, TV-SV2 and TV-CSRSM2.
-TEST_P(TriangularFacts, of_the_catalogue) {
+/// Trap 11: every solve may be in place, B and X have orders and leading dimensions of their own.
+TEST_P(TriangularFacts, TV_SV2_and_TV_CSRSM2_and_trap_11_in_place_or_not) {
   Context ctx = context();
-  const Csr<double> A(4, Array<std::int32_t>{0, 3, 4, 7, 9}, Array<std::int32_t>{0, 2, 3, 1, 0, 2, 3, 1, 3},
-                      Array<double>{1, 2, -3, 4, 5, 6, 7, 8, 9});
+  const Csr<double> A =
+      from_base_one(ctx, 4, Array<std::int32_t>{1, 4, 5, 8, 10}, Array<std::int32_t>{1, 3, 4, 2, 1, 3, 4, 2, 4},
+                    Array<double>{1, 2, -3, 4, 5, 6, 7, 8, 9});
   const Array<double> b{1, 2, 3, 4};
   const auto expect = [&](Fill fill, Op op, Diagonal diagonal, std::vector<double> expected) {
     for (const TriangularMethod method : all_methods) {
@@ -315,13 +355,20 @@ TEST_P(TriangularFacts, of_the_catalogue) {
   expect(upper, Op::none, unit, {63, 2, -25, 4});
   expect(upper, Op::transpose, unit, {1, 2, 1, 0});
   Dense<double> B(4, 2, Array<double>{1, 2, 3, 4, 5, 6, 7, 8});
-  TriangularPlan<double>(ctx, A, {}).solve(ctx, 1, B, B);
+  Dense<double> X(4, 2, Array<double>(std::vector<double>(12, 777)), Order::row_major, 3);
+  const TriangularPlan<double> plan(ctx, A, {});
+  plan.solve(ctx, 1, B, X);
+  plan.solve(ctx, 1, B, B);
   const double expected[] = {1, 0.5, -1.0 / 3, 0, 5, 1.5, -3, -4.0 / 9};
-  for (std::size_t k = 0; k < 8; ++k) EXPECT_NEAR(B.values().host()[k], expected[k], 1e-14);
+  for (std::int32_t k = 0; k < 8; ++k) {
+    EXPECT_NEAR(B.host().at(k % 4, k / 4), expected[k], 1e-14);
+    EXPECT_NEAR(X.host().at(k % 4, k / 4), expected[k], 1e-14);
+  }
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(X.values().host()[3 * i + 2], 777);
 }
 
-/// Kernel catalogue, TV-BSRSV2: what a diagonal block has above its diagonal is not looked at.
-TEST_P(TriangularFacts, of_the_catalogue_in_blocks) {
+/// What a diagonal block has above its diagonal is not looked at.
+TEST_P(TriangularFacts, TV_BSRSV2_and_trap_4_blocks_are_solved_entry_by_entry) {
   Context ctx = context();
   const Bsr<double> A(4, 4, Blocking{2, 2, BlockOrder::row_major}, Array<std::int32_t>{0, 1, 3},
                       Array<std::int32_t>{0, 0, 1}, Array<double>{2, 77, 1, 4, 1, 2, 3, 1, 5, 88, 2, 10});
@@ -334,8 +381,9 @@ TEST_P(TriangularFacts, of_the_catalogue_in_blocks) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(x.host()[i], unit[i], 1e-14);
 }
 
-/// Kernel catalogue, TV-SV2-ZP: structural and numerical zeros are separate, the smaller row wins.
-TEST_P(TriangularFacts, zeros_on_the_diagonal) {
+/// Structural and numerical zeros are separate, the smaller row wins; block rows for BSR, none for a unit diagonal.
+/// Nothing is raised, and rows count from zero whatever the arrays counted from.
+TEST_P(TriangularFacts, TV_SV2_ZP_and_trap_1_zero_pivots_are_answers_to_questions) {
   Context ctx = context();
   Csr<double> A(4, Array<std::int32_t>{0, 1, 3, 4, 6}, Array<std::int32_t>{0, 0, 1, 1, 0, 3},
                 Array<double>{2, 1, 0, 5, 1, 3});
@@ -350,6 +398,13 @@ TEST_P(TriangularFacts, zeros_on_the_diagonal) {
     EXPECT_EQ(plan.zero_pivot(), 2);
     A.values().edit()[2] = 0;
   }
+  const FromOne<double> from_one(A);
+  const TriangularPlan<double> taken(ctx, from_one.taken_over(ctx), {});
+  EXPECT_EQ(*taken.structural_zero() + 1, 3);
+  EXPECT_EQ(*taken.numerical_zero() + 1, 2);
+  EXPECT_EQ(*taken.zero_pivot() + 1, 2);
+  Array<double> x(4);
+  EXPECT_NO_THROW(taken.solve(ctx, 1, Array<double>{1, 2, 3, 4}, x));
   const TriangularPlan<double> unit(ctx, A, {Fill::lower, Diagonal::unit});
   EXPECT_EQ(unit.structural_zero(), std::nullopt);
   EXPECT_EQ(unit.numerical_zero(), std::nullopt);
@@ -376,6 +431,22 @@ TEST_P(TriangularFacts, what_does_not_fit_is_refused) {
   const Bsr<double> rectangular(4, 4, Blocking{2, 1}, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 1},
                                 Array<double>{1, 1, 1, 1});
   EXPECT_THROW(TriangularPlan<double>(ctx, rectangular, {}), ShapeMismatch);
+}
+
+/// What a plan found is solved by: there is no policy that a solve could be given beside it.
+TEST_P(TriangularFacts, trap_2_a_plan_solves_by_the_method_that_it_was_made_for) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(20);
+  const Array<double> b(random_vector<double>(31, A.rows()));
+  for (const TriangularMethod method : {TriangularMethod::natural, TriangularMethod::by_level,
+                                        TriangularMethod::level_kernels, TriangularMethod::one_block}) {
+    const TriangularPlan<double> plan(ctx, A, {}, {method});
+    Array<double> x(A.rows());
+    plan.solve(ctx, 1, b, x);
+    EXPECT_EQ(plan.report().method, method);
+    EXPECT_EQ(plan.report().levels > 0, method != TriangularMethod::natural) << static_cast<int>(method);
+    expect_solves(A, {}, 1.0, contents(b), contents(x));
+  }
 }
 
 TEST_P(TriangularFacts, reports_say_what_was_chosen) {
