@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sparse/core/config.hpp"
+
 namespace krill {
 namespace {
 
@@ -32,6 +34,18 @@ TEST(Errors, carry_the_bytes_asked_and_free) {
   EXPECT_EQ(error.asked, std::size_t{3} << 30);
   EXPECT_STREQ(OutOfMemory("pcg p", 2048, 0).what(), "pcg p needs 2.00 KiB (2048 bytes), more than is free on the host")
       << "what is free is not known where the system refused";
+}
+
+TEST(Errors, of_the_cuda_runtime_carry_its_text_and_the_line_that_met_it) {
+  if constexpr (!with_cuda) GTEST_SKIP() << "this build has no CUDA";
+  if constexpr (with_cuda) {
+    EXPECT_EQ(text([] { check(0); }), "no error");
+    constexpr int no_kernel_image = 209;
+    EXPECT_THROW(check(no_kernel_image), CudaError);
+    const std::string told = text([] { check(no_kernel_image); });
+    EXPECT_TRUE(told.starts_with("no kernel image is available for execution on the device (")) << told;
+    EXPECT_NE(told.find("tests/core/error_test.cpp:"), std::string::npos) << told;
+  }
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "sparse/core/types.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "sparse/core/array.hpp"
+#include "sparse/core/config.hpp"
 
 namespace krill {
 namespace {
@@ -57,6 +59,10 @@ TEST(Scalar, holds_a_value_or_names_an_array) {
   EXPECT_EQ(Scalar<double>(zero).read(host)(), 0);
   const Array<double> two{1.0, 2.0};
   EXPECT_THROW(Scalar<double>{two}, ShapeMismatch);
+}
+
+TEST(Version, is_made_of_its_numbers) {
+  EXPECT_EQ(version, fmt::format("{}.{}.{}", version_major, version_minor, version_patch));
 }
 
 }  // namespace

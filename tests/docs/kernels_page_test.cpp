@@ -123,7 +123,7 @@ TEST(KernelsPage, names_what_is_there) {
   int files = 0, names = 0;
   for (const Row& row : rows(page()))
     for (const auto& [head, cell] : row) {
-      if (head == "ID" || head == "theirs") continue;
+      if (head == "ID" || head == "theirs" || head == "tests") continue;
       for (const std::string& text : quoted(cell)) {
         if (text.starts_with("-D")) continue;  // an option of CMake
         if (text.ends_with(".hpp")) {
@@ -140,6 +140,69 @@ TEST(KernelsPage, names_what_is_there) {
     }
   EXPECT_GT(files, 40);
   EXPECT_GT(names, 300);
+}
+
+/// Done, without a counterpart, and all of a group of the catalogue's IDs.
+using Counts = std::array<std::size_t, 3>;
+
+TEST(KernelsPage, counts_the_ids_of_the_catalogue) {
+  std::map<std::string, Names> all, undone, unmatched;
+  for (const Row& row : rows(page())) {
+    if (!row.contains("ID")) continue;
+    for (const std::string& id : matches(row.at("ID"), "[A-Z0-9]+-[A-Z0-9-]+")) {
+      const std::string group = id.substr(0, id.find('-'));
+      all[group].insert(id);
+      const std::string& mark = row.at("");
+      EXPECT_TRUE(mark == "☑" || mark == "☐") << id;
+      if (mark == "☑") continue;
+      undone[group].insert(id);
+      if (row.at("Krill").starts_with("no counterpart: ")) unmatched[group].insert(id);
+    }
+  }
+  std::map<std::string, Counts> found, told;
+  Counts& sum = found["all"];
+  for (const auto& [group, ids] : all) {
+    found[group] = {ids.size() - undone[group].size(), unmatched[group].size(), ids.size()};
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += found[group][k];
+  }
+  for (const Row& row : rows(page()))
+    if (row.contains("group"))
+      told[row.at("group")] = {std::stoul(row.at("there")), std::stoul(row.at("no counterpart")),
+                               std::stoul(row.at("IDs"))};
+  EXPECT_EQ(told, found);
+  EXPECT_EQ(sum.back(), 331U);
+}
+
+/// "spmv" of `spmv(ctx, ...)`, "cuda" of `Context::cuda({})`: what the first words in backticks call.
+std::string first_name(const std::string& cell) {
+  std::smatch name;
+  return std::regex_search(cell, name, std::regex("`(?:\\w+(?:::|\\.))*(\\w+)[^`]*`")) ? name[1].str() : "";
+}
+
+/// A row names the tests of what it names, or says why there is none.
+TEST(KernelsPage, names_tests_that_use_what_is_named) {
+  const std::string listed = contents("tests/CMakeLists.txt");
+  std::map<std::string, Names> used;
+  int named = 0;
+  for (const Row& row : rows(page())) {
+    if (!row.contains("tests")) continue;
+    const std::string &tests = row.at("tests"), &krill = row.at("Krill");
+    if (row.contains("ID") && row.at("") == "☑" && !tests.starts_with("none: ")) {
+      EXPECT_NE(tests, "") << row.at("ID") << ' ' << row.at("theirs") << " has no test";
+    }
+    for (const std::string& test : quoted(tests)) {
+      ++named;
+      if (test.starts_with("install/")) {
+        EXPECT_NE(listed.find("add_test(NAME " + test + " "), std::string::npos) << test;
+        continue;
+      }
+      const std::string file = test + "_test.cpp";
+      EXPECT_NE(listed.find(file), std::string::npos) << file;
+      if (!used.contains(file)) used[file] = words(contents("tests/" + file));
+      EXPECT_TRUE(used[file].contains(first_name(krill))) << file << " does not use the first name of " << krill;
+    }
+  }
+  EXPECT_GT(named, 200);
 }
 
 }  // namespace
