@@ -15,6 +15,7 @@ struct SpmmTiling {
   static constexpr int wide_bytes = 256;    ///< of a row of B in a launch: more rows of it stay in the second cache
   static constexpr int gathered_from = 4;   ///< columns, where the rows of a column-major B are brought together
   static constexpr int gathered_mean = 12;  ///< entries of a row that pay for that, on the average
+  static constexpr int min_bytes = 4;       ///< of an entry of B that a lane reads alone. Not varied.
   static constexpr int slack = 256;         ///< entries of a row beyond its tile
   static constexpr int max_entries = 2048;  ///< of a tile
   static constexpr int max_blocks = 8192;   ///< that groups of columns of one launch have. Not varied.
@@ -25,6 +26,10 @@ struct SpmmTiling {
   int row_lanes;  ///< that share a row where they do not lie along columns
   CsrTiling tiles;
 
+  /// Whether rows of a row-major B that do not come in whole 16 bytes are brought together, too: lanes that read a byte
+  /// or two each would ask for too little at a time.
+  static constexpr bool gathers_rows(std::size_t value_bytes) { return value_bytes < min_bytes; }
+
   /// Groups of columns that a launch has, of as many as there are: several where one of them does not fill a device.
   std::int32_t groups_at_once(std::int32_t tiles, std::int32_t groups) const {
     return gathered ? 1 : std::clamp(max_blocks / std::max(tiles, 1), 1, groups);
@@ -34,7 +39,8 @@ struct SpmmTiling {
   static SpmmTiling of(std::int32_t rows, std::int64_t nnz, std::size_t value_bytes, std::int32_t columns, bool by_rows,
                        bool lines) {
     const std::int64_t mean = std::max<std::int64_t>(nnz / std::max(rows, 1), 1);
-    const bool gathered = !by_rows && columns >= gathered_from && mean >= gathered_mean;
+    const bool gathered = by_rows ? columns >= wide_from && !lines && gathers_rows(value_bytes)
+                                  : columns >= gathered_from && mean >= gathered_mean;
     const bool wide = gathered || (by_rows && columns >= wide_from);
     const int of_a_line = wide_bytes / static_cast<int>(value_bytes);
     const int row_lanes =
