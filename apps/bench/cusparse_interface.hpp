@@ -24,24 +24,26 @@ enum KrillRivalScalar : std::int32_t {
 };
 
 enum KrillRivalLayout : std::int32_t {
-  krill_rival_none,   ///< no matrix
-  krill_rival_csr,    ///< offsets of rows, col_indices
-  krill_rival_csc,    ///< offsets of columns, row_indices
-  krill_rival_coo,    ///< row_indices, col_indices
-  krill_rival_sell,   ///< offsets of slices, col_indices with -1 as padding, slice_rows
-  krill_rival_bsr,    ///< offsets of block rows, col_indices of blocks, block_dim
-  krill_rival_dense,  ///< values alone, row by row
-  krill_rival_bands,  ///< bands of one system or a batch of them
-  krill_rival_vector  ///< a sparse vector of `rows` entries: col_indices, values
+  krill_rival_none,         ///< no matrix
+  krill_rival_csr,          ///< offsets of rows, col_indices
+  krill_rival_csc,          ///< offsets of columns, row_indices
+  krill_rival_coo,          ///< row_indices, col_indices
+  krill_rival_sell,         ///< offsets of slices, col_indices with -1 as padding, slice_rows
+  krill_rival_bsr,          ///< offsets of block rows, col_indices of blocks, block_dim
+  krill_rival_dense,        ///< values alone, row by row
+  krill_rival_blocked_ell,  ///< col_indices of blocks, block_dim, ell_cols
+  krill_rival_bands,        ///< bands of one system or a batch of them
+  krill_rival_vector        ///< a sparse vector of `rows` entries: col_indices, values
 };
 
 /// A matrix, zero-based. Where it is a result, it is written to, and its sizes are known in advance.
 struct KrillRivalMatrix {
   KrillRivalLayout layout = krill_rival_none;
   std::int32_t offset_bytes = 4;         ///< 4 or 8
-  std::int32_t block_dim = 0;            ///< of bsr
+  std::int32_t block_dim = 0;            ///< of bsr and blocked_ell
   std::int32_t blocks_column_major = 0;  ///< of bsr: how the entries of a block lie
   std::int32_t slice_rows = 0;           ///< of sell
+  std::int64_t ell_cols = 0;             ///< of blocked_ell: places of a row
   std::int64_t rows = 0, cols = 0, nnz = 0;
   std::int64_t stored = 0;  ///< values with padding: of sell and bsr
   const void* offsets = nullptr;
@@ -63,6 +65,7 @@ struct KrillRivalTask {
                 ///< thomas, lu or qr, gpsv_interleaved; of a sparse vector: axpby, gather, scatter, rotate, dot, gemvi
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
+  std::int32_t half = 0;  ///< of spmm: values are of 16 bits, `scalar` is what they are computed in
   KrillRivalMatrix a{};
   KrillRivalMatrix b{};  ///< of spgemm (A B), spgeam (A + B), and gemvi (a dense matrix, column by column)
   KrillRivalMatrix c{};  ///< of triple_product (C A B)

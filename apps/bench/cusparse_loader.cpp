@@ -79,6 +79,8 @@ template <class T>
 inline constexpr KrillRivalLayout layout_of<Sell<T>> = krill_rival_sell;
 template <class T>
 inline constexpr KrillRivalLayout layout_of<Bsr<T>> = krill_rival_bsr;
+template <class T>
+inline constexpr KrillRivalLayout layout_of<BlockedEll<T>> = krill_rival_blocked_ell;
 
 template <class Matrix, class Where>
 KrillRivalMatrix rival_view(const Matrix&, const Where&) {
@@ -187,12 +189,26 @@ KrillRivalMatrix rival_view(const Dense<T>& D, const Where& where) {
   return {.layout = krill_rival_dense, .rows = D.rows(), .cols = D.cols(), .values = D.view(where).values};
 }
 
+template <class T, class Where>
+KrillRivalMatrix rival_view(const BlockedEll<T>& A, const Where& where) {
+  const auto a = A.view(where);
+  return {.layout = krill_rival_blocked_ell,
+          .block_dim = a.block_dim,
+          .ell_cols = a.ell_cols,
+          .rows = a.rows,
+          .cols = a.cols,
+          .nnz = A.nnz(),
+          .col_indices = a.col_indices,
+          .values = a.values};
+}
+
 /// What the task has in the place of A.
 template <class T, class Where>
 KrillRivalMatrix rival_operand(const Task<T>& task, const Where& where) {
   if (task.bands) return rival_view(*task.bands, where);
   if (task.batch) return rival_view(*task.batch, where);
   if (task.vector) return rival_view(*task.vector, where);
+  if (task.half) return task.half->csr ? rival_view(*task.half->csr, where) : rival_view(*task.half->blocks, where);
   return std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
 }
 template <class T>
@@ -200,6 +216,7 @@ KrillRivalLayout layout_of_operand(const Task<T>& task) {
   if (task.bands) return krill_rival_bands;
   if (task.batch) return krill_rival_csr;
   if (task.vector) return krill_rival_vector;
+  if (task.half) return task.half->csr ? krill_rival_csr : krill_rival_blocked_ell;
   return std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
 }
 
@@ -259,7 +276,9 @@ class CusparseRival final : public Rival<T> {
   std::string name() const override { return module().name; }
 
   std::vector<std::string> algorithms(const Task<T>& task) const override {
-    if (task.bands ? task.bands->layout().padded() : !task.A && !task.batch && !task.vector) return {};
+    if (task.bands ? task.bands->layout().padded() : !task.A && !task.batch && !task.vector && !task.half) return {};
+    if (const auto* blocks = task.half ? task.half->blocks : nullptr)
+      if (blocks->rows() % blocks->block_dim() || blocks->cols() % blocks->block_dim()) return {};
     // cuSPARSE multiplies whole blocks: x and y would have to be padded
     if (const auto* bsr = task.A ? std::get_if<Bsr<T>>(task.A) : nullptr)
       if (bsr->rows() % bsr->blocks().row_dim || bsr->cols() % bsr->blocks().col_dim) return {};
@@ -284,6 +303,7 @@ class CusparseRival final : public Rival<T> {
       given.result = rival_result(task, given.a, where);
       if (task.x) given.x = task.x->read(where);
       if (task.y) given.y = task.y->update(where);
+      if (task.half) given.half = 1, given.x = task.half->x->read(where), given.y = task.half->y->update(where);
     });
     return std::make_unique<ModuleRun>(session_, given);
   }

@@ -61,15 +61,16 @@ void measure_job(const BenchSubject<T>&, Row&, const std::function<Job<T>(std::s
 /// Runs f; the text of what it raises, empty where it does not.
 std::string failure_of(const std::function<void()>& f);
 
-// The kernels' benchmarks: spmv_bench.cpp, spmm_bench.cpp, batch_bench.cpp, sddmm_bench.cpp, spgemm_bench.cpp,
-// prune_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp, color_bench.cpp, vector_bench.cpp,
-// banded_bench.cpp, solver_bench.cpp.
+// The kernels' benchmarks: spmv_bench.cpp, spmm_bench.cpp, half_bench.cpp, batch_bench.cpp, sddmm_bench.cpp,
+// spgemm_bench.cpp, prune_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp, color_bench.cpp,
+// vector_bench.cpp, banded_bench.cpp, solver_bench.cpp.
 template <class T>
 void bench_spmv(const BenchSubject<T>&);
 template <class T>
 void bench_spmv_dot(const BenchSubject<T>&);
 template <class T>
 void bench_spmm(const BenchSubject<T>&);
+void bench_half_products(const BenchSubject<float>&);  // rows of spmm
 template <class T>
 void bench_sddmm(const BenchSubject<T>&);
 template <class T>

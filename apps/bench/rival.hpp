@@ -6,13 +6,23 @@
 #include <string_view>
 #include <vector>
 
+#include "sparse/core/half.hpp"
 #include "sparse/formats/any_matrix.hpp"
 #include "sparse/formats/banded.hpp"
+#include "sparse/formats/blocked_ell.hpp"
 #include "sparse/formats/sparse_vector.hpp"
 #include "sparse/spmm/batch.hpp"
 #include "sparse/triangular/triangle.hpp"
 
 namespace krill::apps::bench {
+
+/// Operands in 16 bits: a matrix in one of two forms, the other one null, and dense ones without padding.
+struct HalfTask {
+  const Csr<Half>* csr = nullptr;
+  const BlockedEll<Half>* blocks = nullptr;
+  const Array<Half>* x = nullptr;
+  Array<Half>* y = nullptr;
+};
 
 /// One call of a kernel, as both Krill and the rival are to make it. What a kernel does not use is null. All of it has
 /// to outlive the rival's RivalRun.
@@ -32,6 +42,7 @@ struct Task {
   // In the place of A, which is null; where all are, no rival knows anything of the kind.
   const Banded<T>* bands = nullptr;
   const CsrBatch<T>* batch = nullptr;
+  const HalfTask* half = nullptr;  ///< of spmm, computed in float; x and y are there, too
   SparseVector<T>* vector = nullptr;
   const Dense<T>* D = nullptr;  ///< of gemvi, column-major
   const Array<T>* x = nullptr;

@@ -96,6 +96,7 @@ void bench_spmm(const BenchSubject<T>& s) {
     for (const std::int32_t columns : all_columns)
       if ((columns > 1 || order == Order::column_major) && std::max(rows(*s.A), cols(*s.A)) <= most_entries / columns)
         measure(s, columns, order);
+  if constexpr (std::is_same_v<T, float>) bench_half_products(s);
 }
 
 template <class T>

@@ -4,7 +4,7 @@
 #include "apps/verify/trial.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/spmv/mixed.hpp"
+#include "sparse/spmm/mixed.hpp"
 
 namespace krill::apps::verify {
 namespace {

@@ -7,15 +7,21 @@
 
 namespace krill::detail {
 
+/// Whether the code of `kernel` that runs here was compiled for that compute capability (90: 9.0) or a later one.
+template <auto kernel, int capability>
+bool compiled_for() {
+  static const bool is = [] {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel));
+    return attributes.ptxVersion >= capability;
+  }();
+  return is;
+}
+
 /// Whether the code of `kernel` that runs here was compiled with them.
 template <auto kernel>
 bool has_bulk_copies() {
-  static const bool has = [] {
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, kernel));
-    return attributes.ptxVersion >= 90;
-  }();
-  return has;
+  return compiled_for<kernel, 90>();
 }
 
 __device__ inline std::uint32_t shared_address(const void* p) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sparse/core/half.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/formats/first_fault.hpp"
 
@@ -65,5 +66,9 @@ struct BlockedEllInstances {
 };
 KRILL_INSTANTIATE(BlockedEll);
 KRILL_INSTANTIATE(BlockedEllInstances);
+template class BlockedEll<Half>;
+template class BlockedEll<BFloat16>;
+template class BlockedEllInstances<Half>;
+template class BlockedEllInstances<BFloat16>;
 
 }  // namespace krill

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sparse/core/half.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/formats/first_fault.hpp"
 
@@ -121,5 +122,9 @@ struct BsrInstances {
 KRILL_INSTANTIATE(Bsr);
 KRILL_INSTANTIATE(Bsrx);
 KRILL_INSTANTIATE(BsrInstances);
+template class Bsr<Half>;
+template class Bsr<BFloat16>;
+template class BsrInstances<Half>;
+template class BsrInstances<BFloat16>;
 
 }  // namespace krill

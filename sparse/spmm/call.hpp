@@ -1,34 +1,38 @@
 // What the doors of products with a dense matrix share: checks, and the pointers that kernels get.
 #pragma once
+#include <string>
+
 #include "sparse/spmm/spmm.hpp"
 
 namespace krill::detail {
 
 /// The operands of C = alpha op(A) op(B) + beta C, but for A.
-template <class T>
+template <class T, class Result = T, class Compute = T>
 struct SpmmCall {
-  const Scalar<T>& alpha;
+  const Scalar<Compute>& alpha;
   Op op_b;
   const Dense<T>& B;
-  const Scalar<T>& beta;
-  Dense<T>& C;
+  const Scalar<Compute>& beta;
+  Dense<Result>& C;
+  std::string door = "spmm";
 
   /// Raises ShapeMismatch and InvalidArgument unless the operands suit op(A).
   void check(std::int64_t rows, std::int64_t cols) const {
     const bool turned = op_b != Op::none;
-    require_size("spmm: rows of op(B)", turned ? B.cols() : B.rows(), cols);
-    require_size("spmm: rows of C", C.rows(), rows);
-    require_size("spmm: columns of C", C.cols(), turned ? B.rows() : B.cols());
-    require_disjoint("spmm: B and C", B.values(), C.values());
+    require_size(door + ": rows of op(B)", turned ? B.cols() : B.rows(), cols);
+    require_size(door + ": rows of C", C.rows(), rows);
+    require_size(door + ": columns of C", C.cols(), turned ? B.rows() : B.cols());
+    require_disjoint(door + ": B and C", B.values(), C.values());
   }
 
   /// f(DenseOperands), unless C is empty. Reads before C is handed out for writing.
   template <class Where, class F>
   void with_operands(const Where& where, F&& f) const {
+    using Operands = DenseOperands<kernel_t<T>, kernel_t<Result>, kernel_t<Compute>>;
     const auto first = alpha.read(where), second = beta.read(where);
     const auto from = op_b == Op::none ? B.view(where) : B.view(where).transposed();
     const auto to = C.output(where, beta);
-    if (to.rows > 0 && to.cols > 0) f(DenseOperands<kernel_t<T>>{first, from, op_b == Op::adjoint, second, to});
+    if (to.rows > 0 && to.cols > 0) f(Operands{first, from, op_b == Op::adjoint, second, to});
   }
 };
 

@@ -43,12 +43,23 @@ __global__ void __launch_bounds__(gather_threads)
   }
 }
 
+/// What is moved in the place of an entry, so that types of one size share a kernel.
+template <class T>
+using moved_t =
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                                                             std::conditional_t<sizeof(T) == 8, std::uint64_t, T>>>>;
+
 /// The same matrix, of at most line_entries<T> columns, in row-major order: copied to `room`, a line for each row.
 template <class T>
 DenseView<const T> in_lines(const Cuda& cuda, const DenseView<const T>& from, T* room) {
+  using Word = moved_t<T>;
   const int line = line_entries_for<T>(from.cols);
+  const DenseView<const Word> words{from.rows, from.cols, from.leading_dimension, from.order,
+                                    reinterpret_cast<const Word*>(from.values)};
   gather_lines_kernel<<<static_cast<unsigned>(ceil_div(from.rows, gather_rows)), gather_threads, 0, cuda.stream>>>(
-      from, room, std::countr_zero(static_cast<unsigned>(line)), cuda.skip);
+      words, reinterpret_cast<Word*>(room), std::countr_zero(static_cast<unsigned>(line)), cuda.skip);
   check(cudaGetLastError());
   return {from.rows, from.cols, line, Order::row_major, room};
 }

@@ -4,7 +4,7 @@
 
 #include "sparse/core/instantiate.hpp"
 #include "sparse/spmm/call.hpp"
-#include "sparse/spmm/tiling.hpp"
+#include "sparse/spmm/planned_tiles.hpp"
 #include "sparse/spmv/planned_csr.hpp"
 #include "sparse/spmv/product.hpp"
 
@@ -15,30 +15,23 @@ using namespace detail;
 template <class T>
 struct SpmmPlan<T>::Body {
   PlannedCsr<T> csr;
-  std::int32_t columns;
-  // on CUDA, for that many columns: of products with a vector, with row-major B and C, and with others
-  CsrTiles vector = {}, by_rows = {}, by_columns = {};
+  PlannedTiles tiles;
+  CsrTiles vector = {};  // of a product with one
 
   void find_tiles(Context& ctx) {
     csr.with_arrays([&](const auto& offsets, const auto& values) {
-      const auto found = [&](bool rows_first) {
-        const auto tiling = SpmmTiling::of(csr.rows(), values.size(), sizeof(T), columns, rows_first, true);
-        return CsrTiles::of(ctx, tiling.tiles, csr.rows(), values.size(), offsets);
-      };
-      if (columns == 1)
+      if (tiles.columns == 1)
         vector = CsrTiles::of(ctx, csr.rows(), offsets, values);
       else
-        by_rows = found(true), by_columns = found(false);
+        tiles.find(ctx, csr.rows(), values.size(), sizeof(T), offsets);
     });
   }
 
   template <class Where, class V, class Offset>
   void multiply(const Where& where, const ManyProducts<V, Offset>& p) const {
     if constexpr (std::is_same_v<Where, Cuda>) {
-      const CsrTiles& tiles = is_spmv(p) ? vector : p.by_rows() ? by_rows : by_columns;
-      if (p.b.cols == columns && !tiles.empty())
-        return is_spmv(p) ? run_product(where, as_spmv(p), tiles.view(where))
-                          : run_products(where, p, tiles.view(where));
+      if (is_spmv(p) && !vector.empty()) return run_product(where, as_spmv(p), vector.view(where));
+      if (const CsrTiles* known = tiles.of(p)) return run_products(where, p, known->view(where));
     }
     is_spmv(p) ? run_product(where, as_spmv(p)) : run_products(where, p);
   }
@@ -49,7 +42,7 @@ SpmmPlan<T>::SpmmPlan(Context& ctx, const AnyMatrix<T>& A, Op op, std::int64_t c
   require(columns >= 1 && columns <= std::numeric_limits<std::int32_t>::max(),
           fmt::format("spmm plan: columns: expected 1 to 2147483647, got {}", columns));
   const Context::SkipScope never(ctx, nullptr);  // a plan that was left half made would stay so
-  body_.reset(new Body{{ctx, A, op}, static_cast<std::int32_t>(columns)});
+  body_.reset(new Body{{ctx, A, op}, {static_cast<std::int32_t>(columns)}});
   body_->find_tiles(ctx);
   ctx.synchronize();
 }
@@ -71,7 +64,7 @@ std::int32_t SpmmPlan<T>::cols() const {
 }
 template <class T>
 std::size_t SpmmPlan<T>::bytes() const {
-  return body_->csr.bytes() + body_->vector.bytes() + body_->by_rows.bytes() + body_->by_columns.bytes();
+  return body_->csr.bytes() + body_->vector.bytes() + body_->tiles.bytes();
 }
 
 template <class T>

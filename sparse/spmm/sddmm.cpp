@@ -7,8 +7,9 @@ namespace krill {
 using namespace detail;
 
 template <class T, class Offset>
-void sddmm(Context& ctx, Op op_a, Op op_b, const Scalar<T>& alpha, const Dense<T>& A, const Dense<T>& B,
-           const Scalar<T>& beta, Csr<T, Offset>& C) {
+void sddmm(Context& ctx, Op op_a, Op op_b, const std::type_identity_t<Scalar<dot_scalar_t<T>>>& alpha,
+           const Dense<T>& A, const Dense<T>& B, const std::type_identity_t<Scalar<dot_scalar_t<T>>>& beta,
+           Csr<T, Offset>& C) {
   const bool turned_a = op_a != Op::none, turned_b = op_b != Op::none;
   require_size("sddmm: rows of op(A)", turned_a ? A.cols() : A.rows(), C.rows());
   require_size("sddmm: columns of op(B)", turned_b ? B.rows() : B.cols(), C.cols());
@@ -30,9 +31,13 @@ void sddmm(Context& ctx, Op op_a, Op op_b, const Scalar<T>& alpha, const Dense<T
 
 template <class T, class Offset>
 struct SddmmInstances {
-  static constexpr auto list = instance<void(Context&, Op, Op, const Scalar<T>&, const Dense<T>&, const Dense<T>&,
-                                             const Scalar<T>&, Csr<T, Offset>&)>(sddmm);
+  using Factor = const Scalar<dot_scalar_t<T>>&;
+  static constexpr auto list =
+      instance<void(Context&, Op, Op, Factor, const Dense<T>&, const Dense<T>&, Factor, Csr<T, Offset>&)>(sddmm);
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(SddmmInstances);
+template struct SddmmInstances<Half, std::int32_t>;
+template struct SddmmInstances<BFloat16, std::int32_t>;
+template struct SddmmInstances<Complex<Half>, std::int32_t>;
 
 }  // namespace krill

@@ -71,16 +71,17 @@ struct Share {
 #pragma unroll
     for (int h = 0; h < held; ++h) {
       const int at = (h * lanes + lane) * count;
-      pieces[h] = at < size ? *reinterpret_cast<const Few<T, count>*>(line + at) : Few<T, count>{};
+      pieces[h] = at < size ? load_few<count>(line + at) : Few<T, count>{};
     }
   }
-  __device__ T dot(const Share& other, bool conjugate, bool conjugate_other) const {
-    T sum{};
+  /// With the share of a column of op(B).
+  template <class Dots>
+  __device__ auto dot(const Dots& p, const Share& of_b) const {
+    typename Dots::Sum sum{};
 #pragma unroll
     for (int h = 0; h < held; ++h)
 #pragma unroll
-      for (int c = 0; c < count; ++c)
-        sum += conj_if(conjugate, pieces[h].entry[c]) * conj_if(conjugate_other, other.pieces[h].entry[c]);
+      for (int c = 0; c < count; ++c) sum += p.term(pieces[h].entry[c], of_b.pieces[h].entry[c]);
     return sum;
   }
 };
@@ -91,6 +92,7 @@ struct Share {
 // Races: an entry of C is one lane's. Whole warps stay together.
 template <int held, int count, class T, class Offset>
 __global__ void __launch_bounds__(Tuning::threads) lines_kernel(EntryDots<T, Offset> p, int lanes, Skip skip) {
+  using Sum = typename EntryDots<T, Offset>::Sum;
   if (skip.now()) return;
   const int lane = static_cast<int>(threadIdx.x) % lanes, inner = p.a.cols;
   const BlockEntries<Offset> block(p, Tuning::threads / lanes * Tuning::chunk);
@@ -104,7 +106,7 @@ __global__ void __launch_bounds__(Tuning::threads) lines_kernel(EntryDots<T, Off
 #pragma unroll
     for (int u = 0; u < Tuning::at_once; ++u)
       b[u].load(&p.b.at(0, p.col_indices[min(first + u, block.end - 1)]), inner, lanes, lane);
-    T dots[Tuning::at_once];
+    Sum dots[Tuning::at_once];
 #pragma unroll
     for (int u = 0; u < Tuning::at_once; ++u) {
       const Offset entry = first + u;
@@ -114,9 +116,9 @@ __global__ void __launch_bounds__(Tuning::threads) lines_kernel(EntryDots<T, Off
         row_end = p.row_offsets[row + 1];
         a.load(&p.a.at(row, 0), inner, lanes, lane);
       }
-      dots[u] = a.dot(b[u], p.conjugate_a, p.conjugate_b);
+      dots[u] = a.dot(p, b[u]);
     }
-    const FourSums<T> whole(dots, lanes, lane);
+    const FourSums<Sum> whole(dots, lanes, lane);
     const Offset entry = first + whole.entry;
     if (lane % (lanes / Tuning::at_once) == 0 && entry < block.end) p.put(entry, whole.sum);
   }
@@ -136,10 +138,9 @@ __global__ void __launch_bounds__(Tuning::threads) entries_kernel(EntryDots<T, O
   const T* b = &p.b.at(0, p.col_indices[entry]);
   const std::int64_t step_a = p.a.order == Order::row_major ? 1 : p.a.leading_dimension;
   const std::int64_t step_b = p.b.order == Order::row_major ? p.b.leading_dimension : 1;
-  T sum{};
+  typename EntryDots<T, Offset>::Sum sum{};
 #pragma unroll 8
-  for (int k = 0; k < p.a.cols; ++k, a += step_a, b += step_b)
-    sum += conj_if(p.conjugate_a, *a) * conj_if(p.conjugate_b, *b);
+  for (int k = 0; k < p.a.cols; ++k, a += step_a, b += step_b) sum += p.term(*a, *b);
   p.put(entry, sum);
 }
 
@@ -150,12 +151,23 @@ void launch_lines(const Cuda& cuda, const EntryDots<T, Offset>& p, int lanes) {
   check(cudaGetLastError());
 }
 
+/// Terms of a dot that a launch's lanes can hold, in pieces of `count` entries.
+template <int count>
+constexpr std::int32_t max_terms = Tuning::max_lanes * 4 * count;
+
+/// Whether dots may be made of parts of so many terms: not where each part would be rounded to 16 bits.
+template <class T, class Offset>
+bool may_be_parts(const EntryDots<T, Offset>& p, std::int32_t terms) {
+  return std::is_same_v<T, typename EntryDots<T, Offset>::Sum> || p.a.cols <= terms;
+}
+
 /// Lines in pieces of `count` entries; those that are longer than a launch's lanes can hold are added part by part.
 template <int count, class T, class Offset>
 void run_lines(const Cuda& cuda, EntryDots<T, Offset> p) {
-  constexpr std::int32_t most = Tuning::max_lanes * 4 * count;
+  constexpr std::int32_t most = max_terms<count>;
   const std::int32_t inner = p.a.cols;
-  for (std::int32_t first = 0; first == 0 || first < inner; first += most, p.beta = {T(1)}) {
+  for (std::int32_t first = 0; first == 0 || first < inner;
+       first += most, p.beta = {typename EntryDots<T, Offset>::Sum(1)}) {
     const EntryDots<T, Offset> part = inner_part(p, first, std::min(most, inner - first));
     const std::int32_t pieces = ceil_div(part.a.cols, count);
     const auto wanted = static_cast<int>(std::bit_ceil(static_cast<unsigned>(ceil_div(pieces, 2))));
@@ -170,11 +182,12 @@ void run_lines(const Cuda& cuda, EntryDots<T, Offset> p) {
 }
 
 template <class T, class Offset>
+bool in_fews(const EntryDots<T, Offset>& p) {
+  return comes_in_fews(p.a) && comes_in_fews(p.b);
+}
+template <class T, class Offset>
 void run_lines(const Cuda& cuda, const EntryDots<T, Offset>& p) {
-  if (comes_in_fews(p.a) && comes_in_fews(p.b))
-    run_lines<few<T>>(cuda, p);
-  else
-    run_lines<1>(cuda, p);
+  in_fews(p) ? run_lines<few<T>>(cuda, p) : run_lines<1>(cuda, p);
 }
 
 /// Part by part, with copies of A and B where they are no lines.
@@ -187,7 +200,8 @@ void run_gathered(const Cuda& cuda, EntryDots<T, Offset> p) {
   T* const room_a = p.a.order == Order::row_major ? nullptr : room_for(frame, p.a.rows);
   T* const room_b = p.b.order == Order::column_major ? nullptr : room_for(frame, p.b.cols);
   const std::int32_t inner = p.a.cols;
-  for (std::int32_t first = 0; first < inner; first += line_entries<T>, p.beta = {T(1)}) {
+  for (std::int32_t first = 0; first < inner;
+       first += line_entries<T>, p.beta = {typename EntryDots<T, Offset>::Sum(1)}) {
     EntryDots<T, Offset> part = inner_part(p, first, std::min(line_entries<T>, inner - first));
     if (room_a) part.a = in_lines(cuda, part.a, room_a);
     if (room_b) part.b = in_lines(cuda, part.b.transposed(), room_b).transposed();
@@ -199,9 +213,11 @@ void run_gathered(const Cuda& cuda, EntryDots<T, Offset> p) {
 
 template <class T, class Offset>
 void run_entry_dots(const Cuda& cuda, const EntryDots<T, Offset>& p) {
-  if (p.a.order == Order::row_major && p.b.order == Order::column_major) {
+  const bool lines = p.a.order == Order::row_major && p.b.order == Order::column_major;
+  if (lines && may_be_parts(p, in_fews(p) ? max_terms<few<T>> : max_terms<1>)) {
     run_lines(cuda, p);
-  } else if (p.a.cols >= Tuning::gathered_from && p.nnz / std::max(p.rows, 1) >= SpmmTiling::gathered_mean) {
+  } else if (!lines && may_be_parts(p, line_entries<T>) && p.a.cols >= Tuning::gathered_from &&
+             p.nnz / std::max(p.rows, 1) >= SpmmTiling::gathered_mean) {
     run_gathered(cuda, p);
   } else {
     entries_kernel<<<static_cast<unsigned>(ceil_div(p.nnz, std::int64_t{Tuning::threads})), Tuning::threads, 0,
@@ -211,5 +227,8 @@ void run_entry_dots(const Cuda& cuda, const EntryDots<T, Offset>& p) {
 }
 
 KRILL_INSTANTIATE_WITH_OFFSETS(EntryDotsKernels, Cuda);
+template struct EntryDotsKernels<Half, std::int32_t, Cuda>;
+template struct EntryDotsKernels<BFloat16, std::int32_t, Cuda>;
+template struct EntryDotsKernels<Complex<Half>, std::int32_t, Cuda>;
 
 }  // namespace krill::detail

@@ -20,12 +20,10 @@ DenseLine<T> row(const DenseView<const T>& m, std::int64_t i) {
 
 /// Four sums, so that none waits for the one before.
 template <bool side_by_side, class T, class Offset>
-T dot(const EntryDots<T, Offset>& p, const DenseLine<T>& x, const DenseLine<T>& y, std::int32_t n) {
+auto dot(const EntryDots<T, Offset>& p, const DenseLine<T>& x, const DenseLine<T>& y, std::int32_t n) {
   const std::int64_t step_x = side_by_side ? 1 : x.step, step_y = side_by_side ? 1 : y.step;
-  const auto term = [&](std::int64_t k) {
-    return conj_if(p.conjugate_a, x.first[k * step_x]) * conj_if(p.conjugate_b, y.first[k * step_y]);
-  };
-  T sums[4] = {};
+  const auto term = [&](std::int64_t k) { return p.term(x.first[k * step_x], y.first[k * step_y]); };
+  typename EntryDots<T, Offset>::Sum sums[4] = {};
   std::int32_t k = 0;
   for (; k + 4 <= n; k += 4)
     for (int s = 0; s < 4; ++s) sums[s] += term(k + s);
@@ -56,5 +54,8 @@ void run_entry_dots(const Host& host, const EntryDots<T, Offset>& p) {
 }
 
 KRILL_INSTANTIATE_WITH_OFFSETS(EntryDotsKernels, Host);
+template struct EntryDotsKernels<Half, std::int32_t, Host>;
+template struct EntryDotsKernels<BFloat16, std::int32_t, Host>;
+template struct EntryDotsKernels<Complex<Half>, std::int32_t, Host>;
 
 }  // namespace krill::detail

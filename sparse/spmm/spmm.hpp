@@ -33,40 +33,54 @@ void dense_times_sparse(Context&, const Scalar<value_t<Matrix>>& alpha, const De
 
 namespace detail {
 
-/// C = alpha A B + beta C without A, as kernels get it: pointers on the tag's side, any orders.
-template <class T>
+/// The type of sums: for integers the unsigned one, which may wrap around; the bits are the same.
+template <class Compute>
+using sum_t = std::conditional_t<std::is_same_v<Compute, std::int32_t>, std::uint32_t, Compute>;
+
+/// C = alpha A B + beta C without A, as kernels get it: pointers on the tag's side, any orders. B, C and what is
+/// computed with may be of types of their own (mixed.hpp).
+template <class T, class ResultType = T, class ComputeType = T>
 struct DenseOperands {
-  ScalarView<T> alpha;
-  DenseView<const T> b;
+  using Vector = T;
+  using Result = ResultType;
+  using Sum = sum_t<ComputeType>;
+
+  ScalarView<ComputeType> alpha;
+  DenseView<const Vector> b;
   bool conjugate_b;
-  ScalarView<T> beta;
-  DenseView<T> c;
+  ScalarView<ComputeType> beta;
+  DenseView<Result> c;
 
   /// B and C are row-major, so that lanes may lie along the columns.
   constexpr bool by_rows() const { return b.order == Order::row_major && c.order == Order::row_major; }
-  constexpr T entry_of_b(std::int64_t i, std::int64_t j) const { return conj_if(conjugate_b, b.at(i, j)); }
+  /// A value of A times an entry of B as it is stored.
+  constexpr Sum times(Sum value, Vector entry) const { return value * conj_if(conjugate_b, static_cast<Sum>(entry)); }
   /// c_ij for the sum of row i and column j.
-  constexpr void put(std::int64_t i, std::int64_t j, T sum) const {
-    T& at = c.at(i, j);
-    T result = alpha() * sum;
-    if (const T factor = beta(); !(factor == T(0))) result += factor * at;
-    at = result;
+  constexpr void put(std::int64_t i, std::int64_t j, Sum sum) const {
+    Result& at = c.at(i, j);
+    Sum result = static_cast<Sum>(alpha()) * sum;
+    if (const auto factor = static_cast<Sum>(beta()); !(factor == Sum(0))) result += factor * static_cast<Sum>(at);
+    at = static_cast<Result>(result);
   }
 };
 
+/// The same products for `count` columns from `first` on.
+template <class Products>
+constexpr Products columns_of(Products part, std::int32_t first, std::int32_t count) {
+  part.b.values += part.b.order == Order::column_major ? first * part.b.leading_dimension : first;
+  part.c.values += part.c.order == Order::column_major ? first * part.c.leading_dimension : first;
+  part.b.cols = part.c.cols = count;
+  return part;
+}
+
 /// With A, in any index base.
-template <class T, class Offset>
+template <class T, class OffsetType>
 struct ManyProducts : DenseOperands<T> {
+  using Offset = OffsetType;
   CsrView<const T, Offset> a;
 
-  /// The same for `count` columns from `first` on.
-  constexpr ManyProducts columns(std::int32_t first, std::int32_t count) const {
-    ManyProducts part = *this;
-    part.b.values += this->b.order == Order::column_major ? first * this->b.leading_dimension : first;
-    part.c.values += this->c.order == Order::column_major ? first * this->c.leading_dimension : first;
-    part.b.cols = part.c.cols = count;
-    return part;
-  }
+  /// A value of A as it is stored, for times().
+  constexpr T widened(T value) const { return value; }
 };
 
 template <class T, class Offset>

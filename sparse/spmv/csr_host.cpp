@@ -21,7 +21,7 @@ T row_sum(const T* values, const std::int32_t* col_indices, std::int32_t base, c
 
 template <class T, class Offset>
 void run_product(const Host& host, const Product<CsrView<const T, Offset>>& p) {
-  const RowPieces<T, Offset> pieces{p.a};
+  const RowPieces<CsrView<const T, Offset>> pieces{p.a};
   const auto run = [&](const Product<CsrView<const T, Offset>>& now, std::int64_t t, std::int64_t) {
     typename DotsView<T>::Sum part;
     const CsrView<const T, Offset>& a = now.a;

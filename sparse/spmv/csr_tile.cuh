@@ -75,11 +75,10 @@ __device__ void book_part(const LongRow<T>& row, std::int32_t t, unsigned entrie
   }
 }
 
-/// add(row, first, begin, end) for the parts of long rows in tile t: the row begins in tile `first`. All threads of the
-/// block.
-template <class Offset, class Add>
-__device__ void for_parts(const CsrTilesView& tiles, std::int32_t t, const Offset* row_offsets, Offset base,
-                          Add&& add) {
+/// add(row, first, begin, end) for the parts of long rows in tile t: the row begins in tile `first`. row_offsets[i] is
+/// counted from base. All threads of the block.
+template <class Offset, class Offsets, class Add>
+__device__ void for_parts(const CsrTilesView& tiles, std::int32_t t, Offsets row_offsets, Offset base, Add&& add) {
   const auto tile = TileBounds<Offset>::of(tiles, t);
   const Offset first = row_offsets[tile.first_row] - base, last_end = row_offsets[tile.end_row] - base;
   if (tile.begin < first) add(tile.first_row - 1, tile.began, tile.begin, min(first, tile.end));

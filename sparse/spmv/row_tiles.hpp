@@ -29,9 +29,9 @@ void for_row_tiles(const Host& host, const Product<View>& p, std::int64_t count,
 
 /// The rows of a matrix in pieces of `length` entries and rows together, whatever the rows look like, so that a few
 /// long ones do not hold up one thread.
-template <class T, class Offset>
+template <class Matrix>
 struct RowPieces {
-  const CsrView<const T, Offset>& a;
+  const Matrix& a;
   std::int64_t length = 32'768;  ///< many pieces a thread, each far above its cost
 
   std::int64_t count() const { return (a.nnz + a.rows) / length + 1; }

@@ -53,9 +53,9 @@ class Spmm final : public CusparseWork {
       : CusparseWork(session, task),
         algorithm_(algorithm_of(task.algorithm)),
         columns_(as_one() ? task.columns * task.a.batch : task.columns),
-        a_(task.a, task.scalar),
-        b_(task.a.cols, columns_, task.x, task.scalar, task.by_rows),
-        c_(task.a.rows, columns_, task.y, task.scalar, task.by_rows) {
+        a_(task.a, value_type()),
+        b_(task.a.cols, columns_, task.x, value_type(), task.by_rows),
+        c_(task.a.rows, columns_, task.y, value_type(), task.by_rows) {
     if (task.a.batch > 0 && !as_one()) {
       const auto count = static_cast<int>(task.a.batch);
       check(cusparseCsrSetStridedBatch(a_, count, task.a.offsets_stride, task.a.values_stride),
@@ -67,8 +67,9 @@ class Spmm final : public CusparseWork {
     check(cusparseSpMM_bufferSize(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, &bytes),
           "cusparseSpMM_bufferSize");
     workspace_.reserve(bytes);
-    check(cusparseSpMM_preprocess(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, workspace_.get()),
-          "cusparseSpMM_preprocess");
+    if (task.a.layout == krill_rival_csr)
+      check(cusparseSpMM_preprocess(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, workspace_.get()),
+            "cusparseSpMM_preprocess");
   }
   void run() override {
     check(cusparseSpMM(handle(), op, op, one(), a_, b_, zero(), c_, type(), algorithm_, workspace_.get()),
@@ -82,6 +83,7 @@ class Spmm final : public CusparseWork {
     if (name == "CSR_ALG1") return CUSPARSE_SPMM_CSR_ALG1;
     if (name == "CSR_ALG2") return CUSPARSE_SPMM_CSR_ALG2;
     if (name == "CSR_ALG3") return CUSPARSE_SPMM_CSR_ALG3;
+    if (name == "BLOCKED_ELL_ALG1") return CUSPARSE_SPMM_BLOCKED_ELL_ALG1;
     return one_product;
   }
   const void* zero() const { return zero_.in(task_.scalar); }
@@ -133,6 +135,7 @@ constexpr CusparseEntry entries[] = {
     {"spmv", krill_rival_sell, "SELL_ALG1", make_work<Spmv>},
     {"spmv", krill_rival_bsr, "BSR_ALG1", make_work<Spmv>},
     {"spmm", krill_rival_csr, "CSR_ALG1 CSR_ALG2 CSR_ALG3", make_work<Spmm>},
+    {"spmm", krill_rival_blocked_ell, "BLOCKED_ELL_ALG1", make_work<Spmm>},
     {"spmm_batch", krill_rival_csr, "CSR_ALG1 CSR_ALG2 as_one", make_work<Spmm>},
     {"sddmm", krill_rival_csr, "ALG_DEFAULT", make_work<Sddmm>},
 };

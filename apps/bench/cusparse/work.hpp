@@ -116,7 +116,8 @@ T* output(const T* pointer) {
 
 class SparseDescriptor {
  public:
-  SparseDescriptor(const KrillRivalMatrix& m, KrillRivalScalar scalar) { create(m, data_type(scalar)); }
+  SparseDescriptor(const KrillRivalMatrix& m, cudaDataType type) { create(m, type); }
+  SparseDescriptor(const KrillRivalMatrix& m, KrillRivalScalar scalar) : SparseDescriptor(m, data_type(scalar)) {}
   ~SparseDescriptor() {
     cusparseDestroySpMat(matrix_);
     cudaFree(short_offsets_);
@@ -153,6 +154,10 @@ class SparseDescriptor {
                                        offsets, cols, values, offset_type(m), narrow, zero_based, type,
                                        m.blocks_column_major ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
                      "cusparseCreateBsr");
+      case krill_rival_blocked_ell:
+        return check(cusparseCreateBlockedEll(&matrix_, m.rows, m.cols, m.block_dim, m.ell_cols, cols, values, narrow,
+                                              zero_based, type),
+                     "cusparseCreateBlockedEll");
       case krill_rival_none:
       case krill_rival_dense:
       case krill_rival_bands:
@@ -188,12 +193,14 @@ class DenseDescriptor {
         cusparseCreateDnMat(&matrix_, m.rows, m.cols, m.cols, output(m.values), data_type(scalar), CUSPARSE_ORDER_ROW),
         "cusparseCreateDnMat");
   }
-  DenseDescriptor(std::int64_t rows, std::int64_t cols, const void* values, KrillRivalScalar scalar,
-                  bool by_rows = false) {
-    check(cusparseCreateDnMat(&matrix_, rows, cols, by_rows ? cols : rows, output(values), data_type(scalar),
+  DenseDescriptor(std::int64_t rows, std::int64_t cols, const void* values, cudaDataType type, bool by_rows) {
+    check(cusparseCreateDnMat(&matrix_, rows, cols, by_rows ? cols : rows, output(values), type,
                               by_rows ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL),
           "cusparseCreateDnMat");
   }
+  DenseDescriptor(std::int64_t rows, std::int64_t cols, const void* values, KrillRivalScalar scalar,
+                  bool by_rows = false)
+      : DenseDescriptor(rows, cols, values, data_type(scalar), by_rows) {}
   ~DenseDescriptor() { cusparseDestroyDnMat(matrix_); }
   DenseDescriptor(const DenseDescriptor&) = delete;
   DenseDescriptor& operator=(const DenseDescriptor&) = delete;
@@ -234,6 +241,8 @@ class CusparseWork {
   cusparseHandle_t handle() const { return session_.handle(); }
   const void* one() const { return one_.in(task_.scalar); }
   cudaDataType type() const { return data_type(task_.scalar); }
+  /// Of the operands' values; type() is what they are computed in.
+  cudaDataType value_type() const { return task_.half ? CUDA_R_16F : type(); }
   /// f.operator()<i>(), i being the place of the task's type in ScalarTypes.
   template <class F>
   void with_type(F&& f) const {

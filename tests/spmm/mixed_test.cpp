@@ -1,24 +1,31 @@
-#include "sparse/spmv/mixed.hpp"
+#include "sparse/spmm/mixed.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "sparse/convert/convert.hpp"
+#include "tests/spmm/dense_operands.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
-#include "tests/support/oracle.hpp"
-#include "tests/support/random.hpp"
 #include "tests/support/replay.hpp"
 
 namespace krill::test {
 namespace {
 
-constexpr const char* row_names[] = {"float16",         "complex_float16",     "float16_to_float32",
-                                     "bfloat16",        "bfloat16_to_float32", "int8_to_int32",
-                                     "int8_to_float32", "float32_by_float64",  "complex64_by_complex128"};
+constexpr const char* row_names[] = {"float16",
+                                     "complex_float16",
+                                     "float16_to_float32",
+                                     "bfloat16",
+                                     "complex_bfloat16",
+                                     "bfloat16_to_float32",
+                                     "int8_to_int32",
+                                     "int8_to_float32",
+                                     "float32_by_float64",
+                                     "complex64_by_complex128"};
 constexpr int row_count = std::tuple_size_v<MixedTable>;
 static_assert(std::size(row_names) == row_count);
 
@@ -49,7 +56,10 @@ Z judged(T a) {
   else
     return double(a);
 }
-Z judged(Complex<Half> a) { return {double(a.re), double(a.im)}; }
+template <class R>
+Z judged(Complex<R> a) {
+  return {double(a.re), double(a.im)};
+}
 
 template <class T>
 std::vector<Z> judged(const std::vector<T>& v) {
@@ -65,8 +75,8 @@ T random_number(std::mt19937_64& engine) {
     return static_cast<T>(static_cast<int>(engine() % 256) - 128);
   else if constexpr (std::is_same_v<T, std::int32_t>)
     return static_cast<T>(static_cast<int>(engine() % 9) - 4);
-  else if constexpr (std::is_same_v<T, Complex<Half>>)
-    return {random_number<Half>(engine), random_number<Half>(engine)};
+  else if constexpr (is_complex<T> && sizeof(T) == 4)
+    return {random_number<real_t<T>>(engine), random_number<real_t<T>>(engine)};
   else if constexpr (sizeof(T) == 2)
     return T(random_scalar<float>(engine));
   else
@@ -174,7 +184,15 @@ void expect_views_within(Context& ctx, Op op, typename Types::Compute alpha, con
   ctx.dispatch([&](const auto& where) {
     const auto run = [&]<class View>(const View& view) {
       const Scalar<typename Types::Compute> factor(alpha);
-      run_product(where, op, MixedProduct<Types, View>{factor.read(where), view, x.read(where), {}, y.write(where)});
+      const auto column = [](auto* values, std::int64_t size) {
+        return DenseView<std::remove_pointer_t<decltype(values)>>{static_cast<std::int32_t>(size), 1, size,
+                                                                  Order::column_major, values};
+      };
+      const auto from = column(x.read(where), x.size());
+      if (y.size() > 0)
+        run_product(
+            where, op,
+            MixedProduct<Types, View>{{factor.read(where), from, false, {}, column(y.write(where), y.size())}, view});
       expect_within<Types>(y, expected, what);
     };
     const T* values = A.csr.values().read(where);
@@ -287,6 +305,13 @@ TEST_P(Mixed, refuses_wrong_shapes_and_aliases_by_name) {
               "spmv_mixed: x has 900 entries, 1000 are needed");
     EXPECT_EQ(complaint<ShapeMismatch>([&] { spmv_mixed(ctx, Op::none, Compute(1), A.coo, x, Compute(0), small); }),
               "spmv_mixed: y has 900 entries, 1000 are needed");
+    const Dense<typename Types::Vector> B(900, 4);
+    Dense<Result> C(1000, 5);
+    EXPECT_EQ(
+        complaint<ShapeMismatch>([&] { spmm_mixed(ctx, Op::none, Op::none, Compute(1), A.csr, B, Compute(0), C); }),
+        "spmm_mixed: columns of C has 5 entries, 4 are needed");
+    EXPECT_EQ(complaint<InvalidArgument>([&] { MixedPlan<Types>(ctx, A.csr, Op::none, 0); }),
+              "mixed plan: columns: expected 1 to 2147483647, got 0");
     if constexpr (std::is_same_v<typename Types::Vector, Result>) {
       const auto square = random_forms<typename Types::Storage>(ctx, 78, nasty_shapes().back());
       Array<Result> both(square.csr.rows());
@@ -294,6 +319,158 @@ TEST_P(Mixed, refuses_wrong_shapes_and_aliases_by_name) {
                     [&] { spmv_mixed(ctx, Op::none, Compute(1), square.csr, both, Compute(0), both); }),
                 "spmv_mixed: x and y must not be the same array");
     }
+  });
+}
+
+/// Random entries; NaN, or the greatest integer, in padding.
+template <class T>
+Dense<T> random_numbers_in(std::uint64_t seed, std::int64_t rows, std::int64_t cols, Order order,
+                           std::int64_t padding) {
+  const std::int64_t line = order == Order::column_major ? rows : cols;
+  Dense<T> made(rows, cols, order, line + padding);
+  std::ranges::fill(made.values().edit(), not_a_number<T>());
+  std::mt19937_64 engine(seed);
+  const auto view = made.edit();
+  for (std::int64_t j = 0; j < cols; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) view.at(i, j) = random_number<T>(engine);
+  return made;
+}
+
+/// Column j of op(B), for the judge.
+template <class T>
+std::vector<Z> judged_column(const Dense<T>& B, Op op, std::int64_t j) {
+  std::vector<Z> column;
+  const auto view = B.host();
+  for (std::int64_t i = 0; i < (op == Op::none ? B.rows() : B.cols()); ++i) {
+    const Z entry = judged(op == Op::none ? view.at(i, j) : view.at(j, i));
+    column.push_back(op == Op::adjoint ? std::conj(entry) : entry);
+  }
+  return column;
+}
+
+/// A product with many columns: its operands, and what is expected of C.
+template <class Types>
+struct ManyColumns {
+  using Compute = typename Types::Compute;
+  Op op_a, op_b;
+  Compute alpha, beta;
+  Dense<typename Types::Vector> B;
+  Dense<typename Types::Result> before;
+
+  ManyColumns(const Forms<typename Types::Storage>& A, std::int64_t k, Order of_b, Order of_c)
+      : op_a(ops[k % 3]),
+        op_b(ops[(k + (of_c == Order::row_major)) % 3]),
+        alpha(random_numbers<Compute>(83, 2)[0]),
+        beta(k % 2 ? random_numbers<Compute>(83, 2)[1] : Compute(0)),
+        B(random_numbers_in<typename Types::Vector>(81, op_b == Op::none ? A.csr.cols(op_a) : k,
+                                                    op_b == Op::none ? k : A.csr.cols(op_a), of_b, k % 4)),
+        before(random_numbers_in<typename Types::Result>(82, A.csr.rows(op_a), k, of_c, k % 4)) {}
+
+  void expect(const Reference& A, const Dense<typename Types::Result>& C, const std::string& what) const {
+    for (std::int64_t j = 0; j < C.cols(); ++j) {
+      const Product expected = product(op_a, judged(alpha), A, judged_column(B, op_b, j), judged(beta),
+                                       judged_column(before, Op::none, j), Rounding<Compute>::epsilon);
+      Array<typename Types::Result> column(C.rows());
+      for (std::int32_t i = 0; i < C.rows(); ++i) column.edit()[static_cast<std::size_t>(i)] = C.host().at(i, j);
+      expect_within<Types>(column, expected, what + ", column " + std::to_string(j));
+    }
+  }
+};
+
+TEST_P(Mixed, many_columns_follow_the_formula_in_every_order_and_form_and_a_plan_gives_the_same_bits) {
+  with_types([&]<class Types>(Types) {
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes()) {
+      const auto A = random_forms<typename Types::Storage>(ctx, 61, shape);
+      if (A.csr.nnz() > 20'000) continue;
+      for (const std::int64_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 33, 128})
+        for (const Order of_b : orders)
+          for (const Order of_c : orders) {
+            if (k > 9 && (A.csr.nnz() > 3'000 || (of_b == of_c) != (k % 2 == 0))) continue;
+            const ManyColumns<Types> many(A, k, of_b, of_c);
+            const std::string what = shape.name + ", " + std::to_string(k) + " columns";
+            const auto run = [&](const auto& matrix) {
+              auto C = many.before.clone(), D = many.before.clone();
+              spmm_mixed(ctx, many.op_a, many.op_b, many.alpha, matrix, many.B, many.beta, C);
+              many.expect(A.reference, C, what);
+              const MixedPlan<Types> plan(ctx, matrix, many.op_a, k);
+              plan.apply(ctx, many.op_b, many.alpha, many.B, many.beta, D);
+              ASSERT_EQ(contents(D.values()).size(), contents(C.values()).size());
+              ASSERT_EQ(std::memcmp(C.values().host().data(), D.values().host().data(), C.bytes()), 0) << what;
+            };
+            k % 4 == 0 ? run(A.csr) : k % 4 == 1 ? run(A.long_csr) : k % 4 == 2 ? run(A.coo) : run(A.coo_aos);
+          }
+    }
+  });
+}
+
+/// One row of 100,000 entries between short ones falls into tiles.
+TEST_P(Mixed, long_rows_are_divided) {
+  with_types([&]<class Types>(Types) {
+    Context ctx = context();
+    const Shape shape{"a long row", 40, 100'000,
+                      [](std::int32_t row, std::mt19937_64&) { return row == 7 ? 100'000 : 3; }};
+    const auto A = random_forms<typename Types::Storage>(ctx, 91, shape);
+    for (const std::int64_t k : {1, 3, 12})
+      for (const Order order : orders) {
+        ManyColumns<Types> many(A, 3, order, order);
+        many.op_a = Op::none;
+        many.op_b = Op::none;
+        many.B = random_numbers_in<typename Types::Vector>(92, A.csr.cols(), k, order, 0);
+        many.before = random_numbers_in<typename Types::Result>(93, A.csr.rows(), k, order, 0);
+        auto C = many.before.clone();
+        spmm_mixed(ctx, Op::none, Op::none, many.alpha, A.csr, many.B, many.beta, C);
+        many.expect(A.reference, C, std::to_string(k) + " columns");
+      }
+  });
+}
+
+TEST_P(Mixed, plans_follow_new_values_and_stand_in_a_loop) {
+  with_types([&]<class Types>(Types) {
+    using Compute = typename Types::Compute;
+    Context ctx = context();
+    auto A = random_forms<typename Types::Storage>(ctx, 75, nasty_shapes()[6]);
+    for (const Op op : {Op::none, Op::adjoint})
+      for (const std::int64_t k : {1, 9}) {
+        MixedPlan<Types> plan(ctx, A.csr, op, k), pairs(ctx, A.coo_aos, op, k);
+        EXPECT_EQ(plan.rows(), A.csr.rows(op));
+        EXPECT_EQ(plan.cols(), A.csr.cols(op));
+        const auto renewed = random_numbers<typename Types::Storage>(static_cast<std::uint64_t>(k) + 95, A.csr.nnz());
+        std::ranges::copy(renewed, A.csr.values().edit().begin());
+        std::ranges::copy(renewed, A.coo_aos.values().edit().begin());
+        plan.update(ctx), pairs.update(ctx);
+        const auto B = random_numbers_in<typename Types::Vector>(76, A.csr.cols(op), k, Order::row_major, 0);
+        Dense<typename Types::Result> C(A.csr.rows(op), k), once(A.csr.rows(op), k);
+        spmm_mixed(ctx, op, Op::none, Compute(1), A.csr, B, Compute(0), once);
+        for (const auto* of : {&plan, &pairs}) {
+          replay(ctx, [&] { of->apply(ctx, Op::none, Compute(1), B, Compute(0), C); });
+          EXPECT_EQ(judged(contents(C.values())), judged(contents(once.values())));
+          run_skipped(ctx, [&] { of->apply(ctx, Op::none, Compute(2), B, Compute(1), C); });
+          EXPECT_EQ(judged(contents(C.values())), judged(contents(once.values())));
+        }
+        replay(ctx, [&] { spmm_mixed(ctx, op, Op::none, Compute(1), A.csr, B, Compute(0), C); });
+        EXPECT_EQ(judged(contents(C.values())), judged(contents(once.values())));
+        run_skipped(ctx, [&] { spmm_mixed(ctx, op, Op::none, Compute(2), A.coo, B, Compute(1), C); });
+        EXPECT_EQ(judged(contents(C.values())), judged(contents(once.values())));
+      }
+  });
+}
+
+TEST_P(Mixed, one_column_is_spmv_bit_by_bit) {
+  with_types([&]<class Types>(Types) {
+    using Compute = typename Types::Compute;
+    Context ctx = context();
+    const auto A = random_forms<typename Types::Storage>(ctx, 73, nasty_shapes().back());
+    const auto x = random_numbers<typename Types::Vector>(74, A.csr.cols());
+    const Dense<typename Types::Vector> B(A.csr.cols(), 1, Array(x));
+    Array<typename Types::Result> y(A.csr.rows()), z(A.csr.rows());
+    Dense<typename Types::Result> C(A.csr.rows(), 1);
+    spmv_mixed(ctx, Op::none, Compute(2), A.csr, Array(x), Compute(0), y);
+    spmm_mixed(ctx, Op::none, Op::none, Compute(2), A.csr, B, Compute(0), C);
+    EXPECT_EQ(judged(contents(y)), judged(contents(C.values())));
+    const MixedPlan<Types> plan(ctx, A.csr, Op::none, 1);
+    plan.apply(ctx, Compute(2), Array(x), Compute(0), z);
+    EXPECT_EQ(judged(contents(y)), judged(contents(z)));
   });
 }
 
