@@ -69,14 +69,14 @@ struct CountFrom {
 
 /// What is moved in the place of a value of so many bytes, so that types of one size share a pass.
 template <std::size_t bytes>
-using word_t = std::conditional_t<
+using load_word_t = std::conditional_t<
     bytes == 1, std::uint8_t,
     std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 
 /// to[k] = from[places[k]].
 template <class Where, class T, class Offset>
 void gather_values(const Where& where, std::int64_t nnz, const T* from, const Offset* places, T* to) {
-  using Word = word_t<sizeof(T)>;
+  using Word = load_word_t<sizeof(T)>;
   static_assert(sizeof(Word) == sizeof(T));
   run_pass(
       where, nnz,

@@ -23,34 +23,34 @@ class WithSparseVector : public CusparseWork {
   VectorDescriptor y_;
 };
 
-class Axpby final : public WithSparseVector {
+class AxpbyCall final : public WithSparseVector {
  public:
   using WithSparseVector::WithSparseVector;
   void run() override { check(cusparseAxpby(handle(), one(), x_, one(), y_), "cusparseAxpby"); }
 };
 
-class Gather final : public WithSparseVector {
+class GatherCall final : public WithSparseVector {
  public:
   using WithSparseVector::WithSparseVector;
   void run() override { check(cusparseGather(handle(), y_, x_), "cusparseGather"); }
 };
 
-class Scatter final : public WithSparseVector {
+class ScatterCall final : public WithSparseVector {
  public:
   using WithSparseVector::WithSparseVector;
   void run() override { check(cusparseScatter(handle(), x_, y_), "cusparseScatter"); }
 };
 
-class Rotate final : public WithSparseVector {
+class RotateCall final : public WithSparseVector {
  public:
   using WithSparseVector::WithSparseVector;
   void run() override { check(cusparseRot(handle(), zero(), one(), x_, y_), "cusparseRot"); }
 };
 
 /// The result stays on the device, as Krill's does.
-class Dot final : public WithSparseVector {
+class DotCall final : public WithSparseVector {
  public:
-  Dot(const Session& session, const KrillRivalTask& task) : WithSparseVector(session, task) {
+  DotCall(const Session& session, const KrillRivalTask& task) : WithSparseVector(session, task) {
     std::size_t bytes = 0;
     check(cusparseSpVV_bufferSize(handle(), op, x_, y_, result(), type(), &bytes), "cusparseSpVV_bufferSize");
     workspace_.reserve(bytes);
@@ -117,11 +117,11 @@ class Gemvi final : public CusparseWork {
 };
 
 constexpr CusparseEntry entries[] = {
-    {"axpby", krill_rival_vector, "Axpby", make_work<Axpby>},
-    {"gather", krill_rival_vector, "Gather", make_work<Gather>},
-    {"scatter", krill_rival_vector, "Scatter", make_work<Scatter>},
-    {"rotate", krill_rival_vector, "Rot", make_work<Rotate>},
-    {"dot", krill_rival_vector, "SpVV", make_work<Dot>},
+    {"axpby", krill_rival_vector, "Axpby", make_work<AxpbyCall>},
+    {"gather", krill_rival_vector, "Gather", make_work<GatherCall>},
+    {"scatter", krill_rival_vector, "Scatter", make_work<ScatterCall>},
+    {"rotate", krill_rival_vector, "Rot", make_work<RotateCall>},
+    {"dot", krill_rival_vector, "SpVV", make_work<DotCall>},
     {"gemvi", krill_rival_vector, "gemvi", make_work<Gemvi>},
 };
 
