@@ -70,6 +70,9 @@ std::string wrong_row(const CsrView<const T>& c, const Reference& reference) {
   return {};
 }
 
+/// A plan that is used once, as spgemm() does, keeps no list.
+SpgemmOptions options(bool for_many) { return for_many ? SpgemmOptions() : SpgemmOptions{.max_list_bytes = 0}; }
+
 /// C = A A
 template <class T>
 struct Square {
@@ -81,7 +84,7 @@ struct Square {
   Square(Context&, std::shared_ptr<const AnyMatrix<T>> a) : A(a), B(std::move(a)) {}
   const Csr<T>& a() const { return std::get<Csr<T>>(*A); }
 
-  Plan plan(Context& ctx) const { return {ctx, Op::none, a(), Op::none, a()}; }
+  Plan plan(Context& ctx, bool for_many) const { return {ctx, Op::none, a(), Op::none, a(), options(for_many)}; }
   void update(Context& ctx, Plan& plan) const { plan.update(ctx, T(1), a(), a()); }
   Work work(const Csr<T>& c) const { return spgemm_work(a(), a(), c); }
   void reference(std::int32_t i, ReferenceRow& row) const {
@@ -104,7 +107,7 @@ struct Symmetrized {
   const Csr<T>& a() const { return std::get<Csr<T>>(*A); }
   const Csr<T>& b() const { return std::get<Csr<T>>(*B); }
 
-  Plan plan(Context& ctx) const { return {ctx, Op::none, a(), Op::none, b()}; }
+  Plan plan(Context& ctx, bool) const { return {ctx, Op::none, a(), Op::none, b()}; }
   void update(Context& ctx, Plan& plan) const { plan.update(ctx, T(1), a(), T(1), b()); }
   Work work(const Csr<T>& c) const { return spgeam_work(a(), b(), c); }
   void reference(std::int32_t i, ReferenceRow& row) const {
@@ -130,7 +133,7 @@ struct Coarse {
   const Csr<T>& p() const { return std::get<Csr<T>>(*B); }
   const Csr<T>& r() const { return std::get<Csr<T>>(*R); }
 
-  Plan plan(Context& ctx) const { return {ctx, Op::none, r(), a(), p()}; }
+  Plan plan(Context& ctx, bool for_many) const { return {ctx, Op::none, r(), a(), p(), options(for_many)}; }
   void update(Context& ctx, Plan& plan) const { plan.update(ctx, T(1), r(), a(), p()); }
   Work work(const Csr<T>& c) const { return triple_product_work(r(), a(), p(), c); }
   void reference(std::int32_t i, ReferenceRow& row) const {
@@ -163,7 +166,7 @@ struct SparseOperands {
   Array<T> values;
 
   SparseOperands(const BenchSubject<T>& s, std::size_t copy, bool values_alone)
-      : operation(s.ctx, source_copy(s, copy)), plan(operation.plan(s.ctx)), values_alone(values_alone) {
+      : operation(s.ctx, source_copy(s, copy)), plan(operation.plan(s.ctx, values_alone)), values_alone(values_alone) {
     const Csr<T>& c = plan->matrix();
     columns_of_C = c.cols();
     offsets = Array<std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(c.rows()) + 1));
@@ -172,7 +175,7 @@ struct SparseOperands {
   }
 
   void run(Context& ctx) {
-    if (!values_alone) plan.reset(), plan.emplace(operation.plan(ctx));
+    if (!values_alone) plan.reset(), plan.emplace(operation.plan(ctx, false));
     operation.update(ctx, *plan);
   }
 

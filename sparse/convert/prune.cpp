@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sparse/convert/prune_passes.hpp"
-#include "sparse/convert/rows_to_csr.hpp"
+#include "sparse/convert/structure.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -20,9 +20,23 @@ static void require_threshold(std::string_view what, double threshold) {
 template <class T, class Offset>
 Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
   require_threshold("prune", threshold);
-  return rows_to_csr<T, Offset>(ctx, A.rows(), A.cols(), [&](const auto& where) {
-    return Above<CsrView<const kernel_t<T>, Offset>>{A.view(where), threshold};
+  using K = kernel_t<T>;
+  const std::int64_t rows = A.rows(), tiles = Kept::tiles(A.nnz());
+  Array<KeptWord> words(tiles * Kept::words, "entries that are kept");
+  const auto starts = scanned<std::int64_t>(ctx, tiles, "starts of tiles", [&](const auto& where, auto* counts) {
+    mark_above<K>(where, A.nnz(), A.values().read(where), threshold, words.write(where), counts);
   });
+  const std::int64_t nnz = last_offset(ctx, starts);
+  Array<Offset> row_offsets(rows + 1, "csr row_offsets");
+  Array<std::int32_t> col_indices(nnz, "csr col_indices");
+  Array<T> values(nnz, "csr values");
+  ctx.dispatch([&](const auto& where) {
+    const auto a = A.view(where);
+    const Kept kept{words.read(where), starts.read(where)};
+    run_pass(where, rows + 1, KeptOffsets<Offset>{kept, a.row_offsets, row_offsets.write(where)});
+    copy_kept<K>(where, a.nnz, kept, {a.col_indices, a.values}, {col_indices.write(where), values.write(where)});
+  });
+  return {A.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
 template <class T, class Offset>

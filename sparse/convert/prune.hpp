@@ -11,8 +11,8 @@
 
 namespace krill {
 
-/// The entries of A above the threshold; entries of a row keep their order, which may be any. Reads A twice. The same
-/// in every run. Waits for the number of entries.
+/// The entries of A above the threshold; entries of a row keep their order, which may be any. Reads the values twice
+/// and all else once, with a bit and a count for each. The same in every run. Waits for the number of entries.
 template <class T, class Offset>
 Csr<T, Offset> prune(Context&, const Csr<T, Offset>& A, double threshold);
 
@@ -35,7 +35,8 @@ template <class T, class Offset = std::int32_t>
 Csr<T, Offset> prune_percentage(Context&, const Dense<T>& D, double percentage);
 
 /// counts[i] = the entries of row i of A above the threshold, total[0] = those of A. `counts` has A.rows() entries,
-/// `total` one. Reads the offsets and values once; the same in every run. Asynchronous, capturable after a first run.
+/// `total` one. Reads the offsets and values once; a quarter of a byte an entry is workspace. The same in every run.
+/// Asynchronous, capturable after a first run.
 /// Raises ShapeMismatch.
 template <class T, class Offset>
 void count_above(Context&, const Csr<T, Offset>& A, double threshold, Array<std::int32_t>& counts,

@@ -125,11 +125,96 @@ void threshold_of_rank(const Cuda& cuda, const ValueLines<T>& from, std::int64_t
 }  // namespace krill
 
 namespace krill::detail {
+namespace {
 
-KRILL_INSTANTIATE_WITH_OFFSETS(PruneKernels, Cuda);
-KRILL_INSTANTIATE(RankKernels, Cuda);
-template class PruneKernels<Half, std::int32_t, Cuda>;
-template class PruneKernels<Half, std::int64_t, Cuda>;
-template class RankKernels<Half, Cuda>;
+// Threads: a block a tile, a warp each 8th word of it, whose entries its lanes compare and vote on; then the first warp
+//   adds up the words' counts, two a lane. Bytes: the values once, a word of 8 for 32 of them. Races: none; a barrier
+//   between the votes and their sums.
+template <class T>
+__global__ void __launch_bounds__(sum_threads) mark_kernel(std::int64_t size, const T* values, double threshold,
+                                                           KeptWord* words, std::int64_t* counts, Skip skip) {
+  if (skip.now()) return;
+  constexpr int warps = sum_threads / 32, each = Kept::words / warps;
+  static_assert(Kept::word == 32 && Kept::words == 64 && each * warps == Kept::words);
+  __shared__ std::uint32_t bits[Kept::words];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t first = std::int64_t{blockIdx.x} * Kept::tile;
+  T value[each];
+#pragma unroll
+  for (int u = 0; u < each; ++u) {
+    const std::int64_t k = first + (u * warps + warp) * Kept::word + lane;
+    value[u] = k < size ? values[k] : T(0);  // is never above
+  }
+#pragma unroll
+  for (int u = 0; u < each; ++u) {
+    const unsigned votes = __ballot_sync(~0u, is_above(value[u], threshold));
+    if (lane == 0) bits[u * warps + warp] = votes;
+  }
+  __syncthreads();
+  if (warp > 0) return;
+  const std::uint32_t one = bits[2 * lane], other = bits[2 * lane + 1];
+  const std::uint32_t own = __popc(one) + __popc(other);
+  std::uint32_t end = own;  // of the counts up to here
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const std::uint32_t lower = __shfl_up_sync(~0u, end, offset);
+    if (lane >= offset) end += lower;
+  }
+  KeptWord* const mine = words + std::int64_t{blockIdx.x} * Kept::words + 2 * lane;
+  mine[0] = {one, end - own};
+  mine[1] = {other, end - own + __popc(one)};
+  if (lane == 31) counts[blockIdx.x] = end;
+}
+
+// Threads: a block a tile, each thread every 256th entry of it. All loads of a thread are under way at once, of entries
+//   that are kept alone. Bytes: what is kept of the columns and values, read and written, a word of 8 for 32 entries.
+// Races: none, each entry has its place.
+template <class T>
+__global__ void __launch_bounds__(sum_threads)
+    copy_kernel(std::int64_t size, Kept kept, EntryList<const T> from, EntryList<T> to, Skip skip) {
+  if (skip.now()) return;
+  constexpr int each = Kept::tile / sum_threads;
+  const std::int64_t first = std::int64_t{blockIdx.x} * Kept::tile;
+  std::int64_t place[each];
+  std::int32_t column[each];
+  T value[each];
+#pragma unroll
+  for (int u = 0; u < each; ++u) {
+    const std::int64_t k = first + u * sum_threads + threadIdx.x;  // words of the last tile are all there
+    place[u] = kept.has(k) ? kept.before(k) : -1;
+    column[u] = 0, value[u] = T(0);
+    if (place[u] >= 0) column[u] = from.columns[k], value[u] = from.values[k];
+  }
+#pragma unroll
+  for (int u = 0; u < each; ++u)
+    if (place[u] >= 0) to.columns[place[u]] = column[u], to.values[place[u]] = value[u];
+}
+
+}  // namespace
+
+template <class T>
+void mark_above(const Cuda& cuda, std::int64_t size, const T* values, double threshold, KeptWord* words,
+                std::int64_t* counts) {
+  if (size == 0) return;
+  mark_kernel<<<static_cast<unsigned>(Kept::tiles(size)), sum_threads, 0, cuda.stream>>>(size, values, threshold, words,
+                                                                                         counts, cuda.skip);
+  check(cudaGetLastError());
+}
+
+template <class T>
+void copy_kept(const Cuda& cuda, std::int64_t size, const Kept& kept, const EntryList<const T>& from,
+               const EntryList<T>& to) {
+  if (size == 0) return;
+  copy_kernel<<<static_cast<unsigned>(Kept::tiles(size)), sum_threads, 0, cuda.stream>>>(size, kept, from, to,
+                                                                                         cuda.skip);
+  check(cudaGetLastError());
+}
+
+template class KeptPasses<std::int32_t, Cuda>;
+template class KeptPasses<std::int64_t, Cuda>;
+KRILL_INSTANTIATE_WITH_OFFSETS(CountAboveKernels, Cuda);
+KRILL_INSTANTIATE(PruneKernels, Cuda);
+template class CountAboveKernels<Half, std::int32_t, Cuda>;
+template class CountAboveKernels<Half, std::int64_t, Cuda>;
+template class PruneKernels<Half, Cuda>;
 
 }  // namespace krill::detail

@@ -1,42 +1,29 @@
-// The row view that hides small entries, and what is compiled of it for both backends.
+// What the kernels of pruning are compiled of, for both backends.
 #pragma once
-#include "sparse/convert/dense_passes.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/convert/kept.hpp"
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/convert/prune.hpp"
-#include "sparse/convert/to_csr_passes.hpp"
 
 namespace krill::detail {
 
-/// A row view without its entries at or below the threshold.
-template <class View>
-struct Above {
-  using Value = typename View::Value;
-  View a;
-  double threshold;
-
-  constexpr std::int32_t stored_rows() const { return a.stored_rows(); }
-  constexpr std::int32_t row_of(std::int32_t s) const { return a.row_of(s); }
-  template <class F>
-  constexpr void for_entries(std::int32_t s, F&& f) const {
-    a.for_entries(s, [&](std::int32_t col, const Value& value) {
-      if (is_above(value, threshold)) f(col, value);
-    });
-  }
-};
-
 /// What is compiled for each backend.
+template <class Offset, class Where>
+struct KeptPasses {
+  static constexpr auto list = passes<Where, KeptOffsets<Offset>, CountKept<Offset>>;
+};
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
-struct PruneKernels {
-  using View = Above<CsrView<const T, Offset>>;
-  static constexpr auto list = passes<Where, CountEntries<View, std::int32_t>, CountEntries<View, std::int64_t>,
-                                      TotalCount<std::int32_t>, FillCsr<View, Offset>>;
-  static constexpr auto count =
+struct CountAboveKernels {
+  static constexpr auto list =
       instance<void(const Where&, const CsrView<const T, Offset>&, double, std::int32_t*, std::int64_t*)>(count_above);
 };
 template <class Value, class Where, class T = kernel_t<Value>>
-struct RankKernels {
-  static constexpr auto list =
-      instance<void(const Where&, const ValueLines<T>&, std::int64_t, double*)>(threshold_of_rank);
+struct PruneKernels {
+  static constexpr std::tuple list{
+      instance<void(const Where&, const ValueLines<T>&, std::int64_t, double*)>(threshold_of_rank),
+      instance<void(const Where&, std::int64_t, const T*, double, KeptWord*, std::int64_t*)>(mark_above),
+      instance<void(const Where&, std::int64_t, const Kept&, const EntryList<const T>&, const EntryList<T>&)>(
+          copy_kept)};
 };
 
 }  // namespace krill::detail
@@ -46,9 +33,15 @@ namespace krill {
 template <class T, class Offset, class Where>
 void count_above(const Where& where, const CsrView<const T, Offset>& a, double threshold, std::int32_t* counts,
                  std::int64_t* total) {
-  using View = detail::Above<CsrView<const T, Offset>>;
-  run_pass(where, a.rows, detail::CountEntries<View, std::int32_t>{{a, threshold}, counts});
-  run_pass(where, a.rows, detail::TotalCount<std::int32_t>{counts, total});
+  using detail::Kept;
+  const std::int64_t tiles = Kept::tiles(a.nnz);
+  Frame frame(where);
+  auto* const words = frame.take<detail::KeptWord>(static_cast<std::size_t>(tiles * Kept::words));
+  auto* const in_tiles = frame.take<std::int64_t>(static_cast<std::size_t>(tiles));
+  auto* const starts = frame.take<std::int64_t>(static_cast<std::size_t>(tiles + 1));
+  detail::mark_above(where, a.nnz, a.values, threshold, words, in_tiles);
+  scan_counts(where, tiles, in_tiles, starts);
+  run_pass(where, a.rows, detail::CountKept<Offset>{{words, starts}, a.row_offsets, counts, total});
 }
 
 }  // namespace krill

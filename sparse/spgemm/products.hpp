@@ -9,6 +9,8 @@ namespace krill::detail {
 /// How rows are divided among threads on CUDA. Not varied.
 struct ProductTuning {
   static constexpr std::int64_t max_sorted = 256;  ///< products of a row whose columns a team sorts
+  /// Of columns that are kept from the count on, where no row has more than max_sorted products: as many for each row.
+  static constexpr std::int64_t max_kept_bytes = std::int64_t{1} << 31;
   static constexpr std::int64_t window =
       1 << 18;                               ///< columns that a block marks at a time, for rows of C that no team holds
   static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks
@@ -104,6 +106,36 @@ struct AddWindows {
   }
 };
 
+/// counts[row] = entries of the row, whose columns stand from columns[row stride] on. For rows of at most max_sorted
+/// products.
+struct KeepUnion {
+  std::int64_t stride;
+  std::int32_t* columns;
+  std::int64_t* counts;
+
+  constexpr std::int64_t begin(std::int64_t row) const { return row * stride; }
+  constexpr void entry(std::int64_t at, std::int32_t col, std::int64_t, std::int64_t) const { columns[at] = col; }
+  constexpr void finish(std::int64_t row, std::int64_t end) const { counts[row] = end - row * stride; }
+};
+
+/// The columns that were kept, row after row without gaps. Over `lanes` a row.
+template <class Offset>
+struct CopyUnion {
+  using Sum = NoSum;
+  static constexpr int lanes = 8;  // Not varied
+  std::int64_t stride;
+  const std::int32_t* columns;
+  const Offset* row_offsets;
+  std::int32_t* col_indices;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int64_t row = i / lanes, first = row_offsets[row], count = row_offsets[row + 1] - first;
+    for (std::int64_t e = i % lanes; e < count; e += lanes) col_indices[first + e] = columns[row * stride + e];
+    return {};
+  }
+};
+
 /// Hands the columns of each row of A B to the sink, ascending places, any order. On CUDA CountUnion gets -1 for rows
 /// of more than max_held entries, which have to be given windows.
 template <class Offset, class Sink>
@@ -172,8 +204,10 @@ struct ProductPatternKernels {
   template <class Sink>
   using Merge = void(const Where&, const ProductPattern<Offset>&, Sink);
   static constexpr std::tuple list{instance<Merge<CountUnion>>(merge_products),
-                                   instance<Merge<ListUnion<Offset>>>(merge_products)};
-  static constexpr auto of_rows = passes<Where, CountProducts<Offset>, CountWindows, CountPieces<Offset>, AddWindows>;
+                                   instance<Merge<ListUnion<Offset>>>(merge_products),
+                                   instance<Merge<KeepUnion>>(merge_products)};
+  static constexpr auto of_rows =
+      passes<Where, CountProducts<Offset>, CountWindows, CountPieces<Offset>, AddWindows, CopyUnion<Offset>>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct ProductSumKernels {

@@ -472,16 +472,23 @@ void use_products(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V
 template <class Offset, class Sink>
 void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink) {
   if (p.a.rows == 0) return;
-  sort_rows<8, 8>(cuda, p, -1, sink);
-  sort_rows<32, 8>(cuda, p, 8 * 8, sink);
   static_assert(ProductTuning::max_sorted == 32 * 8);
-  if (p.max_products > ProductTuning::max_sorted) {
-    hash_products_kernel<<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0,
-                           cuda.stream>>>(p, sink, cuda.skip);
-    check(cudaGetLastError());
+  if constexpr (std::is_same_v<Sink, KeepUnion>) {  // no row is too long, and one kind of team serves all
+    p.max_products <= 4 * 4   ? sort_rows<4, 4>(cuda, p, -1, sink)
+    : p.max_products <= 8 * 4 ? sort_rows<8, 4>(cuda, p, -1, sink)
+    : p.max_products <= 8 * 8 ? sort_rows<8, 8>(cuda, p, -1, sink)
+                              : sort_rows<32, 8>(cuda, p, -1, sink);
+  } else {
+    sort_rows<8, 8>(cuda, p, -1, sink);
+    sort_rows<32, 8>(cuda, p, 8 * 8, sink);
+    if (p.max_products > ProductTuning::max_sorted) {
+      hash_products_kernel<<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0,
+                             cuda.stream>>>(p, sink, cuda.skip);
+      check(cudaGetLastError());
+    }
+    if constexpr (!std::is_same_v<Sink, CountUnion>)
+      mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
   }
-  if constexpr (!std::is_same_v<Sink, CountUnion>)
-    mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
 }
 
 template <class Offset>

@@ -55,15 +55,24 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
         });
     run_pass(where, rows, AddWindows{window_starts.read(where), before_windows.read(where), row_counts});
   };
+  const bool keeps = max_products <= ProductTuning::max_sorted &&
+                     rows * max_products * std::int64_t{sizeof(std::int32_t)} <= ProductTuning::max_kept_bytes;
+  Array<std::int32_t> kept(keeps ? rows * max_products : 0, "columns of products");
   CheckedOffsets<Offset> sizes =
       checked_offsets<Offset>(ctx, rows, "spgemm row_offsets", [&](const auto& where, std::int64_t* counts) {
+        if (keeps) return merge_products(where, product(where), KeepUnion{max_products, kept.write(where), counts});
         merge_products(where, product(where), CountUnion{counts});
         if (where.cuda() && max_products > ProductTuning::max_held) count_long_rows(where, counts);
       });
   Array<std::int32_t> col_indices(sizes.nnz, "spgemm col_indices");
   Array<T> values(sizes.nnz, "spgemm values");
   ctx.dispatch([&](const auto& where) {
-    merge_products(where, product(where), ListUnion<Offset>{sizes.offsets.read(where), col_indices.write(where)});
+    const Offset* const offsets = sizes.offsets.read(where);
+    if (keeps)
+      run_pass(where, rows * CopyUnion<Offset>::lanes,
+               CopyUnion<Offset>{max_products, kept.read(where), offsets, col_indices.write(where)});
+    else
+      merge_products(where, product(where), ListUnion<Offset>{offsets, col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
   });
   find_pieces(ctx, sizes.offsets);

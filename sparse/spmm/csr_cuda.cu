@@ -15,21 +15,6 @@ namespace {
 
 constexpr int alone = 16;  ///< entries of a row for a lane at most; longer ones are for a warp
 
-/// What a block works on: groups of columns have blocks each, with room of their own for the sums of long rows.
-template <class T, class Offset>
-struct ColumnsOfBlock {
-  ManyProducts<T, Offset> p;
-  CsrTilesView tiles;
-
-  __device__ ColumnsOfBlock(const ManyProducts<T, Offset>& all, const CsrTilesView& of_all, std::int32_t group)
-      : p(all.columns(static_cast<std::int32_t>(blockIdx.y) * group,
-                      min(group, all.b.cols - static_cast<std::int32_t>(blockIdx.y) * group))),
-        tiles(of_all) {
-    tiles.sums = static_cast<T*>(tiles.sums) + 2 * std::int64_t{blockIdx.y} * tiles.count * group;
-    tiles.arrived += std::int64_t{blockIdx.y} * tiles.count;
-  }
-};
-
 /// The entries of a tile, in shared memory.
 template <class T>
 struct TileEntries {
@@ -95,10 +80,9 @@ __device__ void add_long_rows(const ManyProducts<T, Offset>& p, const CsrTilesVi
 // Races: an entry of C is one lane's. Whole warps stay together. Long rows: book_part().
 template <int columns, class T, class Offset>
 __global__ void __launch_bounds__(SpmmTiling::threads)
-    narrow_kernel(ManyProducts<T, Offset> all, CsrTilesView all_tiles, int lanes, std::int32_t group, Skip skip) {
+    narrow_kernel(ManyProducts<T, Offset> p, CsrTilesView tiles, int lanes, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
-  const auto [p, tiles] = ColumnsOfBlock(all, all_tiles, group);
   const auto tile = TileBounds<Offset>::of(tiles, static_cast<std::int32_t>(blockIdx.x));
   const TileEntries<T> entries(memory, tiles.tiling, p, tile);
   const auto thread = static_cast<int>(threadIdx.x), lane = thread % lanes;
@@ -146,11 +130,10 @@ __global__ void __launch_bounds__(SpmmTiling::threads)
 // Bytes, races: as the kernel above.
 template <int count, bool at_once, class T, class Offset>
 __global__ void __launch_bounds__(SpmmTiling::threads)
-    wide_kernel(ManyProducts<T, Offset> all, CsrTilesView all_tiles, int lanes, std::int32_t group, Skip skip) {
+    wide_kernel(ManyProducts<T, Offset> p, CsrTilesView tiles, int lanes, Skip skip) {
   using Part = Few<T, count>;
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
-  const auto [p, tiles] = ColumnsOfBlock(all, all_tiles, group);
   const auto tile = TileBounds<Offset>::of(tiles, static_cast<std::int32_t>(blockIdx.x));
   const TileEntries<T> entries(memory, tiles.tiling, p, tile);
   const auto thread = static_cast<int>(threadIdx.x), column = thread % lanes * count;
@@ -188,12 +171,10 @@ __global__ void __launch_bounds__(SpmmTiling::threads)
 }
 
 template <auto kernel, class T, class Offset>
-void launch(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrTilesView& tiles, int lanes,
-            std::int32_t group) {
+void launch(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrTilesView& tiles, int lanes) {
   const std::size_t shared = TileEntries<T>::bytes(tiles.tiling);
   resident_blocks<kernel>(cuda, shared, SpmmTiling::threads);  // allows so much shared memory
-  const dim3 blocks(static_cast<unsigned>(tiles.count), static_cast<unsigned>(ceil_div(p.b.cols, group)));
-  kernel<<<blocks, SpmmTiling::threads, shared, cuda.stream>>>(p, tiles, lanes, group, cuda.skip);
+  kernel<<<static_cast<unsigned>(tiles.count), SpmmTiling::threads, shared, cuda.stream>>>(p, tiles, lanes, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -210,34 +191,27 @@ void run_products(const Cuda& cuda, const ManyProducts<T, Offset>& p, const CsrT
   const SpmmTiling by = tiling_of(p, lines);
   Frame frame(cuda);
   CsrTilesView tiles = found;
-  const std::int32_t group = std::min(by.columns, p.b.cols);
-  const std::int32_t groups = by.groups_at_once(tiles.count, ceil_div(p.b.cols, group));
-  const auto rooms = static_cast<std::size_t>(tiles.count) * static_cast<std::size_t>(groups);
-  tiles.sums = frame.take<T>(2 * rooms * static_cast<std::size_t>(group));
-  if (groups > 1) {
-    tiles.arrived = frame.take<unsigned>(rooms);
-    check(cudaMemsetAsync(tiles.arrived, 0, rooms * sizeof(unsigned), cuda.stream));
-  }
+  tiles.sums = frame.take<T>(2 * static_cast<std::size_t>(tiles.count) *
+                             static_cast<std::size_t>(std::min(by.columns, p.b.cols)));
   T* const room =
       by.gathered
           ? frame.take<T>(static_cast<std::size_t>(p.b.rows) * static_cast<std::size_t>(line_entries_for<T>(p.b.cols)))
           : nullptr;
-  for (std::int32_t first = 0; first < p.b.cols; first += groups * group) {
-    auto part = p.columns(first, std::min(groups * group, p.b.cols - first));
-    const std::int32_t columns = std::min(group, part.b.cols);
-    const int pieces = by.gathered || lines ? ceil_div(columns, few<T>) : columns;
+  for (std::int32_t first = 0; first < p.b.cols; first += by.columns) {
+    auto part = p.columns(first, std::min(by.columns, p.b.cols - first));
+    const int pieces = by.gathered || lines ? ceil_div(part.b.cols, few<T>) : part.b.cols;
     const int lanes = std::min(static_cast<int>(std::bit_ceil(static_cast<unsigned>(pieces))), 32);
     if (by.gathered) {
       part.b = in_lines(cuda, part.b, room);
-      launch<wide_kernel<few<T>, false, T, Offset>>(cuda, part, tiles, lanes, group);
+      launch<wide_kernel<few<T>, false, T, Offset>>(cuda, part, tiles, lanes);
     } else if (by.wide && lines)
-      launch<wide_kernel<few<T>, true, T, Offset>>(cuda, part, tiles, lanes, group);
+      launch<wide_kernel<few<T>, true, T, Offset>>(cuda, part, tiles, lanes);
     else if (by.wide)
-      launch<wide_kernel<1, true, T, Offset>>(cuda, part, tiles, lanes, group);
-    else if (columns > SpmmTiling::narrow / 2)
-      launch<narrow_kernel<SpmmTiling::narrow, T, Offset>>(cuda, part, tiles, by.row_lanes, group);
+      launch<wide_kernel<1, true, T, Offset>>(cuda, part, tiles, lanes);
+    else if (part.b.cols > SpmmTiling::narrow / 2)
+      launch<narrow_kernel<SpmmTiling::narrow, T, Offset>>(cuda, part, tiles, by.row_lanes);
     else
-      launch<narrow_kernel<SpmmTiling::narrow / 2, T, Offset>>(cuda, part, tiles, by.row_lanes, group);
+      launch<narrow_kernel<SpmmTiling::narrow / 2, T, Offset>>(cuda, part, tiles, by.row_lanes);
   }
 }
 

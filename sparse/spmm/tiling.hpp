@@ -10,25 +10,19 @@ namespace krill::detail {
 /// What a launch takes at a time. Measured on an H200 (docs/performance.md, products with a dense matrix).
 struct SpmmTiling {
   static constexpr int threads = 256;
-  static constexpr int narrow = 8;          ///< columns that a thread has the sums of
-  static constexpr int wide_from = 8;       ///< columns, where lanes may lie along them
-  static constexpr int wide_bytes = 256;    ///< of a row of B in a launch: more rows of it stay in the second cache
-  static constexpr int gathered_from = 4;   ///< columns, where the rows of a column-major B are brought together
-  static constexpr int gathered_mean = 12;  ///< entries of a row that pay for that, on the average
-  static constexpr int slack = 256;         ///< entries of a row beyond its tile
-  static constexpr int max_entries = 2048;  ///< of a tile
-  static constexpr int max_blocks = 8192;   ///< that groups of columns of one launch have. Not varied.
+  static constexpr int narrow = 8;           ///< columns that a thread has the sums of
+  static constexpr int wide_from = 8;        ///< columns, where lanes may lie along them
+  static constexpr int wide_bytes = 256;     ///< of a row of B in a launch: more rows of it stay in the second cache
+  static constexpr int gathered_from = 4;    ///< columns, where the rows of a column-major B are brought together
+  static constexpr int gathered_mean = 12;   ///< entries of a row that pay for that, on the average
+  static constexpr int slack = 256;          ///< entries of a row beyond its tile
+  static constexpr int most_entries = 2048;  ///< of a tile
 
   bool wide;      ///< lanes lie along the columns of a row
   bool gathered;  ///< of a copy of B that has them in row-major order
   int columns;    ///< of a launch
   int row_lanes;  ///< that share a row where they do not lie along columns
   CsrTiling tiles;
-
-  /// Groups of columns that a launch has, of as many as there are: several where one of them does not fill a device.
-  std::int32_t groups_at_once(std::int32_t tiles, std::int32_t groups) const {
-    return gathered ? 1 : std::clamp(max_blocks / std::max(tiles, 1), 1, groups);
-  }
 
   /// `lines`: rows of B and C can be moved 16 bytes at a time.
   static SpmmTiling of(std::int32_t rows, std::int64_t nnz, std::size_t value_bytes, std::int32_t columns, bool by_rows,
@@ -41,7 +35,7 @@ struct SpmmTiling {
         std::min(static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(mean / 8, 1)))), 32);
     // About as many rows in a tile as there are threads, or groups of lanes.
     const std::int64_t wanted = wide ? (columns < of_a_line ? 1024 : 512) : threads / row_lanes * mean;
-    const auto entries = static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 512, max_entries));
+    const auto entries = static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 512, most_entries));
     return {wide,
             gathered,
             wide ? (lines || gathered ? of_a_line : 32) : narrow,

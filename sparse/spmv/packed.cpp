@@ -66,6 +66,7 @@ template <class T>
 template <class Offset>
 void Packed<T>::look_at(Context& ctx, const Csr<T, Offset>& A) {
   make_slices(ctx, A);
+  if (find_patterns<kernel_t<T>>(ctx, A)) return;
   look_at_columns(ctx, A);
   look_at_values(ctx, A);
 }
@@ -96,41 +97,54 @@ void Packed<T>::make_slices(Context& ctx, const Csr<T, Offset>& A) {
 }
 
 template <class T>
+template <class Entry, class Offset>
+bool Packed<T>::find_patterns(Context& ctx, const Csr<T, Offset>& A) {
+  constexpr bool with_values = !std::is_same_v<Entry, NoValue>;
+  const auto rows_on = [&](const auto& where) {
+    if constexpr (with_values)
+      return A.view(where);
+    else
+      return pattern(where, A);
+  };
+  const Array<std::uint64_t> words(different_words(
+      ctx, rows_, [&](const auto& where) { return PatternWords<Entry, Offset>{rows_on(where).as_const()}; }));
+  const std::int64_t width = longest_, count = words.size();
+  if (count == 0 || width * count > (with_values ? max_pattern_values : max_pattern_columns)) return false;
+  RowPatterns<T> found;
+  found.width = static_cast<std::int32_t>(width), found.count = static_cast<std::int32_t>(count);
+  found.of_rows = Array<std::uint8_t>(rows_, "packed row patterns");
+  found.lengths = Array<std::int32_t>(count, "packed pattern lengths");
+  found.columns = Array<std::int32_t>(width * count, "packed patterns");
+  if (with_values) found.values = Array<T>(width * count, "packed pattern values");
+  Array<std::int32_t> example(std::vector<std::int32_t>(static_cast<std::size_t>(count), no_example),
+                              "pattern examples");
+  Array<Count> different(1, "rows of no pattern");
+  ctx.dispatch([&](const auto& where) {
+    const CsrView<const Entry, Offset> a = rows_on(where).as_const();
+    name_patterns(where, rows_,
+                  NamePatterns<Entry, Offset>{
+                      {a}, words.read(where), found.count, found.of_rows.write(where), example.update(where)});
+    run_pass(where, rows_,
+             ComparePatterns<Entry, Offset>{a, found.of_rows.read(where), example.read(where), different.write(where)});
+    FillPatterns<Entry, Offset> fill{
+        a, example.read(where), found.width, found.lengths.write(where), found.columns.write(where), nullptr};
+    if constexpr (with_values) fill.values = found.values.write(where);
+    run_pass(where, count, fill);
+  });
+  if (different.host()[0].value > 0) return false;
+  patterns_ = std::move(found);
+  sizes_.columns = ColumnCode::pattern;
+  column_bytes_ = bytes_of(slice_offsets_) + patterns_.bytes();
+  if (with_values) sizes_.values = ValueCode::pattern, sizes_.bytes = column_bytes_;
+  return true;
+}
+
+template <class T>
 template <class Offset>
 void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
-  const auto places = static_cast<std::size_t>(sizes_.places), rows = static_cast<std::size_t>(rows_);
+  if (find_patterns<NoValue>(ctx, A)) return;
+  const auto places = static_cast<std::size_t>(sizes_.places);
   Array<Greatest> span(1, "column span");
-  const std::vector<std::uint64_t> words =
-      different_words(ctx, rows_, [&](const auto& where) { return PatternWords<Offset>{pattern(where, A)}; });
-  const std::int64_t width = longest_, count = std::ssize(words);
-  column_bytes_ = bytes_of(slice_offsets_);
-  if (count > 0 && width * count <= max_pattern_columns) {
-    const Array<std::uint64_t> sorted(words);
-    Array<std::int32_t> example(std::vector<std::int32_t>(words.size(), no_example), "pattern examples");
-    Array<Count> different(1, "rows of no pattern");
-    patterns_ = Array<std::uint8_t>(rows_, "packed row patterns");
-    table_ = Array<std::int32_t>(width * count, "packed patterns");
-    ctx.dispatch([&](const auto& where) {
-      name_patterns(where, rows_,
-                    NamePatterns<Offset>{{pattern(where, A)},
-                                         sorted.read(where),
-                                         static_cast<std::int32_t>(count),
-                                         patterns_.write(where),
-                                         example.update(where)});
-      run_pass(where, rows_,
-               ComparePatterns<Offset>{pattern(where, A), patterns_.read(where), example.read(where),
-                                       different.write(where)});
-      run_pass(where, count,
-               FillPatterns<Offset>{pattern(where, A), example.read(where), static_cast<std::int32_t>(width),
-                                    table_.write(where)});
-    });
-    if (different.host()[0].value == 0) {
-      pattern_width_ = static_cast<std::int32_t>(width), patterns_found_ = static_cast<int>(count);
-      sizes_.columns = ColumnCode::pattern;
-      column_bytes_ += rows + bytes_of(table_);
-      return;
-    }
-  }
   const auto are_close = [&](std::int64_t first, std::int64_t slices) {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, slices,
@@ -143,9 +157,10 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
   const bool close = longest_ <= longest_row_for_deltas &&
                      (slices <= window || are_close((slices - window) / 2, window)) && are_close(0, slices);
   sizes_.columns = close ? ColumnCode::delta16 : ColumnCode::absolute;
-  column_bytes_ += sizes_.columns == ColumnCode::delta16
-                       ? places * sizeof(std::uint16_t) + places / packed_slice * sizeof(std::int32_t)
-                       : places * sizeof(std::int32_t);
+  column_bytes_ =
+      bytes_of(slice_offsets_) + (sizes_.columns == ColumnCode::delta16
+                                      ? places * sizeof(std::uint16_t) + places / packed_slice * sizeof(std::int32_t)
+                                      : places * sizeof(std::int32_t));
 }
 
 template <class T>
@@ -171,7 +186,9 @@ void Packed<T>::look_at_values(Context& ctx, const Csr<T, Offset>& A) {
 
 template <class T>
 std::string Packed<T>::description() const {
-  const std::string columns = sizes_.columns == ColumnCode::pattern   ? fmt::format("{} row patterns", patterns_found_)
+  if (sizes_.values == ValueCode::pattern)
+    return fmt::format("rows by {} patterns of columns and values", patterns_.count);
+  const std::string columns = sizes_.columns == ColumnCode::pattern   ? fmt::format("{} row patterns", patterns_.count)
                               : sizes_.columns == ColumnCode::delta16 ? "16-bit differences"
                                                                       : "32-bit indices";
   const std::string values = sizes_.values == ValueCode::dictionary
@@ -229,14 +246,16 @@ void Packed<T>::fill_values(Context& ctx, const Csr<T, Offset>& A) {
       fill.words = words_.write(where);
       fill.sorted = sorted.read(where), fill.word_count = static_cast<std::int32_t>(sorted.size());
     }
-    run_pass(where, slices * packed_slice, fill);
+    const bool by_places = fill.values || fill.narrow_values || fill.words;  // else patterns hold them
+    if (by_places) run_pass(where, slices * packed_slice, fill);
   });
 }
 
 template <class T>
 template <class Offset>
 void Packed<T>::update(Context& ctx, const Csr<T, Offset>& A) {
-  look_at_values(ctx, A);
+  // Rows that were alike are so in their columns whatever their values are now: former patterns still name columns.
+  if (sizes_.columns != ColumnCode::pattern || !find_patterns<kernel_t<T>>(ctx, A)) look_at_values(ctx, A);
   fill_values(ctx, A);
 }
 
@@ -248,8 +267,10 @@ PackedView<const kernel_t<T>> Packed<T>::view(const Where& where) const {
   if (columns_.size()) view.columns = columns_.read(where);
   if (deltas_.size()) view.deltas = deltas_.read(where), view.bases = bases_.read(where);
   if (sizes_.columns == ColumnCode::pattern) {
-    view.patterns = patterns_.read(where), view.table = table_.read(where);
-    view.pattern_width = pattern_width_, view.pattern_count = patterns_found_;
+    view.patterns = patterns_.of_rows.read(where), view.lengths = patterns_.lengths.read(where);
+    view.table = patterns_.columns.read(where);
+    view.pattern_width = patterns_.width, view.pattern_count = patterns_.count;
+    if (sizes_.values == ValueCode::pattern) view.pattern_values = patterns_.values.read(where);
   }
   if (values_.size()) view.values = values_.read(where);
   if (narrow_values_.size()) view.narrow_values = narrow_values_.read(where);

@@ -12,9 +12,9 @@ namespace krill::detail {
 /// How columns are coded: 4 bytes each; 2 bytes each above the least column of a slice's place; or one byte a row that
 /// names one of at most 256 patterns of column minus row.
 enum class ColumnCode : std::uint8_t { absolute, delta16, pattern };
-/// How values are coded: as they are; in single precision, where that is exact; or one byte each that names one of at
-/// most 256 values.
-enum class ValueCode : std::uint8_t { full, narrow, dictionary };
+/// How values are coded: as they are; in single precision, where that is exact; one byte each that names one of at most
+/// 256 values; or with the columns, the byte of a row naming one of at most 256 patterns of columns and values.
+enum class ValueCode : std::uint8_t { full, narrow, dictionary, pattern };
 
 /// float for double and so on, itself where there is nothing narrower.
 template <class T>
@@ -35,7 +35,7 @@ using narrow_t = typename Narrow<T>::Type;
 inline constexpr std::int32_t packed_slice = 32;
 inline constexpr int max_words = 256;             ///< patterns, or values of a dictionary
 inline constexpr int max_pattern_columns = 4096;  ///< of all patterns: what is kept in shared memory
-inline constexpr std::int32_t no_column = std::numeric_limits<std::int32_t>::min();  ///< in a pattern
+inline constexpr int max_pattern_values = 1024;   ///< the same where they have values, too
 inline constexpr std::uint16_t no_delta = 65'535;
 
 /// What kernels see. Entry k of row r of slice s has place slice_offsets[s] + 32 k + r.
@@ -51,7 +51,9 @@ struct PackedView {
   const std::uint16_t* deltas = nullptr;   ///< delta16: of each place
   const std::int32_t* bases = nullptr;     ///< delta16: of each 32 places
   const std::uint8_t* patterns = nullptr;  ///< pattern: of each row
-  const std::int32_t* table = nullptr;     ///< pattern: pattern_width columns minus row of each
+  const std::int32_t* lengths = nullptr;   ///< pattern: entries of each
+  const std::int32_t* table = nullptr;     ///< pattern: pattern_width columns minus row of each, zeros behind them
+  const Value* pattern_values = nullptr;   ///< values by pattern: those of the table's places
   std::int32_t pattern_width = 0, pattern_count = 0;
   const T* values = nullptr;                       ///< full: of each place
   const narrow_t<Value>* narrow_values = nullptr;  ///< narrow: of each place
@@ -66,6 +68,17 @@ struct PackedView {
     if (uniform_width) return uniform_width;
     return static_cast<std::int32_t>((slice_offsets[slice + 1] - slice_offsets[slice]) / packed_slice);
   }
+};
+
+/// What rows are alike in: their entries' columns minus row, and perhaps values.
+template <class T>
+struct RowPatterns {
+  std::int32_t width = 0, count = 0;
+  Array<std::uint8_t> of_rows{0, "packed row patterns"};
+  Array<std::int32_t> lengths{0, "packed pattern lengths"}, columns{0, "packed patterns"};
+  Array<T> values{0, "packed pattern values"};
+
+  std::size_t bytes() const { return bytes_of(of_rows, lengths, columns, values); }
 };
 
 /// A matrix in that form, made from one in CSR.
@@ -103,6 +116,9 @@ class Packed {
   void look_at(Context&, const Csr<T, Offset>& A);
   template <class Offset>
   void make_slices(Context&, const Csr<T, Offset>& A);
+  /// Whether few patterns of columns, and of values where asked, serve all rows; they are kept then.
+  template <class Entry, class Offset>
+  bool find_patterns(Context&, const Csr<T, Offset>& A);
   template <class Offset>
   void look_at_columns(Context&, const Csr<T, Offset>& A);
   template <class Offset>
@@ -110,16 +126,16 @@ class Packed {
   template <class Offset>
   void fill_values(Context&, const Csr<T, Offset>& A);
 
-  std::int32_t rows_, cols_, pattern_width_ = 0, uniform_width_ = 0;
-  int patterns_found_ = 0;
+  std::int32_t rows_, cols_, uniform_width_ = 0;
+  RowPatterns<T> patterns_;
   std::vector<std::uint64_t> value_words_;  ///< the different values, where they are few; ascending
   std::size_t column_bytes_ = 0;
   std::int64_t longest_ = 0;  ///< row
   Sizes sizes_;
   Array<std::int64_t> slice_offsets_{0, "packed slice_offsets"};
-  Array<std::int32_t> columns_{0, "packed columns"}, bases_{0, "packed bases"}, table_{0, "packed patterns"};
+  Array<std::int32_t> columns_{0, "packed columns"}, bases_{0, "packed bases"};
   Array<std::uint16_t> deltas_{0, "packed deltas"};
-  Array<std::uint8_t> patterns_{0, "packed row patterns"}, words_{0, "packed words"};
+  Array<std::uint8_t> words_{0, "packed words"};
   Array<T> values_{0, "packed values"}, dictionary_{0, "packed dictionary"};
   Array<narrow_t<kernel_t<T>>> narrow_values_{0, "packed narrow values"};
 };

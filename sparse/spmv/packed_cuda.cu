@@ -13,6 +13,15 @@ struct Tuning {
   static constexpr int blocks() {
     return sizeof(T) > 8 ? 4 : with_dots ? 6 : 8;
   }
+  /// The same, and entries that a thread asks for at a time, where patterns name the columns.
+  template <class T, bool with_dots, ValueCode values>
+  static constexpr int pattern_blocks() {
+    return sizeof(T) > 8 ? 4 : values == ValueCode::pattern && !with_dots ? 6 : 5;
+  }
+  template <class T>
+  static constexpr int pattern_flight() {
+    return sizeof(T) > 8 ? 4 : 8;
+  }
 };
 constexpr int slots = 1 << Tuning::log_slots;
 
@@ -90,7 +99,8 @@ struct ClearWords {
 };
 
 // Threads: one a row, striding over the grid. Bytes: the codes of each place, y once, x as often as the caches miss;
-//   patterns and dictionary are read into shared memory once a block.
+// the
+//   dictionary is read into shared memory once a block.
 // Races: shared memory is written before the one barrier, and rows come after it; each y_i is written by one thread.
 template <bool with_dots, ColumnCode columns, ValueCode values, class T>
 __global__ void __launch_bounds__(sum_threads, Tuning::blocks<T, with_dots>())
@@ -98,31 +108,111 @@ __global__ void __launch_bounds__(sum_threads, Tuning::blocks<T, with_dots>())
   if (skip.now()) return;
   extern __shared__ __align__(16) unsigned char memory[];
   T* dictionary = reinterpret_cast<T*>(memory);
-  auto* table = reinterpret_cast<std::int32_t*>(memory + (values == ValueCode::dictionary ? max_words * sizeof(T) : 0));
   const PackedView<const T>& a = p.a;
   if constexpr (values == ValueCode::dictionary)
     for (int w = threadIdx.x; w < max_words; w += sum_threads) dictionary[w] = a.dictionary[w];
-  if constexpr (columns == ColumnCode::pattern)
-    for (int c = threadIdx.x; c < a.pattern_count * a.pattern_width; c += sum_threads) table[c] = a.table[c];
   __syncthreads();
   RowBook<with_dots, PackedView<const T>> book(p);
   for (std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x; i < a.rows;
        i += std::int64_t(gridDim.x) * sum_threads) {
     const std::int64_t slice = i / packed_slice, first = a.first_place(slice);
     const std::int32_t width = a.width_of(slice);
-    const std::int32_t* pattern = columns == ColumnCode::pattern ? table + a.patterns[i] * a.pattern_width : nullptr;
     std::int64_t at = first + i % packed_slice;
     T sum{};
     for (std::int32_t k = 0; k < width; k += RowTuning::flight, at += RowTuning::flight * packed_slice) {
       T terms[RowTuning::flight];
 #pragma unroll
-      for (int u = 0; u < RowTuning::flight; ++u)
-        terms[u] = k + u < width
-                       ? packed_term<columns, values>(a, pattern, dictionary, i, k + u, at + u * packed_slice, p.x)
-                       : T{};
+      for (int u = 0; u < RowTuning::flight; ++u) {
+        const std::int64_t place = at + u * packed_slice, col = k + u < width ? packed_column<columns>(a, place) : -1;
+        terms[u] = col < 0 ? T{} : packed_value<values>(a, dictionary, place) * p.x[col];
+      }
 #pragma unroll
       for (int u = 0; u < RowTuning::flight; ++u) sum += terms[u];
     }
+    book.put(i, sum);
+  }
+  book.finish(scratch);
+}
+
+/// A place of a pattern in shared memory; where values do not go by patterns, it is a column alone.
+template <class T>
+struct alignas(sizeof(T) > 4 ? 16 : 8) PatternTerm {
+  T value;
+  std::int32_t column;
+};
+template <ValueCode values, class T>
+using PatternPlace = std::conditional_t<values == ValueCode::pattern, PatternTerm<T>, std::int32_t>;
+
+/// Bytes of shared memory: places of all patterns, their lengths, the dictionary.
+template <ValueCode values, class T>
+std::size_t pattern_memory(const PackedView<const T>& a) {
+  const auto count = static_cast<std::size_t>(a.pattern_count), width = static_cast<std::size_t>(a.pattern_width);
+  return (values == ValueCode::dictionary ? max_words * sizeof(T) : 0) +
+         count * (width * sizeof(PatternPlace<values, T>) + sizeof(std::int32_t));
+}
+
+// Threads: one a row, striding over the grid; rows of a warp mostly have the same pattern, whose places are then read
+//   for all lanes at once. The pattern of a thread's next row is on its way while it works on one.
+// Bytes: a byte a row, values unless the pattern has them, y once, x as often as the caches miss; patterns and
+//   dictionary are read into shared memory once a block.
+// Races: as above.
+template <bool with_dots, ValueCode values, class T>
+__global__ void __launch_bounds__(sum_threads, Tuning::pattern_blocks<T, with_dots, values>())
+    pattern_kernel(Product<PackedView<const T>> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
+  if (skip.now()) return;
+  constexpr int flight = Tuning::pattern_flight<T>();
+  using Place = PatternPlace<values, T>;
+  extern __shared__ __align__(16) unsigned char memory[];
+  const PackedView<const T>& a = p.a;
+  const int places = a.pattern_count * a.pattern_width;
+  T* const dictionary = reinterpret_cast<T*>(memory);
+  auto* const table = reinterpret_cast<Place*>(memory + (values == ValueCode::dictionary ? max_words * sizeof(T) : 0));
+  auto* const lengths = reinterpret_cast<std::int32_t*>(table + places);
+  if constexpr (values == ValueCode::dictionary)
+    for (int w = threadIdx.x; w < max_words; w += sum_threads) dictionary[w] = a.dictionary[w];
+  for (int at = threadIdx.x; at < places; at += sum_threads)
+    if constexpr (values == ValueCode::pattern)
+      table[at] = {a.pattern_values[at], a.table[at]};
+    else
+      table[at] = a.table[at];
+  for (int id = threadIdx.x; id < a.pattern_count; id += sum_threads) lengths[id] = a.lengths[id];
+  __syncthreads();
+  RowBook<with_dots, PackedView<const T>> book(p);
+  const auto rows = static_cast<unsigned>(a.rows);  // below 2^31, so that `i` cannot wrap
+  const unsigned stride = gridDim.x * sum_threads;
+  unsigned i = blockIdx.x * sum_threads + threadIdx.x;
+  unsigned next = i < rows ? a.patterns[i] : 0;
+  for (; i < rows; i += stride) {
+    const unsigned id = next;
+    if (i + stride < rows) next = a.patterns[i + stride];
+    const Place* place = table + id * static_cast<unsigned>(a.pattern_width);
+    const T* const x = p.x + i;
+    std::int64_t at = values == ValueCode::pattern ? 0 : a.first_place(i / packed_slice) + i % packed_slice;
+    T sum{};
+    const auto add = [&](auto has) {  // has(u): whether there is a u-th of the next entries
+      T with[flight], value[flight];
+#pragma unroll
+      for (int u = 0; u < flight; ++u) {
+        with[u] = value[u] = T{};
+        if (!has(u)) continue;
+        if constexpr (values == ValueCode::pattern) {
+          with[u] = x[place[u].column];
+        } else {
+          with[u] = x[place[u]];
+          value[u] = packed_value<values>(a, dictionary, at + u * packed_slice);
+        }
+      }
+#pragma unroll
+      for (int u = 0; u < flight; ++u) {
+        if (!has(u)) continue;
+        if constexpr (values == ValueCode::pattern) value[u] = place[u].value;
+        sum += value[u] * with[u];
+      }
+      place += flight, at += flight * packed_slice;
+    };
+    int left = lengths[id];
+    for (; left >= flight; left -= flight) add([](int) { return true; });
+    if (left > 0) add([left](int u) { return u < left; });
     book.put(i, sum);
   }
   book.finish(scratch);
@@ -141,15 +231,19 @@ void find_words(const Cuda& cuda, std::int64_t n, Words word, std::uint64_t* fou
 
 template <class T>
 void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
-  std::size_t shared = 0;
-  if (p.a.value_code == ValueCode::dictionary) shared += max_words * sizeof(T);
-  if (p.a.column_code == ColumnCode::pattern) shared += p.a.pattern_count * p.a.pattern_width * sizeof(std::int32_t);
   with_codes(p.a.column_code, p.a.value_code, [&](auto columns, auto values) {
     constexpr ColumnCode column_code = decltype(columns)::value;
     constexpr ValueCode value_code = decltype(values)::value;
-    const ProductGrid grid{.blocks = grid_blocks(cuda, p.a.rows), .shared = shared};
-    p.dots.wanted() ? launch_product<packed_kernel<true, column_code, value_code, T>>(cuda, p, grid)
-                    : launch_product<packed_kernel<false, column_code, value_code, T>>(cuda, p, grid);
+    ProductGrid grid{.blocks = grid_blocks(cuda, p.a.rows)};
+    if constexpr (column_code == ColumnCode::pattern) {
+      grid.shared = pattern_memory<value_code>(p.a);
+      p.dots.wanted() ? launch_product<pattern_kernel<true, value_code, T>>(cuda, p, grid)
+                      : launch_product<pattern_kernel<false, value_code, T>>(cuda, p, grid);
+    } else {
+      if (value_code == ValueCode::dictionary) grid.shared = max_words * sizeof(T);
+      p.dots.wanted() ? launch_product<packed_kernel<true, column_code, value_code, T>>(cuda, p, grid)
+                      : launch_product<packed_kernel<false, column_code, value_code, T>>(cuda, p, grid);
+    }
   });
 }
 

@@ -42,8 +42,8 @@ void find_words(const Host& host, std::int64_t n, Words word, std::uint64_t* fou
   if (!too_many) std::copy(all.begin(), all.end(), found);
 }
 
-template <class Offset>
-void name_patterns(const Host& host, std::int64_t rows, const NamePatterns<Offset>& names) {
+template <class V, class Offset>
+void name_patterns(const Host& host, std::int64_t rows, const NamePatterns<V, Offset>& names) {
   for_blocks(host, rows, sum_block, rows, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       if (i > begin && names.word.repeats(i))
@@ -58,21 +58,27 @@ void name_patterns(const Host& host, std::int64_t rows, const NamePatterns<Offse
 template <ColumnCode columns, ValueCode values, class T>
 void sums_of_slice(const PackedView<const T>& a, const T* x, std::int64_t slice, std::int64_t rows, T* sums) {
   const std::int64_t first = slice * packed_slice, begin = a.slice_offsets[slice];
-  const std::int64_t width = (a.slice_offsets[slice + 1] - begin) / packed_slice;
   if constexpr (columns == ColumnCode::pattern) {
     for (std::int64_t i = 0; i < rows; ++i) {
-      const std::int32_t* pattern = a.table + a.patterns[first + i] * a.pattern_width;
+      const std::int32_t id = a.patterns[first + i], start = id * a.pattern_width;
       T sum{};
-      for (std::int64_t k = 0; k < width; ++k)
-        sum += packed_term<columns, values>(a, pattern, a.dictionary, first + i, k, begin + k * packed_slice + i, x);
+      for (std::int32_t k = 0; k < a.lengths[id]; ++k) {
+        const T& with = x[first + i + a.table[start + k]];
+        if constexpr (values == ValueCode::pattern)
+          sum += a.pattern_values[start + k] * with;
+        else
+          sum += packed_value<values>(a, a.dictionary, begin + k * packed_slice + i) * with;
+      }
       sums[i] = sum;
     }
   } else {
+    const std::int64_t width = (a.slice_offsets[slice + 1] - begin) / packed_slice;
     std::fill(sums, sums + rows, T{});
     for (std::int64_t k = 0; k < width; ++k)
-      for (std::int64_t i = 0; i < rows; ++i)
-        sums[i] +=
-            packed_term<columns, values>(a, nullptr, a.dictionary, first + i, k, begin + k * packed_slice + i, x);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const std::int64_t at = begin + k * packed_slice + i, col = packed_column<columns>(a, at);
+        if (col >= 0) sums[i] += packed_value<values>(a, a.dictionary, at) * x[col];
+      }
   }
 }
 

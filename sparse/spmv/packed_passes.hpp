@@ -10,16 +10,35 @@ namespace krill::detail {
 /// The word of an empty slot in tables. A matrix in which it occurs is not coded by words.
 inline constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
-/// The pattern of a row as a word: equal for rows whose entries have the same columns minus row, and as a rule for no
-/// others (they are compared afterwards). FNV-1a over 4-byte words, with a closing mix.
-template <class Offset>
+/// Whether two values have the same bits.
+template <class T>
+constexpr bool same_bits(const T& a, const T& b) {
+  std::uint32_t first[sizeof(T) / sizeof(std::uint32_t)], second[sizeof(T) / sizeof(std::uint32_t)];
+  memcpy(first, &a, sizeof(T)), memcpy(second, &b, sizeof(T));
+  for (std::size_t w = 0; w < sizeof(T) / sizeof(std::uint32_t); ++w)
+    if (first[w] != second[w]) return false;
+  return true;
+}
+
+/// The pattern of a row as a word: equal for rows whose entries have the same columns minus row and, unless V is
+/// NoValue, the same values, and as a rule for no others (they are compared afterwards). FNV-1a over 4-byte words, with
+/// a closing mix.
+template <class V, class Offset>
 struct PatternWords {
-  CsrView<const NoValue, Offset> a;
+  CsrView<const V, Offset> a;
 
   constexpr std::uint64_t operator()(std::int64_t i) const {
     std::uint64_t hash = 0xcbf29ce484222325;
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-      hash = (hash ^ static_cast<std::uint32_t>(a.col_indices[k] - static_cast<std::int32_t>(i))) * 0x100000001b3;
+    const auto add = [&](std::uint32_t word) { hash = (hash ^ word) * 0x100000001b3; };
+    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+      add(static_cast<std::uint32_t>(a.col_indices[k] - static_cast<std::int32_t>(i)));
+      if constexpr (!std::is_same_v<V, NoValue>) {
+        std::uint32_t words[sizeof(V) / sizeof(std::uint32_t)];
+        memcpy(words, a.values + k, sizeof(V));
+        for (const std::uint32_t word : words) add(word);
+        hash ^= hash >> 31;  // the upper bits of values differ, where a product moves bits up alone
+      }
+    }
     hash ^= hash >> 29;
     return hash == no_word ? 0 : hash;
   }
@@ -30,6 +49,9 @@ struct PatternWords {
     std::int32_t different = 0;
     for (Offset k = 0; k < length; ++k)
       different |= a.col_indices[begin + k] - a.col_indices[before + k] - 1;  // no branch for an entry
+    if constexpr (!std::is_same_v<V, NoValue>)
+      return different == 0 &&
+             memcmp(a.values + begin, a.values + before, static_cast<std::size_t>(length) * sizeof(V)) == 0;
     return different == 0;
   }
 };
@@ -71,10 +93,10 @@ constexpr std::int32_t place_of(const std::uint64_t* sorted, std::int32_t count,
 inline constexpr std::int32_t no_example = -1;
 
 /// patterns[i] and one row of each pattern, where there is none yet. Over the rows.
-template <class Offset>
+template <class V, class Offset>
 struct NamePatterns {
   using Sum = NoSum;
-  PatternWords<Offset> word;
+  PatternWords<V, Offset> word;
   const std::uint64_t* sorted;
   std::int32_t count;
   std::uint8_t* patterns;
@@ -90,10 +112,10 @@ struct NamePatterns {
 };
 
 /// That pass; the host looks at the row before first.
-template <class Offset>
-void name_patterns(const Host&, std::int64_t rows, const NamePatterns<Offset>&);
-template <class Offset>
-void name_patterns(const Cuda& where, std::int64_t rows, const NamePatterns<Offset>& names) {
+template <class V, class Offset>
+void name_patterns(const Host&, std::int64_t rows, const NamePatterns<V, Offset>&);
+template <class V, class Offset>
+void name_patterns(const Cuda& where, std::int64_t rows, const NamePatterns<V, Offset>& names) {
   run_pass(where, rows, names);
 }
 
@@ -104,10 +126,10 @@ struct Count {
 };
 
 /// The number of rows that differ from the row that stands for their pattern. Over the rows.
-template <class Offset>
+template <class V, class Offset>
 struct ComparePatterns {
   using Sum = Count;
-  CsrView<const NoValue, Offset> a;
+  CsrView<const V, Offset> a;
   const std::uint8_t* patterns;
   const std::int32_t* example;
   Count* different;
@@ -117,28 +139,37 @@ struct ComparePatterns {
     const std::int64_t other = example[patterns[i]];
     const Offset length = a.row_offsets[i + 1] - a.row_offsets[i];
     if (a.row_offsets[other + 1] - a.row_offsets[other] != length) return {1};
-    for (Offset k = 0; k < length; ++k)
-      if (a.col_indices[a.row_offsets[i] + k] - i != a.col_indices[a.row_offsets[other] + k] - other) return {1};
+    for (Offset k = 0; k < length; ++k) {
+      const Offset mine = a.row_offsets[i] + k, its = a.row_offsets[other] + k;
+      if (a.col_indices[mine] - i != a.col_indices[its] - other) return {1};
+      if constexpr (!std::is_same_v<V, NoValue>)
+        if (!same_bits(a.values[mine], a.values[its])) return {1};
+    }
     return {};
   }
   constexpr void finish(const Sum& sum) const { *different = sum; }
 };
 
-/// The columns minus row of pattern `id`. Over the patterns.
-template <class Offset>
+/// The length of pattern `id`, its columns minus row, and its values. Over the patterns.
+template <class V, class Offset>
 struct FillPatterns {
   using Sum = NoSum;
-  CsrView<const NoValue, Offset> a;
+  CsrView<const V, Offset> a;
   const std::int32_t* example;
   std::int32_t width;
-  std::int32_t* table;
+  std::int32_t *lengths, *columns;
+  V* values;  ///< null for NoValue
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t id) const {
     const std::int32_t row = example[id];
-    const auto length = static_cast<std::int32_t>(a.row_offsets[row + 1] - a.row_offsets[row]);
-    for (std::int32_t k = 0; k < width; ++k)
-      table[id * width + k] = k < length ? a.col_indices[a.row_offsets[row] + k] - row : no_column;
+    const Offset first = a.row_offsets[row];
+    const auto length = static_cast<std::int32_t>(a.row_offsets[row + 1] - first);
+    lengths[id] = length;
+    for (std::int32_t k = 0; k < width; ++k) {
+      columns[id * width + k] = k < length ? a.col_indices[first + k] - row : 0;
+      if constexpr (!std::is_same_v<V, NoValue>) values[id * width + k] = k < length ? a.values[first + k] : V{};
+    }
     return {};
   }
 };
@@ -276,12 +307,6 @@ struct FillPacked {
     for (; at < slice_end; at += packed_slice) words[at] = 0;
     return {};
   }
-  static constexpr bool same_bits(const T& a, const T& b) {
-    if constexpr (sizeof(T) <= sizeof(std::uint64_t))
-      return ValueWords<T>{&a}(0) == ValueWords<T>{&b}(0);
-    else
-      return false;
-  }
   constexpr void put(std::int64_t at, bool has, std::int32_t column, const T& value) const {
     if (columns) columns[at] = has ? column : -1;
     if (deltas) deltas[at] = has ? static_cast<std::uint16_t>(column - bases[at / packed_slice]) : no_delta;
@@ -297,31 +322,31 @@ struct FillPacked {
   }
 };
 
-/// The product of the k-th entry of row i, which lies at place `at`, with its x.
-template <ColumnCode columns, ValueCode values, class T>
-constexpr T packed_term(const PackedView<const T>& a, const std::int32_t* pattern, const T* dictionary, std::int64_t i,
-                        std::int64_t k, std::int64_t at, const T* x) {
-  std::int64_t col = -1;
-  if constexpr (columns == ColumnCode::absolute) {
-    col = a.columns[at];
-  } else if constexpr (columns == ColumnCode::delta16) {
-    const std::uint16_t delta = a.deltas[at];
-    if (delta != no_delta) col = std::int64_t{a.bases[at / packed_slice]} + delta;
-  } else {
-    if (pattern[k] != no_column) col = i + pattern[k];
-  }
-  if (col < 0) return T{};
+/// The column at a place, -1 where there is none; of codes that each place has for itself.
+template <ColumnCode columns, class T>
+constexpr std::int64_t packed_column(const PackedView<const T>& a, std::int64_t at) {
+  static_assert(columns != ColumnCode::pattern);
+  if constexpr (columns == ColumnCode::absolute) return a.columns[at];
+  const std::uint16_t delta = a.deltas[at];
+  return delta == no_delta ? -1 : std::int64_t{a.bases[at / packed_slice]} + delta;
+}
+/// The value at a place.
+template <ValueCode values, class T>
+constexpr T packed_value(const PackedView<const T>& a, const T* dictionary, std::int64_t at) {
+  static_assert(values != ValueCode::pattern);
   if constexpr (values == ValueCode::full)
-    return a.values[at] * x[col];
+    return a.values[at];
   else if constexpr (values == ValueCode::narrow)
-    return T(a.narrow_values[at]) * x[col];
+    return T(a.narrow_values[at]);
   else
-    return dictionary[a.words[at]] * x[col];
+    return dictionary[a.words[at]];
 }
 
 /// f with the codes of a view as constants.
 template <class F>
 constexpr decltype(auto) with_codes(ColumnCode columns, ValueCode values, F&& f) {
+  constexpr std::integral_constant<ColumnCode, ColumnCode::pattern> by_pattern{};
+  if (values == ValueCode::pattern) return f(by_pattern, std::integral_constant<ValueCode, ValueCode::pattern>{});
   const auto with_values = [&](auto column_code) {
     switch (values) {
       case ValueCode::narrow:
@@ -329,6 +354,7 @@ constexpr decltype(auto) with_codes(ColumnCode columns, ValueCode values, F&& f)
       case ValueCode::dictionary:
         return f(column_code, std::integral_constant<ValueCode, ValueCode::dictionary>{});
       case ValueCode::full:
+      case ValueCode::pattern:
         break;
     }
     return f(column_code, std::integral_constant<ValueCode, ValueCode::full>{});
@@ -337,7 +363,7 @@ constexpr decltype(auto) with_codes(ColumnCode columns, ValueCode values, F&& f)
     case ColumnCode::delta16:
       return with_values(std::integral_constant<ColumnCode, ColumnCode::delta16>{});
     case ColumnCode::pattern:
-      return with_values(std::integral_constant<ColumnCode, ColumnCode::pattern>{});
+      return with_values(by_pattern);
     case ColumnCode::absolute:
       break;
   }
@@ -349,10 +375,15 @@ template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct PackedPasses {
   template <class Words>
   using FindWords = void(const Where&, std::int64_t, Words, std::uint64_t*, std::int32_t*);
-  static constexpr auto list = passes<Where, NamePatterns<Offset>, ComparePatterns<Offset>, FillPatterns<Offset>,
-                                      GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>;
-  static constexpr auto names = instance<void(const Where&, std::int64_t, const NamePatterns<Offset>&)>(name_patterns);
-  static constexpr auto pattern_words = instance<FindWords<PatternWords<Offset>>>(find_words);
+  template <class V>
+  using NameRows = void(const Where&, std::int64_t, const NamePatterns<V, Offset>&);
+  template <class V>
+  static constexpr auto patterns = std::tuple_cat(
+      passes<Where, NamePatterns<V, Offset>, ComparePatterns<V, Offset>, FillPatterns<V, Offset>>,
+      std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words), instance<NameRows<V>>(name_patterns)});
+  static constexpr auto list =
+      std::tuple_cat(patterns<NoValue>, patterns<T>,
+                     passes<Where, GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>);
   static constexpr auto product = instance<void(const Where&, const Product<PackedView<const T>>&)>(run_product);
 };
 /// Words of a dictionary's values are those of 8 bytes at most.

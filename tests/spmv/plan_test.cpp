@@ -137,7 +137,9 @@ TEST_P(Plan, every_code_of_columns_and_values_gives_the_product) {
     const auto any = [](std::size_t k, T) { return T(static_cast<real_t<T>>(std::sin(static_cast<double>(k)))); };
     const ValueCode few_values = words ? ValueCode::dictionary : ValueCode::narrow;
     const ValueCode exact_values = narrow ? ValueCode::narrow : ValueCode::full;
-    check_packed(ctx, poisson2d<T>(50), ColumnCode::pattern, few_values);
+    const auto few = [](std::size_t k, T) { return T(static_cast<real_t<T>>((k * 2654435761U >> 9) % 16)); };
+    check_packed(ctx, poisson2d<T>(50), ColumnCode::pattern, ValueCode::pattern);
+    check_packed(ctx, stencil<T>(50, few), ColumnCode::pattern, few_values);
     check_packed(ctx, stencil<T>(50, exact), ColumnCode::pattern, exact_values);
     check_packed(ctx, stencil<T>(50, any), ColumnCode::pattern, ValueCode::full);
     const Shape near{"", 3000, 3000,
@@ -190,13 +192,16 @@ TEST_P(Plan, new_values_reach_every_plan) {
       std::size_t k = 0;
       for (T& value : csr.values().edit()) value = T(static_cast<real_t<T>>(std::sin(1.0 * static_cast<double>(++k))));
     };
+    const auto change_all_alike = [](Csr<T>& csr) { std::ranges::fill(csr.values().edit(), T(3)); };
     for (const Op op : {Op::none, Op::transpose, Op::adjoint})
       for (const SpmvMethod method : {SpmvMethod::in_place, SpmvMethod::automatic}) {
         AnyMatrix<T> A(poisson2d<T>(90));
         SpmvPlan<T> plan(ctx, A, op, method);
-        change(std::get<Csr<T>>(A));
-        plan.update(ctx);
-        check_plan(ctx, plan, op, reference(std::get<Csr<T>>(A)));
+        for (const bool alike : {false, true}) {
+          alike ? change_all_alike(std::get<Csr<T>>(A)) : change(std::get<Csr<T>>(A));
+          plan.update(ctx);
+          check_plan(ctx, plan, op, reference(std::get<Csr<T>>(A)));
+        }
       }
     Csr<T> csr = random_csr<T>(95, nasty_shapes()[6]);
     Csr<T> changed = csr.clone();
