@@ -246,7 +246,8 @@ void Packed<T>::fill_values(Context& ctx, const Csr<T, Offset>& A) {
       fill.words = words_.write(where);
       fill.sorted = sorted.read(where), fill.word_count = static_cast<std::int32_t>(sorted.size());
     }
-    run_pass(where, slices * packed_slice, fill);
+    const bool by_places = fill.values || fill.narrow_values || fill.words;  // else patterns hold them
+    if (by_places) run_pass(where, slices * packed_slice, fill);
   });
 }
 

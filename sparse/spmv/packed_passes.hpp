@@ -50,8 +50,8 @@ struct PatternWords {
     for (Offset k = 0; k < length; ++k)
       different |= a.col_indices[begin + k] - a.col_indices[before + k] - 1;  // no branch for an entry
     if constexpr (!std::is_same_v<V, NoValue>)
-      for (Offset k = 0; different == 0 && k < length; ++k)
-        different = !same_bits(a.values[begin + k], a.values[before + k]);
+      return different == 0 &&
+             memcmp(a.values + begin, a.values + before, static_cast<std::size_t>(length) * sizeof(V)) == 0;
     return different == 0;
   }
 };
@@ -307,12 +307,6 @@ struct FillPacked {
     for (; at < slice_end; at += packed_slice) words[at] = 0;
     return {};
   }
-  static constexpr bool same_bits(const T& a, const T& b) {
-    if constexpr (sizeof(T) <= sizeof(std::uint64_t))
-      return ValueWords<T>{&a}(0) == ValueWords<T>{&b}(0);
-    else
-      return false;
-  }
   constexpr void put(std::int64_t at, bool has, std::int32_t column, const T& value) const {
     if (columns) columns[at] = has ? column : -1;
     if (deltas) deltas[at] = has ? static_cast<std::uint16_t>(column - bases[at / packed_slice]) : no_delta;
@@ -382,10 +376,11 @@ struct PackedPasses {
   template <class Words>
   using FindWords = void(const Where&, std::int64_t, Words, std::uint64_t*, std::int32_t*);
   template <class V>
+  using NameRows = void(const Where&, std::int64_t, const NamePatterns<V, Offset>&);
+  template <class V>
   static constexpr auto patterns = std::tuple_cat(
       passes<Where, NamePatterns<V, Offset>, ComparePatterns<V, Offset>, FillPatterns<V, Offset>>,
-      std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words),
-                 instance<void(const Where&, std::int64_t, const NamePatterns<V, Offset>&)>(name_patterns)});
+      std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words), instance<NameRows<V>>(name_patterns)});
   static constexpr auto list =
       std::tuple_cat(patterns<NoValue>, patterns<T>,
                      passes<Where, GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>);
