@@ -111,8 +111,8 @@ void SpgemmPlan<T, Offset>::list_products(Context& ctx, const Csr<T, Offset>& a,
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
       const double bytes =
           static_cast<double>(products_) * sizeof(ProductPair) + static_cast<double>(c_.nnz() + 1) * sizeof(Offset);
-      if (c_.nnz() == 0 || a.nnz() > most || b.nnz() > most || products_ > std::numeric_limits<Offset>::max() ||
-          bytes > static_cast<double>(options.max_list_bytes) ||
+      if (c_.nnz() == 0 || products_ > ProductTuning::max_listed * c_.nnz() || a.nnz() > most || b.nnz() > most ||
+          products_ > std::numeric_limits<Offset>::max() || bytes > static_cast<double>(options.max_list_bytes) ||
           bytes > static_cast<double>(device::free_memory(where.device)) / 4)
         return;
       const SumTeams by = teams(where, b.nnz(), b.rows());

@@ -8,7 +8,8 @@ namespace krill {
 struct SpgemmOptions {
   /// What a plan on CUDA may keep for a list of the products of each entry of C, 8 bytes a product and an Offset an
   /// entry, so that update() need not seek where they go. A longer list is not made, nor one that takes more than a
-  /// quarter of the memory that is free, or where A or B has more than 2^31 - 1 entries.
+  /// quarter of the memory that is free, where entries have more than five products in the mean (seeking is as quick
+  /// then), or where A or B has more than 2^31 - 1 entries.
   std::size_t max_list_bytes = std::size_t{8} << 30;
 };
 
