@@ -1,11 +1,10 @@
-#include "sparse/banded/elimination.hpp"
+#include "sparse/banded/ends.cuh"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {
 namespace {
 
-constexpr int threads = BandThreadTuning::threads;
+constexpr int threads = end_threads;
 
 /// Rows whose entries in a band have so many bytes, at least two.
 constexpr int rows_in(std::size_t bytes, std::size_t entry_bytes) {
@@ -17,69 +16,75 @@ template <class T, int above>
 struct KeptRow {
   T entries[above] = {};
   T rhs{};
-
-  __device__ void load(const KeptRows<T>& kept, std::int32_t i) {
-    if (i < 0) return;
-#pragma unroll
-    for (int k = 0; k < above; ++k) entries[k] = kept.above[k * kept.plane + i * kept.step];
-    rhs = kept.x[i * kept.x_step];
-  }
 };
 
-/// Threads: one a system, which keeps its triangle in shared memory or in the workspace and x, and loads `ahead` rows
-/// before it needs them. Bytes: bands, b and x once; through the workspace, each entry above the diagonal and x written
-/// and read, too; whole lines where systems are interleaved. Races: a thread touches its own system alone; b may be x,
-/// as row i of it is read before x has row i.
+/// Threads: one a system, or one for each of its ends; each keeps its triangle in shared memory or in the workspace and
+/// x, and loads `ahead` rows before it needs them. Bytes: bands, b and x once; through the workspace, each entry above
+/// the diagonal and x written and read, too; whole lines where systems are interleaved. Races: until both ends have met
+/// at barriers a thread touches rows of its end alone; b may be x, as row i of it is read before x has row i.
 template <class Steps, bool in_shared, int ahead, class T>
 __global__ void __launch_bounds__(threads) banded_kernel(BandedSolve<T> s, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
-  const std::int64_t j = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (skip.now() || j >= s.vectors.batch) return;
-  const BandedSystem<T> system(s, j);
-  const std::int32_t rows = system.rows;
+  constexpr int half = Steps::ahead, above = Steps::above;
+  if (skip.now()) return;
+  const EndOfThread me(s.ends, s.vectors.batch);
+  const std::int64_t j = me.some ? me.system : 0;
+  const std::int32_t count = me.some ? s.ends.count(me.end) : 0;
+  BandedSystem<T> system(s, j);
   KeptRows<T> kept{};
   if constexpr (in_shared) {
     T* const mine = reinterpret_cast<T*>(memory) + threadIdx.x;
-    kept = {mine, std::int64_t{rows} * threads, threads, mine + std::int64_t{Steps::above} * rows * threads, threads};
+    const std::int64_t plane = std::int64_t{s.ends.count(s.ends.number - 1)} * threads;
+    kept = {mine, plane, threads, mine + above * plane, threads};
   } else {
     kept = kept_in_work(s, system, j);
+    if (me.end == 1) kept = kept.reversed(s.rows());
   }
+  if (me.end == 1) system = system.reversed();
 
   Steps steps;
-  steps.start(system);
   std::int32_t zero_row = no_row;
-  BandRow<T, Steps::diagonals> loaded[ahead];
-#pragma unroll
-  for (int r = 0; r < ahead; ++r) loaded[r] = system.template row<Steps::diagonals>(r + Steps::ahead);
-  for (std::int32_t first = 0; first < rows; first += ahead) {
-#pragma unroll
-    for (int r = 0; r < ahead; ++r) {
-      const BandRow<T, Steps::diagonals> row = loaded[r];
-      loaded[r] = system.template row<Steps::diagonals>(first + ahead + r + Steps::ahead);
-      if (first + r < rows) keep_row(kept, first + r, steps.step(row), zero_row);
-    }
-  }
+  if (me.some) steps.start(system);
+  for_loaded_rows<ahead>(
+      count,
+      [&](std::int32_t i) {
+        return i < count ? system.template row<Steps::diagonals>(i + half) : BandRow<T, Steps::diagonals>();
+      },
+      [&](std::int32_t i, const auto& row) { keep_row(kept, i, steps.step(row), zero_row); });
 
-  BackSteps<T, Steps::above> back;
-  KeptRow<T, Steps::above> kept_rows[ahead];
+  BackSteps<T, above> back;
+  if (s.ends.number == 2) {
+    T middle[2 * half];
+    join_ends<Steps::method>(me, s.ends, steps.present, middle, zero_row);
+    if (!me.some) return;
 #pragma unroll
-  for (int r = 0; r < ahead; ++r) kept_rows[r].load(kept, rows - 1 - r);
-  for (std::int32_t last = rows - 1; last >= 0; last -= ahead) {
+    for (int k = 0; k < above; ++k) back.known[k] = middle[k];
+    if (me.end == 0) {
 #pragma unroll
-    for (int r = 0; r < ahead; ++r) {
-      const KeptRow<T, Steps::above> row = kept_rows[r];
-      kept_rows[r].load(kept, last - ahead - r);
-      if (last - r >= 0) system.x[(last - r) * system.rhs_stride] = back.step(row.entries, row.rhs);
+      for (int k = 0; k < 2 * half; ++k) system.x[(count + k) * system.rhs_stride] = middle[k];
     }
   }
-  s.zero_rows[j] = zero_row;
+  for_loaded_rows<ahead>(
+      count,
+      [&](std::int32_t from_last) {
+        KeptRow<T, above> row;
+        const std::int32_t i = count - 1 - from_last;
+        if (i < 0) return row;
+#pragma unroll
+        for (int k = 0; k < above; ++k) row.entries[k] = kept.above[k * kept.plane + i * kept.step];
+        row.rhs = kept.x[i * kept.x_step];
+        return row;
+      },
+      [&](std::int32_t from_last, const KeptRow<T, above>& row) {
+        system.x[(count - 1 - from_last) * system.rhs_stride] = back.step(row.entries, row.rhs);
+      });
+  if (me.some && me.end == 0) s.zero_rows[j] = zero_row;
 }
 
 template <auto kernel, class T>
 void launch(const Cuda& cuda, const BandedSolve<T>& s, std::size_t shared) {
   resident_blocks<kernel>(cuda, shared, threads);  // allows so much shared memory
-  const std::int64_t blocks = (s.vectors.batch + threads - 1) / threads;
-  kernel<<<static_cast<unsigned>(blocks), threads, shared, cuda.stream>>>(s, cuda.skip);
+  kernel<<<blocks_of_ends(s.ends, s.vectors.batch), threads, shared, cuda.stream>>>(s, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -91,10 +96,11 @@ void run_banded(const Cuda& cuda, int diagonals, BandedMethod method, const Band
   with_steps<T>(diagonals, method, [&]<class Steps>(std::type_identity<Steps>) {
     constexpr int few = rows_in(Tuning::bytes_ahead_of_short, sizeof(T));
     constexpr int many = rows_in(Steps::diagonals == 5 ? Tuning::bytes_ahead_of_five : Tuning::bytes_ahead, sizeof(T));
-    const std::size_t shared = threads * triangle_bytes(s.rows(), Steps::above, sizeof(T));
-    if (!kept_in_shared(s.rows(), Steps::above, sizeof(T)))
+    const std::int32_t rows = s.ends.count(s.ends.number - 1);
+    const std::size_t shared = threads * triangle_bytes(rows, Steps::above, sizeof(T));
+    if (!kept_in_shared(rows, Steps::above, sizeof(T)))
       launch<banded_kernel<Steps, false, many, T>>(cuda, s, 0);
-    else if (Steps::diagonals == 5 || s.rows() <= Tuning::short_rows)
+    else if (Steps::diagonals == 5 || rows <= Tuning::short_rows)
       launch<banded_kernel<Steps, true, few, T>>(cuda, s, shared);
     else
       launch<banded_kernel<Steps, true, many, T>>(cuda, s, shared);

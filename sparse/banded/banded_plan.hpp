@@ -13,13 +13,16 @@ namespace krill {
 
 template <class T>
 class PeriodicBandedPlan;
+template <class T>
+class BandedFactor;
 
 /// thomas: elimination without pivoting; stable where matrices are diagonally dominant or Hermitian positive definite,
 ///         elsewhere a small pivot takes digits away and a zero gives infinities or NaN.
 /// lu:     elimination with partial pivoting. As quick as thomas where memory is the limit, quicker than qr everywhere.
 /// qr:     Givens rotations with three diagonals, Householder reflections with five.
-enum class BandedMethod { thomas, lu, qr };
-inline constexpr std::array<std::string_view, 3> banded_method_names{"thomas", "lu", "qr"};
+/// automatic: the quickest that is stable: thomas where all rows are known to be diagonally dominant, else lu.
+enum class BandedMethod { thomas, lu, qr, automatic };
+inline constexpr std::array<std::string_view, 4> banded_method_names{"thomas", "lu", "qr", "auto"};
 
 /// The columns of X as a batch of vectors. Raises InvalidArgument where X has no entries.
 template <class T>
@@ -41,16 +44,21 @@ struct BandedZeroPivot {
 /// Workspace and method for solves with batches of one layout. Systems share nothing: whatever one holds (NaN, a
 /// singular matrix), the others come out bit by bit as they do without it. On CUDA systems are divided among threads,
 /// one long system as well as many short ones (partition.hpp); what the parts leave over is eliminated without pivoting
-/// for thomas, else with partial pivoting. Short ones are a thread's each, and long ones of thousands side by side.
+/// for thomas, else with partial pivoting. Short ones, and long ones of thousands side by side, have a thread each, or
+/// one for each end (division.hpp).
 template <class T>
 class BandedPlan {
  public:
-  /// Takes all memory that a solve needs. Raises InvalidArgument: a layout as require_layout has it; 3 diagonals or 5.
+  /// Takes all memory that a solve needs. Of a layout alone, automatic is lu. Raises InvalidArgument: a layout as
+  /// require_layout has it; 3 diagonals or 5.
   BandedPlan(Context& ctx, const BandLayout& layout, int diagonals, BandedMethod method = BandedMethod::lu,
              Op op = Op::none)
       : BandedPlan(ctx, layout, layout, diagonals, method, op) {}
-  /// b and x lie in a layout of their own, a vector a system, or as many as it has where `matrices` is one system; that
-  /// is then eliminated anew for each of them. Raises InvalidArgument also where rows or systems are not as many.
+  /// For matrices like these; automatic looks at their values, O(n), and waits. Keeps nothing of them.
+  explicit BandedPlan(Context&, const Banded<T>& A, BandedMethod method = BandedMethod::automatic, Op = Op::none);
+  /// b and x lie in a layout of their own, a vector a system, or as many as it has where `matrices` is one system (a
+  /// batch with constant coefficients, or many right-hand sides); that is then eliminated anew for each of them, where
+  /// a BandedFactor has it eliminated once. Raises InvalidArgument also where rows or systems are not as many.
   BandedPlan(Context&, const BandLayout& matrices, const BandLayout& vectors, int diagonals, BandedMethod,
              Op = Op::none);
   static HeldMemory memory(MemoryLedger&, const BandLayout& vectors, int diagonals, BandedMethod);
@@ -79,6 +87,7 @@ class BandedPlan {
 
  private:
   friend class PeriodicBandedPlan<T>;
+  friend class BandedFactor<T>;
   /// A may have more rows than the plan has, the first of which it then solves with.
   void run(Context&, const BandLayout& of_A, const Banded<T>& A, const Array<T>& b, Array<T>& x);
 

@@ -11,6 +11,20 @@
 
 namespace krill::detail {
 
+/// Where a system is eliminated from: its first row alone, or both ends, as LINPACK does in PTSL, to 2 half unknowns in
+/// the middle. That is no operation more, and two threads can do it.
+struct BandEnds {
+  std::int32_t rows = 0;
+  int half = 1, number = 1;
+
+  /// The first of the unknowns in the middle.
+  constexpr std::int32_t middle() const { return rows / 2 - half; }
+  /// Unknowns that are eliminated from an end.
+  constexpr std::int32_t count(int end) const {
+    return number == 1 ? rows : end == 0 ? middle() : rows - middle() - 2 * half;
+  }
+};
+
 /// What a kernel gets.
 template <class T>
 struct BandedSolve {
@@ -23,6 +37,7 @@ struct BandedSolve {
   T* above;            // of a triangle's rows: the k-th entry right of the diagonal lies in part k - 1
   T* rhs;              // of them, or null: x keeps it
   std::int32_t* zero_rows;
+  BandEnds ends;
 
   constexpr std::int32_t rows() const { return a.layout.rows; }
 };
@@ -68,6 +83,14 @@ struct BandedSystem {
     r.rhs = b[i * rhs_stride];
     return r;
   }
+  /// With its rows and columns in reverse order.
+  constexpr BandedSystem reversed() const {
+    BandedSystem r = *this;
+    for (int k = 0; k < 5; ++k) r.band[k] = band[4 - k] ? band[4 - k] + (rows - 1) * stride : nullptr;
+    r.b += (rows - 1) * rhs_stride, r.x += (rows - 1) * rhs_stride;
+    r.stride = -stride, r.rhs_stride = -rhs_stride;
+    return r;
+  }
 };
 
 /// An equation: entries from the present column on, and its right-hand side.
@@ -98,6 +121,14 @@ constexpr real_t<T> modulus(T a) {
     return std::sqrt(square(a));
   else
     return a < T(0) ? -a : a;
+}
+/// a / |a|, 1 where that is 0.
+template <class T>
+constexpr T direction(const T& a, const real_t<T>& modulus) {
+  if constexpr (is_complex<T>)
+    return modulus == real_t<T>(0) ? T(1) : divided(a, modulus);
+  else
+    return a < T(0) ? T(-1) : T(1);
 }
 template <class R>
 constexpr R inverse_root(R a) {
@@ -166,7 +197,7 @@ constexpr void reflect_out(Equation<T, width> (&e)[equations], const Zeros& zero
   for (int r = j; r < equations; ++r) unit[r] = scaled(unit[r], inverse);
   // With a one added to its first entry, that is the vector across the mirror.
   const R first = modulus(unit[j]), two_over_square = R(1) / (R(1) + first);
-  unit[j] = unit[j] + where(is_zero(first), T(1), divided(unit[j], first));
+  unit[j] = unit[j] + direction(unit[j], first);
   const auto reflect = [&](auto&& at) {
     T along = conj(unit[j]) * at(e[j]);
     for (int r = j + 1; r < equations; ++r)
@@ -226,9 +257,17 @@ struct AnyEntries {
   constexpr bool pivot_lacks(int /*column*/) const { return false; }
 };
 
+/// What is told of an elimination, so that right-hand sides can go through it later (factor_steps.hpp): here nothing.
+struct NoLog {
+  template <class Chosen>
+  constexpr void exchanged(int /*equation*/, const Chosen&) const {}
+  template <class T>
+  constexpr void multiplied(int /*equation*/, const T& /*factor*/) const {}
+};
+
 /// Eliminates column j from the equations after e[j], into which the pivot comes.
-template <BandedMethod method, int j, class T, int width, int equations, class Zeros = AnyEntries>
-constexpr void eliminate(Equation<T, width> (&e)[equations], const Zeros& zeros = {}) {
+template <BandedMethod method, int j, class T, int width, int equations, class Zeros = AnyEntries, class Log = NoLog>
+constexpr void eliminate(Equation<T, width> (&e)[equations], const Zeros& zeros = {}, Log&& log = {}) {
   if constexpr (method == BandedMethod::qr && equations - j == 2) {
     rotate_out<j>(e[j], e[j + 1]);
     return;
@@ -239,13 +278,18 @@ constexpr void eliminate(Equation<T, width> (&e)[equations], const Zeros& zeros 
   }
   if constexpr (method == BandedMethod::lu)
     for (int r = j + 1; r < equations; ++r)
-      if (!zeros.lacks_column(r)) exchange_where(precedes(e[j].entry[j], e[r].entry[j]), e[j], e[r]);
+      if (!zeros.lacks_column(r)) {
+        const auto better = precedes(e[j].entry[j], e[r].entry[j]);
+        exchange_where(better, e[j], e[r]);
+        log.exchanged(r, better);
+      }
   const T inverse = T(1) / e[j].entry[j];
   for (int r = j + 1; r < equations; ++r) {
     if (zeros.lacks_column(r)) continue;
     // Where no candidate has the column, what else a singular system is of stays finite.
     T factor = e[r].entry[j] * inverse;
     if constexpr (method == BandedMethod::lu) factor = where(is_zero(e[r].entry[j]), T(0), factor);
+    log.multiplied(r, factor);
     for (int k = j + 1; k < width; ++k)
       if (!zeros.pivot_lacks(k)) e[r].entry[k] -= factor * e[j].entry[k];
     e[r].rhs -= factor * e[j].rhs;
@@ -254,9 +298,9 @@ constexpr void eliminate(Equation<T, width> (&e)[equations], const Zeros& zeros 
 
 /// Takes in row after row, row i + ahead for row i of the triangle, which it hands back: its pivot and what stands
 /// right of that. `half` equations are under way, one comes in.
-template <BandedMethod method, class T, int half>
+template <BandedMethod chosen, class T, int half>
 struct EliminationSteps {
-  using Value = T;
+  static constexpr BandedMethod method = chosen;
   static constexpr int diagonals = 2 * half + 1, above = method == BandedMethod::thomas ? half : 2 * half, ahead = half;
   Equation<T, diagonals> present[half];
 
@@ -267,12 +311,13 @@ struct EliminationSteps {
       present[r].rhs = row.rhs;
     }
   }
-  constexpr Equation<T, above + 1> step(const BandRow<T, diagonals>& row) {
+  template <class Log = NoLog>
+  constexpr Equation<T, above + 1> step(const BandRow<T, diagonals>& row, Log&& log = {}) {
     Equation<T, diagonals> e[half + 1];
     for (int r = 0; r < half; ++r) e[r] = present[r];
     for (int k = 0; k < diagonals; ++k) e[half].entry[k] = row.entry[k];
     e[half].rhs = row.rhs;
-    eliminate<method, 0>(e, PivotOf{});
+    eliminate<method, 0>(e, PivotOf{}, log);
     for (int r = 0; r < half; ++r) {
       for (int k = 1; k < diagonals; ++k) present[r].entry[k - 1] = e[r + 1].entry[k];
       present[r].entry[diagonals - 1] = T{}, present[r].rhs = e[r + 1].rhs;
@@ -297,6 +342,11 @@ struct KeptRows {
   std::int64_t plane, step;
   T* x;
   std::int64_t x_step;
+
+  /// From the last row on.
+  constexpr KeptRows reversed(std::int32_t rows) const {
+    return {above + (rows - 1) * step, plane, -step, x + (rows - 1) * x_step, -x_step};
+  }
 };
 
 /// In the workspace, and in x where that has no place for right-hand sides.
@@ -342,10 +392,7 @@ struct BandThreadTuning {
   /// under way.
   static constexpr std::size_t bytes_ahead = 128, bytes_ahead_of_five = 64, bytes_ahead_of_short = 32;
   static constexpr std::int32_t short_rows = 16;
-  static constexpr std::size_t kept_bytes = 1024;      ///< of a system in shared memory; longer ones use the workspace
-  static constexpr std::int32_t undivided_rows = 32;   ///< of systems that are never divided among threads
-  static constexpr std::int32_t min_systems = 10000;   ///< of more rows, that are not
-  static constexpr std::int32_t short_rows_apart = 8;  ///< of so many systems one after the other, that are not
+  static constexpr std::size_t kept_bytes = 1024;  ///< of a system in shared memory; longer ones use the workspace
 };
 
 /// Of a system's triangle, with its right-hand side.

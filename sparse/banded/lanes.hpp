@@ -60,6 +60,7 @@ struct Lanes {
   friend Lanes conj_if(bool, const Lanes& a) { return a; }
   friend Lanes square(const Lanes& a) { return a * a; }
   friend Lanes modulus(const Lanes& a) { return where(a.value < T(0), -a.value, a); }
+  friend Lanes direction(const Lanes& a, const Lanes&) { return where(a.value < T(0), Lanes(T(-1)), Lanes(T(1))); }
   friend Mask precedes(const Lanes& a, const Lanes& b) { return pivot_size(a).value < pivot_size(b).value; }
   friend Mask in_range_of_squares(const Lanes& sum) {
     return (sum.value > std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon()) &
@@ -127,6 +128,9 @@ struct Lanes<Complex<R>> {
   friend Lanes conj(const Lanes& a) { return {a.re, -a.im.value}; }
   friend Lanes conj_if(bool wanted, const Lanes& a) { return wanted ? conj(a) : a; }
   friend Lanes<R> modulus(const Lanes& a) { return root(square(a)); }
+  friend Lanes direction(const Lanes& a, const Lanes<R>& modulus) {
+    return where(is_zero(modulus), Lanes(Lanes<R>(R(1)), Lanes<R>()), divided(a, modulus));
+  }
   friend Mask precedes(const Lanes& a, const Lanes& b) { return pivot_size(a).value < pivot_size(b).value; }
   friend Lanes<R> square(const Lanes& a) { return a.re * a.re + a.im * a.im; }
   friend Lanes<R> pivot_size(const Lanes& a) {

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "sparse/banded/periodic_passes.hpp"
+#include "sparse/banded/plan_parts.hpp"
 #include "sparse/core/made_for.hpp"
 
 namespace krill {
@@ -97,10 +96,7 @@ void PeriodicBandedPlan<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x) 
 
 template <class T>
 std::optional<BandedZeroPivot> PeriodicBandedPlan<T>::zero_pivot() const {
-  const auto rows = zero_rows_.host();
-  const auto found = std::find_if(rows.begin(), rows.end(), [](std::int32_t row) { return row != no_row; });
-  if (found == rows.end()) return std::nullopt;
-  return BandedZeroPivot{static_cast<std::int32_t>(found - rows.begin()), *found};
+  return first_zero_pivot(zero_rows_);
 }
 
 template <class T>

@@ -14,6 +14,17 @@ Work banded_work(const BandLayout& matrices, const BandLayout& vectors, int diag
           multiply_add<T> * unknowns * operations};
 }
 
+/// A factor and b once, what goes down written and read, x once; a factor that stands for many vectors once, too, as
+/// caches keep it. Each entry of it takes a multiplication and an addition.
+template <class T>
+Work banded_factored_work(const BandLayout& matrices, const BandLayout& vectors, int diagonals, BandedMethod method) {
+  const auto rows = static_cast<double>(matrices.unknowns()), unknowns = static_cast<double>(vectors.unknowns());
+  const int above = method == BandedMethod::thomas ? diagonals / 2 : diagonals - 1, words = diagonals / 2 + 1 + above;
+  const double bytes = static_cast<double>(sizeof(T));
+  return {(rows * words + 4 * unknowns) * bytes + (method == BandedMethod::lu ? rows : 0),
+          multiply_add<T> * unknowns * words};
+}
+
 /// Blocks, b and x move once. A block row takes a product of two blocks, an elimination and a solve with as many
 /// columns, and three products of a block and a vector.
 template <class T>

@@ -49,11 +49,7 @@ void update_values(Context& ctx, const Csr<T, Offset>& A, Banded<T>& to, Outside
 template <class T, class Offset>
 Banded<T> to_banded(Context& ctx, const Csr<T, Offset>& A, const BandLayout& layout, int diagonals,
                     OutsideBands outside) {
-  require_layout("banded", layout);
-  require(diagonals == 3 || diagonals == 5, fmt::format("banded: {} diagonals, 3 or 5 are expected", diagonals));
-  const auto band = [&](const char* name) { return Array<T>(layout.extent(), name); };
-  Banded<T> made = diagonals == 5 ? Banded<T>(layout, band("ds"), band("dl"), band("d"), band("du"), band("dw"))
-                                  : Banded<T>(layout, band("dl"), band("d"), band("du"));
+  auto made = Banded<T>::unspecified(layout, diagonals);
   update_values(ctx, A, made, outside);
   return made;
 }

@@ -68,6 +68,15 @@ Banded<T>::Banded(const BandLayout& layout, int diagonals) : layout_(layout), di
 }
 
 template <class T>
+Banded<T> Banded<T>::unspecified(const BandLayout& layout, int diagonals) {
+  require_layout("banded", layout);
+  require_diagonals(diagonals);
+  const auto band = [&](const char* name) { return Array<T>(layout.extent(), name); };
+  return diagonals == 5 ? Banded(layout, band("ds"), band("dl"), band("d"), band("du"), band("dw"))
+                        : Banded(layout, band("dl"), band("d"), band("du"));
+}
+
+template <class T>
 Banded<T>::Banded(const BandLayout& layout, Array<T> dl, Array<T> d, Array<T> du)
     : layout_(layout), diagonals_(3), dl_(std::move(dl)), d_(std::move(d)), du_(std::move(du)) {
   require_bands();

@@ -70,6 +70,8 @@ class Banded {
 
   /// Bands of zeros. Raises InvalidArgument, also where `diagonals` is not 3 or 5.
   explicit Banded(const BandLayout&, int diagonals = 3);
+  /// Bands whose entries are unspecified. Raises as those of zeros.
+  static Banded unspecified(const BandLayout&, int diagonals);
   /// Bands that are there, such as Array::borrow_host() and borrow_device() of the caller's memory; ds and dw of five
   /// diagonals. Raises InvalidArgument, and ShapeMismatch where a band has another length than the layout's extent.
   Banded(const BandLayout&, Array<T> dl, Array<T> d, Array<T> du);

@@ -44,17 +44,18 @@ TEST_P(BandedSolves, have_a_small_backward_error_and_leave_padding_alone) {
   });
 }
 
-/// So many that CUDA gives a thread to each, of those one after the other to short ones and to ones of five diagonals;
-/// of 24 rows some types go through the workspace, of 5 none, of 150 all.
+/// So many that CUDA gives a thread to each, or one for each of its ends; of those one after the other to short ones
+/// and to ones of five diagonals; of 24 rows some types go through the workspace, of 5 none, of 150 all.
 TEST_P(BandedSolves, of_many_systems_have_a_small_backward_error) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const std::int32_t many = ctx.on_cuda() ? 10'000 : 100;
     for (const auto& [method, diagonals] : all_methods)
       for (const BandLayout& l :
-           {BandLayout::interleaved(24, many, many + 1), BandLayout::lines(64, 5, ctx.on_cuda() ? 170 : 2, 1),
-            BandLayout::interleaved(150, many), BandLayout::strided(7, many, 8), BandLayout::strided(20, many),
-            BandLayout::strided(150, many)}) {
+           {BandLayout::interleaved(40, ctx.on_cuda() ? 3600 : 50),
+            BandLayout::interleaved(200, ctx.on_cuda() ? 3500 : 50), BandLayout::interleaved(24, many, many + 1),
+            BandLayout::lines(64, 5, ctx.on_cuda() ? 170 : 2, 1), BandLayout::interleaved(150, many),
+            BandLayout::strided(7, many, 8), BandLayout::strided(20, many), BandLayout::strided(150, many)}) {
         const auto A =
             random_banded<T>(21, l, diagonals, method == BandedMethod::thomas ? Kind::dominant : Kind::zero_diagonal);
         Array<T> b(random_rhs<T>(22, l, T(0)));
