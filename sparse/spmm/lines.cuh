@@ -58,8 +58,9 @@ DenseView<const T> in_lines(const Cuda& cuda, const DenseView<const T>& from, T*
   const int line = line_entries_for<T>(from.cols);
   const DenseView<const Word> words{from.rows, from.cols, from.leading_dimension, from.order,
                                     reinterpret_cast<const Word*>(from.values)};
-  gather_lines_kernel<<<static_cast<unsigned>(ceil_div(from.rows, gather_rows)), gather_threads, 0, cuda.stream>>>(
-      words, reinterpret_cast<Word*>(room), std::countr_zero(static_cast<unsigned>(line)), cuda.skip);
+  if (from.rows > 0)
+    gather_lines_kernel<<<static_cast<unsigned>(ceil_div(from.rows, gather_rows)), gather_threads, 0, cuda.stream>>>(
+        words, reinterpret_cast<Word*>(room), std::countr_zero(static_cast<unsigned>(line)), cuda.skip);
   check(cudaGetLastError());
   return {from.rows, from.cols, line, Order::row_major, room};
 }

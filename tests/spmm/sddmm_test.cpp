@@ -1,7 +1,7 @@
 #include "sparse/spmm/sddmm.hpp"
 
 #include "sparse/vector/vector.hpp"
-#include "tests/spmm/dense_operands.hpp"
+#include "tests/spmm/narrow_operands.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/replay.hpp"
 
@@ -152,6 +152,94 @@ TEST_P(Sddmm, refuses_what_does_not_fit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Sddmm, backends_and_scalars, param_name);
+
+using NarrowSddmm = OnBackend;
+
+template <class F>
+void for_narrow_dots(F&& f) {
+  f(Half()), f(BFloat16()), f(Complex<Half>());
+}
+
+/// The pattern of a matrix, with narrow values.
+template <class T>
+Csr<T> narrow_values(const Csr<float>& A, std::uint64_t seed) {
+  return {A.cols(), A.row_offsets().clone(), A.col_indices().clone(), Array(random_numbers<T>(seed, A.nnz()))};
+}
+
+/// As expect_dots(), with one rounding to T at the end.
+template <class T>
+void expect_narrow_dots(Op op_a, Op op_b, Z alpha, const Dense<T>& A, const Dense<T>& B, Z beta, const Csr<T>& before,
+                        const Csr<T>& C, const std::string& what) {
+  const auto offsets = C.row_offsets().host();
+  const auto at = [](const Dense<T>& m, Op op, std::int64_t i, std::int64_t j) {
+    const Z entry = judged(op == Op::none ? m.host().at(i, j) : m.host().at(j, i));
+    return op == Op::adjoint ? std::conj(entry) : entry;
+  };
+  const std::int64_t inner = op_a == Op::none ? A.cols() : A.rows();
+  for (std::int32_t i = 0; i < C.rows(); ++i)
+    for (auto e = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)]);
+         e < static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1]); ++e) {
+      const Z old = beta == Z(0) ? Z(0) : beta * judged(before.values().host()[e]);
+      Z sum = 0;
+      double size = 0;
+      for (std::int64_t k = 0; k < inner; ++k) {
+        const Z term = at(A, op_a, i, k) * at(B, op_b, k, C.col_indices().host()[e]);
+        sum += term, size += std::abs(term);
+      }
+      const Z wanted = alpha * sum + old;
+      const double sums =
+          4 * epsilon<float>() * (static_cast<double>(inner + 4) * std::abs(alpha) * size + std::abs(old));
+      const double bound = sums + Rounding<T>::epsilon * (std::abs(wanted) + sums) + Rounding<T>::least;
+      ASSERT_LE(std::abs(judged(C.values().host()[e]) - wanted), bound) << what << ", entry " << e;
+    }
+}
+
+/// The lengths of dots go beyond what one launch takes at a time: still there is one rounding.
+TEST_P(NarrowSddmm, follows_its_formula_and_rounds_once) {
+  Context ctx = context();
+  for_narrow_dots([&]<class T>(T) {
+    using Factor = dot_scalar_t<T>;
+    const Factor alpha(0.75f), factor(-1.5f);
+    for (const int at : {2, 6, 7}) {
+      const Shape& shape = nasty_shapes()[static_cast<std::size_t>(at)];
+      const Csr<T> before = narrow_values<T>(random_csr<float>(31, shape), 32);
+      for (const std::int64_t k : {0, 1, 7, 8, 17, 32, 128, 136, 1100}) {
+        if (k * before.nnz() > 600'000) continue;
+        for (const Order of_a : orders)
+          for (const Order of_b : orders) {
+            const Op op_a = ops[k % 3], op_b = ops[(k + 1) % 3];
+            const Factor beta = k % 2 ? factor : Factor(0);
+            const std::int64_t rows = before.rows(), cols = before.cols(), padding = k % 16 == 0 ? 0 : k % 3;
+            const auto A =
+                random_numbers_in<T>(3, op_a == Op::none ? rows : k, op_a == Op::none ? k : rows, of_a, padding);
+            const auto B =
+                random_numbers_in<T>(4, op_b == Op::none ? k : cols, op_b == Op::none ? cols : k, of_b, padding);
+            Csr<T> C = before.clone();
+            if (beta == Factor(0)) std::ranges::fill(C.values().edit(), not_a_number<T>());
+            sddmm(ctx, op_a, op_b, alpha, A, B, beta, C);
+            expect_narrow_dots(op_a, op_b, Z(alpha), A, B, Z(beta), before, C, shape.name + ", " + std::to_string(k));
+          }
+      }
+    }
+  });
+}
+
+TEST_P(NarrowSddmm, can_be_captured_and_skipped) {
+  Context ctx = context();
+  for_narrow_dots([&]<class T>(T) {
+    Csr<T> C = narrow_values<T>(random_csr<float>(33, nasty_shapes()[6]), 34), again = C.clone();
+    const auto A = random_numbers_in<T>(3, C.rows(), 12, Order::row_major, 0);
+    const auto B = random_numbers_in<T>(4, 12, C.cols(), Order::row_major, 0);
+    const auto bits = [](const Csr<T>& m) { return judged(contents(m.values())); };
+    replay(ctx, [&] { sddmm(ctx, Op::none, Op::none, 2, A, B, 0, C); });
+    sddmm(ctx, Op::none, Op::none, 2, A, B, 0, again);
+    EXPECT_EQ(bits(C), bits(again));
+    run_skipped(ctx, [&] { sddmm(ctx, Op::none, Op::none, 3, A, B, 1, C); });
+    EXPECT_EQ(bits(C), bits(again));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, NarrowSddmm, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test
