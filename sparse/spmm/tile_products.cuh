@@ -15,6 +15,17 @@ namespace krill::detail {
 
 inline constexpr int alone = 16;  ///< entries of a row for a lane at most; longer ones are for a warp
 
+/// A load of what is read once, of any size.
+template <class T>
+__device__ T load_once(const T* from) {
+  if constexpr (sizeof(T) == 1)
+    return std::bit_cast<T>(__ldcs(reinterpret_cast<const signed char*>(from)));
+  else if constexpr (sizeof(T) == 2)
+    return std::bit_cast<T>(__ldcs(reinterpret_cast<const unsigned short*>(from)));
+  else
+    return load_streaming(from);
+}
+
 /// The entries of a tile, in shared memory.
 template <class T>
 struct TileEntries {
