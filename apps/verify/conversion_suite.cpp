@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "apps/verify/trial.hpp"
+#include "sparse/convert/base.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/convert/dense.hpp"
+#include "sparse/convert/pattern.hpp"
 #include "sparse/convert/prune.hpp"
 #include "sparse/convert/sort.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -69,6 +71,37 @@ void check_transposes(Ledger& ledger, Context& ctx, const Subject<T>& s) {
     std::vector<T> wanted;
     for (std::int32_t i = 0; i < std::min(s.A.rows(), s.A.cols()); ++i) wanted.push_back(s.rows.at(i, i));
     return compare_bits<T>(diagonal(ctx, AnyMatrix<T>(s.A.clone())).host(), wanted);
+  });
+}
+
+/// Each index one more.
+Array<std::int32_t> one_more(const Array<std::int32_t>& indices) {
+  std::vector<std::int32_t> more(indices.host().begin(), indices.host().end());
+  for (std::int32_t& index : more) ++index;
+  return array(more, "indices from one");
+}
+
+template <class T>
+void check_arrays(Ledger& ledger, Context& ctx, const Subject<T>& s) {
+  ledger.check("from_base_one", exact_bound, [&] {
+    const Csr<T> got = from_base_one(ctx, s.A.cols(), one_more(s.A.row_offsets()), one_more(s.A.col_indices()),
+                                     array(s.rows.value, "values"));
+    return compare_entries(entries_of(AnyMatrix<T>(got.clone()), false), entries_of(s.rows, false));
+  });
+  ledger.check("to_base_one", exact_bound, [&] {
+    const Array<std::int32_t> wanted = one_more(s.A.col_indices());
+    return compare_bits<std::int32_t>(to_base_one(ctx, s.A.col_indices()).host(),
+                                      std::vector<std::int32_t>(wanted.host().begin(), wanted.host().end()));
+  });
+  ledger.check("transpose_as_bits", exact_bound, [&] {
+    return compare_entries(entries_of(AnyMatrix<T>(transpose_as_bits(ctx, s.A)), false),
+                           entries_of(transposed(s.rows, Op::transpose), false));
+  });
+  ledger.check("bsr 2 x 3 to bsr 3 x 2", exact_bound, [&] {
+    const GrowthLimit none{1e6};
+    const Bsr<T> from = to_bsr(ctx, s.A, Blocking{2, 3, BlockOrder::column_major}, none);
+    return compare_entries(entries_of(AnyMatrix<T>(to_bsr(ctx, from, Blocking{3, 2}, none)), true),
+                           entries_of(s.rows, true));
   });
 }
 
@@ -171,6 +204,7 @@ void check_conversions(Ledger& ledger, Context& ctx, const Subject<T>& s, const 
     if (named.format != Format::csr && named.format != Format::automatic) check_format(ledger, ctx, s, named);
   if (!selection.whole_library) return;
   check_transposes(ledger, ctx, s);
+  check_arrays(ledger, ctx, s);
   check_dense(ledger, ctx, s);
   check_pruning(ledger, ctx, s);
   check_sorts(ledger, ctx, s);

@@ -3,6 +3,7 @@
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/spmv/plan.hpp"
+#include "sparse/spmv/product.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -118,6 +119,28 @@ void check_plan_update(Ledger& ledger, Context& ctx, const Subject<T>& s, const 
                 });
 }
 
+/// Coordinates of the caller's, in pairs that count from one.
+template <class T>
+void check_coordinates(Ledger& ledger, Context& ctx, const Subject<T>& s, const std::vector<Trial<T>>& trials) {
+  using K = kernel_t<T>;
+  std::vector<std::int32_t> pairs;
+  for (const Entry<T>& e : entries_of(s.rows, false)) pairs.push_back(e.row + 1), pairs.push_back(e.col + 1);
+  const Array<std::int32_t> indices = array(pairs, "indices");
+  check_product(
+      ledger, "run_product of pairs from one", trials, [&](const Array<T>& x, Array<T>& y, const Dots<T>& dots) {
+        ctx.dispatch([&](const auto& where) {
+          const std::int32_t* first = indices.read(where);
+          const CooView<const K> a{s.A.rows(),     s.A.cols(), s.A.nnz(), first, first + 1, s.A.values().read(where),
+                                   IndexBase::one, 2};
+          const Scalar<T> alpha(some_alpha<T>()), beta(some_beta<T>());
+          DotsView<K> wanted;
+          if (dots.first) wanted = {dots.with_first->read(where), dots.first->write(where)};
+          run_product(where, Product<CooView<const K>>{alpha.read(where), a, x.read(where), beta.read(where),
+                                                       y.update(where), wanted});
+        });
+      });
+}
+
 /// Every other block row; the others stay as they are.
 template <class T>
 void check_masked(Ledger& ledger, Context& ctx, const Subject<T>& s, const std::vector<Trial<T>>& trials) {
@@ -159,7 +182,7 @@ void check_products(Ledger& ledger, Context& ctx, const Subject<T>& s, const Sel
     if (!selection.whole_library) continue;
     for (const NamedFormat& named : selection.formats)
       if (named.format != Format::automatic || op == Op::none) check_plan_update(ledger, ctx, s, named, op, made);
-    if (op == Op::none) check_masked(ledger, ctx, s, made);
+    if (op == Op::none) check_masked(ledger, ctx, s, made), check_coordinates(ledger, ctx, s, made);
   }
 }
 

@@ -33,6 +33,8 @@ TEST_P(PatternTranspose, without_values_is_that_of_the_matrix) {
     expect_pattern<std::int32_t>(ctx, shape);
     expect_pattern<std::int64_t>(ctx, shape);
   }
+  expect_pattern<std::int64_t>(
+      ctx, {"by buckets on CUDA", 60'000, 70'000, [](std::int32_t, std::mt19937_64&) { return 10; }});
   EXPECT_THROW(transpose_pattern(ctx, 3, Array<std::int32_t>(0), Array<std::int32_t>(0)), ShapeMismatch);
 }
 
