@@ -18,7 +18,17 @@ void run_rows(const Cuda& cuda, const MixedRows<Types>& p) {
   run_rows(cuda, p, tiles);
 }
 
+/// Products with tiles that a plan has.
+template <class Table = MixedTable>
+struct MixedTileKernels;
+template <class... Types>
+struct MixedTileKernels<std::tuple<Types...>> {
+  static constexpr std::tuple list{
+      instance<void(const Cuda&, const MixedRows<Types>&, const CsrTilesView&)>(run_rows)...};
+};
+
 template class MixedKernels<Cuda>;
+template struct MixedTileKernels<>;
 template struct MixedPasses<Cuda>;
 
 }  // namespace krill::detail
