@@ -50,8 +50,8 @@ struct PatternWords {
     for (Offset k = 0; k < length; ++k)
       different |= a.col_indices[begin + k] - a.col_indices[before + k] - 1;  // no branch for an entry
     if constexpr (!std::is_same_v<V, NoValue>)
-      return different == 0 &&
-             memcmp(a.values + begin, a.values + before, static_cast<std::size_t>(length) * sizeof(V)) == 0;
+      if (different == 0 && length > 0)
+        return memcmp(a.values + begin, a.values + before, static_cast<std::size_t>(length) * sizeof(V)) == 0;
     return different == 0;
   }
 };
