@@ -8,6 +8,7 @@
 
 #include "apps/bench/job.hpp"
 #include "apps/system/linear_system.hpp"
+#include "sparse/banded/banded_factor.hpp"
 #include "sparse/banded/block_tridiagonal_plan.hpp"
 #include "sparse/banded/periodic.hpp"
 #include "sparse/banded/rearrange.hpp"
@@ -20,21 +21,29 @@ namespace krill::apps::bench {
 using krill::detail::all_threads;
 namespace {
 
-/// A line of the table, and the kernel that rivals are asked for: names of cuSPARSE for the same work.
+/// A line of the table.
 struct BandedVariant {
   std::string_view name;
   BandedMethod method;
   int diagonals;
-  bool batch, interleaved;  ///< batch: for several systems, else for one
+  bool batch, interleaved;      ///< batch: for several systems, else for one
+  std::string_view rival = {};  ///< the kernel that rivals are asked for: a name of cuSPARSE; empty: none
 };
 constexpr BandedVariant banded_variants[] = {
-    {"gtsv2", BandedMethod::lu, 3, false, false},
-    {"gtsv2_nopivot", BandedMethod::thomas, 3, false, false},
-    {"gtsv2_strided", BandedMethod::thomas, 3, true, false},
-    {"gtsv_interleaved thomas", BandedMethod::thomas, 3, true, true},
-    {"gtsv_interleaved lu", BandedMethod::lu, 3, true, true},
-    {"gtsv_interleaved qr", BandedMethod::qr, 3, true, true},
-    {"gpsv_interleaved", BandedMethod::qr, 5, true, true},
+    {"gtsv2", BandedMethod::lu, 3, false, false, "gtsv2"},
+    {"gtsv2_nopivot", BandedMethod::thomas, 3, false, false, "gtsv2_nopivot"},
+    {"gtsv2_strided", BandedMethod::thomas, 3, true, false, "gtsv2_strided"},
+    {"gtsv_interleaved thomas", BandedMethod::thomas, 3, true, true, "gtsv_interleaved thomas"},
+    {"gtsv_interleaved lu", BandedMethod::lu, 3, true, true, "gtsv_interleaved lu"},
+    {"gtsv_interleaved qr", BandedMethod::qr, 3, true, true, "gtsv_interleaved qr"},
+    {"gpsv_interleaved", BandedMethod::qr, 5, true, true, "gpsv_interleaved"},
+    {"five interleaved thomas", BandedMethod::thomas, 5, true, true, "gpsv_interleaved"},
+    {"five strided lu", BandedMethod::lu, 5, true, false},
+};
+/// Solves with a factor that is there; the row of the same method without one is what they spare.
+constexpr BandedVariant factored_variants[] = {
+    {"factored thomas", BandedMethod::thomas, 3, true, true},
+    {"factored lu", BandedMethod::lu, 3, true, true},
 };
 
 /// Systems whose rows are dominant. Bands are zero where they leave the matrix, as cuSPARSE wants them.
@@ -129,9 +138,28 @@ void measure_shape(const BenchSubject<T>& s, const BandedShape& shape, const Ban
     const Work work = o->plan.work();
     job.bytes = work.bytes, job.flops = work.flops;
     job.run = [&ctx = s.ctx, o] { o->plan.solve(ctx, o->A, o->b, o->x); };
-    job.task = {.kernel = v.name, .bands = &o->A, .x = &o->b, .y = &o->x};
+    if (!v.rival.empty()) job.task = {.kernel = v.rival, .bands = &o->A, .x = &o->b, .y = &o->x};
     job.fault = [o] { return o->fault(); };
     job.keeps = std::move(operands);
+    return job;
+  });
+  s.report(row);
+}
+
+template <class T>
+void measure_factored(const BenchSubject<T>& s, const BandedShape& shape, const BandedVariant& v) {
+  const BandLayout l = layout_of(shape, v.interleaved);
+  Row row = row_of(s, shape, v.name, v.diagonals);
+  measure_job<T>(s, row, [&](std::size_t) {
+    auto operands = std::make_shared<BandedOperands<T>>(s.ctx, l, v);
+    auto factor = std::make_shared<BandedFactor<T>>(s.ctx, operands->A, v.method);
+    auto* const o = operands.get();
+    Job<T> job;
+    const Work work = factor->work();
+    job.bytes = work.bytes, job.flops = work.flops;
+    job.run = [&ctx = s.ctx, o, f = factor.get()] { f->solve(ctx, o->b, o->x); };
+    job.fault = [o] { return o->fault(); };
+    job.keeps = std::make_shared<std::pair<decltype(operands), decltype(factor)>>(operands, factor);
     return job;
   });
   s.report(row);
@@ -268,6 +296,8 @@ void bench_banded(const BenchSubject<T>& s) {
   for (const BandedShape& shape : s.shapes) {
     for (const BandedVariant& v : banded_variants)
       if (v.batch == (shape.batch > 1)) measure_shape(s, shape, v);
+    for (const BandedVariant& v : factored_variants)
+      if (shape.batch > 1) measure_factored(s, shape, v);
     if (shape.rows >= 3) measure_periodic(s, shape);
     if (shape.rows >= bench_block) measure_blocks(s, shape);
     if (shape.batch > 1) measure_rearrangement(s, shape);

@@ -9,6 +9,7 @@
 #include "solvers/precond/make.hpp"
 #include "solvers/precond/tridiagonal.hpp"
 #include "sparse/banded/banded_plan.hpp"
+#include "sparse/banded/weak_rows.hpp"
 #include "sparse/convert/to_banded.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/vector/vector.hpp"
@@ -75,9 +76,8 @@ class LineSolves final : public Preconditioner<T> {
   LineSolves(Context& ctx, const AnyMatrix<T>& A, Lines lines) : lines_(std::move(lines)), rows_(krill::rows(A)) {
     for (const BandLayout& layout : lines_.parts) {
       auto bands = bands_of(ctx, A, layout);
-      // Where rows are dominant, elimination needs no pivoting (Higham 2002, theorem 9.14).
-      const auto method = weak_rows(ctx, bands).not_dominant.row == no_row ? BandedMethod::thomas : BandedMethod::lu;
-      parts_.push_back({std::move(bands), BandedPlan<T>(ctx, layout, 3, method)});
+      BandedPlan<T> plan(ctx, bands);
+      parts_.push_back({std::move(bands), std::move(plan)});
       report_.bytes += parts_.back().bands.bytes() + parts_.back().plan.bytes();
     }
     if (parts_.size() > 1) room_ = Array<T>(rows_, "solution along lines");
@@ -143,15 +143,6 @@ class LineSolves final : public Preconditioner<T> {
                       "more than their neighbors: check nx, ny, nz and direction",
                       lines_.type, error.what()));
     }
-  }
-
-  static WeakRows weak_rows(Context& ctx, const Banded<T>& bands) {
-    Array<WeakRows> found(1, "rows that are not dominant");
-    ctx.dispatch([&](const auto& where) {
-      const auto a = bands.view(where);
-      run_pass(where, bands.layout().unknowns(), FindWeakRows<kernel_t<T>>{a.dl, a.d, a.du, found.write(where)});
-    });
-    return found.host()[0];
   }
 
   /// The first place whose row has a pivot that is not positive, where rows are eliminated in order.

@@ -7,7 +7,6 @@
 
 namespace krill::detail {
 
-KRILL_INSTANTIATE(BandPasses, Cuda);
 KRILL_INSTANTIATE(DiagonalPasses, Cuda);
 KRILL_INSTANTIATE_WITH_OFFSETS(ChebyshevPasses, Cuda);
 KRILL_INSTANTIATE_WITH_OFFSETS(GaussSeidelPasses, Cuda);

@@ -7,7 +7,6 @@
 
 namespace krill::detail {
 
-KRILL_INSTANTIATE(BandPasses, Host);
 KRILL_INSTANTIATE(DiagonalPasses, Host);
 KRILL_INSTANTIATE_WITH_OFFSETS(ChebyshevPasses, Host);
 KRILL_INSTANTIATE_WITH_OFFSETS(GaussSeidelPasses, Host);

@@ -25,13 +25,18 @@ struct BlockExchanges {
     }
   }
   void bring(std::int64_t i, int v, int half, Mask* exchange) const {
+    using Bytes [[gnu::vector_size(Lanes<T>::count)]] = std::uint8_t;
+    const int left = std::min(systems - v * Lanes<T>::count, Lanes<T>::count);
     const std::uint8_t* const row = bits + i * systems + (one_for_all ? 0 : v * Lanes<T>::count);
-    const int left = one_for_all ? Lanes<T>::count : std::min(systems - v * Lanes<T>::count, Lanes<T>::count);
-    for (int r = 0; r < half; ++r) {
-      std::decay_t<decltype(Mask{}[0])> lanes[Lanes<T>::count] = {};
-      for (int lane = 0; lane < left; ++lane) lanes[lane] = row[one_for_all ? 0 : lane] >> r & 1 ? -1 : 0;
-      std::memcpy(&exchange[r], lanes, sizeof lanes);
-    }
+    Bytes bytes{};
+    if (one_for_all)
+      bytes = bytes + row[0];
+    else if (left == Lanes<T>::count)
+      std::memcpy(&bytes, row, sizeof bytes);
+    else
+      std::memcpy(&bytes, row, static_cast<std::size_t>(left));
+    const Mask all = __builtin_convertvector(bytes, Mask);
+    for (int r = 0; r < half; ++r) exchange[r] = -(all >> r & 1);
   }
 };
 
