@@ -113,7 +113,5 @@ endif()
 # Programs find shared libraries that lie in lib/ beside them (tools/bundle) or in ../lib (installed), and so do those
 # libraries: an RPATH reaches the libraries of libraries, a RUNPATH would not.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/../lib")
-if(NOT BUILD_SHARED_LIBS)
-  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
-endif()
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 add_link_options(LINKER:--disable-new-dtags)

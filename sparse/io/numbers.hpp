@@ -22,7 +22,7 @@ inline std::string_view token_at(const char* p, const char* end) {
   while (!ends_token(last, end)) ++last;
   return {p, last};
 }
-/// The text for a message: in quotes, not longer than 40 characters, what cannot be printed as \xNN.
+/// The text for a message: in quotes, not longer than 40 characters, what cannot be printed as `\xNN`.
 std::string in_quotes(std::string_view text);
 /// All of it, without quotes: ASCII as it stands, other bytes as \\x and two hexadecimal digits.
 std::string visible(std::string_view text);

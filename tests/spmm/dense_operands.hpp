@@ -32,24 +32,42 @@ std::vector<Z> column_of(const Dense<T>& B, Op op, std::int64_t j) {
   return column;
 }
 
+/// alpha op_a(A) op_b(B) + beta C, column by column, by Eigen.
+template <class T>
+std::vector<Product> expected_columns(Op op_a, Op op_b, T alpha, const Reference& A, const Dense<T>& B, T beta,
+                                      const Dense<T>& C) {
+  std::vector<std::vector<Z>> b, c;
+  for (std::int64_t j = 0; j < C.cols(); ++j)
+    b.push_back(column_of(B, op_b, j)), c.push_back(column_of(C, Op::none, j));
+  return products(op_a, Z(alpha), A, b, Z(beta), c, epsilon<T>());
+}
+
+/// C against what is expected of its columns; padding is NaN still.
+template <class T>
+void expect_columns(const std::vector<Product>& expected, const Dense<T>& C, const std::string& what) {
+  const auto view = C.host();
+  for (std::int64_t j = 0; j < C.cols(); ++j) {
+    const Product& column = expected[static_cast<std::size_t>(j)];
+    for (std::int64_t i = 0; i < C.rows(); ++i)
+      ASSERT_LE(modulus(Z(view.at(i, j)) - column.y[static_cast<std::size_t>(i)]),
+                column.bound[static_cast<std::size_t>(i)])
+          << what << ", entry " << i << ", " << j;
+  }
+  const std::int64_t line = C.order() == Order::column_major ? C.rows() : C.cols();
+  if (C.leading_dimension() == line) return;
+  const auto values = C.values().host();
+  for (std::int64_t p = 0; p < C.values().size(); ++p)
+    if (p % C.leading_dimension() >= line) {
+      const T padding = values[static_cast<std::size_t>(p)];
+      ASSERT_NE(padding, padding) << what;
+    }
+}
+
 /// C against Eigen's products with each column; padding is NaN still.
 template <class T>
 void expect_product(Op op_a, Op op_b, T alpha, const Reference& A, const Dense<T>& B, T beta, const Dense<T>& before,
                     const Dense<T>& C, const std::string& what) {
-  for (std::int64_t j = 0; j < C.cols(); ++j) {
-    const Product expected =
-        product(op_a, Z(alpha), A, column_of(B, op_b, j), Z(beta), column_of(before, Op::none, j), epsilon<T>());
-    for (std::int64_t i = 0; i < C.rows(); ++i)
-      ASSERT_LE(std::abs(Z(C.host().at(i, j)) - expected.y[static_cast<std::size_t>(i)]),
-                expected.bound[static_cast<std::size_t>(i)])
-          << what << ", entry " << i << ", " << j;
-  }
-  const std::int64_t line = C.order() == Order::column_major ? C.rows() : C.cols();
-  for (std::int64_t p = 0; p < C.values().size(); ++p)
-    if (p % C.leading_dimension() >= line) {
-      const T padding = C.values().host()[static_cast<std::size_t>(p)];
-      ASSERT_NE(padding, padding) << what;
-    }
+  expect_columns(expected_columns(op_a, op_b, alpha, A, B, beta, before), C, what);
 }
 
 inline constexpr Order orders[] = {Order::column_major, Order::row_major};

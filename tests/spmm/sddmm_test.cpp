@@ -30,11 +30,11 @@ void expect_dots(Op op_a, Op op_b, T alpha, const Dense<T>& A, const Dense<T>& B
       double size = 0;
       for (std::int64_t k = 0; k < inner; ++k) {
         const Z term = at(a, op_a, i, k) * at(b, op_b, k, j);
-        sum += term, size += std::abs(term);
+        sum += term, size += modulus(term);
       }
       const double bound =
           4 * epsilon<T>() * (static_cast<double>(inner + 4) * std::abs(Z(alpha)) * size + std::abs(old));
-      ASSERT_LE(std::abs(Z(C.values().host()[e]) - (Z(alpha) * sum + old)), bound)
+      ASSERT_LE(modulus(Z(C.values().host()[e]) - (Z(alpha) * sum + old)), bound)
           << what << ", entry " << i << ", " << j;
     }
 }

@@ -67,7 +67,7 @@ void check(Context& ctx, const Matrix& A, const std::vector<T>& values, const Pr
                                {K(1)}, view, xs[x_by].read(where) + x_by, {K(0)}, y.write(where), {}});
       });
       for (std::size_t i = 0; i < expected.y.size(); ++i)
-        ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "row " << i;
+        ASSERT_LE(modulus(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "row " << i;
     }
 }
 
@@ -186,7 +186,7 @@ TEST_P(Blocks, of_long_block_rows_are_divided_without_a_change_of_result) {
           const Array<T> partner(y0);
           multiply(y, Dots<T>{&y, &yy, &partner, &xy});
           for (std::size_t i = 0; i < expected.y.size(); ++i)
-            ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "row " << i;
+            ASSERT_LE(modulus(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "row " << i;
           Z squares = 0, with_partner = 0;
           double bound = 0;
           for (std::size_t i = 0; i < expected.y.size(); ++i) {

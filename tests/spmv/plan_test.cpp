@@ -22,7 +22,7 @@ template <class T>
 void expect_planned(const Array<T>& y, const Product& expected) {
   ASSERT_EQ(static_cast<std::size_t>(y.size()), expected.y.size());
   for (std::size_t i = 0; i < expected.y.size(); ++i)
-    ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "entry " << i;
+    ASSERT_LE(modulus(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << "entry " << i;
 }
 
 /// y = alpha op(A) x + beta y by the plan, against the judge.

@@ -16,7 +16,7 @@ template <class T>
 void expect_within(const Array<T>& y, const Product& expected, const std::string& what) {
   ASSERT_EQ(static_cast<std::size_t>(y.size()), expected.y.size()) << what;
   for (std::size_t i = 0; i < expected.y.size(); ++i)
-    ASSERT_LE(std::abs(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << what << ", entry " << i;
+    ASSERT_LE(modulus(Z(y.host()[i]) - expected.y[i]), expected.bound[i]) << what << ", entry " << i;
 }
 
 /// Every shape, op and combination of scalars, against the judge.

@@ -59,27 +59,30 @@ int dense_cg_iterations(const Eigen::MatrixXcd& M, const Eigen::VectorXcd& b, do
 
 }  // namespace
 
-Product product(Op op, Z alpha, const Reference& A, const std::vector<Z>& x, Z beta, const std::vector<Z>& y,
-                double epsilon) {
-  const Eigen::SparseMatrix<Z, Eigen::RowMajor> M = to_eigen<Z>(A);
-  Eigen::SparseMatrix<Z, Eigen::RowMajor> opM = M;
-  if (op == Op::transpose) opM = M.transpose();
-  if (op == Op::adjoint) opM = M.adjoint();
-  const Eigen::VectorXcd ex = to_eigen(x), ey = to_eigen(y);
-  Eigen::VectorXcd result = alpha * (opM * ex);
-  if (beta != Z(0)) result += beta * ey;
+std::vector<Product> products(Op op, Z alpha, const Reference& A, const std::vector<std::vector<Z>>& x, Z beta,
+                              const std::vector<std::vector<Z>>& y, double epsilon) {
+  Eigen::SparseMatrix<Z, Eigen::RowMajor> opM = to_eigen<Z>(A);
+  if (op == Op::transpose) opM = Eigen::SparseMatrix<Z, Eigen::RowMajor>(opM.transpose());
+  if (op == Op::adjoint) opM = Eigen::SparseMatrix<Z, Eigen::RowMajor>(opM.adjoint());
+  const Eigen::SparseMatrix<double, Eigen::RowMajor> moduli = opM.cwiseAbs2().cwiseSqrt();
 
   constexpr double c = 4;  // a complex product is two of each
-  Product answer;
-  for (Eigen::Index i = 0; i < opM.rows(); ++i) {
-    double sum = 0, length = 0;
-    for (Eigen::SparseMatrix<Z, Eigen::RowMajor>::InnerIterator it(opM, i); it; ++it, ++length)
-      sum += std::abs(it.value()) * std::abs(ex(it.col()));
-    const double rest = beta == Z(0) ? 0 : std::abs(beta) * std::abs(ey(i));
-    answer.y.push_back(result(i));
-    answer.bound.push_back(c * (length + 2) * epsilon * (std::abs(alpha) * sum + rest));
+  std::vector<Product> answers;
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    const Eigen::VectorXcd ex = to_eigen(x[j]), ey = to_eigen(y[j]);
+    Eigen::VectorXcd result = alpha * (opM * ex);
+    Eigen::VectorXd bound = std::abs(alpha) * (moduli * ex.cwiseAbs2().cwiseSqrt());
+    if (beta != Z(0)) result += beta * ey, bound += std::abs(beta) * ey.cwiseAbs2().cwiseSqrt();
+    for (Eigen::Index i = 0; i < opM.rows(); ++i)
+      bound(i) *= c * (static_cast<double>(opM.outerIndexPtr()[i + 1] - opM.outerIndexPtr()[i]) + 2) * epsilon;
+    answers.push_back({{result.begin(), result.end()}, {bound.begin(), bound.end()}});
   }
-  return answer;
+  return answers;
+}
+
+Product product(Op op, Z alpha, const Reference& A, const std::vector<Z>& x, Z beta, const std::vector<Z>& y,
+                double epsilon) {
+  return products(op, alpha, A, {x}, beta, {y}, epsilon).front();
 }
 
 std::vector<Z> solve(const Reference& A, const std::vector<Z>& b) {

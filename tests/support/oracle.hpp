@@ -10,6 +10,9 @@ namespace krill::test {
 
 using Z = std::complex<double>;
 
+/// |z| of what neither overflows nor vanishes squared: a tenth of the time that std::abs takes, and tests take many.
+inline double modulus(Z z) { return std::sqrt(std::norm(z)); }
+
 /// A matrix as (row, column, value), in the judge's own type.
 struct Reference {
   std::int64_t rows = 0, cols = 0;
@@ -43,6 +46,9 @@ struct Product {
 };
 Product product(Op op, Z alpha, const Reference& A, const std::vector<Z>& x, Z beta, const std::vector<Z>& y,
                 double epsilon);
+/// The same of every column of x and y.
+std::vector<Product> products(Op op, Z alpha, const Reference& A, const std::vector<std::vector<Z>>& x, Z beta,
+                              const std::vector<std::vector<Z>>& y, double epsilon);
 
 /// The solution of A x = b by Eigen's SparseLU.
 std::vector<Z> solve(const Reference& A, const std::vector<Z>& b);
