@@ -633,7 +633,8 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   };
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, spmm, "
-         "sddmm, spgemm, spgeam, convert, csr2csc, triangular, factor, color, banded, pcg, gmres, bicgstab or solvers");
+         "sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, color, vector, batch, "
+         "banded, pcg, gmres, bicgstab or solvers");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
