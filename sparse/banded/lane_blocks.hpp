@@ -20,13 +20,13 @@ struct LaneTuning {
 };
 
 template <class T>
-inline constexpr int most_systems = LaneTuning::vectors* Lanes<T>::count;
+inline constexpr int max_systems = LaneTuning::vectors* Lanes<T>::count;
 
 /// Systems that go on together.
 template <class T>
 int systems_of_block(const BandLayout& vectors) {
   const bool few_streams = vectors.is_interleaved() || vectors.rows <= LaneTuning::tile_rows;
-  return few_streams ? most_systems<T> : LaneTuning::vectors_of_strided * Lanes<T>::count;
+  return few_streams ? max_systems<T> : LaneTuning::vectors_of_strided * Lanes<T>::count;
 }
 
 /// A row of all systems of a block.
@@ -38,8 +38,8 @@ template <class T>
 class LanePlaces {
  public:
   [[gnu::noinline]] LanePlaces(const BandLayout& layout, std::int64_t first, int systems)
-      : stride_(layout.row_stride), systems_(systems), side_by_side_(systems == most_systems<T>) {
-    for (int s = 0; s < most_systems<T>; ++s) {
+      : stride_(layout.row_stride), systems_(systems), side_by_side_(systems == max_systems<T>) {
+    for (int s = 0; s < max_systems<T>; ++s) {
       at_[s] = layout.at(0, first + std::min(s, systems - 1));
       side_by_side_ = side_by_side_ && at_[s] == at_[0] + s;
     }
@@ -75,7 +75,7 @@ class LanePlaces {
   }
 
  private:
-  std::int64_t at_[most_systems<T>], stride_;
+  std::int64_t at_[max_systems<T>], stride_;
   int systems_;
   bool side_by_side_;
 };

@@ -24,7 +24,8 @@ const std::int32_t* make_offsets(const Where& where, const CooView<const T>& a, 
   const bool pairs = a.stride == 2;
   if (pairs) run_pass(where, a.nnz, SplitPairs{a.row_indices, rows, cols});
   compress_rows(where, a.rows, a.nnz, pairs ? rows : a.row_indices, row_offsets, a.base);
-  if (a.base == IndexBase::one) run_pass(where, a.rows + std::int64_t{1}, CountFrom{1, row_offsets});
+  if (a.base == IndexBase::one)
+    run_pass(where, a.rows + std::int64_t{1}, ShiftIndices<std::int64_t>{row_offsets, 1, row_offsets});
   return pairs ? cols : a.col_indices;
 }
 

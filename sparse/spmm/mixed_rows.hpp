@@ -57,16 +57,6 @@ void run_rows(const Cuda&, const MixedRows<Types>&);
 template <class Types>
 void run_rows(const Cuda&, const MixedRows<Types>&, const CsrTilesView&);
 
-/// offsets[i] += base, where they were counted from zero.
-struct CountFrom {
-  using Sum = NoSum;
-  std::int64_t base;
-  std::int64_t* offsets;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return offsets[i] += base, NoSum{}; }
-};
-
 /// What is moved in the place of a value of so many bytes, so that types of one size share a pass.
 template <std::size_t bytes>
 using load_word_t = std::conditional_t<
@@ -91,8 +81,7 @@ constexpr auto gather_passes =
 /// What is compiled for each backend.
 template <class Where>
 struct MixedPasses {
-  static constexpr std::tuple list{passes<Where, CountFrom>, gather_passes<Where, std::int32_t>,
-                                   gather_passes<Where, std::int64_t>};
+  static constexpr std::tuple list{gather_passes<Where, std::int32_t>, gather_passes<Where, std::int64_t>};
 };
 template <class Where, class Table = MixedTable>
 struct MixedKernels;

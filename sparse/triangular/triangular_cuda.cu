@@ -19,7 +19,7 @@ struct Tuning {
   /// Blocks that a multiprocessor is to hold where a lane waits for as many values at once. Not varied.
   template <class T, int awaited>
   static constexpr int blocks() {
-    return awaited > 4 ? (awaited > 13 && !is_complex<T> ? 3 : 2) : sizeof(T) > 8 ? 3 : 5;
+    return awaited > 4 ? 2 : sizeof(T) > 8 ? 3 : 5;
   }
   /// Columns of a lane, and lanes that share a row, where there are several columns. 8 columns of the lower triangle
   /// on an H200, ms, at 7-point 256^3, 128^3, 5-point 1024^2, 27-point 160^3, with 16 random columns a row:
