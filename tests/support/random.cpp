@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
+#include <utility>
 
 #include "sparse/core/instantiate.hpp"
 
@@ -42,58 +41,45 @@ void dominate(std::vector<std::map<std::int32_t, T>>& rows) {
 
 }  // namespace
 
-const std::vector<Shape>& nasty_shapes() {
-  using Engine = std::mt19937_64;
-  static const std::vector<Shape> shapes{
-      {"no rows", 0, 5, [](std::int32_t, Engine&) { return 0; }},
-      {"no columns", 5, 0, [](std::int32_t, Engine&) { return 0; }},
-      {"no entries", 7, 9, [](std::int32_t, Engine&) { return 0; }},
-      {"one entry", 1, 1, [](std::int32_t, Engine&) { return 1; }},
-      {"one row", 1, 5000, [](std::int32_t, Engine&) { return 3000; }},
-      {"one column", 3000, 1, [](std::int32_t row, Engine&) { return row % 2; }},
-      {"short rows", 1000, 900, [](std::int32_t, Engine& e) { return static_cast<std::int32_t>(e() % 8); }},
-      {"every other row empty", 999, 1001, [](std::int32_t row, Engine&) { return row % 2 ? 5 : 0; }},
-      {"a dense row", 700, 6000, [](std::int32_t row, Engine&) { return row == 300 ? 6000 : 2; }},
-      {"last row long", 513, 5000, [](std::int32_t row, Engine&) { return row == 512 ? 4999 : 1; }},
-      {"long rows", 64, 700, [](std::int32_t, Engine& e) { return 100 + static_cast<std::int32_t>(e() % 500); }},
-      {"rows at the limit of a segment", 600, 300, [](std::int32_t row, Engine&) { return 60 + row % 9; }},
-      {"long stretches of empty rows", 3000, 300, [](std::int32_t row, Engine&) { return row % 1000 == 999 ? 40 : 0; }},
-      {"many rows", 40000, 40000, [](std::int32_t, Engine& e) { return static_cast<std::int32_t>(e() % 5); }},
-  };
-  return shapes;
-}
-
-std::vector<Shape> square_shapes() {
-  std::vector<Shape> shapes;
-  for (Shape shape : nasty_shapes()) {
-    if (shape.rows == 1 && shape.cols > 1) continue;  // 5000 rows like that one are too many
-    shape.rows = shape.cols = std::max(shape.rows, shape.cols);
-    shapes.push_back(std::move(shape));
+template <class T>
+T random_scalar(std::mt19937_64& engine) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  if constexpr (is_complex<T>) {
+    const double re = uniform(engine);
+    return T(static_cast<real_t<T>>(re), static_cast<real_t<T>>(uniform(engine)));
+  } else {
+    return static_cast<T>(uniform(engine));
   }
-  return shapes;
 }
 
-std::vector<std::int32_t> shuffled(std::uint64_t seed, std::int32_t n) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
+template <class T>
+std::vector<T> random_vector(std::uint64_t seed, std::int64_t n) {
   std::mt19937_64 engine(seed);
-  std::shuffle(order.begin(), order.end(), engine);
-  return order;
+  std::vector<T> v(static_cast<std::size_t>(n));
+  for (T& value : v) value = random_scalar<T>(engine);
+  return v;
 }
 
 template <class T, class Offset>
 Csr<T, Offset> random_csr(std::uint64_t seed, const Shape& shape) {
   std::mt19937_64 engine(seed);
-  std::vector<std::map<std::int32_t, T>> rows(static_cast<std::size_t>(shape.rows));
+  std::vector<Offset> offsets{0};
+  std::vector<std::int32_t> columns;
+  std::vector<std::int32_t> last_row(static_cast<std::size_t>(shape.cols), -1);  // that has a column
   for (std::int32_t i = 0; i < shape.rows; ++i) {
     const std::int32_t length = std::min(shape.row_length(i, engine), shape.cols);
-    auto& row = rows[static_cast<std::size_t>(i)];
-    if (length == shape.cols)
-      for (std::int32_t j = 0; j < shape.cols; ++j) row[j] = random_scalar<T>(engine);
-    while (static_cast<std::int32_t>(row.size()) < length)
-      row[static_cast<std::int32_t>(engine() % static_cast<std::uint64_t>(shape.cols))] = random_scalar<T>(engine);
+    const std::size_t end = columns.size() + static_cast<std::size_t>(length);
+    for (std::int32_t j = 0; j < shape.cols && length == shape.cols; ++j) columns.push_back(j);
+    while (columns.size() < end) {
+      const auto j = static_cast<std::int32_t>(engine() % static_cast<std::uint64_t>(shape.cols));
+      if (std::exchange(last_row[static_cast<std::size_t>(j)], i) != i) columns.push_back(j);
+    }
+    std::sort(columns.end() - length, columns.end());
+    offsets.push_back(static_cast<Offset>(end));
   }
-  return from_rows<T, Offset>(shape.cols, rows);
+  std::vector<T> values(columns.size());
+  for (T& value : values) value = random_scalar<T>(engine);
+  return {shape.cols, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values))};
 }
 
 template <class T>
@@ -141,7 +127,9 @@ Csr<T> poisson2d(std::int32_t n) {
 
 template <class T>
 struct RandomInstances {
-  static constexpr std::tuple list{instance<Csr<T, std::int32_t>(std::uint64_t, const Shape&)>(random_csr),
+  static constexpr std::tuple list{instance<T(std::mt19937_64&)>(random_scalar),
+                                   instance<std::vector<T>(std::uint64_t, std::int64_t)>(random_vector),
+                                   instance<Csr<T, std::int32_t>(std::uint64_t, const Shape&)>(random_csr),
                                    instance<Csr<T, std::int64_t>(std::uint64_t, const Shape&)>(random_csr),
                                    instance<Csr<T>(std::uint64_t, std::int32_t, std::int32_t)>(random_hpd),
                                    instance<Csr<T>(std::uint64_t, std::int32_t, std::int32_t)>(random_dominant),

@@ -1,4 +1,5 @@
-// Random vectors and matrices over nasty shapes, from a seed that failures print.
+// Random vectors and matrices over nasty shapes, from a seed that failures print. All of it is made in the library that
+// is optimized: tests spend much of their time here.
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -10,25 +11,12 @@
 
 namespace krill::test {
 
+/// Real and imaginary parts evenly spread over (-1, 1).
 template <class T>
-T random_scalar(std::mt19937_64& engine) {
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  if constexpr (is_complex<T>) {
-    const double re = uniform(engine);
-    return T(static_cast<real_t<T>>(re), static_cast<real_t<T>>(uniform(engine)));
-  } else {
-    return static_cast<T>(uniform(engine));
-  }
-}
+T random_scalar(std::mt19937_64& engine);
 
 template <class T>
-std::vector<T> random_vector(std::uint64_t seed, std::int64_t n) {
-  std::mt19937_64 engine(seed);
-  std::vector<T> v;
-  v.reserve(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) v.push_back(random_scalar<T>(engine));
-  return v;
-}
+std::vector<T> random_vector(std::uint64_t seed, std::int64_t n);
 
 /// How many entries row i of a test matrix has.
 struct Shape {
