@@ -1,5 +1,6 @@
 #include "solvers/bicgstab.hpp"
 
+#include "solvers/persistent.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -39,6 +40,16 @@ void Bicgstab<T>::iterate_once(Context& ctx) {
   const Array<T>& z = M_.apply(ctx, r_, z_);     // z = M s
   A_.apply(ctx, z, t_, {&r_, &ts_, &t_, &tt_});  // t = A z, s't, t't
   update(ctx, y, z);                             // x += alpha y + omega z, r = s - omega t; decides
+}
+
+template <class T>
+Body Bicgstab<T>::whole(Context& ctx) {
+  const Array<T>* diagonal = M_.diagonal();
+  direction_ = diagonal && diagonal->size() == 0 ? &p_ : &y_;
+  return ctx.dispatch([&](const auto& where) {
+    return persistent_loop(where, A_.matrix(), M_,
+                           BicgstabArrays<T>{x_, r_, shadow_, p_, v_, t_, y_, z_, rr_, scalars_}, progress_);
+  });
 }
 
 template <class T>

@@ -21,6 +21,7 @@ class Bicgstab final : public Krylov<T> {
 
   void start(Context&) override;
   void iterate_once(Context&) override;
+  Body whole(Context&) override;
   void settle(Context&) override;
   std::int64_t own_vectors() const override { return vectors; }
 

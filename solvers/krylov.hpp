@@ -29,6 +29,7 @@ class Krylov : public Solver<T> {
   virtual void start(Context&) = 0;              // r_ and rr_ hold the residual of x_
   virtual void iterate_once(Context&) = 0;       // the body of the loop
   virtual void settle(Context&) {}               // brings x_ to where the loop stopped
+  virtual Body whole(Context&) { return {}; }    // enqueues all iterations as one kernel, where that can be
   virtual std::int64_t own_vectors() const = 0;  // of size() entries, beside r_, b_ and x_
 
   void residual(Context&);  // r = b - A x, rr = r'r

@@ -2,11 +2,12 @@
 
 namespace krill {
 
-void iterate(Context& ctx, LoopGraph& graph, Array<Progress>& progress, const Body& body, const Watcher& watcher) {
+void iterate(Context& ctx, LoopGraph& graph, Array<Progress>& progress, const Body& body, const Watcher& watcher,
+             const Body& whole) {
   ctx.dispatch([&](const auto& where) {
     Progress* record = progress.update(where);
     const Context::SkipScope scope(ctx, &record->reason);
-    run_loop(where, {ctx.loop_control, ctx.id(), graph, record, body, watcher});
+    run_loop(where, {ctx.loop_control, ctx.id(), graph, record, body, watcher, whole});
   });
 }
 

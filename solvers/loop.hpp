@@ -25,8 +25,11 @@ struct LoopGraph {
 /// the device repeats that graph, in this call and in later ones. Returns without a wait, unless there is a watcher,
 /// for whom the host looks at the record through a second stream. The body must do the same work on the same arrays
 /// every time. If the host has changed an array that the loop reads, the body first runs directly once more, which
-/// uploads it. Raises InvalidArgument where the body allocates, transfers or synchronises while it is captured.
-void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {});
+/// uploads it. `whole`, where there is one, enqueues the whole loop as a single kernel on CUDA, and is called in place
+/// of all that unless the context wants a graph. Raises InvalidArgument where the body allocates, transfers or
+/// synchronises while it is captured, and where the context wants a persistent kernel and there is none.
+void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {},
+             const Body& whole = {});
 
 /// Runs `body` that many times. On CUDA the first time directly, which allocates and uploads arrays, the rest as
 /// launches of a graph that holds it once: a step in time of few short kernels waits for no host. The body is as that
@@ -41,6 +44,7 @@ struct LoopPlan {
   Progress* progress;
   const Body& body;
   const Watcher& watcher;
+  const Body& whole;
 };
 void run_loop(const Host&, const LoopPlan&);
 void run_loop(const Cuda&, const LoopPlan&);

@@ -175,31 +175,41 @@ std::shared_ptr<CapturedLoop> not_captured_yet() {
   return loop;
 }
 
-/// The graph of the loop. What the body needs is on the device when it is answered: the first direct run has brought
-/// it, and another one brings what the host has changed since. The record can be looked at before such a run ends.
-std::shared_ptr<CapturedLoop> captured(const Cuda& cuda, const LoopPlan& plan) {
+/// What was kept of the loop. Whoever looks on can do so from here on.
+std::shared_ptr<CapturedLoop> kept(const Cuda& cuda, const LoopPlan& plan) {
   const bool known = plan.graph.context == plan.context;
-  const auto loop = known ? std::static_pointer_cast<CapturedLoop>(plan.graph.graph) : not_captured_yet();
+  auto loop = known ? std::static_pointer_cast<CapturedLoop>(plan.graph.graph) : not_captured_yet();
   if (plan.watcher) {
     check(cudaEventRecord(loop->begin.get(), cuda.stream));
     check(cudaStreamWaitEvent(loop->aside.get(), loop->begin.get()));
   }
-  if (!known || detail::stale_in_loops() > 0) plan.body();
-  if (!known) {
-    plan.graph = {};
-    loop->exec = capture_loop(cuda, plan.progress, plan.body);
-    plan.graph = {plan.context, loop};
-  }
   return loop;
+}
+
+/// Makes the graph of the loop where there is none. What the body needs is on the device afterwards: the first direct
+/// run has brought it, and another one brings what the host has changed since.
+void capture(const Cuda& cuda, const LoopPlan& plan, CapturedLoop& loop) {
+  const bool captured = loop.exec != nullptr;
+  if (!captured || detail::stale_in_loops() > 0) plan.body();
+  if (!captured) loop.exec = capture_loop(cuda, plan.progress, plan.body);
 }
 
 }  // namespace
 
 void run_loop(const Cuda& cuda, const LoopPlan& plan) {
   if (plan.control == LoopControl::host) return step_loop(cuda, plan);
-  const auto loop = captured(cuda, plan);
-  detail::count_loop_launch();
-  check(cudaGraphLaunch(loop->exec.get(), cuda.stream));
+  if (plan.control == LoopControl::persistent && !plan.whole)
+    throw InvalidArgument("loop persistent: this solver, matrix and preconditioner have no such kernel; use loop auto");
+  const auto loop = kept(cuda, plan);
+  plan.graph = {};  // until it is whole again
+  if (plan.whole && plan.control != LoopControl::graph) {
+    plan.whole();
+  } else {
+    capture(cuda, plan, *loop);
+    detail::count_loop_launch();
+    check(cudaGraphLaunch(loop->exec.get(), cuda.stream));
+  }
+  plan.graph = {plan.context, loop};
   if (!plan.watcher) return;
   look_on(cuda, loop->aside.get(), plan.progress, plan.watcher);
   check(cudaStreamSynchronize(cuda.stream));

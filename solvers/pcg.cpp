@@ -1,6 +1,7 @@
 #include "solvers/pcg.hpp"
 
 #include "solvers/pcg_passes.hpp"
+#include "solvers/persistent.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/vector/vector.hpp"
 
@@ -29,6 +30,13 @@ void Pcg<T>::iterate_once(Context& ctx) {
   direction(ctx, rho, z);                                      // p = z + beta p
   A_.apply(ctx, p_, q_, {&p_, &pq_});                          // q = A p, p'q in the same pass
   update(ctx, rho);                                            // x += alpha p, r -= alpha q, r'r; counts and decides
+}
+
+template <class T>
+Body Pcg<T>::whole(Context& ctx) {
+  return ctx.dispatch([&](const auto& where) {
+    return persistent_loop(where, A_.matrix(), M_, PcgArrays<T>{x_, r_, z_, p_, q_, rr_}, progress_);
+  });
 }
 
 template <class T>

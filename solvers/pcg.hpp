@@ -19,6 +19,7 @@ class Pcg final : public Krylov<T> {
 
   void start(Context&) override;
   void iterate_once(Context&) override;
+  Body whole(Context&) override;
   std::int64_t own_vectors() const override { return vectors; }
 
   void direction(Context&, const Array<double>& rho, const Array<T>& z);

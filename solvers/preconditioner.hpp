@@ -53,6 +53,9 @@ class Preconditioner {
   virtual PreconditionerReport report() const { return {}; }
   /// Of apply().
   virtual ApplicationWork work() const = 0;
+  /// The entries of an M that is diagonal, for kernels that hold a whole solve; an empty array is that of the identity,
+  /// null of any other M.
+  virtual const Array<T>* diagonal() const { return nullptr; }
 
   /// A has new values in the pattern that M was made of: M becomes what it would be if it were made of this A, bit by
   /// bit, in its old memory, so that solvers that captured it remain valid. The pattern is not analyzed again: what
@@ -81,11 +84,15 @@ class Identity final : public Preconditioner<T> {
     return {r, rr};
   }
   ApplicationWork work() const override { return {}; }
+  const Array<T>* diagonal() const override { return &no_entries_; }
   void update(Context&, const AnyMatrix<T>&) override {}
   bool has_adjoint() const override { return true; }
   const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>&) const override {
     return r;  // NOLINT(bugprone-return-const-ref-from-parameter)
   }
+
+ private:
+  Array<T> no_entries_;
 };
 
 }  // namespace krill

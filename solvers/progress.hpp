@@ -80,7 +80,7 @@ struct Progress {
   int best_iteration = 0;           ///< and when that was
   int stagnation = 0;               ///< iterations without such a fall that end the solve; 0: never
   std::uint64_t started_ns = 0;     ///< when the record was, by the backend's clock
-  HistoryEntry* history = nullptr;  ///< iteration_limit + 1 entries, on the backend's side
+  HistoryEntry* history = nullptr;  ///< iteration_limit + 1 entries, on the backend's side; null: none is kept
 
   /// The target follows from the baseline.
   constexpr void set_baseline2(double squared) {
@@ -96,7 +96,7 @@ struct Progress {
   /// The same for an iteration that is counted already: at the start, or for a residual that was computed anew.
   constexpr Reason correct(double norm2) {
     residual2 = norm2;
-    history[iteration] = {norm2, 1e-9 * static_cast<double>(detail::clock_ns() - started_ns)};
+    if (history) history[iteration] = {norm2, 1e-9 * static_cast<double>(detail::clock_ns() - started_ns)};
     if (norm2 <= 0.9801 * best2) best2 = norm2, best_iteration = iteration;
     return verdict();
   }

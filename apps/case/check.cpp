@@ -335,6 +335,8 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
                                  in_quotes(c.name)));
   if (c.backend == Backend::host && c.device != 0)
     refuse({"device"}, "device is not used by backend host; leave it out or change backend");
+  if (c.backend == Backend::host && c.loop != LoopControl::automatic)
+    refuse({"loop"}, "loop is not used by backend host; leave it out or change backend");
   const auto idle = idle_layout_keys(c);
   for (const std::string_view key : idle)
     refuse({"layout", key},

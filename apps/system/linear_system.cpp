@@ -244,7 +244,9 @@ std::string source_name(const MatrixSource& options) {
 Context make_context(const Case& settings) {
   const bool cuda =
       settings.backend == Backend::cuda || (settings.backend == Backend::automatic && device::count() > 0);
-  return cuda ? Context::cuda({settings.device}) : Context::host(settings.threads);
+  Context ctx = cuda ? Context::cuda({settings.device}) : Context::host(settings.threads);
+  if (settings.loop != LoopControl::automatic) ctx.loop_control = settings.loop;
+  return ctx;
 }
 
 Precision resolve_precision(const Case& settings) {

@@ -2,9 +2,10 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <string_view>
+#include <string>
 
 namespace krill {
 namespace {
@@ -42,7 +43,11 @@ struct Context::Device {
 
 Context::Context() : id_(new_id()), host_arena_(std::make_unique<Arena>()) {
   const char* loop = std::getenv("KRILL_LOOP");
-  if (loop && std::string_view(loop) == "host") loop_control = LoopControl::host;
+  if (!loop) return;
+  const auto named = std::find(loop_control_names.begin(), loop_control_names.end(), loop);
+  if (named == loop_control_names.end())
+    throw InvalidArgument(std::string("KRILL_LOOP: ") + loop + " is none of auto, graph, persistent, host");
+  loop_control = static_cast<LoopControl>(named - loop_control_names.begin());
 }
 Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;

@@ -1,7 +1,9 @@
 // Where and how an operation runs.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "sparse/core/arena.hpp"
@@ -44,10 +46,13 @@ struct Cuda {
   const Cuda* cuda() const { return this; }
 };
 
-/// Who decides that a solver loop goes on: the device (fast), or the host after every iteration (for debuggers,
-/// profilers and compute-sanitizer's racecheck and synccheck, which do not follow device-side while loops). The
-/// environment's KRILL_LOOP=host asks for the second.
-enum class LoopControl { device, host };
+/// How a solver's loop runs on CUDA. graph: a while node on the device repeats the kernels of an iteration.
+/// persistent: one kernel holds the loop, for small systems and solvers that have such a kernel. automatic: that where
+/// there is one, else a graph. host: the host decides after every iteration, for debuggers, profilers and
+/// compute-sanitizer's racecheck and synccheck, which do not follow device-side while loops. The environment's
+/// KRILL_LOOP asks for one by these names (auto, graph, persistent, host).
+enum class LoopControl { automatic, graph, persistent, host };
+inline constexpr std::array<std::string_view, 4> loop_control_names{"auto", "graph", "persistent", "host"};
 
 struct CudaOptions {
   int device = 0;
@@ -64,7 +69,7 @@ class Context {
   Context& operator=(Context&&) noexcept;
   ~Context();
 
-  LoopControl loop_control = LoopControl::device;
+  LoopControl loop_control = LoopControl::automatic;
 
   bool on_cuda() const { return device_ != nullptr; }
   int threads() const { return host_.threads; }

@@ -53,6 +53,7 @@ TEST_P(Loop, trap_25_a_running_solve_makes_no_transfer_allocation_or_synchronisa
 
 TEST_P(Loop, stepping_by_the_host_gives_the_same_bits_as_the_device) {
   Context ctx = context(), stepping = context();
+  ctx.loop_control = LoopControl::graph;
   stepping.loop_control = LoopControl::host;
   const Csr<double> A = random_hpd<double>(81, 3000, 7);
   const auto b = random_vector<double>(82, 3000);

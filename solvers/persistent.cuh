@@ -1,0 +1,158 @@
+// Kernels that hold a whole loop: what their blocks keep, how they wait for each other, and how they run passes.
+#pragma once
+#include "solvers/progress.hpp"
+#include "sparse/core/pass_cuda.cuh"
+
+namespace krill::detail {
+
+struct PersistentTuning {
+  static constexpr int threads = 512;  ///< of the one block that a multiprocessor holds
+  static constexpr int min_rows = 64;  ///< of a block: fewer rows are not worth the wait for one more block
+};
+
+/// A sum's place for each block, twice: a block may be one sum ahead of another.
+inline constexpr std::size_t persistent_slot_bytes = 64;
+
+/// What all blocks of a persistent kernel share, and the matrix. Blocks have `rows_per_block` consecutive rows each.
+template <class T>
+struct PersistentGrid {
+  int rows, rows_per_block, lanes;  // lanes of a warp that share a row
+  const std::int32_t *offsets, *columns;
+  const T* values;
+  unsigned char* slots;
+  unsigned* arrivals;  // zero at the start
+  Progress* progress;
+};
+
+/// A block of such a kernel. Every thread of the grid calls the same members in the same order.
+template <class T>
+class PersistentBlock {
+ public:
+  /// Shared memory: the block's rows of A. `record` is in static shared memory.
+  __device__ PersistentBlock(const PersistentGrid<T>& grid, unsigned char* shared, Progress& record)
+      : grid_(grid),
+        record_(record),
+        begin_(min(static_cast<int>(blockIdx.x) * grid.rows_per_block, grid.rows)),
+        end_(min(begin_ + grid.rows_per_block, grid.rows)),
+        first_entry_(grid.offsets[begin_]) {
+    const int entries = grid.offsets[end_] - first_entry_;
+    values_ = reinterpret_cast<T*>(shared);
+    columns_ = reinterpret_cast<std::int32_t*>(values_ + entries);
+    offsets_ = columns_ + entries;
+    for (int k = static_cast<int>(threadIdx.x); k < entries; k += PersistentTuning::threads) {
+      values_[k] = grid.values[first_entry_ + k];
+      columns_[k] = grid.columns[first_entry_ + k];
+    }
+    for (int i = static_cast<int>(threadIdx.x); i <= end_ - begin_; i += PersistentTuning::threads)
+      offsets_[i] = grid.offsets[begin_ + i] - first_entry_;
+    if (threadIdx.x == 0) {
+      record_ = *grid.progress;
+      if (blockIdx.x != 0) record_.history = nullptr;  // one block writes it
+    }
+    __syncthreads();
+  }
+
+  /// Between two iterations; the first block tells the host's watcher how far the solve is.
+  __device__ bool go_on() {
+    __syncthreads();  // whoever set the reason has done so
+    if (threadIdx.x == 0) {
+      record_.go_on();
+      if (blockIdx.x == 0) {
+        grid_.progress->iteration = record_.iteration;
+        grid_.progress->residual2 = record_.residual2;
+      }
+    }
+    __syncthreads();
+    return record_.reason == Reason::running;
+  }
+
+  /// The pass on the block's rows; where it adds up, every block gets the sum of all. As run_pass() does, it does
+  /// nothing once there is a reason to end.
+  template <class Pass>
+  __device__ void run(Pass pass) {
+    if (record_.reason != Reason::running || !pass.begin()) return;
+    using Sum = typename Pass::Sum;
+    Sum sum{};
+    for (int i = begin_ + static_cast<int>(threadIdx.x); i < end_; i += PersistentTuning::threads) sum += pass.entry(i);
+    if constexpr (!std::is_same_v<Sum, NoSum>) add_up(sum, pass);
+  }
+
+  /// put(i, row i of A times x) for the block's rows, and finish(their sum over all blocks).
+  template <class Product>
+  __device__ void multiply(const T* x, const Product& product) {
+    if (record_.reason != Reason::running) return;
+    typename Product::Sum sum{};
+    const int lanes = grid_.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
+              side = PersistentTuning::threads / lanes;
+    for (int first = begin_; first < end_; first += side) {  // all lanes of a warp take part in its sums
+      const int i = first + static_cast<int>(threadIdx.x) / lanes;
+      T row{};
+      if (i < end_)
+#pragma unroll 4
+        for (int k = offsets_[i - begin_] + lane; k < offsets_[i - begin_ + 1]; k += lanes)
+          row += values_[k] * x[columns_[k]];
+      row = lanes_sum(row, lanes);
+      if (i < end_ && lane == 0) sum += product.put(i, row);
+    }
+    add_up(sum, product);
+  }
+
+  /// A barrier: what blocks have written before it, all blocks read after it.
+  __device__ void exchange() {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicAdd(grid_.arrivals, 1u);
+      awaited_ += gridDim.x;
+      unsigned seen;
+      do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(grid_.arrivals) : "memory");
+      while (static_cast<int>(seen - awaited_) < 0);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+
+  /// Once the loop is over: the record goes back.
+  __device__ void leave() const {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *grid_.progress = record_;
+  }
+
+ private:
+  template <class Sum>
+  struct Slot {
+    Sum sum;
+    Reason stop;  // the first block's word for all: the host may write it at any time
+  };
+
+  /// finish() runs in every block, on scalars of its own, with the same bits: each adds up all blocks' sums in one
+  /// order.
+  template <class Sum, class Pass>
+  __device__ void add_up(Sum mine, const Pass& pass) {
+    static_assert(sizeof(Slot<Sum>) <= persistent_slot_bytes);
+    auto* slots = reinterpret_cast<Slot<Sum>*>(grid_.slots + (odd_ ? persistent_slot_bytes * gridDim.x : 0));
+    const Sum block = block_sum(mine);
+    if (threadIdx.x == 0) slots[blockIdx.x] = {block, load_relaxed(grid_.progress->stop_requested)};
+    exchange();
+    odd_ = !odd_;
+    if (threadIdx.x < 32) {
+      Sum sum{};
+      for (unsigned b = threadIdx.x; b < gridDim.x; b += 32) sum += load_through(&slots[b].sum);
+      sum = lanes_sum(sum, 32);
+      if (threadIdx.x == 0) {
+        pass.finish(sum);
+        record_.stop_requested = load_through(&slots[0].stop);
+      }
+    }
+    __syncthreads();
+  }
+
+  const PersistentGrid<T>& grid_;
+  Progress& record_;
+  int begin_, end_, first_entry_;
+  T* values_;
+  std::int32_t *columns_, *offsets_;
+  unsigned awaited_ = 0;  // arrivals, in thread 0
+  bool odd_ = false;
+};
+
+}  // namespace krill::detail

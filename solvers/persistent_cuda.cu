@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <map>
+
+#include "solvers/bicgstab_passes.hpp"
+#include "solvers/krylov_passes.hpp"
+#include "solvers/pcg_passes.hpp"
+#include "solvers/persistent.cuh"
+#include "solvers/persistent.hpp"
+#include "solvers/persistent_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+
+namespace krill::detail {
+namespace {
+
+/// The vectors as kernels see them; no inverse diagonal where M is the identity.
+template <class T>
+struct PcgVectors {
+  const T* inverse_diagonal;
+  T *x, *r, *z, *p, *q;
+  double* rr;
+};
+template <class T>
+struct BicgstabVectors {
+  const T* inverse_diagonal;
+  T *x, *r, *shadow, *p, *v, *t, *y, *z;
+  double* rr;
+  BicgstabScalars<T>* scalars;
+};
+
+extern __shared__ __align__(16) unsigned char shared_rows[];
+
+// Threads: one block a multiprocessor, all resident; a row of the product over `lanes` lanes, entries of vectors one a
+// thread. Bytes: A once, then in an iteration 9 n values and the gathers of p, from L2. Races: a block writes entries
+// of its rows alone; p is read by others between two barriers in which nobody writes it.
+template <class T>
+__global__ void __launch_bounds__(PersistentTuning::threads, 1) pcg_kernel(PersistentGrid<T> grid, PcgVectors<T> v) {
+  __shared__ Progress record;
+  __shared__ double rho, rho_old, rr;
+  __shared__ wide_t<T> pq;
+  if (threadIdx.x == 0) rho_old = 0, rr = *v.rr;
+  PersistentBlock<T> block(grid, shared_rows, record);
+  const bool identity = !v.inverse_diagonal;
+  const T* z = identity ? v.r : v.z;
+  const double* rz = identity ? &rr : &rho;
+  while (block.go_on()) {
+    if (!identity) block.run(ScaleDot<T>{v.inverse_diagonal, v.r, v.z, &rho});
+    block.run(PcgDirection<T>{rz, &rho_old, z, v.p});
+    block.exchange();
+    block.multiply(v.p, ProductWithDot<T>{v.p, v.q, &pq});
+    block.run(PcgUpdate<T>{rz, &pq, v.p, v.q, v.x, v.r, &rr, &rho_old, &record});
+  }
+  block.leave();
+}
+
+// As pcg_kernel. Bytes: 24 n values an iteration and the gathers of y and z. Races: as pcg_kernel; r is s between the
+// halves.
+template <class T>
+__global__ void __launch_bounds__(PersistentTuning::threads, 1)
+    bicgstab_kernel(PersistentGrid<T> grid, BicgstabVectors<T> v) {
+  __shared__ Progress record;
+  __shared__ BicgstabScalars<T> scalars;
+  __shared__ double rr;
+  __shared__ wide_t<T> shadow_v, ts, tt;
+  if (threadIdx.x == 0) rr = *v.rr, scalars = *v.scalars;
+  PersistentBlock<T> block(grid, shared_rows, record);
+  const bool identity = !v.inverse_diagonal;
+  const T *y = identity ? v.p : v.y, *z = identity ? v.r : v.z;
+  while (block.go_on()) {
+    block.run(BicgstabDirection<T>{&scalars, &rr, v.r, v.v, v.p, &record});
+    if (!identity) block.run(ScaleByDiagonal<T>{v.inverse_diagonal, v.p, v.y});
+    block.exchange();
+    block.multiply(y, ProductWithDot<T>{v.shadow, v.v, &shadow_v});
+    block.run(BicgstabHalf<T>{&shadow_v, v.v, v.r, &scalars, &record});
+    if (!identity) {
+      block.run(ScaleByDiagonal<T>{v.inverse_diagonal, v.r, v.z});
+      block.exchange();
+    }
+    block.multiply(z, ProductWithTwoDots<T>{v.r, v.t, &ts, &tt});
+    block.run(BicgstabUpdate<T>{&ts, &tt, y, z, v.t, v.shadow, v.x, v.r, &rr, &scalars, &record});
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) *v.scalars = scalars;
+  block.leave();
+}
+
+template <class T>
+PcgVectors<kernel_t<T>> vectors(const Cuda& cuda, const kernel_t<T>* inverse_diagonal, PcgArrays<T>& a) {
+  return {inverse_diagonal, a.x.update(cuda), a.r.update(cuda), a.z.update(cuda),
+          a.p.update(cuda), a.q.update(cuda), a.rr.update(cuda)};
+}
+template <class T>
+BicgstabVectors<kernel_t<T>> vectors(const Cuda& cuda, const kernel_t<T>* inverse_diagonal, BicgstabArrays<T>& a) {
+  return {inverse_diagonal, a.x.update(cuda),  a.r.update(cuda),      a.shadow.update(cuda),
+          a.p.update(cuda), a.v.update(cuda),  a.t.update(cuda),      a.y.update(cuda),
+          a.z.update(cuda), a.rr.update(cuda), a.scalars.update(cuda)};
+}
+
+template <class T>
+constexpr auto* kernel_for(const PcgArrays<T>&) {
+  return pcg_kernel<kernel_t<T>>;
+}
+template <class T>
+constexpr auto* kernel_for(const BicgstabArrays<T>&) {
+  return bicgstab_kernel<kernel_t<T>>;
+}
+
+/// How the rows of a matrix are divided among blocks.
+struct Division {
+  int rows_per_block, blocks, lanes;
+  std::size_t shared;  // bytes of the block with the most entries
+};
+
+template <class T>
+Division division(const Cuda& cuda, const Csr<T>& A) {
+  const int each = (A.rows() + cuda.multiprocessors - 1) / cuda.multiprocessors;
+  Division d{std::max(each, PersistentTuning::min_rows), 0, 1, 0};
+  d.blocks = (A.rows() + d.rows_per_block - 1) / d.rows_per_block;
+  while (d.lanes < 8 && 2 * d.lanes * d.rows_per_block <= PersistentTuning::threads &&
+         std::int64_t{4} * d.lanes * A.rows() <= A.nnz())
+    d.lanes *= 2;
+  const auto offsets = A.row_offsets().host();
+  for (int block = 0; block < d.blocks; ++block) {
+    const int first = block * d.rows_per_block, end = std::min(first + d.rows_per_block, A.rows());
+    const auto entries =
+        static_cast<std::size_t>(offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(first)]);
+    d.shared = std::max(d.shared, entries * (sizeof(T) + sizeof(std::int32_t)));
+  }
+  d.shared += (static_cast<std::size_t>(d.rows_per_block) + 1) * sizeof(std::int32_t);
+  return d;
+}
+
+}  // namespace
+
+template <class T, class Arrays>
+Body persistent_loop(const Cuda& cuda, const AnyMatrix<T>* matrix, const Preconditioner<T>& M, Arrays arrays,
+                     Array<Progress>& progress) {
+  constexpr std::size_t of_the_kernel = 2048;  // shared memory of its scalars and sums
+  const auto* A = matrix ? std::get_if<Csr<T>>(matrix) : nullptr;
+  const Array<T>* diagonal = M.diagonal();
+  if (!A || A->rows() == 0 || !diagonal) return {};
+  const Division d = division(cuda, *A);
+  if (d.shared + of_the_kernel > max_shared(cuda)) return {};
+
+  using K = kernel_t<T>;
+  const K* inverse_diagonal = diagonal->size() == 0 ? nullptr : diagonal->read(cuda);
+  PersistentGrid<K> grid{A->rows(),
+                         d.rows_per_block,
+                         d.lanes,
+                         A->row_offsets().read(cuda),
+                         A->col_indices().read(cuda),
+                         A->values().read(cuda),
+                         nullptr,
+                         nullptr,
+                         progress.update(cuda)};
+  return [&cuda, d, grid, v = vectors(cuda, inverse_diagonal, arrays), kernel = kernel_for(arrays)]() mutable {
+    Frame frame(cuda);
+    grid.slots = frame.take<unsigned char>(2 * static_cast<std::size_t>(d.blocks) * persistent_slot_bytes);
+    grid.arrivals = frame.take<unsigned>(1);
+    check(cudaMemsetAsync(grid.arrivals, 0, sizeof(unsigned), cuda.stream));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(d.shared)));
+    void* arguments[] = {&grid, &v};
+    check(cudaLaunchCooperativeKernel(kernel, static_cast<unsigned>(d.blocks), PersistentTuning::threads, arguments,
+                                      d.shared, cuda.stream));
+  };
+}
+
+template <class T>
+struct PersistentInstances {
+  template <class Arrays>
+  using Loop = Body(const Cuda&, const AnyMatrix<T>*, const Preconditioner<T>&, Arrays, Array<Progress>&);
+  static constexpr std::tuple list{instance<Loop<PcgArrays<T>>>(persistent_loop),
+                                   instance<Loop<BicgstabArrays<T>>>(persistent_loop)};
+};
+KRILL_INSTANTIATE(PersistentInstances);
+
+}  // namespace krill::detail

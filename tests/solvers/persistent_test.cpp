@@ -1,0 +1,114 @@
+// Kernels that hold a whole loop, beside the graph of the same method.
+#include <fmt/format.h>
+
+#include "tests/solvers/systems.hpp"
+#include "tests/support/assertions.hpp"
+
+namespace krill::test {
+namespace {
+
+using Persistent = OnBackendAndScalar;
+
+std::vector<SolverOptions> methods(double relative) {
+  PcgOptions pcg;
+  BicgstabOptions bicgstab;
+  pcg.stop.relative = bicgstab.stop.relative = relative;
+  return {pcg, bicgstab};
+}
+
+TEST_P(Persistent, agrees_with_the_graph_and_repeats_its_bits) {
+  with_scalar([&]<class T>(T) {
+    Context whole = context(), graph = context();
+    whole.loop_control = LoopControl::persistent;
+    graph.loop_control = LoopControl::graph;
+    const double relative = 1e4 * epsilon<T>();
+    for (const std::int32_t n : {1, 2, 63, 64, 65, 1000, 9001, 20'000})
+      for (const SolverOptions& options : methods(relative))
+        for (const PreconditionerOptions& M :
+             {PreconditionerOptions(NoPreconditioner{}), PreconditionerOptions(JacobiOptions{})}) {
+          const Csr<T> A = random_hpd<T>(static_cast<std::uint64_t>(n), n, n < 8 ? 1 : 7);
+          const auto b = random_vector<T>(5, n);
+          const Solved<T> found = solve(whole, A, b, options, M), again = solve(whole, A, b, options, M),
+                          expected = solve(graph, A, b, options, M);
+          const std::string what = fmt::format("{} of {} rows", name(options), n);
+          EXPECT_EQ(found.report.reason, Reason::converged) << what;
+          EXPECT_LE(found.report.true_relative, relative) << what;
+          EXPECT_NEAR(found.report.iterations, expected.report.iterations, 2) << what;
+          EXPECT_EQ(found.x, again.x) << what;
+          EXPECT_EQ(found.report.history, again.report.history) << what;
+          for (std::size_t i = 0; i < std::min<std::size_t>(5, found.report.history.size()); ++i)
+            EXPECT_NEAR(found.report.history[i], expected.report.history.at(i), 1e-3 * expected.report.history.at(i));
+        }
+  });
+}
+
+TEST_P(Persistent, ends_as_the_graph_does_where_a_system_cannot_be_solved) {
+  with_scalar([&]<class T>(T) {
+    Context whole = context(), graph = context();
+    whole.loop_control = LoopControl::persistent;
+    graph.loop_control = LoopControl::graph;
+    std::vector<T> values(300, T(1));
+    const auto diagonal = [](const std::vector<T>& entries) {
+      std::vector<std::int32_t> offsets, columns;
+      for (std::int32_t i = 0; i <= static_cast<std::int32_t>(entries.size()); ++i) offsets.push_back(i);
+      columns.assign(offsets.begin(), offsets.end() - 1);
+      return Csr<T>(static_cast<std::int32_t>(entries.size()), Array(offsets), Array(columns), Array(entries));
+    };
+    const auto nan = static_cast<real_t<T>>(std::numeric_limits<double>::quiet_NaN());
+    for (const T odd : {T(-1), T(0), T(nan)})
+      for (const SolverOptions& options : methods(1e-5)) {
+        values[150] = odd;
+        const Csr<T> A = diagonal(values);
+        const auto b = random_vector<T>(5, 300);
+        const Solved<T> found = solve(whole, A, b, options, NoPreconditioner{}),
+                        expected = solve(graph, A, b, options, NoPreconditioner{});
+        EXPECT_EQ(found.report.reason, expected.report.reason) << name(options);
+        EXPECT_EQ(found.report.iterations, expected.report.iterations) << name(options);
+      }
+  });
+}
+
+using PersistentLoop = OnBackend;
+
+TEST_P(PersistentLoop, is_ended_within_a_limit_of_time) {
+  Context ctx = context();
+  ctx.loop_control = LoopControl::persistent;
+  constexpr std::int32_t n = 20'000;
+  std::vector<std::int32_t> offsets{0}, columns;
+  std::vector<double> values;
+  for (std::int32_t i = 0; i < n; ++i) {  // in one dimension, so that conjugate gradients take some n iterations
+    for (std::int32_t j = std::max(i - 1, 0); j <= std::min(i + 1, n - 1); ++j)
+      columns.push_back(j), values.push_back(i == j ? 2 : -1);
+    offsets.push_back(static_cast<std::int32_t>(columns.size()));
+  }
+  PcgOptions options;
+  options.max_iterations = 10 * n;
+  options.stop.stagnation = 0;
+  options.stop.time_limit = 0.01;
+  const Csr<double> A(n, Array(offsets), Array(columns), Array(values));
+  const SolveReport report = solve(ctx, A, random_vector<double>(3, n), options).report;
+  EXPECT_EQ(report.reason, Reason::time_limit);
+  EXPECT_GT(report.iterations, 0);
+  EXPECT_LT(report.iterations, 10 * n);
+}
+
+TEST_P(PersistentLoop, is_refused_by_name_where_there_is_none) {
+  Context ctx = context();
+  ctx.loop_control = LoopControl::persistent;
+  const Csr<double> A = random_hpd<double>(3, 500, 5);
+  const auto b = random_vector<double>(5, 500);
+  const auto text = [&](const SolverOptions& solver, const PreconditionerOptions& M) {
+    return complaint<InvalidArgument>([&] { solve(ctx, A, b, solver, M); });
+  };
+  EXPECT_NE(text(GmresOptions{}, NoPreconditioner{}).find("loop persistent: "), std::string::npos);
+  EXPECT_NE(text(PcgOptions{}, Ic0Options{}).find("use loop auto"), std::string::npos);
+}
+
+// There is no such kernel on the host.
+INSTANTIATE_TEST_SUITE_P(, Persistent,
+                         ::testing::Combine(::testing::Values(Backend::cuda), ::testing::ValuesIn(scalar_kinds)),
+                         param_name);
+INSTANTIATE_TEST_SUITE_P(, PersistentLoop, ::testing::Values(Backend::cuda), param_name);
+
+}  // namespace
+}  // namespace krill::test
