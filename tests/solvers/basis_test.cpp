@@ -1,7 +1,6 @@
 #include "solvers/basis.hpp"
 
 #include "solvers/gmres.hpp"
-#include "sparse/vector/vector.hpp"
 #include "tests/solvers/systems.hpp"
 
 namespace krill::test {
@@ -243,46 +242,6 @@ TEST_P(BasisInEveryType, a_basis_of_float16_takes_any_size_of_numbers) {
 }
 
 using BasisOnBackend = OnBackend;
-
-/// M r = r + max |r_i| D^-1 r is another matrix for every r.
-class Varying final : public Preconditioner<double> {
- public:
-  explicit Varying(const Preconditioner<double>& jacobi) : jacobi_(jacobi) {}
-  const Array<double>& apply(Context& ctx, const Array<double>& r, Array<double>& z) const override {
-    max_abs(ctx, r, most_);
-    const Array<double>& scaled = jacobi_.apply(ctx, r, z);
-    axpby(ctx, 1.0, r, most_, z);
-    return scaled;
-  }
-  ApplicationWork work() const override { return {}; }
-
- private:
-  const Preconditioner<double>& jacobi_;
-  mutable Array<double> most_{1};
-};
-
-TEST_P(BasisOnBackend, fgmres_takes_a_preconditioner_that_varies) {
-  Context ctx = context();
-  const Csr<double> csr = random_dominant<double>(35, 1000, 6);
-  const AnyMatrix<double> A(csr.clone());
-  const MatrixOperator<double> op(A);
-  const auto jacobi = make_preconditioner(ctx, PreconditionerOptions(JacobiOptions{}), A);
-  const Varying M(*jacobi);
-  const auto b = random_vector<double>(36, 1000);
-  std::vector<int> iterations;
-  for (const SolverOptions& options : {SolverOptions(FgmresOptions{.max_iterations = 300, .restart = 100}),
-                                       SolverOptions(GmresOptions{.max_iterations = 300, .restart = 100})}) {
-    const auto solver = make_solver<double>(options, op, M);
-    Array<double> x(std::vector<double>(1000));
-    const SolveReport report = solver->solve(ctx, Array<double>(b), x);
-    iterations.push_back(report.iterations);
-    if (!std::holds_alternative<FgmresOptions>(options)) continue;
-    EXPECT_EQ(report.reason, Reason::converged) << name(report.reason);
-    EXPECT_EQ(report.restarts_from_truth, 0);
-    EXPECT_NEAR(report.recurrence_relative, report.true_relative, 1e-2 * report.true_relative + 1e-13);
-  }
-  EXPECT_GT(iterations[1], iterations[0]) << "gmres takes M for a matrix";
-}
 
 /// More vectors than a body of the loop has steps, than there are rows, and the longest basis.
 TEST_P(BasisOnBackend, any_restart_ends_as_a_dense_arnoldi_does) {
