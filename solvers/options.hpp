@@ -10,6 +10,7 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -49,6 +50,10 @@ void describe(Fields& fields, StopOptions& o) {
                "stagnated when so many iterations lower the least residual norm by less than 1 %; 0: never");
 }
 
+/// How PCG is arranged: with two sums an iteration, or with one.
+enum class PcgMethod { classic, single_reduction };
+inline constexpr std::array<std::string_view, 2> pcg_method_names{"classic", "single_reduction"};
+
 struct PcgOptions {
   static constexpr std::string_view type = "pcg";
   static constexpr std::string_view doc =
@@ -57,12 +62,46 @@ struct PcgOptions {
   static constexpr bool takes_preconditioner = true;
   int max_iterations = 2000;
   StopOptions stop = {};
+  PcgMethod method = PcgMethod::classic;
+  int replacement = 50;
 };
 template <class Fields>
 void describe(Fields& fields, PcgOptions& o) {
   fields.value("max_iterations", o.max_iterations, at_least_zero, "products with A until the solve is given up");
+  fields.choice("method", o.method, pcg_method_names,
+                "single_reduction: all sums of an iteration at once (Chronopoulos and Gear 1989), a kernel less, for "
+                "small systems on a GPU; rounding leaves it a digit or two less");
+  fields.value("replacement", o.replacement, at_least_zero,
+               "of single_reduction: iterations until the residual is computed anew (van der Vorst and Ye 2000), which "
+               "takes two products; 0: never");
   fields.section("stop", o.stop, "when the solve ends");
 }
+
+struct FcgOptions {
+  static constexpr std::string_view type = "fcg";
+  static constexpr std::string_view doc =
+      "flexible conjugate gradients (Notay 2000), for Hermitian positive definite systems whose preconditioner is "
+      "another "
+      "one in every iteration";
+  static constexpr bool needs_definite = true;
+  static constexpr bool takes_preconditioner = true;
+  int max_iterations = 2000;
+  StopOptions stop = {};
+};
+template <class Fields>
+void describe(Fields& fields, FcgOptions& o) {
+  fields.value("max_iterations", o.max_iterations, at_least_zero, "products with A until the solve is given up");
+  fields.section("stop", o.stop, "when the solve ends");
+}
+
+/// How a new vector of a Krylov basis is made orthogonal to the former ones.
+enum class Orthogonalization { one_reduce, cgs2, mgs };
+inline constexpr std::array<std::string_view, 3> orthogonalization_names{"one_reduce", "cgs2", "mgs"};
+
+/// What vectors are kept in; never wider than the scalar type of the solve. float16 is IEEE binary16.
+enum class BasisPrecision { float64, float32, float16 };
+inline constexpr std::array<std::string_view, 3> basis_precision_names{"float64", "float32", "float16"};
+inline constexpr std::array<std::string_view, 2> preconditioned_precision_names{"float64", "float32"};
 
 struct GmresOptions {
   static constexpr std::string_view type = "gmres";
@@ -73,11 +112,50 @@ struct GmresOptions {
   int max_iterations = 2000;
   int restart = 50;
   StopOptions stop = {};
+  Orthogonalization orthogonalization = Orthogonalization::one_reduce;
+  BasisPrecision basis_precision = BasisPrecision::float64;
 };
+namespace detail {
+template <class Fields, class Options>
+void describe_basis(Fields& fields, Options& o) {
+  fields.value("max_iterations", o.max_iterations, at_least_zero, "products with A until the solve is given up");
+  fields.value("restart", o.restart, Range{1.0, 1000.0},
+               "vectors of the Krylov basis; memory grows with it. More than there are rows count as the rows");
+  fields.choice("orthogonalization", o.orthogonalization, orthogonalization_names,
+                "one_reduce: classical Gram-Schmidt twice, the second time with the next vector (Bielich et al. 2022), "
+                "reads the basis twice a step; cgs2: twice at once (Giraud et al. 2005), four times; mgs: modified "
+                "Gram-Schmidt in compact form (Swirydowicz et al. 2020), twice, less orthogonal");
+  fields.choice("basis_precision", o.basis_precision, basis_precision_names,
+                "of the basis in memory, where it is not wider than that of the solve: float32 and float16 move half "
+                "and a quarter of the bytes, and a cycle gains no more digits than they hold");
+}
+}  // namespace detail
 template <class Fields>
 void describe(Fields& fields, GmresOptions& o) {
-  fields.value("max_iterations", o.max_iterations, at_least_zero, "products with A until the solve is given up");
-  fields.value("restart", o.restart, Range{1.0, 1000.0}, "vectors of the Krylov basis; memory grows with it");
+  detail::describe_basis(fields, o);
+  fields.section("stop", o.stop, "when the solve ends");
+}
+
+struct FgmresOptions {
+  static constexpr std::string_view type = "fgmres";
+  static constexpr std::string_view doc =
+      "flexible GMRES (Saad 1993), for general systems whose preconditioner is another one in every step; keeps twice "
+      "as "
+      "many vectors as gmres";
+  static constexpr bool needs_definite = false;
+  static constexpr bool takes_preconditioner = true;
+  int max_iterations = 2000;
+  int restart = 50;
+  StopOptions stop = {};
+  Orthogonalization orthogonalization = Orthogonalization::one_reduce;
+  BasisPrecision basis_precision = BasisPrecision::float64;
+  BasisPrecision preconditioned_precision = BasisPrecision::float64;  ///< not float16
+};
+template <class Fields>
+void describe(Fields& fields, FgmresOptions& o) {
+  detail::describe_basis(fields, o);
+  fields.choice("preconditioned_precision", o.preconditioned_precision, preconditioned_precision_names,
+                "of the preconditioned vectors in memory, of which x is made; as basis_precision");
   fields.section("stop", o.stop, "when the solve ends");
 }
 
@@ -151,8 +229,8 @@ void describe(Fields& fields, AutoSolver& o) {
 }
 
 /// The registry of solvers.
-using SolverOptions =
-    std::variant<PcgOptions, GmresOptions, BicgstabOptions, RichardsonOptions, BandedOptions, AutoSolver>;
+using SolverOptions = std::variant<PcgOptions, FcgOptions, GmresOptions, FgmresOptions, BicgstabOptions,
+                                   RichardsonOptions, BandedOptions, AutoSolver>;
 
 /// Options of a solver, with the facts that other parts ask for.
 template <class Options>
@@ -178,6 +256,15 @@ inline bool takes_preconditioner(const SolverOptions& options) {
 inline std::int32_t systems_of(const SolverOptions& options) {
   const auto* banded = std::get_if<BandedOptions>(&options);
   return banded ? banded->systems : 0;
+}
+/// Vectors of the basis until a solver restarts; none where it keeps no basis.
+inline std::optional<int> restart_of(const SolverOptions& options) {
+  return std::visit(
+      [](const auto& o) -> std::optional<int> {
+        if constexpr (requires { o.restart; }) return o.restart;
+        return {};
+      },
+      options);
 }
 inline int max_iterations(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.max_iterations; }, options);

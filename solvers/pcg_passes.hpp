@@ -60,10 +60,129 @@ struct PcgUpdate {
   }
 };
 
+/// What a preconditioner that may be another one each time made of r: rho = Re r'z, and qz = q'z with the product of
+/// the direction before. Moves 3 n values.
+template <class T>
+struct FcgDots {
+  struct Sum {
+    double rz = 0;
+    wide_t<T> qz{};
+    constexpr Sum& operator+=(const Sum& other) { return rz += other.rz, qz += other.qz, *this; }
+  };
+  const T *r, *z, *q;
+  const double* rho_old;
+  double* rho;
+  wide_t<T>* qz;
+  bool first = false;
+
+  constexpr bool begin() { return first = *rho_old == 0, true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const wide_t<T> z_i = wide(z[i]);
+    return {real(conj(wide(r[i])) * z_i), first ? wide_t<T>(0) : conj(wide(q[i])) * z_i};
+  }
+  constexpr void finish(const Sum& sum) const { *rho = sum.rz, *qz = sum.qz; }
+};
+
+/// p = z - (q'z / p'q) p with the p and q before, so that p'A p = 0 of both whatever M is; p = z while rho_old is 0.
+/// Moves 3 n values.
+template <class T>
+struct FcgDirection {
+  using Sum = NoSum;
+  const double* rho_old;
+  const wide_t<T>*qz, *pq;
+  const T* z;
+  T* p;
+  T beta{};
+  bool first = false;
+
+  constexpr bool begin() {
+    first = *rho_old == 0;
+    if (!first) beta = T(-(*qz / wide_t<T>(real(*pq))));
+    if (!is_finite(beta)) beta = T(0);  // of numbers that all but vanished
+    return true;
+  }
+  constexpr NoSum entry(std::int64_t i) const { return p[i] = first ? z[i] : z[i] + beta * p[i], NoSum{}; }
+};
+
+/// What the form with a single reduction keeps from one iteration to the next.
+struct SingleReductionScalars {
+  double rho_old = 0, alpha_old = 0;
+  int replaced = 0;                     ///< the iteration that r was last computed anew in
+  Reason replaces = Reason::converged;  ///< running: it is due
+};
+
+/// An iteration of PCG after u = M r and w = A u: p = u + beta p, s = w + beta s, x += alpha p, r -= alpha s
+/// (Chronopoulos and Gear 1989), with p'A p = u'A u - beta^2 times the former one. Ends as PcgUpdate does. Moves 10 n
+/// values.
+template <class T>
+struct SingleReductionUpdate {
+  using Sum = double;
+  /// What rounding leaves of p'A p beside u'A u. Reasoned, not varied.
+  static constexpr double rounding = 1e4 * unit_roundoff<T>;
+  const double* rho;
+  const wide_t<T>* uw;
+  const T *u, *w;
+  T *p, *s, *x, *r;
+  double* rr;
+  SingleReductionScalars* scalars;
+  int interval;  // iterations until r is computed anew; 0: never
+  Progress* progress;
+  double step = 0;
+  real_t<T> alpha = 0, beta = 0;
+
+  constexpr bool begin() {
+    const double old = scalars->rho_old, curvature_of_u = real(*uw);
+    double turn = old == 0 ? 0 : *rho / old, curvature = curvature_of_u;
+    if (turn != 0) curvature -= turn * *rho / scalars->alpha_old;
+    // A difference of about equal numbers says nothing of A: then u alone is the direction.
+    if (curvature <= rounding * curvature_of_u && curvature >= -rounding * curvature_of_u)
+      turn = 0, curvature = curvature_of_u;
+    step = *rho / curvature;
+    alpha = static_cast<real_t<T>>(step), beta = static_cast<real_t<T>>(turn);
+    if (curvature <= 0) return progress->reason = Reason::not_positive_definite, false;
+    if (*rho <= 0) return progress->reason = Reason::indefinite_preconditioner, false;
+    if (!is_finite(step) || !is_finite(alpha)) return progress->reason = Reason::not_finite, false;
+    return true;
+  }
+  constexpr double entry(std::int64_t i) const {
+    const T old_p = p[i], old_s = s[i], old_x = x[i], old_r = r[i];  // loads, then stores
+    const T new_p = beta == 0 ? u[i] : u[i] + scaled(old_p, beta),
+            new_s = beta == 0 ? w[i] : w[i] + scaled(old_s, beta);
+    const T new_r = old_r - scaled(new_s, alpha);
+    p[i] = new_p, s[i] = new_s;
+    x[i] = old_x + scaled(new_p, alpha);
+    r[i] = new_r;
+    return squared(new_r);
+  }
+  constexpr void finish(double sum) const {
+    scalars->rho_old = *rho, scalars->alpha_old = step;  // before rr: without a preconditioner rho is rr
+    *rr = sum;
+    progress->observe(sum);
+    if (interval > 0 && progress->reason == Reason::running && progress->iteration - scalars->replaced >= interval)
+      scalars->replaced = progress->iteration, scalars->replaces = Reason::running;
+  }
+};
+
+/// Before the loop, and after r and s were computed anew. A pass over nothing.
+struct SingleReductionStart {
+  using Sum = double;
+  SingleReductionScalars* scalars;
+  const Progress* progress;
+  bool anew;  // the first direction is u alone
+
+  constexpr bool begin() const { return true; }
+  constexpr double entry(std::int64_t) const { return 0; }
+  constexpr void finish(double) const {
+    scalars->replaces = Reason::converged;
+    if (anew) *scalars = {.replaced = progress->iteration};
+  }
+};
+
 /// What is compiled for each backend.
 template <class Value, class Where, class T = kernel_t<Value>>
 struct PcgPasses {
-  static constexpr auto list = passes<Where, PcgDirection<T>, PcgUpdate<T>>;
+  static constexpr auto list = passes<Where, PcgDirection<T>, PcgUpdate<T>, FcgDots<T>, FcgDirection<T>,
+                                      SingleReductionUpdate<T>, SingleReductionStart>;
 };
 
 }  // namespace krill::detail

@@ -31,11 +31,27 @@ HeldMemory memory(MemoryLedger& ledger, Context&, const PcgOptions& o, const Any
   return Pcg<T>::memory(ledger, rows(A), o, preconditioned);
 }
 template <class T>
+std::unique_ptr<Solver<T>> make(const FcgOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
+  return std::make_unique<Pcg<T>>(A, M, o);
+}
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context&, const FcgOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
+  return Pcg<T>::memory(ledger, rows(A), o, preconditioned);
+}
+template <class T>
 std::unique_ptr<Solver<T>> make(const GmresOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
   return std::make_unique<Gmres<T>>(A, M, o);
 }
 template <class T>
 HeldMemory memory(MemoryLedger& ledger, Context&, const GmresOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
+  return Gmres<T>::memory(ledger, rows(A), o, preconditioned);
+}
+template <class T>
+std::unique_ptr<Solver<T>> make(const FgmresOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
+  return std::make_unique<Gmres<T>>(A, M, o);
+}
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context&, const FgmresOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
   return Gmres<T>::memory(ledger, rows(A), o, preconditioned);
 }
 template <class T>

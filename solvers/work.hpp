@@ -1,6 +1,7 @@
 // What a solve moves and computes. The header of each solver has it as work(const Options&, int iterations), each
 // preconditioner as work().
 #pragma once
+#include <array>
 #include <cstdint>
 
 #include "solvers/options.hpp"
@@ -14,6 +15,18 @@ struct SolveWork {
   double vectors = 0;       ///< that passes and products read or write, every operand once
   double updates = 0;       ///< vectors that are added to another, and dots
   double applications = 0;  ///< of the preconditioner
+  /// Read or written of those that are kept in a precision of their own, by BasisPrecision.
+  std::array<double, basis_precision_names.size()> kept_vectors = {};
+
+  /// All of them, as so many vectors of T.
+  template <class T>
+  double vectors_of() const {
+    constexpr std::array<double, basis_precision_names.size()> bytes{8, 4, 2};  // of a real number
+    double sum = vectors;
+    for (std::size_t p = 0; p < bytes.size(); ++p)
+      sum += kept_vectors[p] * (bytes[p] < sizeof(real_t<T>) ? bytes[p] / sizeof(real_t<T>) : 1);
+    return sum;
+  }
 };
 SolveWork work_of(const SolverOptions&, int iterations);
 
@@ -21,7 +34,7 @@ SolveWork work_of(const SolverOptions&, int iterations);
 template <class T>
 Work total(const SolveWork& w, const ApplicationWork& M, double matrix, std::int64_t rows, std::int64_t entries) {
   const double products = w.products + w.applications * M.products;
-  return {products * matrix + w.vectors * static_cast<double>(rows) * sizeof(T) + w.applications * M.own.bytes,
+  return {products * matrix + w.vectors_of<T>() * static_cast<double>(rows) * sizeof(T) + w.applications * M.own.bytes,
           multiply_add<T> * (products * static_cast<double>(entries) + w.updates * static_cast<double>(rows)) +
               w.applications * M.own.flops};
 }

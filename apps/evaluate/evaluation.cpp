@@ -19,6 +19,7 @@ int complexity(const Case& c) {
   if (c.matching.index() > 0) sum += 2;
   if (c.format != Format::automatic) sum += 1;
   if (std::holds_alternative<GmresOptions>(c.solver)) sum += 1;
+  if (std::holds_alternative<FgmresOptions>(c.solver)) sum += 2;
   return sum;
 }
 

@@ -44,11 +44,11 @@ std::string stronger_preconditioner(const SolveRecord& record) {
     return complete ? "try matching: {type: product} with preconditioner: {type: ilu0, shift: {type: nonzero}}"
                     : "compare other methods (krill evaluate)";
   if (is_factorization(preconditioner_name(record)) || went_on(record)) return "compare other methods (krill evaluate)";
-  return fmt::format("try preconditioner: {{type: {}}}", is(solver_name(record), "pcg") ? "ic0" : "ilu0");
+  return fmt::format("try preconditioner: {{type: {}}}", needs_definite(record.settings.solver) ? "ic0" : "ilu0");
 }
 
 std::string other_solver(const SolveRecord& record) {
-  return is(solver_name(record), "gmres") ? "solver: {type: bicgstab}" : "solver: {type: gmres}";
+  return restart_of(record.settings.solver) ? "solver: {type: bicgstab}" : "solver: {type: gmres}";
 }
 
 /// Names in --set start at the current folder, as that of the results does.
@@ -97,11 +97,11 @@ Advice stuck(const SolveRecord& record) {
   }
   a.why = fmt::format("for a long time the residual has not fallen by as much as 1 %; it is {:.2e}, the target {:.2e}",
                       r.true_relative, r.target_relative);
-  const auto* gmres = std::get_if<GmresOptions>(&record.settings.solver);
+  const std::optional<int> restart = restart_of(record.settings.solver);
   constexpr int max_restart = 1000;
-  if (gmres && gmres->restart < std::min(max_restart, record.matrix.rows))
-    a.remedy = fmt::format("Raise solver.restart (it is {}), or {}.", gmres->restart, stronger_preconditioner(record));
-  else if (gmres)
+  if (restart && *restart < std::min(max_restart, record.matrix.rows))
+    a.remedy = fmt::format("Raise solver.restart (it is {}), or {}.", *restart, stronger_preconditioner(record));
+  else if (restart)
     a.remedy = stronger_preconditioner(record) + ".";
   else
     a.remedy = fmt::format("{}, or {}.", stronger_preconditioner(record), other_solver(record));

@@ -18,10 +18,15 @@ namespace detail {
 
 using SolverSamples = std::vector<SolverSample>;
 
-inline SolverSamples samples(Of<PcgOptions>) { return {{in_verify | in_tests, PcgOptions{}}}; }
+inline SolverSamples samples(Of<PcgOptions>) {
+  return {{in_verify | in_tests, PcgOptions{}},
+          {in_tests, PcgOptions{.stop = {}, .method = PcgMethod::single_reduction}}};
+}
+inline SolverSamples samples(Of<FcgOptions>) { return {{in_verify | in_tests, FcgOptions{}}}; }
 inline SolverSamples samples(Of<GmresOptions>) {
   return {{in_verify, GmresOptions{.restart = 30, .stop = {}}}, {in_tests, GmresOptions{}}};
 }
+inline SolverSamples samples(Of<FgmresOptions>) { return {{in_verify, FgmresOptions{.restart = 30, .stop = {}}}}; }
 inline SolverSamples samples(Of<BicgstabOptions>) { return {{in_verify | in_tests, BicgstabOptions{}}}; }
 inline SolverSamples samples(Of<RichardsonOptions>) { return {{in_verify, RichardsonOptions{}, Ilu0Options{}}}; }
 inline SolverSamples samples(Of<BandedOptions>) { return {}; }  // for few diagonals alone

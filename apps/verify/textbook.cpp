@@ -47,13 +47,24 @@ class Textbook {
     }
   }
 
-  /// Saad and Schultz (1986), preconditioned from the right; Saad (2003), algorithm 9.5.
-  void solve(const GmresOptions& o) {
+  /// Notay (2000), a direction against the one before.
+  void solve(const FcgOptions&) {
+    Vector<T> p, q;
     while (goes_on()) {
-      cycle(o.restart);
-      r_ = b_ - A_ * x_;
+      const Vector<T> z = precondition(r_);
+      p = p.size() == 0 ? z : z - narrow(dot(q, z) / dot(p, q)) * p;
+      q = A_ * p;
+      const T alpha = narrow(dot(r_, z) / dot(p, q));
+      x_ += alpha * p, r_ -= alpha * q;
+      history_.push_back(norm(r_));
     }
   }
+
+  /// Saad and Schultz (1986), preconditioned from the right; Saad (2003), algorithm 9.5.
+  void solve(const GmresOptions& o) { restarted(o.restart, false); }
+
+  /// Saad (1993); Saad (2003), algorithm 9.6.
+  void solve(const FgmresOptions& o) { restarted(o.restart, true); }
 
   /// Van der Vorst (1992), preconditioned from the right.
   void solve(const BicgstabOptions&) {
@@ -110,17 +121,26 @@ class Textbook {
     return residual > target_ && std::isfinite(residual) && static_cast<int>(history_.size()) <= most_;
   }
 
-  /// Arnoldi's process by modified Gram-Schmidt, and the least squares problem by Givens rotations.
-  void cycle(int restart) {
+  void restarted(int restart, bool flexible) {
+    while (goes_on()) {
+      cycle(restart, flexible);
+      r_ = b_ - A_ * x_;
+    }
+  }
+
+  /// Arnoldi's process by modified Gram-Schmidt, and the least squares problem by Givens rotations. flexible: what M
+  /// has made is kept, and x is made of that.
+  void cycle(int restart, bool flexible) {
     using Dense = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
-    std::vector<Vector<T>> basis{r_ / narrow(W(norm(r_)))};
+    std::vector<Vector<T>> basis{r_ / narrow(W(norm(r_)))}, kept;
     Dense R = Dense::Zero(restart + 1, restart);
     Vector<W> g = Vector<W>::Zero(restart + 1);
     std::vector<Eigen::JacobiRotation<W>> rotations;
     g(0) = norm(r_);
     int j = 0;
     for (; j < restart && goes_on(); ++j) {
-      Vector<T> w = A_ * precondition(basis.back());
+      kept.push_back(precondition(basis.back()));
+      Vector<T> w = A_ * kept.back();
       for (int i = 0; i <= j; ++i) {
         R(i, j) = dot(basis[static_cast<std::size_t>(i)], w);
         w -= narrow(R(i, j)) * basis[static_cast<std::size_t>(i)];
@@ -137,8 +157,8 @@ class Textbook {
     }
     const Vector<W> y = R.topLeftCorner(j, j).template triangularView<Eigen::Upper>().solve(g.head(j));
     Vector<T> step = Vector<T>::Zero(x_.size());
-    for (int i = 0; i < j; ++i) step += narrow(y(i)) * basis[static_cast<std::size_t>(i)];
-    x_ += precondition(step);
+    for (int i = 0; i < j; ++i) step += narrow(y(i)) * (flexible ? kept : basis)[static_cast<std::size_t>(i)];
+    x_ += flexible ? step : precondition(step);
   }
 
   Eigen::SparseMatrix<T, Eigen::RowMajor> A_;

@@ -11,9 +11,7 @@ namespace {
 struct Tuning {
   /// Below, one block of threads solves a triangle without waits for others.
   static constexpr std::int32_t min_rows_for_color = 10'000;
-  static constexpr std::int32_t max_rows_of_gmres_on_host = 3000;
-  /// A graph holds a kernel for every eighth vector of each step.
-  static constexpr std::int32_t max_rows_of_gmres_on_cuda = 200;
+  static constexpr std::int32_t max_rows_of_long_basis = 3000;
   static constexpr std::int32_t max_basis = 1000;  ///< vectors of gmres without a restart
   static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
   static constexpr std::int32_t max_rows_of_matched_restart = 200'000;
@@ -163,9 +161,7 @@ class Chooser {
                               restart, restart == Tuning::long_restart ? "" : ", for memory's sake"));
   }
 
-  bool keeps_long_basis() const {
-    return m_.rows <= (on_cuda_ ? Tuning::max_rows_of_gmres_on_cuda : Tuning::max_rows_of_gmres_on_host);
-  }
+  bool keeps_long_basis() const { return m_.rows <= Tuning::max_rows_of_long_basis; }
   std::string_view hermitian() const { return m_.complex ? "Hermitian" : "symmetric"; }
   std::string definite() const {
     if (negated_) return "its diagonal is negative, and nothing speaks against a definite -A";
@@ -180,7 +176,7 @@ class Chooser {
 
   void preconditioner() {
     PreconditionerOptions& M = choice_.method.preconditioner;
-    const bool pcg = std::holds_alternative<PcgOptions>(choice_.method.solver);
+    const bool pcg = needs_definite(choice_.method.solver);
     if (eliminates()) {
       M = NoPreconditioner{};
       return say("preconditioner", "none: solver banded takes none");

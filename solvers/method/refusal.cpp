@@ -83,6 +83,7 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
                     matrix, type_name(options.preconditioner)));
   if (options.assume == Assume::spd || !needs_definite(options.solver)) return;
   const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
+  const std::string_view solver = type_name(options.solver);
   // Files with few digits and matrices summed in another order differ by rounding: pcg bears that.
   const double tolerance = std::sqrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()));
   if (m.hermitian_error > tolerance) {
@@ -90,8 +91,8 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
         visit_entries(A, [&](const auto& a) { return first_asymmetry(a, tolerance * m.greatest_magnitude); });
     const std::string what =
         e.row == e.col ? fmt::format("a({0}, {0}) = {1} is not real", e.row, value_text(e.value)) : entry_text(e);
-    throw InvalidArgument(fmt::format("{}: {} ({}): the matrix is not {}, and pcg needs a {} positive definite one; {}",
-                                      matrix, what, counting, kind, kind, way_out));
+    throw InvalidArgument(fmt::format("{}: {} ({}): the matrix is not {}, and {} needs a {} positive definite one; {}",
+                                      matrix, what, counting, kind, solver, kind, way_out));
   }
   const bool negated = std::holds_alternative<NegativeScaling>(options.scaling);
   if (negated && may_be_negative_definite(m, tolerance)) return;
@@ -101,19 +102,19 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
                     m.definiteness_reason, way_out));
   if (may_be_negative_definite(m, tolerance))
     throw InvalidArgument(
-        fmt::format("{}: the diagonal is negative, and pcg needs a positive definite matrix; use scaling: {{type: "
+        fmt::format("{}: the diagonal is negative, and {} needs a positive definite matrix; use scaling: {{type: "
                     "negative}}, which solves (-A) x = -b",
-                    matrix));
+                    matrix, solver));
   if (m.first_not_positive_diagonal) {
     const std::int32_t i = *m.first_not_positive_diagonal;
     const auto value = visit_entries(A, [&](const auto& a) { return entry_at(a, i, i); });
     throw InvalidArgument(
-        fmt::format("{}: a({}, {}) = {} ({}): the diagonal of a positive definite matrix is > 0, and pcg needs one; {}",
-                    matrix, i, i, value_text(value), counting, way_out));
+        fmt::format("{}: a({}, {}) = {} ({}): the diagonal of a positive definite matrix is > 0, and {} needs one; {}",
+                    matrix, i, i, value_text(value), counting, solver, way_out));
   }
   if (m.definiteness == Definiteness::not_positive_definite)
-    throw InvalidArgument(fmt::format("{}: {} ({}); pcg needs a positive definite matrix; {}", matrix,
-                                      m.definiteness_reason, counting, way_out));
+    throw InvalidArgument(fmt::format("{}: {} ({}); {} needs a positive definite matrix; {}", matrix,
+                                      m.definiteness_reason, counting, solver, way_out));
 }
 
 template <class T>

@@ -41,15 +41,26 @@ TEST(SolverModel, preconditioners_are_applied_as_often_as_the_method_has_it) {
 }
 
 TEST(SolverModel, cycles_of_gmres_add_up) {
-  // Restart 2, three iterations: cycles of two steps and of one. Vectors of n that a step moves: 2 with the product,
-  // j and w for the dots, j and w twice for the update, w twice for the length; x + V y, and the residual at the start.
-  const auto step = [](int j) { return 2 + (j + 1) + (j + 2) + 2; };
-  const double first = step(1) + step(2) + (2 + 2) + 3, second = step(1) + (1 + 2) + 3;
-  const auto bytes = [](int iterations) {
-    return total<double>(work_of(GmresOptions{.restart = 2}, iterations), {}, 1000, 10, 50).bytes;
+  // Restart 2, three iterations: cycles of two steps and of one. Vectors of n that a step moves beside a basis of j: 2
+  // with the product, u and w for the dots and for the update, which writes u; V twice, and what is added to it. A
+  // cycle: u = r, V y, x + it, and the residual with its product.
+  const auto step = [](int j) { return (2 + 2 + 3) + (2 * j + 1); };
+  const auto around = [](int steps) { return 2 + (steps + 1) + 3 + (2 + 3); };
+  const double vectors = step(0) + step(1) + around(2) + step(0) + around(1);
+  const auto bytes = [](const SolverOptions& options, int iterations) {
+    return total<double>(work_of(options, iterations), {}, 1000, 10, 50).bytes;
   };
-  EXPECT_EQ(bytes(3), (3 + 2) * 1000 + (first + second) * 10 * 8);
-  EXPECT_EQ(bytes(0), 0);
+  GmresOptions options{.restart = 2};
+  EXPECT_EQ(bytes(options, 3), (3 + 2) * 1000 + vectors * 10 * 8);
+  EXPECT_EQ(bytes(options, 0), 0);
+  // In float32 the basis moves half of its 1 + 3 + 2 and 1 + 1. A second sweep moves w three times and j + 1 vectors
+  // twice.
+  options.basis_precision = BasisPrecision::float32;
+  EXPECT_EQ(bytes(options, 3), (3 + 2) * 1000 + (vectors - 0.5 * 8) * 10 * 8);
+  options.basis_precision = BasisPrecision::float64, options.orthogonalization = Orthogonalization::cgs2;
+  EXPECT_EQ(bytes(options, 3), (3 + 2) * 1000 + (vectors + 3 * 3 + 2 * (1 + 2 + 1)) * 10 * 8);
+  // Each step reads M u and keeps it; a cycle adds Z y to x at once, two vectors less.
+  EXPECT_EQ(bytes(FgmresOptions{.restart = 2}, 3), (3 + 2) * 1000 + (vectors + 3 * 2 - 2 * 2) * 10 * 8);
 }
 
 // Rows.

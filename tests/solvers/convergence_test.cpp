@@ -61,7 +61,7 @@ TEST_P(Convergence, preconditioners_save_iterations) {
     const Csr<T> A = poisson2d<T>(40);
     const auto b = random_vector<T>(57, A.rows());
     for (const SolverOptions& options : all_solvers(tolerance<T>())) {
-      const bool pcg = std::holds_alternative<PcgOptions>(options);
+      const bool pcg = needs_definite(options);
       const int without = solve(ctx, A, b, options).report.iterations;
       for (PreconditionerOptions M : pcg ? hermitian_preconditioners() : general_preconditioners()) {
         if (std::holds_alternative<JacobiOptions>(M)) continue;  // the diagonal is constant

@@ -75,13 +75,58 @@ TEST_P(IterationCount, gmres_takes_what_a_dense_arnoldi_takes) {
               dense_gmres_iterations(reference(A), to_reference(b), 1e-8, false), 1);
 }
 
-TEST_P(IterationCount, pcg_ends_after_as_many_iterations_as_there_are_eigenvalues) {
+const std::vector<SolverOptions>& forms_of_cg() {
+  static const std::vector<SolverOptions> forms{PcgOptions{}, PcgOptions{.method = PcgMethod::single_reduction},
+                                                FcgOptions{}};
+  return forms;
+}
+
+TEST_P(IterationCount, every_form_of_cg_ends_after_as_many_iterations_as_there_are_eigenvalues) {
   Context ctx = context();
   std::vector<std::int32_t> offsets{0}, columns;
   std::vector<double> values;
   for (std::int32_t i = 0; i < 600; ++i) columns.push_back(i), values.push_back(1 + i % 5), offsets.push_back(i + 1);
   const Csr<double> A(600, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values)));
-  EXPECT_EQ(solve(ctx, A, random_vector<double>(99, 600), SolverOptions(PcgOptions{})).report.iterations, 5);
+  for (const SolverOptions& form : forms_of_cg())
+    EXPECT_EQ(solve(ctx, A, random_vector<double>(99, 600), form).report.iterations, 5) << name(form);
+}
+
+/// In exact arithmetic they are one method, and x the same after each iteration: the energy of its error falls.
+TEST_P(IterationCount, every_form_of_cg_takes_the_same_steps) {
+  Context ctx = context();
+  for (const System& s : spd_systems()) {
+    const auto b = random_vector<double>(92, s.A.rows());
+    const SolveReport classic = solve(ctx, s.A, b, forms_of_cg()[0], JacobiOptions{}).report;
+    for (const SolverOptions& form : forms_of_cg()) {
+      const SolveReport report = solve(ctx, s.A, b, form, JacobiOptions{}).report;
+      EXPECT_EQ(report.reason, Reason::converged);
+      EXPECT_NEAR(report.iterations, classic.iterations, 1) << s.name;
+      const std::size_t common = std::min(report.history.size(), classic.history.size());
+      for (std::size_t i = 0; i < common; ++i)
+        EXPECT_NEAR(report.history[i], classic.history[i], 0.05 * classic.history[i]) << s.name << ' ' << i;
+    }
+  }
+}
+
+/// From a guess of size 1e6 rounding leaves the recurrence 1e6 eps or so away from the truth, for good unless r is
+/// computed anew.
+TEST_P(IterationCount, replacing_the_residual_keeps_the_recurrence_to_the_truth) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(40);
+  const auto b = random_vector<double>(93, A.rows());
+  std::vector<double> guess = random_vector<double>(94, A.rows()), gaps;
+  for (double& entry : guess) entry *= 1e6;
+  for (const int replacement : {0, 50}) {
+    const PcgOptions options{.max_iterations = 200,
+                             .stop = {.relative = 1e-30},
+                             .method = PcgMethod::single_reduction,
+                             .replacement = replacement};
+    const SolveReport report = solve(ctx, A, b, SolverOptions(options), JacobiOptions{}, guess).report;
+    EXPECT_EQ(report.iterations, 200);
+    gaps.push_back(std::abs(report.true_relative - report.recurrence_relative));
+  }
+  EXPECT_LT(gaps[1], 1e-3 * gaps[0]);
+  EXPECT_GT(gaps[0], 1e6 * epsilon<double>());
 }
 
 TEST_P(IterationCount, the_gmres_residual_never_grows) {
