@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/verify/trial.hpp"
+#include "sparse/banded/banded_factor.hpp"
 #include "sparse/banded/block_tridiagonal_plan.hpp"
 #include "sparse/convert/to_block_tridiagonal.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -110,15 +111,39 @@ std::optional<std::size_t> touched_padding(const BandLayout& l, std::span<const 
   return std::nullopt;
 }
 
+/// What solves: eliminations anew, or a factor with new values.
+enum class SolvedBy { plan, factor };
+
+/// x, and the row of each system that has no pivot, -1 where all have one.
 template <class T>
-Comparison compare_banded(Context& ctx, const Banded<T>& A, const BandLayout& vectors, BandedMethod method) {
-  BandedPlan<T> plan(ctx, A.layout(), vectors, A.diagonals(), method);
+std::vector<std::int32_t> solve_by(Context& ctx, SolvedBy by, const Banded<T>& A, const BandLayout& vectors,
+                                   BandedMethod method, const Array<T>& b, Array<T>& x) {
+  std::vector<std::int32_t> rows;
+  const auto ask = [&](const auto& solver, std::int32_t systems) {
+    for (std::int32_t j = 0; j < systems; ++j) rows.push_back(solver.zero_pivot(j).value_or(-1));
+  };
+  if (by == SolvedBy::plan) {
+    BandedPlan<T> plan(ctx, A.layout(), vectors, A.diagonals(), method);
+    plan.solve(ctx, A, b, x);
+    ask(plan, vectors.batch);
+  } else {
+    BandedFactor<T> factor(ctx, A, vectors, method);
+    factor.update(ctx, A);
+    factor.solve(ctx, b, x);
+    ask(factor, A.layout().batch);
+  }
+  return rows;
+}
+
+template <class T>
+Comparison compare_banded(Context& ctx, SolvedBy by, const Banded<T>& A, const BandLayout& vectors,
+                          BandedMethod method) {
   const Array<T> b(drawn_vectors<T>(vectors));
   Array<T> x(std::vector<T>(static_cast<std::size_t>(vectors.extent()), padding_mark<T>()));
-  plan.solve(ctx, A, b, x);
-  if (const auto zero = plan.zero_pivot())
+  const auto rows = solve_by(ctx, by, A, vectors, method, b, x);
+  if (const auto zero = std::ranges::find_if(rows, [](std::int32_t row) { return row != -1; }); zero != rows.end())
     return failed(
-        fmt::format("system {}, which is regular, is said to have a zero pivot in row {}", zero->system, zero->row));
+        fmt::format("system {}, which is regular, is said to have a zero pivot in row {}", zero - rows.begin(), *zero));
   if (const auto at = touched_padding(vectors, x.host()))
     return failed(fmt::format("entry {} of x is padding and was overwritten", *at));
   return compare(residuals(A, vectors, method, b.host(), x.host()));
@@ -150,7 +175,7 @@ std::string banded_name(BandedMethod method, int diagonals) {
 
 /// Row and column 0 of every third system are empty.
 template <class T>
-Comparison compare_with_singular(Context& ctx, const BandLayout& l, int diagonals, BandedMethod method) {
+Comparison compare_with_singular(Context& ctx, SolvedBy by, const BandLayout& l, int diagonals, BandedMethod method) {
   const Banded<T> regular = drawn_bands<T>(l, diagonals, true);
   Banded<T> A = drawn_bands<T>(l, diagonals, true);
   for (std::int64_t j = 1; j < l.batch; j += 3)
@@ -160,15 +185,13 @@ Comparison compare_with_singular(Context& ctx, const BandLayout& l, int diagonal
     });
   const Array<T> b(drawn_vectors<T>(l));
   Array<T> expected(l.extent(), "x"), x(l.extent(), "x");
-  BandedPlan<T> plan(ctx, l, diagonals, method);
-  plan.solve(ctx, regular, b, expected);
-  plan.solve(ctx, A, b, x);
+  solve_by(ctx, by, regular, l, method, b, expected);
+  const auto rows = solve_by(ctx, by, A, l, method, b, x);
   std::vector<T> alone, beside;
   for (std::int32_t j = 0; j < l.batch; ++j) {
-    const auto found = plan.zero_pivot(j);
-    if (found.value_or(-1) != (j % 3 == 1 ? 0 : -1))
-      return failed(fmt::format("system {}: row {} has no pivot (-1: none), the plan says {}", j, j % 3 == 1 ? 0 : -1,
-                                found.value_or(-1)));
+    const std::int32_t found = rows[static_cast<std::size_t>(j)], empty = j % 3 == 1 ? 0 : -1;
+    if (found != empty)
+      return failed(fmt::format("system {}: row {} has no pivot (-1: none), row {} is said to", j, empty, found));
     for (std::int64_t i = 0; i < l.rows && j % 3 != 1; ++i) {
       alone.push_back(expected.host()[place_in(l, i, j)]);
       beside.push_back(x.host()[place_in(l, i, j)]);
@@ -178,9 +201,9 @@ Comparison compare_with_singular(Context& ctx, const BandLayout& l, int diagonal
 }
 
 template <class T>
-void check_batches(Ledger& ledger, Context& ctx, const std::vector<BandedBatch>& batches, int diagonals,
+void check_batches(Ledger& ledger, Context& ctx, SolvedBy by, const std::vector<BandedBatch>& batches, int diagonals,
                    BandedMethod method) {
-  const std::string name = banded_name(method, diagonals);
+  const std::string name = banded_name(method, diagonals) + (by == SolvedBy::factor ? ", factored" : "");
   const std::size_t layouts = layouts_of(batches.front()).size();
   for (std::size_t k = 0; k < layouts; ++k)
     ledger.check(name + ", " + layouts_of(batches.front())[k].name, elimination_bound, [&] {
@@ -188,7 +211,7 @@ void check_batches(Ledger& ledger, Context& ctx, const std::vector<BandedBatch>&
       for (const BandedBatch& batch : batches) {
         const NamedBandLayout l = layouts_of(batch)[k];
         const bool dominant = method == BandedMethod::thomas;
-        all.merge(compare_banded(ctx, drawn_bands<T>(l.matrices, diagonals, dominant), l.vectors, method),
+        all.merge(compare_banded(ctx, by, drawn_bands<T>(l.matrices, diagonals, dominant), l.vectors, method),
                   fmt::format("{} systems of {} rows", l.vectors.batch, batch.rows));
       }
       return all;
@@ -196,8 +219,9 @@ void check_batches(Ledger& ledger, Context& ctx, const std::vector<BandedBatch>&
   ledger.check(name + ", singular systems", singular_bound, [&] {
     Comparison all;
     for (const BandedBatch& batch : batches)
-      all.merge(compare_with_singular<T>(ctx, BandLayout::interleaved(batch.rows, batch.systems), diagonals, method),
-                fmt::format("{} systems of {} rows", batch.systems, batch.rows));
+      all.merge(
+          compare_with_singular<T>(ctx, by, BandLayout::interleaved(batch.rows, batch.systems), diagonals, method),
+          fmt::format("{} systems of {} rows", batch.systems, batch.rows));
     return all;
   });
 }
@@ -358,8 +382,10 @@ void check_banded(Ledger& ledger, Context& ctx, const Subject<T>& s, const Selec
   if (!s.is_square()) return;
   for (const BandedSample& sample : selection.banded) {
     check_own_bands(ledger, ctx, s, sample);
-    if (sample.method && !selection.banded_batches.empty())
-      check_batches<T>(ledger, ctx, selection.banded_batches, sample.diagonals, *sample.method);
+    if (!sample.method || selection.banded_batches.empty()) continue;
+    check_batches<T>(ledger, ctx, SolvedBy::plan, selection.banded_batches, sample.diagonals, *sample.method);
+    if (*sample.method != BandedMethod::qr)  // of which a factor is a plan
+      check_batches<T>(ledger, ctx, SolvedBy::factor, selection.banded_batches, sample.diagonals, *sample.method);
   }
   if (selection.banded.empty() || selection.banded_batches.empty()) return;
   check_block_batches<T>(ledger, ctx, selection.banded_batches);

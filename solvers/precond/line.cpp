@@ -8,7 +8,7 @@
 #include "solvers/precond/line_passes.hpp"
 #include "solvers/precond/make.hpp"
 #include "solvers/precond/tridiagonal.hpp"
-#include "sparse/banded/banded_plan.hpp"
+#include "sparse/banded/banded_factor.hpp"
 #include "sparse/banded/weak_rows.hpp"
 #include "sparse/convert/to_banded.hpp"
 #include "sparse/core/stopwatch.hpp"
@@ -69,19 +69,116 @@ Lines lines_of(const LineOptions& o, const Couplings& c) {
   return lines;
 }
 
+/// Raises InvalidArgument where A has entries that the lines have no place for.
+template <class T>
+Banded<T> bands_of(Context& ctx, const AnyMatrix<T>& A, const Lines& lines, const BandLayout& layout) {
+  try {
+    return with_csr(ctx, A, [&](const auto& csr) { return to_banded(ctx, csr, layout, 3, lines.outside); });
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(
+        fmt::format("preconditioner {}: {}; the grid is another, or its points are coupled with "
+                    "more than their neighbors: check nx, ny, nz and direction",
+                    lines.type, error.what()));
+  }
+}
+
+BandedMethod method_of(const WeakRows& weak) {
+  return weak.not_dominant.row == no_row ? BandedMethod::thomas : BandedMethod::lu;
+}
+/// Whether it is known without an elimination.
+bool is_definite(const WeakRows& weak) { return weak.not_dominant.row == no_row && weak.not_positive.row == no_row; }
+
+/// What solves with one part: a factor, or the bands and a plan where an elimination moves less. Of a factor the bands
+/// go when it is made, unless they have to be looked at to know whether they are definite.
+template <class T>
+class Part {
+ public:
+  Part(Context& ctx, Banded<T> bands) : layout_(bands.layout()), bands_(std::move(bands)) {
+    const WeakRows weak = weak_rows(ctx, *bands_);
+    method_ = method_of(weak);
+    if (BandedFactor<T>::keeps_matrices(ctx.on_cuda(), layout_, layout_, 3, method_))
+      plan_.emplace(ctx, layout_, 3, method_);
+    else
+      factor_.emplace(ctx, *bands_, method_);
+    release_bands(weak);
+  }
+  static HeldMemory memory(MemoryLedger& ledger, Context& host, const Banded<T>& bands) {
+    const WeakRows weak = weak_rows(host, bands);
+    const BandLayout& l = bands.layout();
+    HeldMemory of_bands = ledger.hold<T>(3 * l.unknowns()), kept;
+    const bool by_plan = BandedFactor<T>::keeps_matrices(ledger.on_cuda(), l, l, 3, method_of(weak));
+    kept += by_plan ? BandedPlan<T>::memory(ledger, l, 3, method_of(weak))
+                    : BandedFactor<T>::memory(ledger, l, l, 3, method_of(weak));
+    if (by_plan) const HeldMemory ones = ledger.hold<T>(l.unknowns());
+    if (by_plan || !is_definite(weak)) kept += std::move(of_bands);
+    return kept;
+  }
+
+  const BandLayout& layout() const { return layout_; }
+  BandedMethod method() const { return method_; }
+  bool is_factored() const { return factor_.has_value(); }
+  std::size_t bytes() const { return (bands_ ? bands_->bytes() : 0) + (factor_ ? factor_->bytes() : plan_->bytes()); }
+  Work work() const { return factor_ ? factor_->work() : plan_->work(); }
+
+  void solve(Context& ctx, const Array<T>& r, Array<T>& z) {
+    factor_ ? factor_->solve(ctx, r, z) : plan_->solve(ctx, *bands_, r, z);
+  }
+  /// New values; the method stays.
+  template <class Csr>
+  void update(Context& ctx, const Csr& csr, OutsideBands outside) {
+    if (!bands_) bands_ = Banded<T>::unspecified(layout_, 3);
+    update_values(ctx, csr, *bands_, outside);
+    if (!factor_) return;
+    factor_->update(ctx, *bands_);
+    release_bands(weak_rows(ctx, *bands_));
+  }
+  /// The place of a row whose pivot is 0. A plan finds it by a solve. Waits.
+  std::optional<std::int64_t> zero_pivot(Context& ctx) {
+    if (plan_) {
+      Array<T> ones(layout_.unknowns(), "ones");
+      fill(ctx, T(1), ones);
+      solve(ctx, ones, ones);
+    }
+    const auto zero = factor_ ? factor_->zero_pivot() : plan_->zero_pivot();
+    if (!zero) return std::nullopt;
+    return layout_.at(zero->row, zero->system);
+  }
+  /// The first place whose row has a pivot that is not positive, where rows are eliminated in order: of rows that are
+  /// not dominant, by an elimination on the host, O(n).
+  std::optional<std::int64_t> negative_pivot(Context& ctx) const {
+    if (!bands_ || is_definite(weak_rows(ctx, *bands_))) return std::nullopt;
+    const auto below = bands_->band(-1).host(), on = bands_->band(0).host();
+    for (std::int64_t j = 0; j < layout_.batch; ++j) {
+      double pivot = 1;
+      for (std::int64_t i = 0; i < layout_.rows; ++i) {
+        const auto at = static_cast<std::size_t>(layout_.at(i, j));
+        const double size = i == 0 ? 0 : static_cast<double>(std::abs(below[at]));
+        pivot = static_cast<double>(std::real(on[at])) - size / pivot * size;
+        if (!(pivot > 0)) return layout_.at(i, j);
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void release_bands(const WeakRows& weak) {
+    if (factor_ && is_definite(weak)) bands_.reset();
+  }
+
+  BandLayout layout_;
+  BandedMethod method_;
+  std::optional<Banded<T>> bands_;
+  std::optional<BandedPlan<T>> plan_;
+  std::optional<BandedFactor<T>> factor_;
+};
+
 /// Solves with tridiagonal parts of A.
 template <class T>
 class LineSolves final : public Preconditioner<T> {
  public:
   LineSolves(Context& ctx, const AnyMatrix<T>& A, Lines lines) : lines_(std::move(lines)), rows_(krill::rows(A)) {
-    for (const BandLayout& layout : lines_.parts) {
-      auto bands = bands_of(ctx, A, layout);
-      BandedPlan<T> plan(ctx, bands);
-      parts_.push_back({std::move(bands), std::move(plan)});
-      report_.bytes += parts_.back().bands.bytes() + parts_.back().plan.bytes();
-    }
+    for (const BandLayout& layout : lines_.parts) parts_.emplace_back(ctx, bands_of(ctx, A, lines_, layout));
     if (parts_.size() > 1) room_ = Array<T>(rows_, "solution along lines");
-    report_.bytes += detail::bytes_of(room_);
     report_.symbolic_ms = watch_.lap();
     finish(ctx, A);
   }
@@ -89,9 +186,9 @@ class LineSolves final : public Preconditioner<T> {
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
     require_size(fmt::format("{}: r", lines_.type), r.size(), rows_);
     require_size(fmt::format("{}: z", lines_.type), z.size(), rows_);
-    for (Part& part : parts_) {
+    for (Part<T>& part : parts_) {
       const bool first = &part == &parts_.front();
-      part.plan.solve(ctx, part.bands, r, first ? z : room_);
+      part.solve(ctx, r, first ? z : room_);
       if (!first) axpby(ctx, 1, room_, 1, z);
     }
     return z;
@@ -99,9 +196,7 @@ class LineSolves final : public Preconditioner<T> {
   PreconditionerReport report() const override { return report_; }
   ApplicationWork work() const override {
     Work sum;
-    for (const Part& part : parts_) {
-      sum += part.plan.work();
-    }
+    for (const Part<T>& part : parts_) sum += part.work();
     const double added = static_cast<double>(parts_.size() - 1) * static_cast<double>(rows_);
     sum += {3 * added * sizeof(T), multiply_add<T> * added};
     return {sum};
@@ -112,64 +207,26 @@ class LineSolves final : public Preconditioner<T> {
     if (krill::rows(A) != rows_ || krill::cols(A) != rows_) refuse_pattern(lines_.type);
     watch_.lap();
     with_csr(ctx, A, [&](const auto& csr) {
-      for (Part& part : parts_) update_values(ctx, csr, part.bands, lines_.outside);
+      for (Part<T>& part : parts_) part.update(ctx, csr, lines_.outside);
     });
     finish(ctx, A);
   }
 
-  /// Where a row is not dominant, from the pivots of an elimination on the host: O(n).
   void require_definite(Context& ctx) const override {
-    for (const Part& part : parts_) {
-      const WeakRows weak = weak_rows(ctx, part.bands);
-      if (weak.not_dominant.row == no_row && weak.not_positive.row == no_row) continue;
-      if (const auto row = first_negative_pivot(part.bands))
+    for (const Part<T>& part : parts_)
+      if (const auto row = part.negative_pivot(ctx))
         refuse_row(lines_.type, *row, "there is a pivot that is not positive",
                    "the part of A is not positive definite; use preconditioner jacobi, or solver gmres");
-    }
   }
 
  private:
-  struct Part {
-    Banded<T> bands;
-    BandedPlan<T> plan;
-  };
-
-  Banded<T> bands_of(Context& ctx, const AnyMatrix<T>& A, const BandLayout& layout) const {
-    try {
-      return with_csr(ctx, A, [&](const auto& csr) { return to_banded(ctx, csr, layout, 3, lines_.outside); });
-    } catch (const InvalidArgument& error) {
-      throw InvalidArgument(
-          fmt::format("preconditioner {}: {}; the grid is another, or its points are coupled with "
-                      "more than their neighbors: check nx, ny, nz and direction",
-                      lines_.type, error.what()));
-    }
-  }
-
-  /// The first place whose row has a pivot that is not positive, where rows are eliminated in order.
-  static std::optional<std::int64_t> first_negative_pivot(const Banded<T>& bands) {
-    const BandLayout& l = bands.layout();
-    const auto below = bands.band(-1).host(), on = bands.band(0).host();
-    for (std::int64_t j = 0; j < l.batch; ++j) {
-      double pivot = 1;
-      for (std::int64_t i = 0; i < l.rows; ++i) {
-        const auto at = static_cast<std::size_t>(l.at(i, j));
-        const double size = i == 0 ? 0 : static_cast<double>(std::abs(below[at]));
-        pivot = static_cast<double>(std::real(on[at])) - size / pivot * size;
-        if (!(pivot > 0)) return l.at(i, j);
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// A solve with e = (1, ..., 1), which shows a pivot that is 0; and what reports tell. Waits.
+  /// Refuses a pivot that is 0; what reports tell. Waits.
   void finish(Context& ctx, const AnyMatrix<T>& A) {
-    Array<T> ones(rows_, "ones");
-    for (Part& part : parts_) {
-      fill(ctx, T(1), ones);
-      part.plan.solve(ctx, part.bands, ones, ones);
-      if (const auto zero = part.plan.zero_pivot())
-        refuse_row(lines_.type, part.bands.layout().at(zero->row, zero->system), "there is a pivot of 0",
-                   "the part of A is singular; use another preconditioner");
+    report_.bytes = detail::bytes_of(room_);
+    for (Part<T>& part : parts_) {
+      if (const auto row = part.zero_pivot(ctx))
+        refuse_row(lines_.type, *row, "there is a pivot of 0", "the part of A is singular; use another preconditioner");
+      report_.bytes += part.bytes();
     }
     report_.facts = facts(couplings(ctx, A, lines_.nx, lines_.ny));
     report_.numeric_ms = watch_.lap();
@@ -179,21 +236,22 @@ class LineSolves final : public Preconditioner<T> {
     if (!lines_.direction.empty()) facts.push_back({"direction", lines_.direction});
     double kept = c.along[0] + c.along[1] + c.along[2];
     if (parts_.size() == 1) {
-      const BandLayout& layout = parts_.front().bands.layout();
+      const BandLayout& layout = parts_.front().layout();
       facts.push_back({"lines", std::int64_t{layout.batch}});
       facts.push_back({"rows_per_line", std::int64_t{layout.rows}});
       kept = c.along[lines_.direction.empty() ? 0 : lines_.direction[0] - 'x'];
     }
     facts.push_back({"share_of_couplings", c.all > 0 ? kept / c.all : 1});
-    const auto method = static_cast<std::size_t>(parts_.front().plan.method());
+    const auto method = static_cast<std::size_t>(parts_.front().method());
     facts.push_back({"method", std::string(banded_method_names[method])});
+    facts.push_back({"solved_by", std::string(parts_.front().is_factored() ? "factor" : "elimination")});
     return facts;
   }
 
   Stopwatch watch_;
   Lines lines_;
   std::int32_t rows_;
-  mutable std::vector<Part> parts_;
+  mutable std::vector<Part<T>> parts_;
   mutable Array<T> room_;
   PreconditionerReport report_;
 };
@@ -203,12 +261,9 @@ HeldMemory memory_of(MemoryLedger& ledger, Context& host, const AnyMatrix<T>& A,
   const std::int32_t rows = krill::rows(A);
   return with_csr_memory(ledger, host, A, [&](const auto&) {
     HeldMemory kept;
-    for (const BandLayout& layout : lines.parts) {
-      kept += ledger.hold<T>(3 * std::int64_t{rows});
-      kept += BandedPlan<T>::memory(ledger, layout, 3, BandedMethod::lu);
-    }
+    for (const BandLayout& layout : lines.parts)
+      kept += Part<T>::memory(ledger, host, bands_of(host, A, lines, layout));
     if (lines.parts.size() > 1) kept += ledger.hold<T>(rows);
-    const HeldMemory ones = ledger.hold<T>(rows);
     return kept;
   });
 }

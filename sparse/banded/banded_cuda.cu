@@ -11,13 +11,6 @@ constexpr int rows_in(std::size_t bytes, std::size_t entry_bytes) {
   return bytes < 2 * entry_bytes ? 2 : static_cast<int>(bytes / entry_bytes);
 }
 
-/// Row i of a triangle: what is right of its diagonal, and its right-hand side.
-template <class T, int above>
-struct KeptRow {
-  T entries[above] = {};
-  T rhs{};
-};
-
 /// Threads: one a system, or one for each of its ends; each keeps its triangle in shared memory or in the workspace and
 /// x, and loads `ahead` rows before it needs them. Bytes: bands, b and x once; through the workspace, each entry above
 /// the diagonal and x written and read, too; whole lines where systems are interleaved. Races: until both ends have met
@@ -52,32 +45,12 @@ __global__ void __launch_bounds__(threads) banded_kernel(BandedSolve<T> s, Skip 
       },
       [&](std::int32_t i, const auto& row) { keep_row(kept, i, steps.step(row), zero_row); });
 
-  BackSteps<T, above> back;
-  if (s.ends.number == 2) {
-    T middle[2 * half];
-    join_ends<Steps::method>(me, s.ends, steps.present, middle, zero_row);
-    if (!me.some) return;
+  const auto load = [&](UpperRow<T, above>& row, std::int32_t i) {
 #pragma unroll
-    for (int k = 0; k < above; ++k) back.known[k] = middle[k];
-    if (me.end == 0) {
-#pragma unroll
-      for (int k = 0; k < 2 * half; ++k) system.x[(count + k) * system.rhs_stride] = middle[k];
-    }
-  }
-  for_loaded_rows<ahead>(
-      count,
-      [&](std::int32_t from_last) {
-        KeptRow<T, above> row;
-        const std::int32_t i = count - 1 - from_last;
-        if (i < 0) return row;
-#pragma unroll
-        for (int k = 0; k < above; ++k) row.entries[k] = kept.above[k * kept.plane + i * kept.step];
-        row.rhs = kept.x[i * kept.x_step];
-        return row;
-      },
-      [&](std::int32_t from_last, const KeptRow<T, above>& row) {
-        system.x[(count - 1 - from_last) * system.rhs_stride] = back.step(row.entries, row.rhs);
-      });
+    for (int k = 0; k < above; ++k) row.entries[k] = kept.above[k * kept.plane + i * kept.step];
+    row.rhs = kept.x[i * kept.x_step];
+  };
+  substitute_end<Steps::method, ahead>(me, s.ends, steps.present, count, system.x, system.rhs_stride, zero_row, load);
   if (me.some && me.end == 0) s.zero_rows[j] = zero_row;
 }
 
@@ -100,10 +73,11 @@ void run_banded(const Cuda& cuda, int diagonals, BandedMethod method, const Band
     const std::size_t shared = threads * triangle_bytes(rows, Steps::above, sizeof(T));
     if (!kept_in_shared(rows, Steps::above, sizeof(T)))
       launch<banded_kernel<Steps, false, many, T>>(cuda, s, 0);
-    else if (Steps::diagonals == 5 || rows <= Tuning::short_rows)
-      launch<banded_kernel<Steps, true, few, T>>(cuda, s, shared);
+    else if constexpr (Steps::diagonals == 3)
+      rows <= Tuning::short_rows ? launch<banded_kernel<Steps, true, few, T>>(cuda, s, shared)
+                                 : launch<banded_kernel<Steps, true, many, T>>(cuda, s, shared);
     else
-      launch<banded_kernel<Steps, true, many, T>>(cuda, s, shared);
+      launch<banded_kernel<Steps, true, few, T>>(cuda, s, shared);
   });
 }
 

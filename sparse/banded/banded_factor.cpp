@@ -69,6 +69,13 @@ BandedFactor<T>::BandedFactor(Context& ctx, const Banded<T>& A, const BandLayout
 }
 
 template <class T>
+bool BandedFactor<T>::keeps_matrices(bool on_cuda, const BandLayout& matrices, const BandLayout& vectors, int diagonals,
+                                     BandedMethod method) {
+  require_banded_solve("banded factor", matrices, vectors, diagonals, method);
+  return FactorShape{on_cuda, matrices, vectors, diagonals, method}.keeps_matrices(sizeof(T));
+}
+
+template <class T>
 HeldMemory BandedFactor<T>::memory(MemoryLedger& ledger, const BandLayout& matrices, const BandLayout& vectors,
                                    int diagonals, BandedMethod method) {
   require_banded_solve("banded factor", matrices, vectors, diagonals, method);

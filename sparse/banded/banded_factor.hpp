@@ -36,6 +36,9 @@ class BandedFactor {
   BandedMethod method() const { return method_; }
   Op op() const { return op_; }
   bool keeps_matrices() const { return plan_.has_value(); }
+  /// Whether one for such matrices would, where automatic is lu.
+  static bool keeps_matrices(bool on_cuda, const BandLayout& matrices, const BandLayout& vectors, int diagonals,
+                             BandedMethod);
   std::size_t bytes() const;
   /// Of a solve.
   Work work() const;

@@ -75,6 +75,45 @@ __device__ void join_ends(const EndOfThread& me, const BandEnds& ends, const Equ
   }
 }
 
+/// Row i of a triangle: what is right of its diagonal, and its right-hand side.
+template <class T, int above>
+struct UpperRow {
+  T entries[above] = {};
+  T rhs{};
+};
+
+/// Down to up: where systems have two ends, the unknowns in the middle from the equations `left` that each leaves, then
+/// those of its own end, from the last of `count` rows, which load(row, i) brings, to the first. x and x_step are those
+/// of the end. All threads of the block.
+template <BandedMethod method, int ahead, class T, int half, class Load>
+__device__ void substitute_end(const EndOfThread& me, const BandEnds& ends,
+                               const Equation<T, 2 * half + 1> (&left)[half], std::int32_t count, T* x,
+                               std::int64_t x_step, std::int32_t& zero_row, Load&& load) {
+  constexpr int above = entries_above(2 * half + 1, method);
+  BackSteps<T, above> back;
+  if (ends.number == 2) {
+    T middle[2 * half];
+    join_ends<method>(me, ends, left, middle, zero_row);
+    if (!me.some) return;
+#pragma unroll
+    for (int k = 0; k < above; ++k) back.known[k] = middle[k];
+    if (me.end == 0) {
+#pragma unroll
+      for (int k = 0; k < 2 * half; ++k) x[(count + k) * x_step] = middle[k];
+    }
+  }
+  for_loaded_rows<ahead>(
+      count,
+      [&](std::int32_t from_last) {
+        UpperRow<T, above> row;
+        if (const std::int32_t i = count - 1 - from_last; i >= 0) load(row, i);
+        return row;
+      },
+      [&](std::int32_t from_last, const UpperRow<T, above>& row) {
+        x[(count - 1 - from_last) * x_step] = back.step(row.entries, row.rhs);
+      });
+}
+
 /// Blocks for so many systems.
 inline unsigned blocks_of_ends(const BandEnds& ends, std::int64_t batch) {
   return static_cast<unsigned>(ceil_div(batch, std::int64_t{end_threads / ends.number}));

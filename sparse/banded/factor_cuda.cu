@@ -60,13 +60,6 @@ __global__ void __launch_bounds__(threads) factor_kernel(BandedFactoring<T> s, S
       s.ends, {rows.words, rows.exchanges, rows.plane, rows.step}, zero_row, last);
 }
 
-/// Row i of a factor on the way up.
-template <class T, int above>
-struct FactorUp {
-  T entries[above] = {};
-  T rhs{};
-};
-
 /// Threads: one a system, or one for each of its ends. Bytes: factor and b read, x written, once; where what goes down
 /// does not fit into shared memory it goes through x, written and read once more. Races: until both ends have met at
 /// barriers a thread touches rows of its end alone; b may be x, as row i of it is read before x has row i.
@@ -104,35 +97,15 @@ __global__ void __launch_bounds__(threads) factored_kernel(FactoredSolve<T> s, S
         kept[i * kept_step] = steps.step(row.b, row.log) * row.inverse;
       });
 
-  BackSteps<T, above> back;
-  if (s.ends.number == 2) {
-    T middle[2 * half];
-    Equation<T, 2 * half + 1> left[half];
-    if (me.some) load_left_over(rows, count, steps.present, left);
-    std::int32_t zero_row = no_row;
-    join_ends<Steps::method>(me, s.ends, left, middle, zero_row);
-    if (!me.some) return;
+  Equation<T, 2 * half + 1> left[half];
+  if (me.some && s.ends.number == 2) load_left_over(rows, count, steps.present, left);
+  std::int32_t zero_row = no_row;
+  const auto load = [&](UpperRow<T, above>& row, std::int32_t i) {
 #pragma unroll
-    for (int k = 0; k < above; ++k) back.known[k] = middle[k];
-    if (me.end == 0) {
-#pragma unroll
-      for (int k = 0; k < 2 * half; ++k) x[(count + k) * step] = middle[k];
-    }
-  }
-  for_loaded_rows<ahead>(
-      count,
-      [&](std::int32_t from_last) {
-        FactorUp<T, above> row;
-        const std::int32_t i = count - 1 - from_last;
-        if (i < 0) return row;
-#pragma unroll
-        for (int k = 0; k < above; ++k) row.entries[k] = rows.word(half + 1 + k, i);
-        row.rhs = kept[i * kept_step];
-        return row;
-      },
-      [&](std::int32_t from_last, const FactorUp<T, above>& row) {
-        x[(count - 1 - from_last) * step] = back.step(row.entries, row.rhs);
-      });
+    for (int k = 0; k < above; ++k) row.entries[k] = rows.word(half + 1 + k, i);
+    row.rhs = kept[i * kept_step];
+  };
+  substitute_end<Steps::method, ahead>(me, s.ends, left, count, x, step, zero_row, load);
 }
 
 }  // namespace

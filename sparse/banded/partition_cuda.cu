@@ -219,81 +219,93 @@ struct InnerLevel {
   }
 };
 
+/// The rows without pivot that a block's systems have, each of its own level, as rows of the given systems.
+struct ZeroNotes {
+  std::int32_t* rows;  // of its lanes, in shared memory
+  const BandPartition& partition;
+
+  __device__ void operator()(int lane, int level, std::int32_t row) const {
+    atomicMin(rows + lane, partition.given_row(level, row));
+  }
+};
+
+/// The levels of a block from the first inner one on, which is that many entries into shared memory and solved after
+/// this: down to a system of one chunk, then up again. All threads of the block. One function for all kernels of a
+/// scalar type, as it is most of what they compile; it takes no pointer to shared memory, which it would load from by
+/// generic addresses.
+template <BandedMethod method, class T, int half>
+__device__ __noinline__ void solve_inner(int place, int rows, int lanes, int level, ZeroNotes note) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  constexpr int group = 2 * half;
+  const InnerLevel<T, half> first{reinterpret_cast<T*>(memory) + place, rows, lanes};
+  const int lane = static_cast<int>(threadIdx.x) % lanes, c = static_cast<int>(threadIdx.x) / lanes;
+  InnerLevel<T, half> inner = first;
+  ChunkEnds<T, half> ends{};
+  int depth = 0;
+  for (bool more = true; more;) {
+    more = inner.here().chunks() > 1;
+    if (c < inner.here().chunks()) {
+      const int first_row = c * inner.inner_chunk, n = inner.here().rows_of(c, half);
+      Equation<T, 4 * half> left[group];
+      std::int32_t zero_row = no_row;
+      reduce_chunk<method>(inner.chunk(lane, first_row), n, left, zero_row);
+      if (more) {
+        put(inner.next().chunk(lane, group * c), left);
+      } else {
+        T x[group];
+        if (const int end = solve_group<method>(left, x); end < group) {
+          const std::int32_t row = end_row(end, n, half);
+          zero_row = zero_row < row ? zero_row : row;
+        }
+#pragma unroll
+        for (int k = 0; k < half; ++k) ends.first[k] = x[k], ends.last[k] = x[half + k];
+      }
+      if (zero_row != no_row) note(lane, level + depth, first_row + zero_row);
+    }
+    if (more) inner = inner.next(), ++depth;
+    __syncthreads();
+  }
+  for (;;) {
+    if (c < inner.here().chunks())
+      substitute_chunk<method>(inner.chunk(lane, c * inner.inner_chunk), inner.here().rows_of(c, half), ends);
+    __syncthreads();
+    if (depth == 0) return;
+    const InnerLevel<T, half> solved = inner;
+    inner = first;
+    for (int d = 1; d < depth; ++d) inner = inner.next();
+    --depth;
+    if (c < inner.here().chunks()) ends = solved.ends(lane, c);
+  }
+}
+
 /// Threads: one a chunk, systems whole in a block; of the rows that chunks leave, and of what those leave, ever fewer.
 /// Bytes: every word of the rows and of x once. Races: between barriers a chunk's rows are its thread's.
 template <BandedMethod method, ChunkOf kind, class T, int half, int threads>
-__global__ void __launch_bounds__(threads) whole_kernel(Level<T, half, threads> s, Skip skip) {
+__global__ void __launch_bounds__(threads) whole_kernel(const __grid_constant__ Level<T, half, threads> s, Skip skip) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ std::int32_t zero_rows[threads];
   constexpr int group = 2 * half;
   T* const shared = reinterpret_cast<T*>(memory);
   if (skip.now()) return;
-  constexpr auto inner_method = method == BandedMethod::thomas ? BandedMethod::thomas : BandedMethod::lu;
   zero_rows[threadIdx.x] = no_row;
   load_rows<kind>(s, shared);
   const Mine m = mine(s);
   const auto rows = rows_of_thread<kind>(s, shared);
-  const auto note = [&](int lane, int level, std::int32_t row) {
-    if (row != no_row) atomicMin(zero_rows + lane, s.partition.given_row(level, row));
-  };
-  const InnerLevel<T, half> first_inner{shared + rows.words * Places<T, half, threads>::plane,
-                                        group * s.here().chunks(), s.lanes};
+  const ZeroNotes note{zero_rows, s.partition};
+  constexpr int place = rows.words * Places<T, half, threads>::plane;
+  const InnerLevel<T, half> inner{shared + place, group * s.here().chunks(), s.lanes};
   if (m.some) {
     Equation<T, 4 * half> left[group];
     std::int32_t zero_row = no_row;
     reduce_chunk<method>(rows, s.here().rows_of(m.chunk, half), left, zero_row);
-    put(first_inner.chunk(m.lane, group * m.chunk), left);
+    put(inner.chunk(m.lane, group * m.chunk), left);
     if (zero_row != no_row) note(m.lane, s.level, m.chunk * s.here().chunk + zero_row);
   }
   __syncthreads();
-
-  // Down to a system of one chunk, then up again.
-  const int lane = static_cast<int>(threadIdx.x) % s.lanes, c = static_cast<int>(threadIdx.x) / s.lanes;
-  int depth = 1;
-  InnerLevel<T, half> inner = first_inner;
-  for (; inner.here().chunks() > 1; ++depth) {
-    const InnerLevel<T, half> next = inner.next();
-    if (c < inner.here().chunks()) {
-      Equation<T, 4 * half> left[group];
-      std::int32_t zero_row = no_row;
-      reduce_chunk<inner_method>(inner.chunk(lane, c * inner.inner_chunk), inner.here().rows_of(c, half), left,
-                                 zero_row);
-      put(next.chunk(lane, group * c), left);
-      if (zero_row != no_row) note(lane, s.level + depth, c * inner.inner_chunk + zero_row);
-    }
-    inner = next;
-    __syncthreads();
-  }
-  if (c == 0) {
-    const auto all = inner.chunk(lane, 0);
-    const int n = inner.rows;
-    Equation<T, 4 * half> left[group];
-    std::int32_t zero_row = no_row;
-    reduce_chunk<inner_method>(all, n, left, zero_row);
-    T x[group];
-    if (const int first = solve_group<inner_method>(left, x); first < group) {
-      const std::int32_t row = end_row(first, n, half);
-      zero_row = zero_row < row ? zero_row : row;
-    }
-    note(lane, s.level + depth, zero_row);
-    ChunkEnds<T, half> ends{};
-#pragma unroll
-    for (int k = 0; k < half; ++k) ends.first[k] = x[k], ends.last[k] = x[half + k];
-    substitute_chunk<inner_method>(all, n, ends);
-  }
-  __syncthreads();
-  while (--depth > 0) {
-    const InnerLevel<T, half> next = inner;
-    inner = first_inner;
-    for (int d = 1; d < depth; ++d) inner = inner.next();
-    if (c < inner.here().chunks())
-      substitute_chunk<inner_method>(inner.chunk(lane, c * inner.inner_chunk), inner.here().rows_of(c, half),
-                                     next.ends(lane, c));
-    __syncthreads();
-  }
-
+  constexpr auto inner_method = method == BandedMethod::thomas ? BandedMethod::thomas : BandedMethod::lu;
+  solve_inner<inner_method, T, half>(place, inner.rows, inner.lanes, s.level + 1, note);
   if (m.some) {
-    substitute_chunk<method>(rows, s.here().rows_of(m.chunk, half), first_inner.ends(m.lane, m.chunk));
+    substitute_chunk<method>(rows, s.here().rows_of(m.chunk, half), inner.ends(m.lane, m.chunk));
     if (m.w == 0) {
       if (s.level == 0)
         s.zero_rows[m.system] = zero_rows[m.lane];

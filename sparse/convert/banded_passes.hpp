@@ -1,4 +1,4 @@
-// The pass of the conversion to bands.
+// The passes of the conversion to bands.
 #pragma once
 #include "sparse/convert/convert_passes.hpp"
 #include "sparse/convert/structure.hpp"
@@ -48,6 +48,27 @@ struct FillBands {
     return first;
   }
   constexpr void finish(const FirstIndex& first) const { *refused = first; }
+};
+
+/// The first row with an entry that belongs to a column of another system, in bands whose memory goes on there. Over
+/// rows.
+template <class T>
+struct FindBetweenSystems {
+  using Sum = FirstIndex;
+  BandedView<const T> a;
+  FirstIndex* found;
+
+  constexpr bool begin() const { return true; }
+  constexpr FirstIndex entry(std::int64_t p) const {
+    const T* const bands[] = {a.ds, a.dl, a.d, a.du, a.dw};
+    FirstIndex first;
+    for (int k = -2; k <= 2; ++k) {
+      const std::int64_t row = a.layout.row_at(p) + k;
+      if (bands[k + 2] && (row < 0 || row >= a.layout.rows) && !(bands[k + 2][p] == T(0))) first.value = p;
+    }
+    return first;
+  }
+  constexpr void finish(const FirstIndex& first) const { *found = first; }
 };
 
 /// greatest = the greatest distance of an entry from the diagonal. Over rows.

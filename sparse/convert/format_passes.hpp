@@ -45,7 +45,7 @@ struct FormatPasses {
   static constexpr std::tuple list{
       from_csr<std::int32_t>,
       from_csr<std::int64_t>,
-      passes<Where, GatherBlocks<T>, AdoptPadding<T>, FillBlockTridiagonal<T>>,
+      passes<Where, GatherBlocks<T>, AdoptPadding<T>, FillBlockTridiagonal<T>, FindBetweenSystems<T>>,
       ToCsrPasses<SellView<const T>, Where>::list,
       ToCsrPasses<HybView<const T>, Where>::list,
       ToCsrPasses<DiaView<const T>, Where>::list,

@@ -93,6 +93,20 @@ Banded<T>::Banded(const BandLayout& layout, Array<T> ds, Array<T> dl, Array<T> d
   require_bands();
 }
 template <class T>
+Banded<T>::Banded(const BandLayout& layout, int diagonals, std::array<Array<T>, 5> bands,
+                  std::shared_ptr<const void> owner)
+    : layout_(layout),
+      diagonals_(diagonals),
+      owner_(std::move(owner)),
+      ds_(std::move(bands[0])),
+      dl_(std::move(bands[1])),
+      d_(std::move(bands[2])),
+      du_(std::move(bands[3])),
+      dw_(std::move(bands[4])) {
+  require_diagonals(diagonals);
+  require_bands();
+}
+template <class T>
 void Banded<T>::require_bands() const {
   require_layout("banded", layout_);
   for (int k = -diagonals_ / 2; k <= diagonals_ / 2; ++k)

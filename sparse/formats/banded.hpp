@@ -1,5 +1,8 @@
 // Tridiagonal and pentadiagonal matrices, one or a batch of them.
 #pragma once
+#include <array>
+#include <memory>
+
 #include "sparse/formats/csr.hpp"
 
 namespace krill {
@@ -76,6 +79,8 @@ class Banded {
   /// diagonals. Raises InvalidArgument, and ShapeMismatch where a band has another length than the layout's extent.
   Banded(const BandLayout&, Array<T> dl, Array<T> d, Array<T> du);
   Banded(const BandLayout&, Array<T> ds, Array<T> dl, Array<T> d, Array<T> du, Array<T> dw);
+  /// Bands ds to dw, of which three diagonals leave the first and the last empty, in memory that `owner` keeps.
+  Banded(const BandLayout&, int diagonals, std::array<Array<T>, 5> bands, std::shared_ptr<const void> owner);
   /// System j, on the host: every place of the bands that is inside of the matrix is an entry.
   Csr<T> to_csr(std::int32_t j = 0) const;
 
@@ -99,6 +104,7 @@ class Banded {
 
   BandLayout layout_;
   int diagonals_;
+  std::shared_ptr<const void> owner_;  // of memory that bands borrow, or none
   Array<T> ds_, dl_, d_, du_, dw_;
 };
 

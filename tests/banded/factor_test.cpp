@@ -5,6 +5,7 @@
 #include "tests/banded/systems.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/lent.hpp"
 #include "tests/support/replay.hpp"
 
 namespace krill::test {
@@ -259,6 +260,45 @@ TEST_P(BandedFactors, take_many_right_hand_sides) {
         EXPECT_LE(std::abs(X.values().host()[k] - number<T>(expected[k])),
                   4 * 130 * std::numeric_limits<real_t<T>>::epsilon());
     }
+  });
+}
+
+/// On the context's side, so on CUDA the device's memory: factors, their updates and plans move, allocate and await
+/// nothing for it, and x is written where it lies.
+TEST_P(BandedFactors, and_plans_take_memory_of_the_callers_where_they_run) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const int diagonals : {3, 5})
+      for (const BandLayout& l : {BandLayout::interleaved(40, 9, 11), BandLayout::strided(70, 3)}) {
+        const auto A = random_banded<T>(5, l, diagonals, Kind::dominant);
+        const std::vector<T> b = random_rhs<T>(6, l, number<T>(777));
+        Array<T> expected(b);
+        BandedPlan<T> plan(ctx, l, diagonals, BandedMethod::lu);
+        plan.solve(ctx, A, expected, expected);
+
+        std::vector<Lent<T>> memory;
+        for (int k = -2; k <= 2; ++k) {
+          const auto band = A.band(std::clamp(k, -diagonals / 2, diagonals / 2)).host();
+          memory.emplace_back(ctx, std::vector<T>(band.begin(), band.end()));
+        }
+        Lent<T> lent_b(ctx, b), lent_x(ctx, b);
+        {
+          const Banded<T> lent =
+              diagonals == 3
+                  ? Banded<T>(l, memory[1].borrow_const(), memory[2].borrow_const(), memory[3].borrow_const())
+                  : Banded<T>(l, memory[0].borrow_const(), memory[1].borrow_const(), memory[2].borrow_const(),
+                              memory[3].borrow_const(), memory[4].borrow_const());
+          const Array<T> right = lent_b.borrow_const();
+          Array<T> x = lent_x.borrow();
+          BandedFactor<T> factor(ctx, lent, BandedMethod::lu);
+          const Counters before = counters();
+          factor.update(ctx, lent);
+          factor.solve(ctx, right, x);
+          plan.solve(ctx, lent, right, x);
+          EXPECT_EQ(counters(), before);
+        }
+        ASSERT_EQ(lent_x.contents(), contents(expected));
+      }
   });
 }
 

@@ -41,7 +41,7 @@ TEST_P(ToBanded, takes_one_matrix_and_gives_it_back) {
     EXPECT_EQ(complaint<InvalidArgument>([&] {
                 to_banded(ctx, A, {3, 1, 2, 1});
               }),
-              "banded: a layout without padding is needed for a matrix in CSR");
+              "banded: a layout without padding is needed for a matrix in CSR or DIA");
   });
 }
 
@@ -84,6 +84,86 @@ TEST_P(ToBanded, takes_the_lines_of_a_grid) {
                   [&] { to_banded(ctx, A, BandLayout::lines(20, 3, 1, 0), 3, OutsideBands::refused_in_systems); }),
               "banded: a(0, 5) (counted from 0) lies outside of 3 diagonals of its system");
     EXPECT_NO_THROW(to_banded(ctx, A, BandLayout::lines(20, 3, 1, 0), 3, OutsideBands::dropped));
+  });
+}
+
+/// Systems in each order, diagonals of which one is missing: the bands are the memory of the diagonals, on the
+/// context's side, and of no other. What the last of them says of a system's neighbor may be left out.
+TEST_P(ToBanded, takes_diagonals_over) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const BandLayout& l : {BandLayout::single(12), BandLayout::strided(4, 3), BandLayout::interleaved(4, 3),
+                                BandLayout::lines(3, 2, 2, 1)})
+      for (const int diagonals : {3, 5}) {
+        const int most = diagonals / 2, missing = most == 2 ? 1 : 2;
+        const auto value = [&](std::int64_t p, int k) {
+          const std::int64_t row = l.row_at(p) + k;
+          return k == missing || row < 0 || row >= l.rows ? T(0) : T(static_cast<real_t<T>>(10 * p + k + 1));
+        };
+        std::vector<std::int32_t> offsets;
+        std::vector<T> entries;
+        for (int k = -most; k <= most; ++k) {
+          if (k == missing || std::abs(k * l.row_stride) >= 12) continue;
+          offsets.push_back(static_cast<std::int32_t>(k * l.row_stride));
+          for (std::int64_t p = 0; p < 12; ++p) entries.push_back(value(p, k));
+        }
+        const std::size_t stored = offsets.size();
+        Array<T> values(std::move(entries));
+        const kernel_t<T>* memory = nullptr;
+        ctx.dispatch([&](const auto& where) { memory = values.update(where); });
+        Dia<T> A(12, 12, 60, Array<std::int32_t>(std::move(offsets)), std::move(values));
+        validate(A);
+        const Banded<T> made = to_banded(ctx, std::move(A), l, diagonals);
+        std::size_t adopted = 0;
+        for (int k = -most; k <= most; ++k) {
+          ctx.dispatch([&](const auto& where) {
+            const auto* const band = made.band(k).read(where);
+            if (band == memory + adopted * 12) ++adopted;
+          });
+          for (std::int64_t p = 0; p < 12; ++p)
+            ASSERT_EQ(made.band(k).host()[static_cast<std::size_t>(p)], value(p, k)) << p << " " << k;
+        }
+        EXPECT_EQ(adopted, stored);
+        EXPECT_EQ(made.layout(), l);
+      }
+  });
+}
+
+TEST_P(ToBanded, refuses_diagonals_that_are_no_bands) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto matrix = [](std::vector<std::int32_t> offsets) {
+      const std::size_t n = 6, many = offsets.size();
+      std::vector<T> values(many * n, T(1));
+      for (std::size_t d = 0; d < many; ++d)
+        for (std::size_t p = 0; p < n; ++p)
+          if (const int col = static_cast<int>(p) + offsets[d]; col < 0 || col >= 6) values[d * n + p] = T(0);
+      return Dia<T>(6, 6, 36, Array<std::int32_t>(std::move(offsets)), Array<T>(std::move(values)));
+    };
+    const auto refused = [&](Dia<T>&& A, const BandLayout& l) {
+      const std::string said = complaint<InvalidArgument>([&] { to_banded(ctx, std::move(A), l); });
+      EXPECT_EQ(A.values().size(), 6 * A.diagonals());  // as it was
+      EXPECT_EQ(A.values().host()[5], T(A.offsets().host()[0] > 0 ? 0 : 1));
+      return said;
+    };
+    EXPECT_EQ(refused(matrix({0, 3}), BandLayout::single(6)), "banded: the diagonal 3 of the matrix is none of 3");
+    EXPECT_EQ(refused(matrix({-2, 0, 1}), BandLayout::interleaved(3, 2)),
+              "banded: the diagonal 1 of the matrix is none of 3 of its systems");
+    EXPECT_EQ(refused(matrix({-1, 0, 1}), BandLayout::strided(3, 2)),
+              "banded: a(2, 3) (counted from 0) lies outside of 3 diagonals of its system");
+    EXPECT_EQ(refused(matrix({0}), {6, 1, 2, 1}),
+              "banded: a layout without padding is needed for a matrix in CSR or DIA");
+    EXPECT_EQ(complaint<InvalidArgument>([&] {
+                Dia<T> A(2, 2, 1, 2, Array<std::int64_t>{0, 1}, Array<std::int32_t>{0}, Array<T>{T(1), T(0)});
+                to_banded(ctx, std::move(A));
+              }),
+              "banded: diagonals of hacks of rows cannot be bands; bring the matrix into CSR or DIA");
+    EXPECT_THROW(to_banded(ctx, matrix({0}), BandLayout::single(5)), ShapeMismatch);
+    EXPECT_NO_THROW(
+        to_banded(ctx, matrix({-2, 0, 1}), BandLayout::interleaved(3, 2), 3, OutsideBands::refused_in_systems));
+    EXPECT_NO_THROW(to_banded(ctx, matrix({-1, 0, 1}), BandLayout::strided(3, 2), 3, OutsideBands::dropped));
+    EXPECT_THROW(to_banded(ctx, matrix({-4, 0, 2}), BandLayout::interleaved(3, 2), 3, OutsideBands::refused_in_systems),
+                 InvalidArgument);
   });
 }
 

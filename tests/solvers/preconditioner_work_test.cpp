@@ -118,7 +118,11 @@ void count(Count& c, const IsaiOptions&, const PreconditionerReport& report) {
 }
 
 void count(Count& c, const TridiagonalOptions&, const PreconditionerReport& report) {
-  c.vectors(5), c.multiplied((fact<std::string>(report, "method") == "thomas" ? 5 : 9) * c.n);
+  const bool thomas = fact<std::string>(report, "method") == "thomas";
+  if (fact<std::string>(report, "solved_by") == "elimination")
+    return c.vectors(5), c.multiplied((thomas ? 5 : 9) * c.n);
+  // A multiplier, a pivot, what is right of it, and a byte on exchanges; r, what goes down and comes back, z.
+  c.vectors((thomas ? 3 : 4) + 4), c.multiplied((thomas ? 3 : 4) * c.n), c.bytes += thomas ? 0 : c.n;
 }
 void count(Count&, const LineOptions&, const PreconditionerReport&) {}
 
