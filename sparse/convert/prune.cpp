@@ -26,14 +26,17 @@ Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
   const auto starts = scanned<std::int64_t>(ctx, tiles, "starts of tiles", [&](const auto& where, auto* counts) {
     mark_above<K>(where, A.nnz(), A.values().read(where), threshold, words.write(where), counts);
   });
-  const std::int64_t nnz = last_offset(ctx, starts);
   Array<Offset> row_offsets(rows + 1, "csr row_offsets");
+  ctx.dispatch([&](const auto& where) {  // needs no number of entries, so it runs while the host waits for that
+    const Kept kept{words.read(where), starts.read(where)};
+    run_pass(where, rows + 1, KeptOffsets<Offset>{kept, A.row_offsets().read(where), row_offsets.write(where)});
+  });
+  const std::int64_t nnz = last_offset(ctx, starts);
   Array<std::int32_t> col_indices(nnz, "csr col_indices");
   Array<T> values(nnz, "csr values");
   ctx.dispatch([&](const auto& where) {
     const auto a = A.view(where);
     const Kept kept{words.read(where), starts.read(where)};
-    run_pass(where, rows + 1, KeptOffsets<Offset>{kept, a.row_offsets, row_offsets.write(where)});
     copy_kept<K>(where, a.nnz, kept, {a.col_indices, a.values}, {col_indices.write(where), values.write(where)});
   });
   return {A.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};

@@ -37,7 +37,7 @@ struct ProductPattern {
   const std::int64_t* before_windows = nullptr;  ///< entries of C in all windows before each
 };
 
-/// Of the products of all rows.
+/// Of the products, or of the entries of C, of all rows.
 struct ProductTotals {
   Greatest of_a_row;
   std::int64_t all = 0;
@@ -63,6 +63,20 @@ struct CountProducts {
       count += b_offsets[a.col_indices[k] + 1] - b_offsets[a.col_indices[k]];
     products[row] = count;
     return {{count}, count};
+  }
+  constexpr void finish(const Sum& sum) const { *totals = sum; }
+};
+
+/// totals = those of the rows of C. Over the rows.
+struct MeasureRows {
+  using Sum = ProductTotals;
+  const std::int64_t* row_offsets;
+  ProductTotals* totals;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t row) const {
+    const std::int64_t length = row_offsets[row + 1] - row_offsets[row];
+    return {{length}, length};
   }
   constexpr void finish(const Sum& sum) const { *totals = sum; }
 };
@@ -209,8 +223,8 @@ struct ProductPatternKernels {
   static constexpr std::tuple list{instance<Merge<CountUnion>>(merge_products),
                                    instance<Merge<ListUnion<Offset>>>(merge_products),
                                    instance<Merge<KeepUnion>>(merge_products)};
-  static constexpr auto of_rows =
-      passes<Where, CountProducts<Offset>, CountWindows, CountPieces<Offset>, AddWindows, CopyUnion<Offset>>;
+  static constexpr auto of_rows = passes<Where, CountProducts<Offset>, MeasureRows, CountWindows, CountPieces<Offset>,
+                                         AddWindows, CopyUnion<Offset>>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct ProductSumKernels {

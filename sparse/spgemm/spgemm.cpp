@@ -58,12 +58,16 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   const bool keeps = max_products <= ProductTuning::max_sorted &&
                      rows * max_products * std::int64_t{sizeof(std::int32_t)} <= ProductTuning::max_kept_bytes;
   Array<std::int32_t> kept(keeps ? rows * max_products : 0, "columns of products");
-  CheckedOffsets<Offset> sizes =
-      checked_offsets<Offset>(ctx, rows, "spgemm row_offsets", [&](const auto& where, std::int64_t* counts) {
-        if (keeps) return merge_products(where, product(where), KeepUnion{max_products, kept.write(where), counts});
-        merge_products(where, product(where), CountUnion{counts});
-        if (where.cuda() && max_products > ProductTuning::max_held) count_long_rows(where, counts);
-      });
+  constexpr const char* name = "spgemm row_offsets";
+  Array<std::int64_t> wide = scanned<std::int64_t>(ctx, rows, name, [&](const auto& where, std::int64_t* counts) {
+    if (keeps) return merge_products(where, product(where), KeepUnion{max_products, kept.write(where), counts});
+    merge_products(where, product(where), CountUnion{counts});
+    if (where.cuda() && max_products > ProductTuning::max_held) count_long_rows(where, counts);
+  });
+  ctx.dispatch([&](const auto& where) { run_pass(where, rows, MeasureRows{wide.read(where), totals.write(where)}); });
+  const ProductTotals of_c = totals.host()[0];
+  longest_row_ = of_c.of_a_row.value;
+  CheckedOffsets<Offset> sizes = checked<Offset>(ctx, std::move(wide), of_c.all, name);
   Array<std::int32_t> col_indices(sizes.nnz, "spgemm col_indices");
   Array<T> values(sizes.nnz, "spgemm values");
   ctx.dispatch([&](const auto& where) {
@@ -81,7 +85,6 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
 
 template <class T, class Offset>
 void SpgemmPlan<T, Offset>::find_pieces(Context& ctx, const Array<Offset>& row_offsets) {
-  longest_row_ = longest_row(ctx, row_offsets);
   if (!ctx.on_cuda() || longest_row_ <= ProductTuning::max_held) return;
   const std::int64_t rows = row_offsets.size() - 1;
   piece_starts_ = scanned<std::int64_t>(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
@@ -144,6 +147,7 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
   require_size("masked spgemm: rows of op(B)", b_.of(B).rows(), a_.of(A).cols());
   require_size("masked spgemm: rows of the mask", mask.rows(), a_.of(A).rows());
   require_size("masked spgemm: columns of the mask", mask.cols(), b_.of(B).cols());
+  longest_row_ = longest_row(ctx, c_.row_offsets());
   find_pieces(ctx, c_.row_offsets());
 }
 

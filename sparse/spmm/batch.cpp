@@ -68,7 +68,7 @@ struct BatchCall {
     const auto b = op_b != Op::none ? B.view(where).transposed() : B.view(where);
     const auto c = C.output(where, beta);
     if (c.rows == 0 || c.cols == 0) return;
-    ManyProducts<kernel_t<T>, Offset> products{{first, b, op_b == Op::adjoint, second, c}, a};
+    ManyProducts<kernel_t<T>, Offset> products{{{first, b, op_b == Op::adjoint, second, c}, a}};
     const std::int64_t count = C.count();
     const bool one_A = next.offsets == 0 && next.columns == 0 && next.values == 0, one_B = B.count() == 1;
     if (one_A && !one_B && is_one_matrix(b, B.stride()) && is_one_matrix(c, C.stride()) &&

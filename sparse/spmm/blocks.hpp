@@ -22,8 +22,8 @@ enum class TensorCores {
 /// reach all rows of a block. Where they cannot serve, and on the host, `allowed` is `none`.
 ///
 /// Reads A once for 128 columns of B; rows of B are brought together in the workspace first where they are not lines of
-/// whole 16 bytes, unless tensor cores multiply. A block row is not divided: a few very long ones are slow. Raises
-/// ShapeMismatch and InvalidArgument.
+/// whole 16 bytes, unless tensor cores multiply. A block row is one thread block's at most (with tensor cores a
+/// warp's): a few very long ones are slow. Raises ShapeMismatch and InvalidArgument.
 template <class Matrix, class Result>
 void spmm_mixed(Context&, Op op_b, const Scalar<float>& alpha, const Matrix& A, const Dense<value_t<Matrix>>& B,
                 const Scalar<float>& beta, Dense<Result>& C, TensorCores = TensorCores::none);
@@ -113,17 +113,25 @@ AnyBlocks<T> any_blocks(const BlockedEllView<const T>& a) {
           static_cast<std::int32_t>(a.base)};
 }
 
-/// C = alpha A B + beta C. Types is a row of MixedTable.
+/// C = alpha A B + beta C. Types is a row of MixedTable, or one type.
 template <class Types>
 struct BlockProducts : MixedDense<Types> {
-  AnyBlocks<typename Types::Storage> a;
+  AnyBlocks<kernel_t<typename Types::Storage>> a;
 };
+template <class T>
+using OneType = MixedTypes<T, T, T, T>;
 
+/// Tensor cores are for 16-bit numbers.
 template <class Types>
 void run_blocks(const Host&, const BlockProducts<Types>&, TensorCores);
 template <class Types>
 void run_blocks(const Cuda&, const BlockProducts<Types>&, TensorCores);
 
+template <class T, class Where>
+struct BlockKernels {
+  static constexpr auto list =
+      instance<void(const Where&, const BlockProducts<OneType<kernel_t<T>>>&, TensorCores)>(run_blocks);
+};
 template <class T, class Where>
 struct NarrowBlockKernels {
   template <class Result>

@@ -1,5 +1,6 @@
-// Blocks of 16-bit numbers times a dense matrix: by the usual units, and by tensor cores.
+// Blocks times a dense matrix: by the usual units and, of 16-bit numbers, by tensor cores.
 #include "sparse/core/bulk_copy.cuh"
+#include "sparse/core/instantiate.hpp"
 #include "sparse/spmm/blocks.hpp"
 #include "sparse/spmm/lines.cuh"
 
@@ -9,78 +10,133 @@ namespace {
 // Reasoned, not varied.
 struct Tuning {
   static constexpr int threads = 256;
-  static constexpr int rows = 4;    ///< of a block that a thread has, so that a row of B is read once for them
-  static constexpr int pieces = 8;  ///< values of a row of a block that are loaded at once: 16 bytes
+  static constexpr int rows = 4;     ///< of a block that a thread has, so that a row of B is read once for them
+  static constexpr int bytes = 16;   ///< of a row of a block that are loaded at once,
+  static constexpr int singles = 2;  ///< or values of it, where they do not come so
+  static constexpr int flight = 4;   ///< rows of B that a thread asks for before it uses the first
+  /// Blocks that a multiprocessor is to hold.
+  template <class T>
+  static constexpr int resident() {
+    return sizeof(T) == 8 ? 3 : 2;
+  }
+  static constexpr int alone = 128;  ///< blocks of a block row for its own lanes; a longer one is for a thread block
 };
+/// Values of a row of a block in a load.
+template <class T>
+constexpr int pieces = Tuning::bytes / sizeof(T);
 
 /// What a thread adds to its rows' sums for the columns j to j + chunk of a block: `values` is that of row 0 and column
-/// j, `b` the row of B that belongs to it.
-template <int chunk, class Products, int count>
-__device__ void add_columns(const Products& p, const typename Products::Vector* values, int rows,
-                            const typename Products::Vector* b, float (&sums)[Tuning::rows][count]) {
+/// j, `b` the row of B that belongs to it. whole: all of them are there, and each row of them is a load; else `left`
+/// are.
+template <int chunk, bool whole, class Products, int count>
+__device__ void add_columns(const Products& p, const typename Products::Vector* values, int rows, int left,
+                            const typename Products::Vector* b, typename Products::Sum (&sums)[Tuning::rows][count]) {
   using T = typename Products::Vector;
-  Few<T, chunk> of_row[Tuning::rows];
+  using Sum = typename Products::Sum;
+  T of_row[Tuning::rows][chunk];
 #pragma unroll
   for (int r = 0; r < Tuning::rows; ++r)
-    of_row[r] = r < rows ? load_few<chunk>(values + r * p.a.step_i) : Few<T, chunk>{};
+    if constexpr (whole) {
+      const auto loaded = r < rows ? load_few<chunk>(values + r * p.a.step_i) : Few<T, chunk>{};
 #pragma unroll
-  for (int j = 0; j < chunk; ++j) {
-    const auto from = load_few<count>(b + j * p.b.leading_dimension);
-    float entries[count];
+      for (int j = 0; j < chunk; ++j) of_row[r][j] = loaded.entry[j];
+    } else {
 #pragma unroll
-    for (int c = 0; c < count; ++c) entries[c] = from.entry[c];
+      for (int j = 0; j < chunk; ++j)
+        of_row[r][j] = r < rows && j < left ? values[r * p.a.step_i + j * p.a.step_j] : T{};
+    }
+  constexpr int flight = std::min(chunk, Tuning::flight);
 #pragma unroll
-    for (int r = 0; r < Tuning::rows; ++r)
-      if (const float value = of_row[r].entry[j]; value != 0) {
+  for (int first = 0; first < chunk; first += flight) {
+    Few<T, count> from[flight];
 #pragma unroll
-        for (int c = 0; c < count; ++c) sums[r][c] += value * entries[c];
-      }
+    for (int j = 0; j < flight; ++j)
+      from[j] = whole || first + j < left ? load_few<count>(b + (first + j) * p.b.leading_dimension) : Few<T, count>{};
+#pragma unroll
+    for (int j = 0; j < flight; ++j) {
+      Sum entries[count];
+#pragma unroll
+      for (int c = 0; c < count; ++c) entries[c] = p.of_b(from[j].entry[c]);
+#pragma unroll
+      for (int r = 0; r < Tuning::rows; ++r)
+        if (const auto value = static_cast<Sum>(of_row[r][first + j]); !(value == Sum(0))) {
+#pragma unroll
+          for (int c = 0; c < count; ++c) sums[r][c] += value * entries[c];
+        }
+    }
   }
 }
 
-// Threads: `lanes` neighboring ones have a few rows of a block row, each with 16 bytes of a row of B, so that the lanes
-//   of a row read whole lines; B is row-major, and comes in such pieces.
+// Threads: `lanes` neighboring ones, a team, have a few rows of a block row, each with 16 bytes of a row of B, so that
+//   the lanes of a row read whole lines; B is row-major, and comes in such pieces. A long block row that a team of the
+//   block meets is left to all teams together, one after the other, each with every so many-th block.
 // Bytes: A once for each group of columns, C once, B as often as the caches miss.
-// Races: an entry of C is one thread's; nobody waits for anybody.
+// Races: an entry of C is one thread's. Whether all teams work together is the same for the whole block, which stays
+//   together at barriers; their sums are added in order.
 template <class Products>
-__global__ void __launch_bounds__(Tuning::threads)
+__global__ void __launch_bounds__(Tuning::threads, Tuning::resident<typename Products::Vector>())
     blocks_kernel(Products all, int lanes, std::int32_t group, bool whole, bool at_once, Skip skip) {
   using T = typename Products::Vector;
+  using Sum = typename Products::Sum;
   constexpr int count = few<T>;
+  __shared__ __align__(16) unsigned char memory[Tuning::threads * count * sizeof(Sum)];
   if (skip.now()) return;
+  Sum* const shared = reinterpret_cast<Sum*>(memory);
   const auto first_column = static_cast<std::int32_t>(blockIdx.y) * group;
   const Products p = columns_of(all, first_column, min(group, all.b.cols - first_column));
   const auto thread = static_cast<int>(threadIdx.x), column = thread % lanes * count;
+  const int team = thread / lanes, teams = Tuning::threads / lanes;
   const int parts = (p.a.row_dim + Tuning::rows - 1) / Tuning::rows;
-  const std::int64_t number = (std::int64_t{blockIdx.x} * Tuning::threads + thread) / lanes;
-  if (number >= std::int64_t{p.a.block_rows()} * parts || column >= p.b.cols) return;
-  const auto block_row = static_cast<std::int32_t>(number / parts);
-  const int first = static_cast<int>(number % parts) * Tuning::rows;
-  const std::int32_t row = block_row * p.a.row_dim + first;
-  const int rows = min(min(Tuning::rows, p.a.row_dim - first), p.a.rows - row);
-  float sums[Tuning::rows][count] = {};
-  for (std::int64_t k = p.a.begin(block_row); k < p.a.end(block_row); ++k) {
-    const int columns = p.a.columns(block_row, k);
-    const T* values = p.a.block(block_row, k) + first * p.a.step_i;
-    const T* b = p.b.values + p.a.first_column(k) * p.b.leading_dimension + column;
-    int j = 0;
-    if (whole)
-      for (; j + Tuning::pieces <= columns; j += Tuning::pieces)
-        add_columns<Tuning::pieces>(p, values + j, rows, b + j * p.b.leading_dimension, sums);
+  int turn = -1, turns = 0;  // -1: each team its own rows; then the long ones of each
+  do {
+    const bool together = turn >= 0;
+    const std::int64_t number = std::int64_t{blockIdx.x} * teams + (together ? turn : team);
+    const bool there = number < std::int64_t{p.a.block_rows()} * parts;
+    const auto block_row = static_cast<std::int32_t>(there ? number / parts : 0);
+    const int first = static_cast<int>(number % parts) * Tuning::rows;
+    const std::int32_t row = block_row * p.a.row_dim + first;
+    const int rows = min(min(Tuning::rows, p.a.row_dim - first), p.a.rows - row);
+    const std::int64_t begin = p.a.begin(block_row), end = p.a.end(block_row);
+    const bool is_long = there && end - begin > Tuning::alone;
+    if (!together) turns = __syncthreads_or(is_long) ? teams : 0;
+    if (!there || is_long != together) continue;
+    Sum sums[Tuning::rows][count] = {};
+    for (std::int64_t k = begin + (together ? team : 0); k < end && column < p.b.cols; k += together ? teams : 1) {
+      const int columns = p.a.columns(block_row, k);
+      const T* values = p.a.block(block_row, k) + first * p.a.step_i;
+      const T* b = p.b.values + p.a.first_column(k) * p.b.leading_dimension + column;
+      int j = 0;
+      if constexpr (pieces < T >> 1)
+        if (whole)
+          for (; j + pieces<T> <= columns; j += pieces<T>)
+            add_columns<pieces<T>, true>(p, values + j, rows, columns, b + j * p.b.leading_dimension, sums);
 #pragma unroll 1
-    for (; j < columns; ++j) add_columns<1>(p, values + j * p.a.step_j, rows, b + j * p.b.leading_dimension, sums);
-  }
-#pragma unroll
-  for (int r = 0; r < Tuning::rows; ++r) {
-    if (r >= rows) continue;
-    if (at_once) {
-      put_few(p, row + r, column, sums[r]);
-    } else {
-#pragma unroll
-      for (int c = 0; c < count; ++c)
-        if (column + c < p.b.cols) p.put(row + r, column + c, sums[r][c]);
+      for (; j < columns; j += Tuning::singles)
+        add_columns<Tuning::singles, false>(p, values + j * p.a.step_j, rows, columns - j,
+                                            b + j * p.b.leading_dimension, sums);
     }
-  }
+#pragma unroll
+    for (int r = 0; r < Tuning::rows; ++r) {
+      if (r >= rows) continue;
+      if (together) {
+#pragma unroll
+        for (int c = 0; c < count; ++c) shared[c * Tuning::threads + thread] = sums[r][c];
+        __syncthreads();
+        for (int t = 1; t < teams && team == 0; ++t)
+#pragma unroll
+          for (int c = 0; c < count; ++c) sums[r][c] += shared[c * Tuning::threads + thread + t * lanes];
+        __syncthreads();
+      }
+      if (column >= p.b.cols || (together && team > 0)) continue;
+      if (at_once) {
+        put_few(p, row + r, column, sums[r]);
+      } else {
+#pragma unroll
+        for (int c = 0; c < count; ++c)
+          if (column + c < p.b.cols) p.put(row + r, column + c, sums[r][c]);
+      }
+    }
+  } while (++turn < turns);
 }
 
 /// C is row-major, and made of whole pieces of `count` entries.
@@ -94,7 +150,7 @@ void run_without_tensor_cores(const Cuda& cuda, const Products& p) {
   using T = typename Products::Vector;
   constexpr std::int32_t group = line_entries<T>;
   const bool gathered = p.b.order != Order::row_major || !comes_in_fews(p.b);
-  const bool at_once = stores_in(p, few<T>), whole = p.a.comes_in(Tuning::pieces);
+  const bool at_once = stores_in(p, few<T>), whole = p.a.comes_in(pieces<T>);
   Frame frame(cuda);
   T* const room =
       gathered
@@ -260,9 +316,12 @@ bool run_with_tensor_cores(const Cuda& cuda, const Products& p) {
 
 template <class Types>
 void run_blocks(const Cuda& cuda, const BlockProducts<Types>& p, TensorCores units) {
-  if (units == TensorCores::none || !run_with_tensor_cores(cuda, p)) run_without_tensor_cores(cuda, p);
+  if constexpr (sizeof(typename Types::Storage) == 2)
+    if (units == TensorCores::allowed && run_with_tensor_cores(cuda, p)) return;
+  run_without_tensor_cores(cuda, p);
 }
 
+KRILL_INSTANTIATE(BlockKernels, Cuda);
 template struct NarrowBlockKernels<Half, Cuda>;
 template struct NarrowBlockKernels<BFloat16, Cuda>;
 

@@ -13,15 +13,14 @@ void run_batch(const Host& host, const ProductBatch<T, Offset>& batch) {
   if (host.skip.now()) return;
   constexpr std::int64_t rows_at_a_time = 1024;
   ProductBatch<T, Offset> fixed = batch;
-  fixed.first.alpha = {batch.first.alpha()}, fixed.first.beta = {batch.first.beta()};
+  fixed.first = with_fixed_scalars(batch.first);
   const auto& a = batch.first.a;
   const std::int64_t pieces = ceil_div(std::int64_t{a.rows}, rows_at_a_time);
   const std::int64_t work = batch.count * (a.nnz + a.rows) * batch.first.b.cols;
   for_blocks(host, batch.count * pieces, 1, work, [&](std::int64_t t, std::int64_t) {
     const ManyProducts<T, Offset> mine = fixed.member(t / pieces);
     const std::int64_t begin = t % pieces * rows_at_a_time;
-    const std::int64_t end = std::min<std::int64_t>(begin + rows_at_a_time, a.rows);
-    mine.b.order == Order::row_major ? multiply_rows<true>(mine, begin, end) : multiply_rows<false>(mine, begin, end);
+    multiply_rows(mine, begin, std::min<std::int64_t>(begin + rows_at_a_time, a.rows));
   });
 }
 

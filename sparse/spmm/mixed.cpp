@@ -94,7 +94,9 @@ struct VectorCall {
     };
     const auto first = alpha.read(where), second = beta.read(where);
     const auto from = column(x.read(where), x.size());
-    if (y.size() > 0) f(MixedDense<Types>{first, from, false, second, column(y.output(where, beta), y.size())});
+    const auto to = column(y.output(where, beta), y.size());
+    require_apart("spmv_mixed: x and y", from, to);
+    if (y.size() > 0) f(MixedDense<Types>{first, from, false, second, to});
   }
 };
 

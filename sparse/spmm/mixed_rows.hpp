@@ -26,6 +26,14 @@ struct AnyRows {
   const std::int32_t* col_indices = nullptr;
   const T* values = nullptr;
   IndexBase base = IndexBase::zero;
+
+  constexpr std::int32_t row_of(std::int32_t s) const { return s; }
+  template <class F>
+  constexpr void for_entries(std::int32_t s, F&& f) const {
+    const auto first = static_cast<std::int32_t>(base);
+    const std::int64_t end = row_offsets[s + 1] - first;
+    for (std::int64_t k = row_offsets[s] - first; k < end; ++k) f(col_indices[k] - first, values[k]);
+  }
 };
 
 /// C = alpha A B + beta C, or with the conjugate of A.

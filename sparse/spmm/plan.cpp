@@ -81,7 +81,7 @@ void SpmmPlan<T>::apply(Context& ctx, Op op_b, const Scalar<T>& alpha, const Den
   ctx.dispatch([&](const auto& where) {
     call.with_operands(where, [&](const auto& dense) {
       body_->csr.with_view(where, [&]<class Offset>(const CsrView<const kernel_t<T>, Offset>& a) {
-        body_->multiply(where, ManyProducts<kernel_t<T>, Offset>{dense, a});
+        body_->multiply(where, ManyProducts<kernel_t<T>, Offset>{{dense, a}});
       });
     });
   });

@@ -1,6 +1,7 @@
 #include "sparse/spmm/spmm.hpp"
 
 #include "sparse/core/instantiate.hpp"
+#include "sparse/spmm/blocks.hpp"
 #include "sparse/spmm/call.hpp"
 #include "sparse/spmv/as_csr.hpp"
 #include "sparse/spmv/product.hpp"
@@ -10,15 +11,54 @@ namespace krill {
 using namespace detail;
 namespace {
 
+// C = alpha A B + beta C for more than a vector, by the kernels of a view; A has about so many entries.
+template <class Where, class T, class View>
+void run_view(const Where& where, const DenseOperands<T>& dense, const View& a, std::int64_t entries) {
+  run_products(where, RowProducts<View>{dense, a}, entries);
+}
+template <class Where, class T, class Offset>
+void run_view(const Where& where, const DenseOperands<T>& dense, const CsrView<const T, Offset>& a, std::int64_t) {
+  run_products(where, ManyProducts<T, Offset>{{dense, a}});
+}
+template <class Where, class T>
+void run_view(const Where& where, const DenseOperands<T>& dense, const CooView<const T>& a, std::int64_t) {
+  Frame frame(where);
+  run_view(where, dense, csr_of(where, frame, a, a.nnz), a.nnz);
+}
+template <class Where, class T>
+void run_view(const Where& where, const DenseOperands<T>& dense, const HybView<const T>& a, std::int64_t entries) {
+  run_view(where, dense, a.ell, entries - a.coo.nnz);
+  if (a.coo.nnz == 0) return;
+  DenseOperands<T> rest = dense;
+  rest.beta = {T(1)};
+  run_view(where, rest, a.coo, a.coo.nnz);
+}
+template <class Where, class T>
+void run_view(const Where& where, const DenseOperands<T>& dense, const BsrView<const T>& a, std::int64_t) {
+  run_blocks(where, BlockProducts<OneType<T>>{dense, any_blocks(a)}, TensorCores::none);
+}
+template <class Where, class T>
+void run_view(const Where& where, const DenseOperands<T>& dense, const BlockedEllView<const T>& a, std::int64_t) {
+  run_blocks(where, BlockProducts<OneType<T>>{dense, any_blocks(a)}, TensorCores::none);
+}
+
+/// C = alpha A B + beta C.
+template <class Where, class T, class View>
+void multiply_view(const Where& where, const DenseOperands<T>& dense, const View& a, std::int64_t entries) {
+  is_spmv(dense) ? run_product(where, as_spmv(RowProducts<View>{dense, a})) : run_view(where, dense, a, entries);
+}
+
 /// C = alpha op_a(A) B + beta C.
 template <class Where, class Matrix, class T>
 void multiply(const Where& where, Op op_a, const Matrix& A, const DenseOperands<T>& dense) {
   if constexpr (std::is_same_v<Where, Host>)
     if (where.skip.now()) return;  // the first steps would be skipped, and later ones would read what they left out
-  with_op_in_csr(where, op_a, A, [&]<class Offset>(const CsrView<const T, Offset>& csr) {
-    const ManyProducts<T, Offset> products{dense, csr};
-    is_spmv(dense) ? run_product(where, as_spmv(products)) : run_products(where, products);
-  });
+  if constexpr (requires { A.transposed(); }) {
+    if (op_a == Op::transpose) return multiply_view(where, dense, A.transposed().view(where), A.nnz());
+  } else {
+    if (op_a == Op::none) return multiply_view(where, dense, A.view(where), A.nnz());
+  }
+  with_op_in_csr(where, op_a, A, [&](const auto& csr) { multiply_view(where, dense, csr, csr.nnz); });
 }
 
 }  // namespace
@@ -51,6 +91,7 @@ void dense_times_sparse(Context& ctx, const Scalar<value_t<Matrix>>& alpha, cons
     const auto first = alpha.read(where), second = beta.read(where);
     const auto from = A.view(where).transposed();
     const auto to = C.output(where, beta).transposed();
+    require_apart("dense_times_sparse: A and C", from, to);
     if (to.rows > 0 && to.cols > 0) multiply(where, Op::transpose, B, Operands{first, from, false, second, to});
   });
 }

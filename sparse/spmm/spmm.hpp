@@ -11,11 +11,13 @@ namespace krill {
 /// stays as it is. Repeatable bitwise; one column is spmv, bit by bit, where B and C have no gaps between its entries.
 /// Asynchronous and capturable after a first run; allocates nothing but workspace.
 ///
-/// Reads A once for 8 columns, or 256 bytes of them where B and C are row-major, and moves B and C once in each
-/// direction; on CUDA a column-major B of 4 and more columns is brought into row-major order first, up to 256 bytes of
-/// a row at a time in the workspace, where A has 12 and more entries a row. CSR is multiplied in place; other formats,
-/// and transposes, go by way of CSR in the workspace, made anew each time. Raises ShapeMismatch, and InvalidArgument
-/// where B and C are one matrix.
+/// Reads A once for 8 columns, or for 256 bytes of a row of B and more where lanes lie along it, and moves B and C once
+/// in each direction. On CUDA a column-major B of 4 and more columns is brought into row-major order first, up to 256
+/// bytes of a row at a time in the workspace, where A has 12 and more entries a row, and for blocks. All formats are
+/// multiplied in place, COO once its row offsets are there (8 bytes a row in the workspace), CSC and GEBSC where op_a
+/// transposes them; other ops go by way of CSR in the workspace, made anew each time. On CUDA a row of ELL or SELL is
+/// one thread's for 8 columns, a block row of BSR one thread block's at most; long rows of CSR are divided. Raises
+/// ShapeMismatch, and InvalidArgument where B and C are one matrix or overlap.
 template <class Matrix>
 void spmm(Context&, Op op_a, Op op_b, const Scalar<value_t<Matrix>>& alpha, const Matrix& A,
           const Dense<value_t<Matrix>>& B, const Scalar<value_t<Matrix>>& beta, Dense<value_t<Matrix>>& C);
@@ -53,8 +55,10 @@ struct DenseOperands {
 
   /// B and C are row-major, so that lanes may lie along the columns.
   constexpr bool by_rows() const { return b.order == Order::row_major && c.order == Order::row_major; }
+  /// An entry of B, from what is stored.
+  constexpr Sum of_b(Vector entry) const { return conj_if(conjugate_b, static_cast<Sum>(entry)); }
   /// A value of A times an entry of B as it is stored.
-  constexpr Sum times(Sum value, Vector entry) const { return value * conj_if(conjugate_b, static_cast<Sum>(entry)); }
+  constexpr Sum times(Sum value, Vector entry) const { return value * of_b(entry); }
   /// c_ij for the sum of row i and column j.
   constexpr void put(std::int64_t i, std::int64_t j, Sum sum) const {
     Result& at = c.at(i, j);
@@ -73,14 +77,19 @@ constexpr Products columns_of(Products part, std::int32_t first, std::int32_t co
   return part;
 }
 
-/// With A, in any index base.
-template <class T, class OffsetType>
-struct ManyProducts : DenseOperands<T> {
-  using Offset = OffsetType;
-  CsrView<const T, Offset> a;
+/// With A, as any view by rows has it, in any index base.
+template <class View>
+struct RowProducts : DenseOperands<typename View::Value> {
+  View a;
 
   /// A value of A as it is stored, for times().
-  constexpr T widened(T value) const { return value; }
+  constexpr typename View::Value widened(typename View::Value value) const { return value; }
+};
+
+/// With A in CSR.
+template <class T, class OffsetType>
+struct ManyProducts : RowProducts<CsrView<const T, OffsetType>> {
+  using Offset = OffsetType;
 };
 
 template <class T, class Offset>
@@ -91,6 +100,15 @@ void run_products(const Cuda&, const ManyProducts<T, Offset>&);
 /// With tiles that are known, of SpmmTiling; their room for sums is not used.
 template <class T, class Offset>
 void run_products(const Cuda&, const ManyProducts<T, Offset>&, const CsrTilesView&);
+/// A has about so many entries.
+template <class T>
+void run_products(const Host&, const RowProducts<SellView<const T>>&, std::int64_t entries);
+template <class T>
+void run_products(const Cuda&, const RowProducts<SellView<const T>>&, std::int64_t entries);
+template <class T>
+void run_products(const Host&, const RowProducts<DiaView<const T>>&, std::int64_t entries);
+template <class T>
+void run_products(const Cuda&, const RowProducts<DiaView<const T>>&, std::int64_t entries);
 
 }  // namespace detail
 }  // namespace krill

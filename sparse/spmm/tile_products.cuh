@@ -14,6 +14,14 @@
 namespace krill::detail {
 
 inline constexpr int alone = 16;  ///< entries of a row for a lane at most; longer ones are for a warp
+/// Entries that a thread asks for before it uses the first: of a tile, and of a row with one column. Not varied.
+template <class T>
+constexpr int entries_in_flight = sizeof(T) > 8 ? 4 : 8;
+/// Blocks that a multiprocessor is to hold at least. Not varied.
+template <class T>
+constexpr int resident_tiles(int columns) {
+  return columns > 1 ? 1 : sizeof(T) > 4 ? 4 : 5;
+}
 
 /// A load of what is read once, of any size.
 template <class T>
@@ -38,10 +46,19 @@ struct TileEntries {
       : values(reinterpret_cast<T*>(memory)), columns(reinterpret_cast<std::int32_t*>(values + tiling.capacity())) {
     const auto base = static_cast<std::int32_t>(p.a.base);
     const auto count = static_cast<int>(tile.end - tile.begin);
-#pragma unroll 4
-    for (int k = static_cast<int>(threadIdx.x); k < count; k += SpmmTiling::threads)
-      columns[k] = load_streaming(p.a.col_indices + tile.begin + k) - base,
-      values[k] = p.widened(load_once(p.a.values + tile.begin + k));
+    constexpr int flight = entries_in_flight<T>, step = SpmmTiling::threads;
+    for (int first = static_cast<int>(threadIdx.x); first < count; first += flight * step) {
+      std::int32_t column[flight];
+      std::remove_cvref_t<decltype(*p.a.values)> value[flight];
+#pragma unroll
+      for (int u = 0; u < flight; ++u)
+        if (const int k = first + u * step; k < count)
+          column[u] = load_streaming(p.a.col_indices + tile.begin + k),
+          value[u] = load_once(p.a.values + tile.begin + k);
+#pragma unroll
+      for (int u = 0; u < flight; ++u)
+        if (const int k = first + u * step; k < count) columns[k] = column[u] - base, values[k] = p.widened(value[u]);
+    }
     __syncthreads();
   }
   static std::size_t bytes(const CsrTiling& tiling) {
@@ -90,7 +107,7 @@ __device__ void add_long_rows(const Products& p, const CsrTilesView& tiles, cons
 // Bytes: A and C once, B as often as the caches miss.
 // Races: an entry of C is one lane's. Whole warps stay together. Long rows: book_part().
 template <int columns, class Products>
-__global__ void __launch_bounds__(SpmmTiling::threads)
+__global__ void __launch_bounds__(SpmmTiling::threads, resident_tiles<typename Products::Sum>(columns))
     narrow_kernel(Products p, CsrTilesView tiles, int lanes, Skip skip) {
   using T = typename Products::Sum;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -120,8 +137,22 @@ __global__ void __launch_bounds__(SpmmTiling::threads)
     const Segment s(p, tile, first + thread % 32 / lanes);
     const bool for_warp = s.to - s.from > alone * lanes;
     T sums[columns] = {};
+    const int from = for_warp ? s.to : s.from + lane;
+    if constexpr (columns == 1) {
+      constexpr int flight = entries_in_flight<T>;
+      for (int left = s.to - from, k = from; left > 0; left -= flight * lanes, k += flight * lanes) {
+        typename Products::Vector entry[flight];
+#pragma unroll
+        for (int u = 0; u < flight; ++u)
+          if (left > u * lanes) entry[u] = p.b.values[entries.columns[k + u * lanes] * row_step];
+#pragma unroll
+        for (int u = 0; u < flight; ++u)
+          if (left > u * lanes) sums[0] += p.times(entries.values[k + u * lanes], entry[u]);
+      }
+    } else {
 #pragma unroll 2
-    for (int k = for_warp ? s.to : s.from + lane; k < s.to; k += lanes) add(sums, k);
+      for (int k = from; k < s.to; k += lanes) add(sums, k);
+    }
     put(sums, for_warp ? -1 : s.row, lanes);
     some_for_warps |= for_warp;
   }

@@ -42,11 +42,22 @@ __global__ void __launch_bounds__(sum_threads) columns_kernel(GemviParts<T> part
   const std::int64_t share = (parts.length + teams - 1) / teams, begin = parts.begin(part) + team * share,
                      end = min(begin + share, parts.end(part));
   T mine[held] = {};
-#pragma unroll Tuning::flight / held
-  for (std::int64_t k = begin; k < end; ++k) {
-    const std::int64_t column = x.index(k) * a.leading_dimension;
+  constexpr int batch = Tuning::flight / held;
+  for (std::int64_t k = begin; k < end; k += batch) {
+    T entry[batch][held];
 #pragma unroll
-    for (int h = 0; h < held; ++h) mine[h] += parts.term(rows[h][column], k);
+    for (int u = 0; u < batch; ++u) {
+      if (k + u >= end) continue;
+      const std::int64_t column = x.index(k + u) * a.leading_dimension;
+#pragma unroll
+      for (int h = 0; h < held; ++h) entry[u][h] = rows[h][column];
+    }
+#pragma unroll
+    for (int u = 0; u < batch; ++u)
+      if (k + u < end) {
+#pragma unroll
+        for (int h = 0; h < held; ++h) mine[h] += parts.term(entry[u][h], k + u);
+      }
   }
   if (teams > 1) {
 #pragma unroll

@@ -8,6 +8,12 @@ namespace krill {
 
 using namespace detail;
 
+/// Whether a scalar lies on the host and has that value, so that what it would do need not be launched.
+template <class T>
+static bool is_known(const ScalarView<T>& scalar, int value) {
+  return !scalar.at && scalar.value == T(value);
+}
+
 template <class T>
 SparseVector<T> to_sparse_vector(Context& ctx, const Array<T>& y) {
   const auto places =
@@ -33,7 +39,7 @@ template <class T>
 void gather(Context& ctx, const Array<T>& y, SparseVector<T>& x) {
   require_size("gather: y", y.size(), x.size());
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, x.nnz(), GatherEntries<kernel_t<T>>{x.write(where), y.read(where)});
+    run_entries(where, x.nnz(), GatherEntries<kernel_t<T>>{x.write(where), y.read(where)});
   });
 }
 
@@ -41,7 +47,7 @@ template <class T>
 void gather_and_clear(Context& ctx, Array<T>& y, SparseVector<T>& x) {
   gather(ctx, y, x);
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, x.nnz(), ClearEntries<kernel_t<T>>{x.view(where), y.update(where)});
+    run_entries(where, x.nnz(), ClearEntries<kernel_t<T>>{x.view(where), y.update(where)});
   });
 }
 
@@ -49,7 +55,7 @@ template <class T>
 void scatter(Context& ctx, const SparseVector<T>& x, Array<T>& y) {
   require_size("scatter: y", y.size(), x.size());
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, x.nnz(), ScatterEntries<kernel_t<T>>{x.view(where), y.update(where)});
+    run_entries(where, x.nnz(), ScatterEntries<kernel_t<T>>{x.view(where), y.update(where)});
   });
 }
 
@@ -64,13 +70,15 @@ void axpby(Context& ctx, const std::type_identity_t<Scalar<factor_t<T>>>& alpha,
       T* const all = y.output(where, beta);
       Frame frame(where);
       T* const results = frame.template take<T>(static_cast<std::size_t>(x.nnz()));
-      run_pass(where, x.nnz(), CombineEntries<T>{alpha.read(where), factor, entries, all, results});
-      run_pass(where, y.size(), ScaleAll<T>{factor, all});
+      run_entries(where, x.nnz(), CombineEntries<T>{alpha.read(where), factor, entries, all, results});
+      if (!is_known(factor, 1)) run_pass(where, y.size(), ScaleAll<T>{factor, all});
       entries.values = results;
-      run_pass(where, x.nnz(), ScatterEntries<T>{entries, all});
+      run_entries(where, x.nnz(), ScatterEntries<T>{entries, all});
     } else {
-      run_pass(where, y.size(), ScaleAll<kernel_t<T>>{beta.read(where), y.output(where, beta)});
-      run_pass(where, x.nnz(), AddEntries<kernel_t<T>>{alpha.read(where), x.view(where), y.update(where)});
+      const auto factor = beta.read(where);
+      auto* const all = y.output(where, beta);
+      if (!is_known(factor, 1)) run_pass(where, y.size(), ScaleAll<kernel_t<T>>{factor, all});
+      run_entries(where, x.nnz(), AddEntries<kernel_t<T>>{alpha.read(where), x.view(where), y.update(where)});
     }
   });
 }
@@ -80,8 +88,8 @@ void rotate(Context& ctx, SparseVector<T>& x, Array<T>& y, const std::type_ident
             const std::type_identity_t<Scalar<factor_t<T>>>& s) {
   require_size("rotate: y", y.size(), x.size());
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, x.nnz(),
-             RotateEntries<kernel_t<T>>{c.read(where), s.read(where), x.update(where), y.update(where)});
+    run_entries(where, x.nnz(),
+                RotateEntries<kernel_t<T>>{c.read(where), s.read(where), x.update(where), y.update(where)});
   });
 }
 

@@ -1,5 +1,5 @@
-// The level 1 operations of a sparse vector with a dense one as passes, written once for both backends. All but the
-// first three are over the entries of x.
+// The level 1 operations of a sparse vector with a dense one, written once for both backends. All but the first three
+// are over the entries of x.
 #pragma once
 #include "sparse/convert/dense_passes.hpp"
 #include "sparse/core/array.hpp"
@@ -51,56 +51,70 @@ struct ScaleAll {
   }
 };
 
+// In two steps, load() and store(), so that a thread may load several entries before it stores the first: a compiler
+// has to take it that a store changes what is loaded after it. No two entries have one index.
+
 /// x_k = y_i.
 template <class T>
 struct GatherEntries {
-  using Sum = NoSum;
   SparseVectorView<T> x;
   const T* y;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const { return x.values[k] = y[x.index(k)], NoSum{}; }
+  constexpr T load(std::int64_t k) const { return y[x.index(k)]; }
+  constexpr void store(std::int64_t k, T loaded) const { x.values[k] = loaded; }
 };
 
 /// y_i = 0.
 template <class T>
 struct ClearEntries {
-  using Sum = NoSum;
   SparseVectorView<const T> x;
   T* y;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const { return y[x.index(k)] = T(0), NoSum{}; }
+  constexpr std::int32_t load(std::int64_t k) const { return x.index(k); }
+  constexpr void store(std::int64_t, std::int32_t i) const { y[i] = T(0); }
+};
+
+/// What goes to y_i.
+template <class T>
+struct IndexedEntry {
+  std::int32_t i;
+  T value;
 };
 
 /// y_i = x_k.
 template <class T>
 struct ScatterEntries {
-  using Sum = NoSum;
   SparseVectorView<const T> x;
   T* y;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t k) const { return y[x.index(k)] = x.values[k], NoSum{}; }
+  constexpr IndexedEntry<T> load(std::int64_t k) const { return {x.index(k), x.values[k]}; }
+  constexpr void store(std::int64_t, const IndexedEntry<T>& entry) const { y[entry.i] = entry.value; }
 };
 
 /// y_i += alpha x_k.
 template <class T>
 struct AddEntries {
-  using Sum = NoSum;
   ScalarView<T> alpha_at;
   SparseVectorView<const T> x;
   T* y;
   T alpha{};
 
   constexpr bool begin() { return alpha = alpha_at(), true; }
-  constexpr NoSum entry(std::int64_t k) const { return y[x.index(k)] += alpha * x.values[k], NoSum{}; }
+  constexpr IndexedEntry<T> load(std::int64_t k) const {
+    const std::int32_t i = x.index(k);
+    T sum = y[i];
+    sum += alpha * x.values[k];
+    return {i, sum};
+  }
+  constexpr void store(std::int64_t, const IndexedEntry<T>& entry) const { y[entry.i] = entry.value; }
 };
 
 /// results_k = alpha x_k + beta y_i, rounded once.
 template <class T>
 struct CombineEntries {
-  using Sum = NoSum;
   using Factor = factor_t<T>;
   ScalarView<Factor> alpha_at, beta_at;
   SparseVectorView<const T> x;
@@ -109,31 +123,45 @@ struct CombineEntries {
   Factor alpha{}, beta{};
 
   constexpr bool begin() { return alpha = alpha_at(), beta = beta_at(), true; }
-  constexpr NoSum entry(std::int64_t k) const {
+  constexpr T load(std::int64_t k) const {
     Factor result = alpha * x.values[k];
     if (!(beta == Factor(0))) result += beta * y[x.index(k)];
-    return results[k] = static_cast<T>(result), NoSum{};
+    return static_cast<T>(result);
   }
+  constexpr void store(std::int64_t k, T loaded) const { results[k] = loaded; }
 };
 
 /// x_k, y_i = c x_k + s y_i, c y_i - s x_k.
 template <class T>
 struct RotateEntries {
-  using Sum = NoSum;
   using Factor = factor_t<T>;
+  struct Loaded {
+    std::int32_t i;
+    T x, y;
+  };
   ScalarView<Factor> c_at, s_at;
   SparseVectorView<T> x;
   T* y;
   Factor c{}, s{};
 
   constexpr bool begin() { return c = c_at(), s = s_at(), true; }
-  constexpr NoSum entry(std::int64_t k) const {
+  constexpr Loaded load(std::int64_t k) const {
     const std::int32_t i = x.index(k);
     const Factor old_x = x.values[k], old_y = y[i];
-    x.values[k] = static_cast<T>(c * old_x + s * old_y), y[i] = static_cast<T>(c * old_y - s * old_x);
-    return {};
+    return {i, static_cast<T>(c * old_x + s * old_y), static_cast<T>(c * old_y - s * old_x)};
   }
+  constexpr void store(std::int64_t k, const Loaded& entry) const { x.values[k] = entry.x, y[entry.i] = entry.y; }
 };
+
+/// Runs begin(), then load(k) and store() for every k in [0, n).
+template <class Steps>
+void run_entries(const Host&, std::int64_t n, Steps);
+template <class Steps>
+void run_entries(const Cuda&, std::int64_t n, Steps);
+
+/// run_entries of each on a backend: what a list of them consists of.
+template <class Where, class... Steps>
+constexpr std::tuple entry_steps{instance<void(const Where&, std::int64_t, Steps)>(run_entries)...};
 
 /// result = the sum of op(x_k) y_i.
 template <class T>
@@ -172,15 +200,15 @@ struct DotNarrowEntries {
 /// What is compiled for each backend.
 template <class Value, class Where, class T = kernel_t<Value>>
 struct SparseDensePasses {
-  static constexpr auto list =
-      passes<Where, CountNonzero<T>, FillNonzeros<T>, ScaleAll<T>, GatherEntries<T>, ClearEntries<T>, ScatterEntries<T>,
-             AddEntries<T>, RotateEntries<T>, DotEntries<T>>;
+  static constexpr auto list = passes<Where, CountNonzero<T>, FillNonzeros<T>, ScaleAll<T>, DotEntries<T>>;
+  static constexpr auto in_steps =
+      entry_steps<Where, GatherEntries<T>, ClearEntries<T>, ScatterEntries<T>, AddEntries<T>, RotateEntries<T>>;
 };
 template <class T, class Where>
 struct TwoBytePasses {
-  static constexpr auto list =
-      passes<Where, ScaleAll<T>, GatherEntries<T>, ClearEntries<T>, ScatterEntries<T>, CombineEntries<T>,
-             RotateEntries<T>, DotNarrowEntries<T, float>, DotNarrowEntries<T, T>>;
+  static constexpr auto list = passes<Where, ScaleAll<T>, DotNarrowEntries<T, float>, DotNarrowEntries<T, T>>;
+  static constexpr auto in_steps =
+      entry_steps<Where, GatherEntries<T>, ClearEntries<T>, ScatterEntries<T>, CombineEntries<T>, RotateEntries<T>>;
 };
 template <class Where>
 struct BytePasses {

@@ -5,6 +5,12 @@
 
 namespace krill::detail {
 
+template <class Steps>
+void run_entries(const Host& host, std::int64_t n, Steps steps) {
+  if (host.skip.now() || !steps.begin()) return;
+  for_each_index(host, n, [steps](std::int64_t k) { steps.store(k, steps.load(k)); });
+}
+
 KRILL_INSTANTIATE(VectorPasses, Host);
 KRILL_INSTANTIATE(SparseDensePasses, Host);
 template struct TwoBytePasses<Half, Host>;

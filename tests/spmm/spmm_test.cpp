@@ -4,6 +4,7 @@
 #include "tests/spmm/dense_operands.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/formats.hpp"
+#include "tests/support/lent.hpp"
 #include "tests/support/replay.hpp"
 
 namespace krill::test {
@@ -63,6 +64,55 @@ TEST_P(Spmm, every_format_follows_the_formula_for_every_op) {
             expect_product(op_a, op_b, alpha, ref, B, beta, before, C, shape.name + std::string(", ") + named.name);
           }
       }
+    }
+  });
+}
+
+/// What B has in rows that A has no entry for is not looked at, though formats may have places for it.
+TEST_P(Spmm, every_format_follows_the_formula_for_every_width_and_order) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const T alpha = random_vector<T>(1, 1)[0], beta = random_vector<T>(2, 1)[0];
+    for (const Shape& shape : {nasty_shapes()[6], nasty_shapes()[10]}) {  // short rows, long ones
+      const Csr<T> A = random_csr<T>(61, shape);
+      const Reference ref = reference(A);
+      std::vector<bool> used(static_cast<std::size_t>(A.cols()));
+      for (const std::int32_t col : A.col_indices().host()) used[static_cast<std::size_t>(col)] = true;
+      for (const std::int64_t k : {1, 4, 8, 33})
+        for (const Order of_b : orders) {
+          auto B = random_dense<T>(3, A.cols(), k, of_b, k % 2 * 3);
+          const auto before = random_dense<T>(4, A.rows(), k, orders[k == 8], 2);
+          const auto expected = expected_columns(Op::none, Op::none, alpha, ref, B, beta, before);
+          for (std::int32_t j = 0; j < A.cols(); ++j)
+            for (std::int64_t c = 0; c < k && !used[static_cast<std::size_t>(j)]; ++c)
+              B.edit().at(j, c) = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+          for (const NamedFormat& named : all_formats()) {
+            const auto F = converted<T>(ctx, A, named);
+            if (!F) continue;
+            Dense<T> C = before.clone();
+            spmm(ctx, Op::none, Op::none, alpha, *F, B, beta, C);
+            expect_columns(expected, C, shape.name + std::string(", ") + named.name + ", " + std::to_string(k));
+          }
+        }
+    }
+  });
+}
+
+TEST_P(Spmm, can_be_captured_skipped_and_repeated_in_every_format) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_csr<T>(33, nasty_shapes()[6]);
+    for (const NamedFormat& named : all_formats()) {
+      const auto F = converted<T>(ctx, A, named);
+      if (!F) continue;
+      const Order order = orders[static_cast<int>(named.format) % 2];
+      const auto B = random_dense<T>(3, A.cols(), 9, order), other = random_dense<T>(5, A.cols(), 9, order);
+      Dense<T> C(A.rows(), 9, order), again(A.rows(), 9, order);
+      replay(ctx, [&] { spmm(ctx, Op::none, Op::none, T(2), *F, B, T(0), C); });
+      spmm(ctx, Op::none, Op::none, T(2), *F, B, T(0), again);
+      EXPECT_EQ(contents(C.values()), contents(again.values())) << named.name;
+      run_skipped(ctx, [&] { spmm(ctx, Op::none, Op::none, T(2), *F, other, T(0), C); });
+      EXPECT_EQ(contents(C.values()), contents(again.values())) << named.name;
     }
   });
 }
@@ -184,6 +234,41 @@ TEST_P(Spmm, refuses_what_does_not_fit) {
     EXPECT_THROW(dense_times_sparse(ctx, T(1), B, A, T(0), C), ShapeMismatch);
     const Csr<T> I = random_csr<T>(33, {"square", 900, 900, [](std::int32_t, std::mt19937_64&) { return 1; }});
     EXPECT_THROW(spmm(ctx, Op::none, Op::none, T(1), I, square, T(0), square), InvalidArgument);
+  });
+}
+
+/// B and C in one array of a caller's, where entry `first` of it is C's first.
+TEST_P(Spmm, refuses_lent_matrices_that_overlap) {
+  struct Case {
+    std::int64_t first, pitch_of_b, pitch_of_c;
+    Order of_b, of_c;
+    bool overlaps;
+  };
+  constexpr Order columns = Order::column_major, rows = Order::row_major;
+  // Of 8 x 3 numbers each: one column after the other, in the same columns above each other, by rows.
+  const Case cases[]{
+      {0, 8, 8, columns, columns, true},    {23, 8, 8, columns, columns, true},    {24, 8, 8, columns, columns, false},
+      {8, 16, 16, columns, columns, false}, {7, 16, 16, columns, columns, true},   {9, 16, 16, columns, columns, true},
+      {25, 16, 16, columns, columns, true}, {24, 16, 16, columns, columns, false}, {3, 6, 6, rows, rows, false},
+      {4, 6, 6, rows, rows, true},          {24, 8, 3, columns, rows, false},      {23, 8, 3, columns, rows, true},
+      {40, 16, 8, columns, columns, false}, {39, 16, 8, columns, columns, true}};
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> I = random_csr<T>(33, {"square", 8, 8, [](std::int32_t, std::mt19937_64&) { return 2; }});
+    Lent<T> memory(ctx, random_vector<T>(1, 100));
+    for (const Case& c : cases) {
+      const auto lent = [&](std::int64_t first, std::int64_t pitch, Order order) {
+        const std::int64_t lines = order == columns ? 3 : 8;
+        return Dense<T>(8, 3, memory.borrow_part(first, pitch * lines), order, pitch);
+      };
+      const Dense<T> B = lent(0, c.pitch_of_b, c.of_b);
+      Dense<T> C = lent(c.first, c.pitch_of_c, c.of_c);
+      const auto run = [&] { spmm(ctx, Op::none, Op::none, T(1), I, B, T(1), C); };
+      if (c.overlaps)
+        EXPECT_THROW(run(), InvalidArgument) << c.first << ", " << c.pitch_of_b;
+      else
+        EXPECT_NO_THROW(run()) << c.first << ", " << c.pitch_of_b;
+    }
   });
 }
 

@@ -20,10 +20,11 @@ class Lent {
     });
     return at;
   }
-  Array<T> borrow() { return borrow(memory(), 0); }
-  Array<T> borrow_const() { return borrow(static_cast<const T*>(memory()), 0); }
+  Array<T> borrow() { return borrow(memory(), owner_.size()); }
+  Array<T> borrow_const() { return borrow(static_cast<const T*>(memory()), owner_.size()); }
   /// All but the first entries.
-  Array<T> borrow_from(std::int64_t first) { return borrow(memory() + first, first); }
+  Array<T> borrow_from(std::int64_t first) { return borrow_part(first, owner_.size() - first); }
+  Array<T> borrow_part(std::int64_t first, std::int64_t size) { return borrow(memory() + first, size); }
   /// What lies there, after all that the context has enqueued.
   std::vector<T> contents() {
     memory();
@@ -32,10 +33,10 @@ class Lent {
 
  private:
   template <class Pointer>
-  Array<T> borrow(Pointer at, std::int64_t first) const {
+  Array<T> borrow(Pointer at, std::int64_t size) const {
     ctx_.synchronize();  // what was written is there, whichever stream asks
-    if (ctx_.on_cuda()) return Array<T>::borrow_device(device_, at, owner_.size() - first, "lent");
-    return Array<T>::borrow_host(at, owner_.size() - first, "lent");
+    if (ctx_.on_cuda()) return Array<T>::borrow_device(device_, at, size, "lent");
+    return Array<T>::borrow_host(at, size, "lent");
   }
 
   Context& ctx_;

@@ -102,24 +102,24 @@ TEST_P(SparseDense, kernels_take_indices_from_one) {
     using namespace detail;
     check([&](auto& x, auto& y) { gather(ctx, y, x); },
           [&](const auto& where, const auto& x, const auto&, K* y) {
-            run_pass(where, nnz, GatherEntries<K>{x, y});
+            run_entries(where, nnz, GatherEntries<K>{x, y});
           });
     check([&](auto& x, auto& y) { gather_and_clear(ctx, y, x); },
           [&](const auto& where, const auto& x, const auto& old, K* y) {
-            run_pass(where, nnz, GatherEntries<K>{x, y});
-            run_pass(where, nnz, ClearEntries<K>{old, y});
+            run_entries(where, nnz, GatherEntries<K>{x, y});
+            run_entries(where, nnz, ClearEntries<K>{old, y});
           });
     check([&](auto& x, auto& y) { scatter(ctx, x, y); },
           [&](const auto& where, const auto&, const auto& x, K* y) {
-            run_pass(where, nnz, ScatterEntries<K>{x, y});
+            run_entries(where, nnz, ScatterEntries<K>{x, y});
           });
     check([&](auto& x, auto& y) { axpby(ctx, T(2), x, T(1), y); },
           [&](const auto& where, const auto&, const auto& x, K* y) {
-            run_pass(where, nnz, AddEntries<K>{{K(2)}, x, y});
+            run_entries(where, nnz, AddEntries<K>{{K(2)}, x, y});
           });
     check([&](auto& x, auto& y) { rotate(ctx, x, y, T(3), T(4)); },
           [&](const auto& where, const auto& x, const auto&, K* y) {
-            run_pass(where, nnz, RotateEntries<K>{{K(3)}, {K(4)}, x, y});
+            run_entries(where, nnz, RotateEntries<K>{{K(3)}, {K(4)}, x, y});
           });
     Array<wide_t<T>> expected(1), found(1);
     dot(ctx, SparseVector<T>(n, Array<std::int32_t>(from_zero), Array<T>(xs)), Array<T>(ys), expected);
