@@ -1,5 +1,6 @@
 // Restarted GMRES, preconditioned from the right (Saad and Schultz 1986), and its flexible form (Saad 1993).
 #pragma once
+#include <concepts>
 #include <optional>
 
 #include "solvers/basis.hpp"
@@ -32,7 +33,10 @@ template <class T>
 class Gmres final : public Krylov<T> {
  public:
   Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresOptions& = {});
-  Gmres(const Operator<T>& A, const Preconditioner<T>& M, const FgmresOptions&);
+  /// A template, so that braces without a type are GmresOptions.
+  template <std::same_as<FgmresOptions> Options>
+  Gmres(const Operator<T>& A, const Preconditioner<T>& M, const Options& o)
+      : Gmres(A, M, GmresShape(o, A.rows()), o.max_iterations, o.stop) {}
   std::size_t bytes() const override;
   /// The memory that a solve takes. preconditioned: M is not the identity, so its results take a vector of their own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const GmresOptions&, bool preconditioned);

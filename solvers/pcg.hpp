@@ -1,6 +1,8 @@
 // Preconditioned conjugate gradients (Hestenes and Stiefel 1952), also with a single reduction (Chronopoulos and Gear
 // 1989) and flexible (Notay 2000).
 #pragma once
+#include <concepts>
+
 #include "solvers/krylov.hpp"
 #include "solvers/pcg_passes.hpp"
 #include "solvers/work.hpp"
@@ -15,7 +17,10 @@ class Pcg final : public Krylov<T> {
  public:
   Pcg(const Operator<T>& A, const Preconditioner<T>& M, const PcgOptions& = {});
   /// M may be another one in each iteration: directions are made orthogonal by A to the one before by a dot of its own.
-  Pcg(const Operator<T>& A, const Preconditioner<T>& M, const FcgOptions&);
+  /// A template, so that braces without a type are PcgOptions.
+  template <std::same_as<FcgOptions> Options>
+  Pcg(const Operator<T>& A, const Preconditioner<T>& M, const Options& o)
+      : Pcg(A, M, Form::flexible, o.max_iterations, 0, o.stop) {}
   /// The memory that a solve takes. preconditioned: M is not the identity, so its results take a vector of their own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const PcgOptions&, bool preconditioned);
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const FcgOptions&, bool preconditioned);
