@@ -32,7 +32,9 @@ template <class T>
 class Gmres final : public Krylov<T> {
  public:
   Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresOptions& = {});
-  Gmres(const Operator<T>& A, const Preconditioner<T>& M, const FgmresOptions&);
+  template <std::same_as<FgmresOptions> Options>
+  Gmres(const Operator<T>& A, const Preconditioner<T>& M, const Options& o)
+      : Gmres(A, M, GmresShape(o, A.rows()), o.max_iterations, o.stop) {}
   std::size_t bytes() const override;
   /// The memory that a solve takes. preconditioned: M is not the identity, so its results take a vector of their own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const GmresOptions&, bool preconditioned);
@@ -102,8 +104,8 @@ inline SolveWork work(const GmresOptions& o, int iterations) { return detail::gm
 /// Beside GMRES's: M u is read, kept, and read again for x; where it is kept in less, for its greatest entry, too.
 inline SolveWork work(const FgmresOptions& o, int iterations) {
   SolveWork sum = detail::gmres_work(o, iterations, true);
-  sum.kept_vectors[static_cast<std::size_t>(o.preconditioned_precision)] += 2.0 * iterations;
-  sum.vectors += (o.preconditioned_precision == BasisPrecision::float64 ? 1.0 : 2.0) * iterations;
+  sum.kept_vectors[static_cast<std::size_t>(o.kept_precision)] += 2.0 * iterations;
+  sum.vectors += (o.kept_precision == BasisPrecision::float64 ? 1.0 : 2.0) * iterations;
   return sum;
 }
 

@@ -11,9 +11,6 @@ template <class T>
 Pcg<T>::Pcg(const Operator<T>& A, const Preconditioner<T>& M, const PcgOptions& o)
     : Pcg(A, M, o.method == PcgMethod::classic ? Form::classic : Form::single_reduction, o.max_iterations,
           o.replacement, o.stop) {}
-template <class T>
-Pcg<T>::Pcg(const Operator<T>& A, const Preconditioner<T>& M, const FcgOptions& o)
-    : Pcg(A, M, Form::flexible, o.max_iterations, 0, o.stop) {}
 
 template <class T>
 Pcg<T>::Pcg(const Operator<T>& A, const Preconditioner<T>& M, Form form, int max_iterations, int replacement,

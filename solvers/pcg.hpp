@@ -15,7 +15,9 @@ class Pcg final : public Krylov<T> {
  public:
   Pcg(const Operator<T>& A, const Preconditioner<T>& M, const PcgOptions& = {});
   /// M may be another one in each iteration: directions are made orthogonal by A to the one before by a dot of its own.
-  Pcg(const Operator<T>& A, const Preconditioner<T>& M, const FcgOptions&);
+  template <std::same_as<FcgOptions> Options>
+  Pcg(const Operator<T>& A, const Preconditioner<T>& M, const Options& o)
+      : Pcg(A, M, Form::flexible, o.max_iterations, 0, o.stop) {}
   /// The memory that a solve takes. preconditioned: M is not the identity, so its results take a vector of their own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const PcgOptions&, bool preconditioned);
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const FcgOptions&, bool preconditioned);

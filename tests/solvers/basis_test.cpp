@@ -62,7 +62,8 @@ TEST_P(BasisInEveryType, kernels_agree_with_long_double_for_any_number_of_vector
     Context ctx = context();
     constexpr int capacity = 21;
     for (const BasisPrecision precision : precisions)
-      for (const std::int64_t n : {1, 7, 1023, 9000}) {
+      for (const std::int64_t n : {1, 1023, 9000}) {
+        if (precision == BasisPrecision::float32 && sizeof(real_t<T>) == 4) continue;  // as float64: T itself
         Basis<T> basis(n, capacity, precision, "basis");
         fill(basis, 11, n);
         const auto V = vectors_of(basis, capacity);
@@ -73,7 +74,7 @@ TEST_P(BasisInEveryType, kernels_agree_with_long_double_for_any_number_of_vector
             a_array(std::vector<wide_t<T>>(a.begin(), a.end()));
         const detail::StepScalars<K> factors{.q_factor = 0x1p-6, .scale = 2, .along_q = wide_t<K>(0.5)};
         const Array<detail::StepScalars<K>> factors_array(std::vector{factors});
-        for (const int count : {0, 1, 3, 8, 9, 20}) {
+        for (const int count : {0, 1, 9, 20}) {
           Array<wide_t<T>> with_u(capacity), with_w(capacity);
           Array<T> out(n);
           const Array<int> columns(std::vector<int>{count});
