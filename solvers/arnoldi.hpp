@@ -10,7 +10,7 @@ namespace krill::detail {
 
 /// Threads that work together: the host's alone, or a block. Each has a lane; sync() waits for all of them, sum() is
 /// the same in all of them.
-struct OneThread {
+struct SoleThread {
   constexpr int lane() const { return 0; }
   constexpr int lanes() const { return 1; }
   constexpr void sync() const {}
@@ -70,6 +70,7 @@ struct Arnoldi {
   int m = 0;
   Orthogonalization method = Orthogonalization::one_reduce;
   bool flexible = false, second_sweep = false;
+  double max_fall2 = 0;                          ///< of ||r||^2 in a cycle, which then ends: what the bases hold
   W *s = nullptr, *z = nullptr;                  ///< V^H u, V^H w; m + 1 entries
   W* column = nullptr;                           ///< the last one of H, m + 1 entries
   W *r = nullptr, *g = nullptr, *rhs = nullptr;  ///< H and ||r|| e_0 after rotations; rhs: before their own
@@ -128,10 +129,11 @@ struct Arnoldi {
     const double column2 = column_sum2(team, j);
     if (team.lane() != 0) return;
     const double below = square_root(norm2) * state->unscale;
-    state->outcome = progress->note(rotate(j, below));
+    const double left2 = rotate(j, below);
+    state->outcome = progress->note(left2);
     state->columns = j + 1;
-    if (state->outcome != Reason::running || progress->stop_requested != Reason::running || j + 1 == m ||
-        !(below * below > rounding2 * column2))
+    if (left2 <= max_fall2 * state->start2 || state->outcome != Reason::running ||
+        progress->stop_requested != Reason::running || j + 1 == m || !(below * below > rounding2 * column2))
       state->steps = Reason::converged, state->ends = Reason::running;
   }
 

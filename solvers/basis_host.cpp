@@ -216,7 +216,7 @@ void run_dots(const Host& host, const BasisDots<T, S>& d) {
     if (d.with_u) d.with_u[k] = sum_of(k);
     d.with_w[k] = sum_of(count + k);
   }
-  if (d.then.state) d.then.after_dots(OneThread{}, pair);
+  if (d.then.state) d.then.after_dots(SoleThread{}, pair);
 }
 
 template <class T, class S>
@@ -231,12 +231,12 @@ void run_update(const Host& host, const BasisUpdate<T, S>& d) {
   });
   double norm2 = 0;
   for (std::int64_t t = 0; t < tiles; ++t) norm2 += sums[t];
-  if (d.then.state) d.then.after_update(OneThread{}, norm2);
+  if (d.then.state) d.then.after_update(SoleThread{}, norm2);
 }
 
 template <class T>
 void run_solve(const Host& host, const Arnoldi<T>& arnoldi) {
-  if (!host.skip.now()) arnoldi.solve(OneThread{});
+  if (!host.skip.now()) arnoldi.solve(SoleThread{});
 }
 
 KRILL_INSTANTIATE(detail::BasisKernels, Host);

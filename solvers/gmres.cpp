@@ -12,6 +12,16 @@ int restart_of(int restart, int max_iterations, std::int64_t size) {
   return static_cast<int>(std::max<std::int64_t>(1, std::min<std::int64_t>({restart, max_iterations, size})));
 }
 
+/// How far ||r||^2 may fall in a cycle whose vectors are kept in that precision: to four of its roundings, squared.
+/// Beyond, the recurrence would leave the truth behind. Reasoned, not varied.
+template <class T>
+double max_fall2(BasisPrecision precision) {
+  if (precision == BasisPrecision::float64 || (precision == BasisPrecision::float32 && sizeof(real_t<T>) == 4))
+    return 0;
+  const double rounding = precision == BasisPrecision::float32 ? 0x1p-24 : 0x1p-11;
+  return 16 * rounding * rounding;
+}
+
 /// What the small problem of a cycle has in numbers: rows of its vectors, of its triangle, and of B or V^H V.
 std::int64_t numbers_of(const GmresShape& shape) {
   const std::int64_t m = shape.restart;
@@ -32,7 +42,7 @@ GmresShape::GmresShape(const FgmresOptions& o, std::int64_t size)
     : restart(restart_of(o.restart, o.max_iterations, size)),
       orthogonalization(o.orthogonalization),
       basis_precision(o.basis_precision),
-      kept(o.preconditioned_precision) {}
+      kept(o.kept_precision) {}
 
 template <class T>
 Gmres<T>::Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresOptions& o)
@@ -215,6 +225,7 @@ Arnoldi<kernel_t<T>> Gmres<T>::arnoldi(const Where& where, bool second_sweep) {
   a.state = state_.update(where), a.progress = progress_.update(where);
   a.m = shape_.restart, a.method = shape_.orthogonalization;
   a.flexible = kept_.has_value(), a.second_sweep = second_sweep;
+  a.max_fall2 = std::max(max_fall2<T>(shape_.basis_precision), shape_.kept ? max_fall2<T>(*shape_.kept) : 0);
   auto* next = numbers_.update(where);
   for (auto** vector : {&a.s, &a.z, &a.column, &a.g, &a.rhs}) *vector = next, next += m + 1;
   a.sine = next, a.r = next + m, a.b = a.r + m * m;

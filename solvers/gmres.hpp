@@ -106,8 +106,8 @@ inline SolveWork work(const GmresOptions& o, int iterations) { return detail::gm
 /// Beside GMRES's: M u is read, kept, and read again for x; where it is kept in less, for its greatest entry, too.
 inline SolveWork work(const FgmresOptions& o, int iterations) {
   SolveWork sum = detail::gmres_work(o, iterations, true);
-  sum.kept_vectors[static_cast<std::size_t>(o.preconditioned_precision)] += 2.0 * iterations;
-  sum.vectors += (o.preconditioned_precision == BasisPrecision::float64 ? 1.0 : 2.0) * iterations;
+  sum.kept_vectors[static_cast<std::size_t>(o.kept_precision)] += 2.0 * iterations;
+  sum.vectors += (o.kept_precision == BasisPrecision::float64 ? 1.0 : 2.0) * iterations;
   return sum;
 }
 

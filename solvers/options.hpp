@@ -101,7 +101,7 @@ inline constexpr std::array<std::string_view, 3> orthogonalization_names{"one_re
 /// What vectors are kept in; never wider than the scalar type of the solve. float16 is IEEE binary16.
 enum class BasisPrecision { float64, float32, float16 };
 inline constexpr std::array<std::string_view, 3> basis_precision_names{"float64", "float32", "float16"};
-inline constexpr std::array<std::string_view, 2> preconditioned_precision_names{"float64", "float32"};
+inline constexpr std::array<std::string_view, 2> kept_vector_precision_names{"float64", "float32"};
 
 struct GmresOptions {
   static constexpr std::string_view type = "gmres";
@@ -149,13 +149,13 @@ struct FgmresOptions {
   StopOptions stop = {};
   Orthogonalization orthogonalization = Orthogonalization::one_reduce;
   BasisPrecision basis_precision = BasisPrecision::float64;
-  BasisPrecision preconditioned_precision = BasisPrecision::float64;  ///< not float16
+  BasisPrecision kept_precision = BasisPrecision::float64;  ///< not float16
 };
 template <class Fields>
 void describe(Fields& fields, FgmresOptions& o) {
   detail::describe_basis(fields, o);
-  fields.choice("preconditioned_precision", o.preconditioned_precision, preconditioned_precision_names,
-                "of the preconditioned vectors in memory, of which x is made; as basis_precision");
+  fields.choice("kept_precision", o.kept_precision, kept_vector_precision_names,
+                "of the preconditioned vectors that it keeps, and makes x of; as basis_precision");
   fields.section("stop", o.stop, "when the solve ends");
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "apps/bench/bench_matrix.hpp"
 #include "apps/bench/job.hpp"
@@ -15,21 +16,28 @@
 namespace krill::apps::bench {
 namespace {
 
-/// What the products of a batch have of their own.
+/// What the products of a batch have of their own. in_coo: A in coordinates, for which there is no rival.
 struct BatchVariant {
   const char* name;
   bool many_A, many_B;
   std::int32_t columns;
+  bool in_coo = false;
 };
 constexpr BatchVariant batch_variants[] = {
-    {"one A", false, true, 1},    {"one B", true, false, 1},    {"own A and B", true, true, 1},
-    {"one A, 8", false, true, 8}, {"one B, 8", true, false, 8}, {"own A and B, 8", true, true, 8},
+    {"one A", false, true, 1},
+    {"one B", true, false, 1},
+    {"own A and B", true, true, 1},
+    {"one A, 8", false, true, 8},
+    {"one B, 8", true, false, 8},
+    {"own A and B, 8", true, true, 8},
+    {"coo, own A and B", true, true, 1, true},
 };
 constexpr std::int32_t checked_rows = 10;  // of each product
 
 template <class T>
 struct BatchOperands {
   CsrBatch<T> A;
+  std::optional<CooBatch<T>> coo = {};
   DenseBatch<T> B, C;
 
   BatchOperands(const Csr<T>& first, std::int32_t count, const BatchVariant& v)
@@ -40,9 +48,22 @@ struct BatchOperands {
           Array<T>(
               random_vector<T>(std::int64_t{first.cols()} * v.columns * (v.many_B ? count : 1), 1, RandomPurpose::rhs),
               "B")),
-        C(count, first.rows(), v.columns) {}
+        C(count, first.rows(), v.columns) {
+    if (!v.in_coo) return;
+    std::vector<std::int32_t> row_indices;
+    const auto offsets = first.row_offsets().host();
+    for (std::int32_t i = 0; i < first.rows(); ++i)
+      row_indices.insert(
+          row_indices.end(),
+          static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1] - offsets[static_cast<std::size_t>(i)]), i);
+    coo.emplace(count, first.rows(), first.cols(), first.nnz(), copies(Array(std::move(row_indices)), count),
+                A.col_indices().clone(), A.values().clone());
+  }
 
-  double bytes() const { return static_cast<double>(A.bytes() + B.bytes() + C.bytes()); }
+  double bytes() const { return static_cast<double>((coo ? coo->bytes() : A.bytes()) + B.bytes() + C.bytes()); }
+  void run(Context& ctx) {
+    coo ? spmm(ctx, Op::none, T(1), *coo, B, T(0), C) : spmm(ctx, Op::none, T(1), A, B, T(0), C);
+  }
 
   /// Rounding of a row's terms explains all of an entry's error. Whoever comes next finds NaN.
   std::string fault() {
@@ -100,8 +121,8 @@ void bench_batch(const BenchSubject<T>& s) {
       Job<T> job;
       job.bytes = o->bytes();
       job.flops = multiply_add<T> * static_cast<double>(count * first.nnz() * v.columns);
-      job.run = [&ctx = s.ctx, o] { spmm(ctx, Op::none, T(1), o->A, o->B, T(0), o->C); };
-      job.task = {.kernel = "spmm_batch", .batch = &o->A, .x = &o->B.values(), .y = &o->C.values()};
+      job.run = [&ctx = s.ctx, o] { o->run(ctx); };
+      job.task = {.kernel = "spmm_batch", .batch = o->coo ? nullptr : &o->A, .x = &o->B.values(), .y = &o->C.values()};
       job.task.columns = v.columns, job.task.x_stride = v.many_B ? o->B.stride() : 0;
       job.fault = [o] { return o->fault(); };
       job.keeps = std::move(operands);

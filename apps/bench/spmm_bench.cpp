@@ -1,12 +1,14 @@
-// C = A B for a matrix in CSR and dense ones of 1 to 128 columns, in both orders.
+// C = A B for a matrix in CSR, or what --format names, and dense ones of 1 to 128 columns, in both orders.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "apps/bench/bench_matrix.hpp"
 #include "apps/bench/job.hpp"
+#include "apps/samples/formats.hpp"
 #include "apps/system/linear_system.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/spmm/plan.hpp"
@@ -19,18 +21,52 @@ constexpr std::int32_t all_columns[] = {1, 4, 8, 32, 128};
 constexpr std::int64_t most_entries = std::int64_t{1} << 29;  // of B or C
 constexpr std::int32_t checked_rows = 1000;                   // at most, evenly spread
 
+/// What multiplies: a plan, or spmm in a format.
+struct SpmmForm {
+  std::string name;
+  SpmvMethod method = SpmvMethod::in_place;
+  std::optional<Format> format = {};
+};
+/// CSR by a plan, and what --format names beside.
+template <class T>
+std::vector<SpmmForm> forms(const BenchSubject<T>& s) {
+  std::vector<SpmmForm> some;
+  if (s.wants("csr")) some.push_back({""});
+  if (s.formats.empty()) return some;
+  if (s.wants("auto")) some.push_back({" auto", SpmvMethod::automatic});
+  for (const NamedFormat& named : format_samples(in_bench))
+    if (s.wants(named.name)) some.push_back({" " + named.name, SpmvMethod::in_place, named.format});
+  return some;
+}
+
 template <class T>
 struct SpmmOperands {
   std::shared_ptr<const AnyMatrix<T>> A;
-  SpmmPlan<T> plan;
+  std::optional<SpmmPlan<T>> plan = {};        // of csr, and of auto
+  std::optional<AnyMatrix<T>> converted = {};  // in another format, which is multiplied in place
   Dense<T> B, C;
 
-  SpmmOperands(const BenchSubject<T>& s, std::size_t copy, std::int32_t columns, Order order)
+  SpmmOperands(const BenchSubject<T>& s, std::size_t copy, std::int32_t columns, Order order, const SpmmForm& form)
       : A(source_copy(s, copy)),
-        plan(s.ctx, *A, Op::none, columns),
         B(cols(*A), columns, Array<T>(random_vector<T>(std::int64_t{cols(*A)} * columns, 1, RandomPurpose::rhs), "B"),
           order),
-        C(rows(*A), columns, order) {}
+        C(rows(*A), columns, order) {
+    if (form.format)
+      converted =
+          with_csr(*A, [&](const auto& csr) { return AnyMatrix<T>(convert_format(s.ctx, csr, *form.format, {})); });
+    else
+      plan.emplace(s.ctx, *A, Op::none, columns, form.method);
+  }
+
+  void run(Context& ctx) {
+    plan ? plan->apply(ctx, Op::none, T(1), B, T(0), C) : spmm(ctx, Op::none, Op::none, T(1), *converted, B, T(0), C);
+  }
+  /// What it moves, and operations of the entries that there are.
+  Work work() const {
+    const Work of_entries = spmm_work(*A, B.cols());
+    if (converted) return {spmm_work(*converted, B.cols()).bytes, of_entries.flops};
+    return {of_entries.bytes - matrix_bytes(*A) + static_cast<double>(plan->report().bytes), of_entries.flops};
+  }
 
   /// What is wrong with C, if anything: rounding of a row's terms explains all of an entry's error. Whoever comes next
   /// finds NaN.
@@ -69,16 +105,17 @@ struct SpmmOperands {
 };
 
 template <class T>
-void measure(const BenchSubject<T>& s, std::int32_t columns, Order order) {
+void measure(const BenchSubject<T>& s, const SpmmForm& form, std::int32_t columns, Order order) {
   const bool by_rows = order == Order::row_major;
-  Row row = s.row("spmm", fmt::format("{} {}", columns, by_rows ? "by rows" : columns == 1 ? "column" : "columns"));
+  const std::string_view place = by_rows ? "by rows" : columns == 1 ? "column" : "columns";
+  Row row = s.row("spmm", fmt::format("{} {}{}", columns, place, form.name));
   measure_job<T>(s, row, [&](std::size_t copy) {
-    auto operands = std::make_shared<SpmmOperands<T>>(s, copy, columns, order);
+    auto operands = std::make_shared<SpmmOperands<T>>(s, copy, columns, order, form);
     auto* const o = operands.get();
     Job<T> job;
-    const Work work = spmm_work(*o->A, columns);
+    const Work work = o->work();
     job.bytes = work.bytes, job.flops = work.flops;
-    job.run = [&ctx = s.ctx, o] { o->plan.apply(ctx, Op::none, T(1), o->B, T(0), o->C); };
+    job.run = [&ctx = s.ctx, o] { o->run(ctx); };
     job.task = {.kernel = "spmm", .A = o->A.get(), .x = &o->B.values(), .y = &o->C.values()};
     job.task.columns = columns, job.task.by_rows = by_rows;
     job.fault = [o] { return o->fault(); };
@@ -92,11 +129,13 @@ void measure(const BenchSubject<T>& s, std::int32_t columns, Order order) {
 
 template <class T>
 void bench_spmm(const BenchSubject<T>& s) {
-  for (const Order order : {Order::column_major, Order::row_major})
-    for (const std::int32_t columns : all_columns)
-      if ((columns > 1 || order == Order::column_major) && std::max(rows(*s.A), cols(*s.A)) <= most_entries / columns)
-        measure(s, columns, order);
-  if constexpr (std::is_same_v<T, float>) bench_half_products(s);
+  for (const SpmmForm& form : forms(s))
+    for (const Order order : {Order::column_major, Order::row_major})
+      for (const std::int32_t columns : all_columns)
+        if ((columns > 1 || order == Order::column_major) && std::max(rows(*s.A), cols(*s.A)) <= most_entries / columns)
+          measure(s, form, columns, order);
+  if constexpr (std::is_same_v<T, float>)
+    if (s.formats.empty()) bench_half_products(s);
 }
 
 template <class T>

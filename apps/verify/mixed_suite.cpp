@@ -48,27 +48,67 @@ std::vector<To> widened(const std::vector<From>& values) {
   return made;
 }
 
+/// A product in the types of a row of the table, and what is to come out: of columns that are the subject's vector, its
+/// entries moved on by one from column to column.
 template <class Types, class T>
-void check_row(Ledger& ledger, Context& ctx, const Subject<T>& s, const std::string& name, Op op) {
+class MixedProblem {
+ public:
   using Storage = typename Types::Storage;
   using Vector = typename Types::Vector;
   using Result = typename Types::Result;
   using Compute = typename Types::Compute;
-  ledger.check("spmv_mixed " + name + std::string(op_name(op)), mixed_bound, [&] {
-    const bool plain = op == Op::none;
-    const std::vector<Storage> values = all_stored<Storage>(s.rows.value);
-    const auto x = all_stored<Vector>(plain ? s.x[0].values : s.y[0].values);
-    const auto y = all_stored<Result>(plain ? s.y[0].values : s.x[0].values);
-    Rows<Compute> rows{s.rows.rows, s.rows.cols, s.rows.offsets, s.rows.col, widened<Compute>(values)};
-    BoundedVector<Compute> wanted = product(op, some_alpha<Compute>(), rows, bounded<Compute>(widened<Compute>(x)),
-                                            some_beta<Compute>(), bounded<Compute>(widened<Compute>(y)));
-    for (Bounded<Compute>& w : wanted)
-      w.error += Rounding<Result>::relative * w.greatest() + Rounding<Result>::absolute;
-    const Csr<Storage> A(s.A.cols(), s.A.row_offsets().clone(), s.A.col_indices().clone(), array(values, "values"));
-    Array<Result> result = array(y, "y");
-    spmv_mixed(ctx, op, some_alpha<Compute>(), A, array(x, "x"), some_beta<Compute>(), result);
+
+  MixedProblem(const Subject<T>& s, Op op, std::int64_t columns)
+      : A_(s.A.cols(), s.A.row_offsets().clone(), s.A.col_indices().clone(),
+           array(all_stored<Storage>(s.rows.value), "values")) {
+    const Rows<Compute> rows{s.rows.rows, s.rows.cols, s.rows.offsets, s.rows.col,
+                             widened<Compute>(all_stored<Storage>(s.rows.value))};
+    auto x = all_stored<Vector>(op == Op::none ? s.x[0].values : s.y[0].values);
+    auto y = all_stored<Result>(op == Op::none ? s.y[0].values : s.x[0].values);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      if (j > 0 && !x.empty()) std::ranges::rotate(x, x.begin() + 1);
+      if (j > 0 && !y.empty()) std::ranges::rotate(y, y.begin() + 1);
+      b.insert(b.end(), x.begin(), x.end()), c.insert(c.end(), y.begin(), y.end());
+      for (Bounded<Compute> w : product(op, some_alpha<Compute>(), rows, bounded<Compute>(widened<Compute>(x)),
+                                        some_beta<Compute>(), bounded<Compute>(widened<Compute>(y)))) {
+        w.error += Rounding<Result>::relative * w.greatest() + Rounding<Result>::absolute;
+        wanted_.push_back(w);
+      }
+    }
+  }
+
+  const Csr<Storage>& A() const { return A_; }
+  Comparison judged(const Array<Result>& result) const {
     const std::vector<Result> got(result.host().begin(), result.host().end());
-    return compare<Compute>(widened<Compute>(got), wanted);
+    return compare<Compute>(widened<Compute>(got), wanted_);
+  }
+
+  std::vector<Vector> b;  ///< the columns, one after the other; c: before the product
+  std::vector<Result> c;
+
+ private:
+  Csr<Storage> A_;
+  BoundedVector<Compute> wanted_;
+};
+
+template <class Types, class T>
+void check_row(Ledger& ledger, Context& ctx, const Subject<T>& s, const std::string& name, Op op) {
+  using Problem = MixedProblem<Types, T>;
+  using Compute = typename Types::Compute;
+  const std::string words = name + std::string(op_name(op));
+  ledger.check("spmv_mixed " + words, mixed_bound, [&] {
+    const Problem p(s, op, 1);
+    Array<typename Types::Result> y = array(p.c, "y");
+    spmv_mixed(ctx, op, some_alpha<Compute>(), p.A(), array(p.b, "x"), some_beta<Compute>(), y);
+    return p.judged(y);
+  });
+  ledger.check("spmm_mixed " + words, mixed_bound, [&] {
+    constexpr std::int64_t columns = 5;
+    const Problem p(s, op, columns);
+    const Dense<typename Types::Vector> B(p.A().cols(op), columns, array(p.b, "B"));
+    Dense<typename Types::Result> C(p.A().rows(op), columns, array(p.c, "C"));
+    spmm_mixed(ctx, op, Op::none, some_alpha<Compute>(), p.A(), B, some_beta<Compute>(), C);
+    return p.judged(C.values());
   });
 }
 

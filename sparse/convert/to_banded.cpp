@@ -39,8 +39,8 @@ void require_places(const BandLayout& l, std::int64_t rows, std::int64_t cols) {
 /// Which band a diagonal of a matrix is, -2 to 2, or none where it may be left out.
 std::optional<int> band_of(std::int64_t offset, const BandLayout& l, int most, OutsideBands outside) {
   const std::int64_t steps = offset / l.row_stride, away = steps < 0 ? -steps : steps;
-  const bool in_systems = steps * l.row_stride == offset && away < l.rows;
-  if (in_systems && away <= most) return static_cast<int>(steps);
+  const bool on_rows = steps * l.row_stride == offset, in_systems = on_rows && away < l.rows;
+  if (on_rows && away <= most) return static_cast<int>(steps);
   require(outside == OutsideBands::dropped || (outside == OutsideBands::refused_in_systems && !in_systems),
           fmt::format("banded: the diagonal {} of the matrix is none of {}{}", offset, 2 * most + 1,
                       l.batch > 1 ? " of its systems" : ""));

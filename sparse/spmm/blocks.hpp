@@ -128,7 +128,7 @@ template <class Types>
 void run_blocks(const Cuda&, const BlockProducts<Types>&, TensorCores);
 
 template <class T, class Where>
-struct BlockKernels {
+struct BlockProductKernels {
   static constexpr auto list =
       instance<void(const Where&, const BlockProducts<OneType<kernel_t<T>>>&, TensorCores)>(run_blocks);
 };

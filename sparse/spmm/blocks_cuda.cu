@@ -321,7 +321,7 @@ void run_blocks(const Cuda& cuda, const BlockProducts<Types>& p, TensorCores uni
   run_without_tensor_cores(cuda, p);
 }
 
-KRILL_INSTANTIATE(BlockKernels, Cuda);
+KRILL_INSTANTIATE(BlockProductKernels, Cuda);
 template struct NarrowBlockKernels<Half, Cuda>;
 template struct NarrowBlockKernels<BFloat16, Cuda>;
 

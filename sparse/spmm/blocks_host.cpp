@@ -43,7 +43,7 @@ void run_blocks(const Host& host, const BlockProducts<Types>& p, TensorCores) {
   });
 }
 
-KRILL_INSTANTIATE(BlockKernels, Host);
+KRILL_INSTANTIATE(BlockProductKernels, Host);
 template struct NarrowBlockKernels<Half, Host>;
 template struct NarrowBlockKernels<BFloat16, Host>;
 

@@ -76,19 +76,28 @@ void multiply_stored_rows(const Cuda& cuda, const RowProducts<View>& p, bool gat
   }
 }
 
+/// Whether rows of a column-major B are to be brought together for rows with columns of any kind.
+template <class View>
+bool wants_lines(const RowProducts<View>& p, std::int64_t entries) {
+  return p.b.order == Order::column_major && p.b.cols >= SpmmTiling::gathered_from &&
+         entries >= SpmmTiling::gathered_mean * std::int64_t{p.a.stored_rows()};
+}
+
 }  // namespace
 
 template <class T>
 void run_products(const Cuda& cuda, const RowProducts<SellView<const T>>& p, std::int64_t entries) {
-  const bool by_columns = p.b.order == Order::column_major;
-  multiply_stored_rows(cuda, p,
-                       by_columns && p.b.cols >= SpmmTiling::gathered_from &&
-                           entries >= SpmmTiling::gathered_mean * std::int64_t{p.a.rows});
+  multiply_stored_rows(cuda, p, wants_lines(p, entries));
 }
 // Stored rows side by side read neighboring entries of B, so that columns of it serve as well as rows.
 template <class T>
 void run_products(const Cuda& cuda, const RowProducts<DiaView<const T>>& p, std::int64_t) {
   multiply_stored_rows(cuda, p, false);
+}
+// Nor do patterns of columns need it: rows side by side mostly have the same one.
+template <class T>
+void run_products(const Cuda& cuda, const RowProducts<CodedRows<const T>>& p, std::int64_t entries) {
+  multiply_stored_rows(cuda, p, p.a.a.column_code != ColumnCode::pattern && wants_lines(p, entries));
 }
 
 KRILL_INSTANTIATE(StoredRowKernels, Cuda);

@@ -11,7 +11,6 @@
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
 #include "sparse/core/stopwatch.hpp"
-#include "sparse/vector/vector.hpp"
 
 namespace krill::detail {
 namespace {
@@ -74,9 +73,9 @@ Candidate<T> best_candidate(Context& ctx, const Csr<T, Offset>& A, bool on_cuda)
 }
 
 template <class T, class Offset>
-bool is_worth_trying(const Candidate<T>& form, const Csr<T, Offset>& A) {
-  return form.method != "csr" &&
-         static_cast<double>(form.bytes) <= Tuning::max_bytes_share * static_cast<double>(A.bytes());
+bool is_worth_trying(const Candidate<T>& form, const Csr<T, Offset>& A, std::size_t operands = 0) {
+  return form.method != "csr" && static_cast<double>(form.bytes + operands) <=
+                                     Tuning::max_bytes_share * static_cast<double>(A.bytes() + operands);
 }
 
 /// A in that form; form.packed is used up.
@@ -92,56 +91,40 @@ OtherForm<T> make(Context& ctx, const Csr<T, Offset>& A, Candidate<T>& form) {
   return {std::move(bsr), std::move(tiles)};
 }
 
-/// Times products y = A x.
-template <class T>
-class ProductTimer {
- public:
-  ProductTimer(Context& ctx, std::int32_t rows, std::int32_t cols) : ctx_(ctx), x_(cols, "plan x"), y_(rows, "plan y") {
-    fill(ctx, T(1), x_), fill(ctx, T(0), y_);  // so that all find the same memory
-  }
-
-  /// Milliseconds of a product, after one that warms up, unless that is long and the host's: the mean of a few where
-  /// they are short, for a plan should not cost many products.
-  double operator()(const AnyProduct<T>& multiply) {
-    const double first = mean_of(1, multiply);
-    if (!ctx_.on_cuda() && first >= Tuning::long_ms) return first;
-    return mean_of(static_cast<int>(std::clamp(Tuning::enough_ms / first, 1.0, Tuning::max_products)), multiply);
-  }
-
- private:
-  double mean_of(int products, const AnyProduct<T>& multiply) {
-    const SpmvCall<T> call{one_, x_, zero_, y_, no_dots_};
-    ctx_.synchronize();
+/// Milliseconds of a product, after one that warms up, unless that is long and the host's: the mean of a few where they
+/// are short, for a plan should not cost many products.
+template <class Product>
+double milliseconds_of(Context& ctx, Product&& product) {
+  const auto mean_of = [&](int products) {
+    ctx.synchronize();
     const Stopwatch watch;
-    for (int i = 0; i < products; ++i) multiply(call);
-    ctx_.synchronize();
+    for (int i = 0; i < products; ++i) product();
+    ctx.synchronize();
     return watch.milliseconds() / products;
-  }
-
-  Context& ctx_;
-  Array<T> x_, y_;
-  const Scalar<T> one_{1}, zero_{0};
-  const Dots<T> no_dots_;
-};
+  };
+  const double first = mean_of(1);
+  if (!ctx.on_cuda() && first >= Tuning::long_ms) return first;
+  return mean_of(static_cast<int>(std::clamp(Tuning::enough_ms / first, 1.0, Tuning::max_products)));
+}
 
 /// Makes the best candidate and keeps it unless it is clearly slower than csr.
 template <class T, class Offset>
-std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, const AnyProduct<T>& multiply_in_csr,
+std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, const FormTrial<T>& trial,
                                      SpmvReport& report) {
   Candidate<T> best = best_candidate(ctx, A, ctx.on_cuda());
   if (best.method == "csr") {
     report.why = "no other form suits rows of so different length";
     return {};
   }
-  if (!is_worth_trying(best, A)) {
+  if (!is_worth_trying(best, A, trial.operands)) {
     report.why = fmt::format("no other form moves clearly fewer bytes; the best is {} with {} in place of {}",
                              best.method, human_bytes(best.bytes), human_bytes(A.bytes()));
     return {};
   }
   OtherForm<T> other = make(ctx, A, best);
-  ProductTimer<T> milliseconds_of(ctx, A.rows(), A.cols());
-  report.csr_ms = milliseconds_of(multiply_in_csr);
-  report.ms = milliseconds_of([&](const SpmvCall<T>& call) { other.multiply(ctx, call); });
+  const auto multiply = trial.prepare();
+  report.csr_ms = milliseconds_of(ctx, [&] { multiply(nullptr); });
+  report.ms = milliseconds_of(ctx, [&] { multiply(&other); });
   const std::string sizes = fmt::format("{} in place of {}", human_bytes(other.bytes()), human_bytes(A.bytes()));
   if (report.ms < Tuning::max_slowdown * report.csr_ms) {
     report.method = best.method, report.bytes = other.bytes();
@@ -190,15 +173,14 @@ FormEstimate estimate_form(Context& ctx, const Csr<T, Offset>& A, bool for_cuda)
 }
 
 template <class T, class Offset>
-std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A,
-                                        const std::type_identity_t<AnyProduct<T>>& multiply_in_csr,
+std::optional<OtherForm<T>> choose_form(Context& ctx, const Csr<T, Offset>& A, const FormTrial<T>& trial,
                                         SpmvReport& report) {
   if (A.nnz() < Tuning::min_entries) {
     report.why = fmt::format("with less than {} entries there is nothing to gain", Tuning::min_entries);
     return {};
   }
   try {
-    return try_best(ctx, A, multiply_in_csr, report);
+    return try_best(ctx, A, trial, report);
   } catch (const OutOfMemory&) {
     report.ms = report.csr_ms;
     report.why = "there is no memory for another form beside csr";
@@ -213,7 +195,7 @@ struct AutomaticOffsetInstances {
   static constexpr std::tuple list{
       &OtherForm<T>::template update<Offset>,
       instance<FormEstimate(Context&, const Csr<T, Offset>&, bool)>(estimate_form),
-      instance<std::optional<OtherForm<T>>(Context&, const Csr<T, Offset>&, const AnyProduct<T>&, SpmvReport&)>(
+      instance<std::optional<OtherForm<T>>(Context&, const Csr<T, Offset>&, const FormTrial<T>&, SpmvReport&)>(
           choose_form)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(AutomaticOffsetInstances);

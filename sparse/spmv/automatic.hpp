@@ -23,9 +23,13 @@ struct OtherForm {
   void update(Context&, const Csr<T, Offset>& A);
 };
 
-/// y = alpha A x + beta y in any way.
+/// A product as it will be wanted, for forms to be timed with.
 template <class T>
-using AnyProduct = std::function<void(const SpmvCall<T>&)>;
+struct FormTrial {
+  std::size_t operands = 0;  ///< bytes of what it moves beside the matrix, where they count
+  /// Makes what is multiplied, and returns what runs a product: in that form, or in CSR where it is null.
+  std::function<std::function<void(const OtherForm<T>*)>()> prepare;
+};
 
 /// The form that choose_form would make and time, and its bytes; csr if it would make none.
 struct FormEstimate {
@@ -45,9 +49,8 @@ HeldMemory form_memory(MemoryLedger& ledger, std::int32_t size, const FormEstima
 }
 
 /// A in the form that a byte model ranks first. Nothing if that is CSR, or if the form turns out clearly slower than
-/// `multiply_in_csr`. Fills in the report but for the time of the setup.
+/// CSR. Fills in the report but for the time of the setup.
 template <class T, class Offset>
-std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>& A,
-                                        const std::type_identity_t<AnyProduct<T>>& multiply_in_csr, SpmvReport&);
+std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>& A, const FormTrial<T>&, SpmvReport&);
 
 }  // namespace krill::detail

@@ -10,6 +10,7 @@
 #include "sparse/spmv/automatic.hpp"
 #include "sparse/spmv/csr_tiles.hpp"
 #include "sparse/spmv/planned_csr.hpp"
+#include "sparse/vector/vector.hpp"
 
 namespace krill {
 
@@ -46,6 +47,18 @@ class PlannedRows {
 
   PlannedCsr<T> csr_;
   CsrTiles tiles_;
+};
+
+/// Of the products y = A x that forms are timed with; filled, so that all find the same memory.
+template <class T>
+struct TrialVectors {
+  Array<T> x, y;
+  const Scalar<T> one{1}, zero{0};
+  const Dots<T> no_dots = {};
+
+  TrialVectors(Context& ctx, const MatrixShape& A) : x(A.cols(), "plan x"), y(A.rows(), "plan y") {
+    fill(ctx, T(1), x), fill(ctx, T(0), y);
+  }
 };
 
 }  // namespace
@@ -115,8 +128,19 @@ struct SpmvPlan<T>::Body {
 
   void choose(Context& ctx) {
     report.why = "only a matrix in csr, not transposed, is looked at";
-    const auto in_place = [&](const SpmvCall<T>& call) { multiply(ctx, call); };
-    if (op == Op::none) with_csr([&](const auto& a) { other = choose_form(ctx, a, in_place, report); });
+    if (op == Op::none)
+      with_csr([&](const auto& a) {
+        FormTrial<T> trial;
+        trial.prepare = [&] {
+          const auto vectors = std::make_shared<TrialVectors<T>>(ctx, a);
+          return [this, &ctx, vectors](const OtherForm<T>* form) {
+            const auto& v = *vectors;
+            const SpmvCall<T> call{v.one, v.x, v.zero, vectors->y, v.no_dots};
+            form ? form->multiply(ctx, call) : multiply(ctx, call);
+          };
+        };
+        other = choose_form(ctx, a, trial, report);
+      });
     ctx.synchronize();
   }
 };

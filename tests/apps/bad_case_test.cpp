@@ -40,13 +40,14 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:3:1: unknown key \"precison\"; did you mean 'precision'? allowed: " + top_keys},
         Bad{"in_wrong_section", "matrix: {generate: poisson1d}\nsolver: {type: pcg, relative: 1e-6}\n",
             "case.yaml:2:21: unknown key \"relative\" in solver; it is a key of solver.stop; allowed: type, "
-            "max_iterations, stop"},
+            "max_iterations, method, replacement, stop"},
         Bad{"duplicate", minimal_case + "solver: {type: gmres}\n",
             "case.yaml:3:1: duplicate key \"solver\", first given in line 2; keep one of them"},
         Bad{"duplicate_inside", "matrix: {generate: poisson2d, nx: 3, nx: 4}\nsolver: {type: pcg}\n",
             "case.yaml:1:38: duplicate key \"nx\", first given in line 1; keep one of them"},
         Bad{"unused_by_type", "matrix: {generate: poisson1d}\nsolver: {type: pcg, restart: 30}\n",
-            "case.yaml:2:21: \"restart\" is not used by solver with type pcg, only with gmres; leave it out or change "
+            "case.yaml:2:21: \"restart\" is not used by solver with type pcg, only with gmres or fgmres; leave it out "
+            "or change "
             "type"},
         Bad{"unused_by_generator", "matrix: {generate: poisson2d, nz: 3}\nsolver: {type: pcg}\n",
             "case.yaml:1:31: \"nz\" is not used by matrix with generate poisson2d, only with poisson3d, "
@@ -75,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"missing_path", minimal_case + "initial_guess: {type: file}\n",
             "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
         Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
-            "case.yaml:2:9: solver needs 'type'; type is one of pcg, gmres, bicgstab, richardson, banded or auto"}),
+            "case.yaml:2:9: solver needs 'type'; type is one of pcg, fcg, gmres, fgmres, bicgstab, richardson, banded "
+            "or auto"}),
     [](const auto& info) { return info.param.name; });
 
 std::string with(const std::string& line) { return minimal_case + line + "\n"; }
@@ -146,31 +148,34 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"quoted_stencil", "matrix: {generate: poisson2d, stencil: '9'}\nsolver: {type: pcg}\n",
             "case.yaml:1:40: matrix.stencil is the text \"9\", expected 5 or 9; leave out the quotes"},
         Bad{"unknown_type", "matrix: {generate: poisson1d}\nsolver: {type: gmrs}\n",
-            "case.yaml:2:16: solver.type is gmrs, expected one of pcg, gmres, bicgstab, richardson, banded or auto; "
+            "case.yaml:2:16: solver.type is gmrs, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
+            "banded or auto; "
             "did you "
             "mean 'gmres'?"},
         Bad{"type_of_another_program", "matrix: {generate: poisson1d}\nsolver: {type: CG}\n",
-            "case.yaml:2:16: solver.type is CG, expected one of pcg, gmres, bicgstab, richardson, banded or auto; "
+            "case.yaml:2:16: solver.type is CG, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, banded "
+            "or auto; "
             "Krill calls "
             "that pcg"},
         Bad{"key_of_another_program", "matrix: {generate: poisson1d}\nsolver: {type: pcg, rtol: 1e-6}\n",
             "case.yaml:2:21: unknown key \"rtol\" in solver; Krill calls that solver.stop.relative; allowed: type, "
-            "max_iterations, stop"},
+            "max_iterations, method, replacement, stop"},
         Bad{"section_of_another_program", "matrix: {generate: poisson1d}\nksp: {type: pcg}\n",
             "case.yaml:2:1: unknown key \"ksp\"; Krill calls that solver; allowed: " + top_keys},
         Bad{"misspelt_word_for_a_section", with("rhs: randm"),
             "case.yaml:3:6: rhs.type is randm, expected one of ones, random, file or manufactured; did you mean "
             "'random'?"},
         Bad{"word_of_another_program", "matrix: poisson1d\nsolver: cg\n",
-            "case.yaml:2:9: solver.type is cg, expected one of pcg, gmres, bicgstab, richardson, banded or auto; Krill "
+            "case.yaml:2:9: solver.type is cg, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, banded "
+            "or auto; Krill "
             "calls "
             "that pcg"},
         Bad{"list_for_a_section", with("ordering: [rcm]"),
             "case.yaml:3:11: ordering is a list, expected a word such as none, or a section such as {type: none}"},
         Bad{"unknown_type_does_not_hide_values",
             "matrix: {generate: poisson1d}\nsolver: {tpye: pcg, max_iterations: x}\n",
-            "case.yaml:2:10: unknown key \"tpye\" in solver; did you mean 'type'? allowed: type, max_iterations, stop, "
-            "restart, relaxation\n"
+            "case.yaml:2:10: unknown key \"tpye\" in solver; did you mean 'type'? allowed: type, max_iterations, "
+            "method, replacement, stop, restart, orthogonalization, basis_precision, kept_precision, relaxation\n"
             "case.yaml:2:37: solver.max_iterations is x, expected an integer of at least 0"}),
     [](const auto& info) { return info.param.name; });
 
@@ -351,9 +356,9 @@ TEST(BadOverride, is_refused_under_its_own_name) {
 }
 
 TEST(BadOverride, keys_that_the_new_type_does_not_use_are_still_refused) {
-  EXPECT_EQ(
-      errors_of(good_case, {"solver.type=pcg"}),
-      "case.yaml:6:3: \"restart\" is not used by solver with type pcg, only with gmres; leave it out or change type");
+  EXPECT_EQ(errors_of(good_case, {"solver.type=pcg"}),
+            "case.yaml:6:3: \"restart\" is not used by solver with type pcg, only with gmres or fgmres; leave it out "
+            "or change type");
 }
 
 }  // namespace

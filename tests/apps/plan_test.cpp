@@ -116,7 +116,7 @@ TEST_P(PlannedPeak, with_every_preconditioner) {
 
 TEST_P(PlannedPeak, with_every_solver) {
   for (const std::string solver : {"bicgstab", "richardson", "gmres, restart: 30",
-                                   "fgmres, restart: 30, basis_precision: float16, preconditioned_precision: float32"})
+                                   "fgmres, restart: 30, basis_precision: float16, kept_precision: float32"})
     for (const std::string preconditioner : {"none", "jacobi", "ilu0"})
       expect_within_a_tenth(
           fmt::format("matrix: {{generate: convection_diffusion3d, nx: 24}}\nformat: csr\n"

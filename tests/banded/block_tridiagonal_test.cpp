@@ -88,17 +88,17 @@ double block_backward_error(const BlockTridiagonal<T>& A, const BandLayout& l, s
     long double residual = 0, of_a = 0, of_x = 0, of_b = 0;
     for (std::int64_t i = 0; i < l.rows; ++i)
       for (int r = 0; r < A.size(); ++r) {
-        Exact sum = exact(b[at.of(i, j, r)]);
-        of_b = std::max(of_b, std::abs(sum));
+        auto sum = exact(b[at.of(i, j, r)]);
+        of_b = std::max(of_b, modulus(sum));
         long double row = 0;
-        for_row(A, i, j, r, [&](std::int64_t column, Exact entry) {
+        for_row(A, i, j, r, [&](std::int64_t column, const auto& entry) {
           sum -= entry * exact(x[at.of(column / A.size(), j, static_cast<int>(column % A.size()))]);
-          row += std::abs(entry);
+          row += modulus(entry);
         });
-        of_x = std::max(of_x, std::abs(exact(x[at.of(i, j, r)])));
+        of_x = std::max(of_x, modulus(exact(x[at.of(i, j, r)])));
         of_a = std::max(of_a, row);
-        if (!(std::abs(sum) <= std::numeric_limits<long double>::max())) return std::numeric_limits<double>::infinity();
-        residual = std::max(residual, std::abs(sum));
+        if (!(modulus(sum) <= std::numeric_limits<long double>::max())) return std::numeric_limits<double>::infinity();
+        residual = std::max(residual, modulus(sum));
       }
     worst = std::max(worst, residual / (of_a * of_x + of_b));
   }

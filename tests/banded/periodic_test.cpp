@@ -36,18 +36,18 @@ double ring_error(const Banded<T>& A, std::span<const T> b, std::span<const T> x
   for (std::int64_t j = 0; j < l.batch; ++j) {
     long double residual = 0, of_a = 0, of_x = 0, of_b = 0;
     for (std::int64_t i = 0; i < l.rows; ++i) {
-      Exact sum = exact(b[place(l, i, j)]);
-      of_b = std::max(of_b, std::abs(sum));
+      auto sum = exact(b[place(l, i, j)]);
+      of_b = std::max(of_b, modulus(sum));
       long double row = 0;
       for (int k = -A.diagonals() / 2; k <= A.diagonals() / 2; ++k) {
-        const Exact entry = exact(A.band(k).host()[place(l, i, j)]);
+        const auto entry = exact(A.band(k).host()[place(l, i, j)]);
         sum -= entry * exact(x[place(l, (i + k + l.rows) % l.rows, j)]);
-        row += std::abs(entry);
+        row += modulus(entry);
       }
-      of_x = std::max(of_x, std::abs(exact(x[place(l, i, j)])));
+      of_x = std::max(of_x, modulus(exact(x[place(l, i, j)])));
       of_a = std::max(of_a, row);
-      if (!(std::abs(sum) <= std::numeric_limits<long double>::max())) return std::numeric_limits<double>::infinity();
-      residual = std::max(residual, std::abs(sum));
+      if (!(modulus(sum) <= std::numeric_limits<long double>::max())) return std::numeric_limits<double>::infinity();
+      residual = std::max(residual, modulus(sum));
     }
     worst = std::max(worst, residual / (of_a * of_x + of_b));
   }

@@ -1,6 +1,8 @@
 #include "sparse/spmm/plan.hpp"
 
 #include "sparse/convert/convert.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/spmm/coded_rows.hpp"
 #include "tests/spmm/dense_operands.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/formats.hpp"
@@ -10,6 +12,20 @@ namespace krill::test {
 namespace {
 
 using SpmmPlans = OnBackendAndScalar;
+
+/// The adjoint of B.
+template <class T>
+Dense<T> adjoint_of(const Dense<T>& B, Order order) {
+  Dense<T> made(B.cols(), B.rows(), order);
+  const auto from = B.host();
+  const auto to = made.edit();
+  for (std::int64_t j = 0; j < B.cols(); ++j)
+    for (std::int64_t i = 0; i < B.rows(); ++i) {
+      to.at(j, i) = from.at(i, j);
+      if constexpr (!std::is_same_v<T, real_t<T>>) to.at(j, i) = std::conj(from.at(i, j));
+    }
+  return made;
+}
 
 TEST_P(SpmmPlans, follow_the_formula_in_every_format_for_every_op) {
   with_scalar([&]<class T>(T) {
@@ -107,6 +123,92 @@ TEST_P(SpmmPlans, can_be_captured_skipped_and_repeated) {
           run_skipped(ctx, [&] { plan.apply(ctx, Op::none, T(2), other, T(0), C); });
           EXPECT_EQ(contents(C.values()), contents(again.values()));
         }
+  });
+}
+
+/// A matrix of each code of columns and values, by name.
+template <class T>
+std::vector<std::pair<std::string, Csr<T>>> coded_samples() {
+  const auto with_values = [](Csr<T> A, auto&& value) {
+    std::size_t k = 0;
+    for (T& entry : A.values().edit()) entry = T(static_cast<real_t<T>>(value(k++)));
+    return A;
+  };
+  const auto few = [](std::size_t k) { return static_cast<double>((k * 2654435761U >> 9) % 16); };
+  const auto exact = [](std::size_t k) { return static_cast<float>(k) * 0.37F; };
+  const auto any = [](std::size_t k) { return std::sin(static_cast<double>(k)); };
+  const auto length = [](std::int32_t, std::mt19937_64& e) { return static_cast<std::int32_t>(e() % 9); };
+  std::vector<std::pair<std::string, Csr<T>>> samples;
+  samples.emplace_back("row patterns with values", poisson2d<T>(30));
+  samples.emplace_back("row patterns, few values", with_values(poisson2d<T>(30), few));
+  samples.emplace_back("row patterns, short values", with_values(poisson2d<T>(30), exact));
+  samples.emplace_back("row patterns, any values", with_values(poisson2d<T>(30), any));
+  samples.emplace_back("differences", random_csr<T>(89, {"", 900, 900, length}));
+  samples.emplace_back("columns", random_csr<T>(90, {"", 300, 70'000, length}));
+  samples.emplace_back("columns of long rows",
+                       random_csr<T>(90, {"", 90, 70'000, [](std::int32_t, std::mt19937_64&) { return 40; }}));
+  samples.emplace_back("columns, few values", with_values(random_csr<T>(90, {"", 300, 70'000, length}), few));
+  return samples;
+}
+
+TEST_P(SpmmPlans, coded_matrices_follow_the_formula) {
+  with_scalar([&]<class T>(T) {
+    using K = kernel_t<T>;
+    Context ctx = context();
+    for (const auto& [name, A] : coded_samples<T>()) {
+      detail::Packed<T> packed(ctx, A, detail::longest_row(ctx, A.row_offsets()));
+      packed.fill(ctx, A);
+      const Reference ref = reference(A);
+      for (const std::int64_t k : {3, 9})
+        for (const Order order : orders) {
+          if (k == 3 && A.cols() > A.rows()) continue;  // takes long
+          const auto B = random_dense<T>(3, A.cols(), k, order), before = random_dense<T>(4, A.rows(), k, order);
+          const auto turned = adjoint_of(B, order);
+          Dense<T> C = before.clone();
+          ctx.dispatch([&](const auto& where) {
+            const detail::RowProducts<detail::CodedRows<const K>> products{
+                {{K(2)}, turned.view(where).transposed(), true, {K(3)}, C.output(where, Scalar<T>(3))},
+                {packed.view(where)}};
+            run_products(where, products, A.nnz());
+          });
+          expect_product(Op::none, Op::none, T(2), ref, B, T(3), before, C, name);
+        }
+    }
+  });
+}
+
+/// Whatever is chosen, in all numbers of columns, with new values, and from a captured graph.
+TEST_P(SpmmPlans, automatic_is_right_whatever_it_chooses_and_says_why) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    std::vector<AnyMatrix<T>> matrices;
+    matrices.emplace_back(poisson2d<T>(90));
+    matrices.emplace_back(random_dominant<T>(93, 3500, 7));
+    matrices.emplace_back(poisson2d<T>(5));
+    for (AnyMatrix<T>& A : matrices) {
+      SpmmPlan<T> plan(ctx, A, Op::none, 3, SpmvMethod::automatic);
+      EXPECT_FALSE(plan.report().why.empty());
+      for (const bool changed : {false, true}) {
+        SCOPED_TRACE(plan.report().method + ": " + plan.report().why);
+        auto& csr = std::get<Csr<T>>(A);
+        if (changed)
+          for (T& value : csr.values().edit()) value *= T(3);
+        plan.update(ctx);
+        const Reference ref = reference(csr);
+        for (const std::int64_t k : {1, 3, 4}) {
+          const auto B = random_dense<T>(3, plan.cols(), k, Order::column_major);
+          const auto before = random_dense<T>(4, plan.rows(), k, Order::column_major);
+          Dense<T> C = before.clone(), again(plan.rows(), k);
+          plan.apply(ctx, Op::adjoint, T(2), adjoint_of(B, Order::row_major), T(1), C);
+          expect_product(Op::none, Op::none, T(2), ref, B, T(1), before, C, "automatic");
+          plan.apply(ctx, Op::none, T(2), B, T(0), C);
+          replay(ctx, [&] { plan.apply(ctx, Op::none, T(2), B, T(0), again); });
+          EXPECT_EQ(contents(C.values()), contents(again.values()));
+        }
+      }
+    }
+    const SpmmPlan<T> transposed(ctx, matrices[0], Op::transpose, 3, SpmvMethod::automatic);
+    EXPECT_EQ(transposed.report().method, "csr");
   });
 }
 
