@@ -6,8 +6,11 @@
 namespace krill::detail {
 
 struct PersistentTuning {
-  static constexpr int threads = 512;  ///< of the one block that a multiprocessor holds
-  static constexpr int min_rows = 64;  ///< of a block: fewer rows are not worth the wait for one more block
+  static constexpr int threads = 512;     ///< of the one block that a multiprocessor holds
+  static constexpr int min_rows = 64;     ///< of a block: fewer rows are not worth the wait for one more block
+  static constexpr int max_cluster = 16;  ///< blocks of a cluster, where the device lets a kernel have so many
+  static constexpr int max_rows_of_cluster = 32'768;
+  static constexpr unsigned flight = 5;  ///< partial sums that a thread loads at a time: 160 blocks are one round
 };
 
 /// A sum's place for each block, twice: a block may be one sum ahead of another.
@@ -17,6 +20,7 @@ inline constexpr std::size_t persistent_slot_bytes = 64;
 template <class T>
 struct PersistentGrid {
   int rows, rows_per_block, lanes;  // lanes of a warp that share a row
+  bool one_cluster;                 // whose barriers are of the hardware; else blocks count arrivals in memory
   const std::int32_t *offsets, *columns;
   const T* values;
   unsigned char* slots;
@@ -47,6 +51,7 @@ class PersistentBlock {
       offsets_[i] = grid.offsets[begin_ + i] - first_entry_;
     if (threadIdx.x == 0) {
       record_ = *grid.progress;
+      record_.go_on();
       if (blockIdx.x != 0) record_.history = nullptr;  // one block writes it
     }
     __syncthreads();
@@ -54,15 +59,10 @@ class PersistentBlock {
 
   /// Between two iterations; the first block tells the host's watcher how far the solve is.
   __device__ bool go_on() {
-    __syncthreads();  // whoever set the reason has done so
-    if (threadIdx.x == 0) {
-      record_.go_on();
-      if (blockIdx.x == 0) {
-        grid_.progress->iteration = record_.iteration;
-        grid_.progress->residual2 = record_.residual2;
-      }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      grid_.progress->iteration = record_.iteration;
+      grid_.progress->residual2 = record_.residual2;
     }
-    __syncthreads();
     return record_.reason == Reason::running;
   }
 
@@ -99,15 +99,18 @@ class PersistentBlock {
 
   /// A barrier: what blocks have written before it, all blocks read after it.
   __device__ void exchange() {
+    if (grid_.one_cluster) {
+      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+      asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+      return;
+    }
     __syncthreads();
     if (threadIdx.x == 0) {
-      __threadfence();
-      atomicAdd(grid_.arrivals, 1u);
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(grid_.arrivals) : "memory");
       awaited_ += gridDim.x;
       unsigned seen;
       do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(grid_.arrivals) : "memory");
       while (static_cast<int>(seen - awaited_) < 0);
-      __threadfence();
     }
     __syncthreads();
   }
@@ -135,12 +138,22 @@ class PersistentBlock {
     exchange();
     odd_ = !odd_;
     if (threadIdx.x < 32) {
+      const Reason stop = load_through(&slots[0].stop);
       Sum sum{};
-      for (unsigned b = threadIdx.x; b < gridDim.x; b += 32) sum += load_through(&slots[b].sum);
+      for (unsigned first = 0; first < gridDim.x; first += 32 * PersistentTuning::flight) {
+        Sum of_blocks[PersistentTuning::flight] = {};
+#pragma unroll
+        for (unsigned u = 0; u < PersistentTuning::flight; ++u)
+          if (const unsigned b = first + u * 32 + threadIdx.x; b < gridDim.x)
+            of_blocks[u] = load_through(&slots[b].sum);
+#pragma unroll
+        for (const Sum& of_block : of_blocks) sum += of_block;
+      }
       sum = lanes_sum(sum, 32);
       if (threadIdx.x == 0) {
         pass.finish(sum);
-        record_.stop_requested = load_through(&slots[0].stop);
+        record_.stop_requested = stop;
+        record_.go_on();
       }
     }
     __syncthreads();

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <map>
+#include <bit>
+#include <optional>
 
 #include "solvers/bicgstab_passes.hpp"
 #include "solvers/krylov_passes.hpp"
@@ -106,20 +107,19 @@ constexpr auto* kernel_for(const BicgstabArrays<T>&) {
 /// How the rows of a matrix are divided among blocks.
 struct Division {
   int rows_per_block, blocks, lanes;
+  bool one_cluster;
   std::size_t shared;  // bytes of the block with the most entries
 };
 
 template <class T>
-Division division(const Cuda& cuda, const Csr<T>& A) {
-  const int each = (A.rows() + cuda.multiprocessors - 1) / cuda.multiprocessors;
-  Division d{std::max(each, PersistentTuning::min_rows), 0, 1, 0};
-  d.blocks = (A.rows() + d.rows_per_block - 1) / d.rows_per_block;
+Division division(const Csr<T>& A, int blocks, bool one_cluster) {
+  Division d{(A.rows() + blocks - 1) / blocks, blocks, 1, one_cluster, 0};
   while (d.lanes < 8 && 2 * d.lanes * d.rows_per_block <= PersistentTuning::threads &&
          std::int64_t{4} * d.lanes * A.rows() <= A.nnz())
     d.lanes *= 2;
   const auto offsets = A.row_offsets().host();
-  for (int block = 0; block < d.blocks; ++block) {
-    const int first = block * d.rows_per_block, end = std::min(first + d.rows_per_block, A.rows());
+  for (int block = 0; block < blocks; ++block) {
+    const int first = std::min(block * d.rows_per_block, A.rows()), end = std::min(first + d.rows_per_block, A.rows());
     const auto entries =
         static_cast<std::size_t>(offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(first)]);
     d.shared = std::max(d.shared, entries * (sizeof(T) + sizeof(std::int32_t)));
@@ -128,38 +128,89 @@ Division division(const Cuda& cuda, const Csr<T>& A) {
   return d;
 }
 
+/// The launch of a division. Keeps what it points to.
+class Launch {
+ public:
+  Launch(const Cuda& cuda, const Division& d) : configuration_{} {
+    configuration_.gridDim = static_cast<unsigned>(d.blocks);
+    configuration_.blockDim = PersistentTuning::threads;
+    configuration_.dynamicSmemBytes = d.shared;
+    configuration_.stream = cuda.stream;
+    configuration_.attrs = &attribute_;
+    configuration_.numAttrs = 1;
+    if (d.one_cluster) {
+      attribute_.id = cudaLaunchAttributeClusterDimension;
+      attribute_.val.clusterDim = {static_cast<unsigned>(d.blocks), 1, 1};
+    } else {
+      attribute_.id = cudaLaunchAttributeCooperative;
+      attribute_.val.cooperative = 1;
+    }
+  }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+  const cudaLaunchConfig_t* operator*() const { return &configuration_; }
+
+ private:
+  cudaLaunchAttribute attribute_{};
+  cudaLaunchConfig_t configuration_;
+};
+
+/// One cluster where the matrix is small enough that waits outweigh the work and a cluster holds it, else all
+/// multiprocessors; nothing where the matrix does not fit there.
+template <class T>
+std::optional<Division> choose_division(const Cuda& cuda, const Csr<T>& A, const void* kernel) {
+  constexpr std::size_t of_the_kernel = 4096;  // shared memory of its scalars and sums
+  const std::size_t most = max_shared(cuda);
+  const auto allow = [&](const Division& d) {
+    if (d.shared + of_the_kernel > most) return false;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(d.shared)));
+    return true;
+  };
+  const int wanted = (A.rows() + PersistentTuning::min_rows - 1) / PersistentTuning::min_rows;
+  const char* trial = getenv("KRILL_TRIAL_ROWS");
+  if (A.rows() <= (trial ? atoi(trial) : PersistentTuning::max_rows_of_cluster)) {
+    const auto blocks = static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted)));
+    const Division d = division(A, std::min(blocks, PersistentTuning::max_cluster), true);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    int resident = 0;
+    if (allow(d)) check(cudaOccupancyMaxActiveClusters(&resident, kernel, *Launch(cuda, d)));
+    if (resident > 0) return d;
+  }
+  const Division d = division(A, std::min(wanted, cuda.multiprocessors), false);
+  return allow(d) ? std::optional(d) : std::nullopt;
+}
+
 }  // namespace
 
 template <class T, class Arrays>
 Body persistent_loop(const Cuda& cuda, const AnyMatrix<T>* matrix, const Preconditioner<T>& M, Arrays arrays,
                      Array<Progress>& progress) {
-  constexpr std::size_t of_the_kernel = 2048;  // shared memory of its scalars and sums
   const auto* A = matrix ? std::get_if<Csr<T>>(matrix) : nullptr;
   const Array<T>* diagonal = M.diagonal();
   if (!A || A->rows() == 0 || !diagonal) return {};
-  const Division d = division(cuda, *A);
-  if (d.shared + of_the_kernel > max_shared(cuda)) return {};
+  const auto* const kernel = reinterpret_cast<const void*>(kernel_for(arrays));
+  const auto division = choose_division(cuda, *A, kernel);
+  if (!division) return {};
 
   using K = kernel_t<T>;
   const K* inverse_diagonal = diagonal->size() == 0 ? nullptr : diagonal->read(cuda);
   PersistentGrid<K> grid{A->rows(),
-                         d.rows_per_block,
-                         d.lanes,
+                         division->rows_per_block,
+                         division->lanes,
+                         division->one_cluster,
                          A->row_offsets().read(cuda),
                          A->col_indices().read(cuda),
                          A->values().read(cuda),
                          nullptr,
                          nullptr,
                          progress.update(cuda)};
-  return [&cuda, d, grid, v = vectors(cuda, inverse_diagonal, arrays), kernel = kernel_for(arrays)]() mutable {
+  return [&cuda, d = *division, grid, v = vectors(cuda, inverse_diagonal, arrays), kernel]() mutable {
     Frame frame(cuda);
     grid.slots = frame.take<unsigned char>(2 * static_cast<std::size_t>(d.blocks) * persistent_slot_bytes);
     grid.arrivals = frame.take<unsigned>(1);
     check(cudaMemsetAsync(grid.arrivals, 0, sizeof(unsigned), cuda.stream));
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(d.shared)));
     void* arguments[] = {&grid, &v};
-    check(cudaLaunchCooperativeKernel(kernel, static_cast<unsigned>(d.blocks), PersistentTuning::threads, arguments,
-                                      d.shared, cuda.stream));
+    check(cudaLaunchKernelExC(*Launch(cuda, d), kernel, arguments));
   };
 }
 

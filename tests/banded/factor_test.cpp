@@ -6,6 +6,7 @@
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/lent.hpp"
+#include "tests/support/oracle.hpp"
 #include "tests/support/replay.hpp"
 
 namespace krill::test {
@@ -90,9 +91,20 @@ TEST_P(BandedFactors, of_a_transpose_or_an_adjoint_solve_as_plans_do) {
           const auto A = random_banded<T>(5, l, diagonals, Kind::dominant);
           const Array<T> b(random_rhs<T>(6, l, T(0)));
           Array<T> x = b.clone(), expected = b.clone();
-          BandedFactor<T>(ctx, A, method, op).solve(ctx, b, x);
+          BandedFactor<T> factor(ctx, A, method, op);
+          factor.solve(ctx, b, x);
           BandedPlan<T>(ctx, l, diagonals, method, op).solve(ctx, A, b, expected);
-          ASSERT_EQ(contents(x), contents(expected));
+          if (divides_as_plan(factor, ctx.on_cuda())) {
+            ASSERT_EQ(contents(x), contents(expected));
+            continue;
+          }
+          // Both are backward stable, and the condition of such a dominant matrix is less than 4.
+          double difference = 0, greatest = 0;
+          for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) {
+            difference = std::max(difference, modulus(Z(x.host()[i]) - Z(expected.host()[i])));
+            greatest = std::max(greatest, modulus(Z(expected.host()[i])));
+          }
+          ASSERT_LE(difference, 2 * 4 * backward_bound<T>() * epsilon<T>() * greatest);
         }
   });
 }

@@ -89,6 +89,7 @@ TEST_P(Loop, a_captured_plan_follows_changed_inputs) {
 
 TEST_P(Loop, every_format_serves_a_captured_loop) {
   Context ctx = context();
+  ctx.loop_control = LoopControl::graph;
   const Csr<double> csr = random_hpd<double>(87, 2000, 7);
   const auto b = random_vector<double>(88, 2000);
   const Solved<double> expected = solve(ctx, csr, b, SolverOptions(PcgOptions{}));
