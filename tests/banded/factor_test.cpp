@@ -26,7 +26,7 @@ std::vector<FactorCase> factor_cases(bool on_cuda) {
        {BandLayout::single(1), BandLayout::single(2), BandLayout::single(63), BandLayout::single(150),
         BandLayout::interleaved(1, 7), BandLayout::interleaved(3, 70, 73), BandLayout::interleaved(20, 33),
         BandLayout::interleaved(50, some), BandLayout::interleaved(34, many, many + 1),
-        BandLayout::lines(50, 34, on_cuda ? 30 : 2, 1), BandLayout::interleaved(44, most),
+        BandLayout::lines(50, 34, on_cuda ? 30 : 2, 1), BandLayout::interleaved(64, most),
         BandLayout::strided(9, 33, 11), BandLayout::strided(130, 5)})
     cases.push_back({l, l});
   for (const BandLayout& vectors : {BandLayout::interleaved(17, 5), BandLayout::interleaved(40, some),
@@ -38,8 +38,8 @@ std::vector<FactorCase> factor_cases(bool on_cuda) {
 template <class T>
 bool divides_as_plan(const BandedFactor<T>& factor, bool on_cuda) {
   return factor.keeps_matrices() ||
-         detail::factor_division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method()) ==
-             detail::division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method());
+         detail::factor_division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method(), sizeof(T)) ==
+             detail::division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method(), sizeof(T));
 }
 
 /// Whatever a factor keeps, a solve with it is good, and the same in place and after an update; where it divides
@@ -77,6 +77,41 @@ TEST_P(BandedFactors, solve_as_plans_do) {
       }
     EXPECT_GT(alike, 0);
     EXPECT_EQ(otherwise > 0, ctx.on_cuda());
+  });
+}
+
+/// Five diagonals and pivoting, so many and long that a thread of CUDA goes through its system twice: the bits of a
+/// factor, which goes once, in place too; zero pivots named, and others unharmed.
+TEST_P(BandedFactors, and_plans_of_many_long_systems_agree) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const BandLayout l = BandLayout::interleaved(130, ctx.on_cuda() ? 10'000 : 40);
+    const Array<T> b(random_rhs<T>(6, l, T(0)));
+    for (const BandedMethod method : {BandedMethod::lu, BandedMethod::qr}) {
+      BandedPlan<T> plan(ctx, l, 5, method);
+      const auto solved = [&](const Banded<T>& A) {
+        Array<T> x = b.clone();
+        plan.solve(ctx, A, x, x);
+        return contents(x);
+      };
+      const auto A = random_banded<T>(5, l, 5, Kind::zero_diagonal);
+      Array<T> x(l.extent()), by_factor(l.extent());
+      plan.solve(ctx, A, b, x);
+      ASSERT_LE(backward_error(A, b.host(), x.host()), backward_bound<T>());
+      ASSERT_EQ(plan.zero_pivot(), std::nullopt);
+      ASSERT_EQ(solved(A), contents(x));
+      BandedFactor<T>(ctx, A, method).solve(ctx, b, by_factor);
+      ASSERT_EQ(contents(by_factor), contents(x));
+
+      auto spoilt = random_banded<T>(7, l, 5, Kind::dominant);
+      const std::vector<T> expected = solved(spoilt);
+      for (int k = -2; k <= 2; ++k)
+        spoilt.band(k).edit()[place(l, 70, 7)] = spoilt.band(k).edit()[place(l, 70 - k, 7)] = T(0);
+      const std::vector<T> found = solved(spoilt);
+      ASSERT_EQ(plan.zero_pivot(), (BandedZeroPivot{7, 70}));
+      for (std::int64_t j = 0; j < l.batch; ++j)
+        for (std::int64_t i = 0; i < l.rows && j != 7; ++i) ASSERT_EQ(found[place(l, i, j)], expected[place(l, i, j)]);
+    }
   });
 }
 
