@@ -107,6 +107,7 @@ struct FcgDirection {
 /// What the form with a single reduction keeps from one iteration to the next.
 struct SingleReductionScalars {
   double rho_old = 0, alpha_old = 0;
+  bool alone = false;                   ///< the last direction was u alone
   int replaced = 0;                     ///< the iteration that r was last computed anew in
   Reason replaces = Reason::converged;  ///< running: it is due
 };
@@ -134,9 +135,10 @@ struct SingleReductionUpdate {
     const double old = scalars->rho_old, curvature_of_u = real(*uw);
     double turn = old == 0 ? 0 : *rho / old, curvature = curvature_of_u;
     if (turn != 0) curvature -= turn * *rho / scalars->alpha_old;
-    // A difference of about equal numbers says nothing of A: then u alone is the direction.
-    if (curvature <= rounding * curvature_of_u && curvature >= -rounding * curvature_of_u)
-      turn = 0, curvature = curvature_of_u;
+    // A difference of about equal numbers says nothing of A, nor does a recurrence that has gone wrong: then u alone is
+    // the direction. After such a one, the recurrence is to be trusted.
+    const bool equal = curvature >= -rounding * curvature_of_u;
+    if (curvature <= rounding * curvature_of_u && (equal || !scalars->alone)) turn = 0, curvature = curvature_of_u;
     step = *rho / curvature;
     alpha = static_cast<real_t<T>>(step), beta = static_cast<real_t<T>>(turn);
     if (curvature <= 0) return progress->reason = Reason::not_positive_definite, false;
@@ -155,6 +157,7 @@ struct SingleReductionUpdate {
     return squared(new_r);
   }
   constexpr void finish(double sum) const {
+    scalars->alone = beta == 0;
     scalars->rho_old = *rho, scalars->alpha_old = step;  // before rr: without a preconditioner rho is rr
     *rr = sum;
     progress->observe(sum);

@@ -5,9 +5,9 @@
 namespace krill {
 
 /// L and U of a batch of matrices, with the exchanges of their rows, or of one matrix for many vectors. A solve with
-/// them has the bits that BandedPlan has where both divide systems alike: always on the host, and on CUDA except for
-/// 1024 and more interleaved systems that a plan solves in chunks, for a factor is quicker with a thread for each end
-/// of a system from there on.
+/// them has the bits that BandedPlan has where both divide systems alike: always on the host, and on CUDA, in real
+/// types, but for 1024 and more interleaved systems that a plan solves in chunks, for a factor is quicker with a thread
+/// for each end of a system from there on.
 ///
 /// Of a row of three diagonals a solve reads 3 entries of a factor by thomas and 4 by lu, of five 5 and 7, with a byte
 /// on exchanges; with b, x, and what goes down written and read again, that is 7 and 8 entries (9 and 11), where an

@@ -35,11 +35,14 @@ std::vector<FactorCase> factor_cases(bool on_cuda) {
   return cases;
 }
 
+/// Whether a factor promises a plan's bits: not in complex types on CUDA, whose compiler fuses the products of one
+/// kernel in another way than those of the next.
 template <class T>
-bool divides_as_plan(const BandedFactor<T>& factor, bool on_cuda) {
-  return factor.keeps_matrices() ||
-         detail::factor_division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method(), sizeof(T)) ==
-             detail::division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method(), sizeof(T));
+bool has_bits_of_plan(const BandedFactor<T>& factor, bool on_cuda) {
+  if (factor.keeps_matrices()) return true;
+  return !(on_cuda && is_complex<T>)&&detail::factor_division_of(on_cuda, factor.vectors(), factor.diagonals(),
+                                                                 factor.method(), sizeof(T)) ==
+         detail::division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method(), sizeof(T));
 }
 
 /// Whatever a factor keeps, a solve with it is good, and the same in place and after an update; where it divides
@@ -64,7 +67,7 @@ TEST_P(BandedFactors, solve_as_plans_do) {
                                         << matrices.batch);
         ASSERT_LE(backward_error(A, vectors, b.host(), x.host()), backward_bound<T>());
         ASSERT_EQ(contents(x), contents(in_place));  // padding, too
-        if (divides_as_plan(factor, ctx.on_cuda())) {
+        if (has_bits_of_plan(factor, ctx.on_cuda())) {
           ++alike;
           ASSERT_EQ(contents(x), contents(planned));
         } else {
@@ -75,7 +78,7 @@ TEST_P(BandedFactors, solve_as_plans_do) {
         updated.solve(ctx, b, again);
         ASSERT_EQ(contents(x), contents(again));
       }
-    EXPECT_GT(alike, 0);
+    EXPECT_TRUE(alike > 0 || (ctx.on_cuda() && is_complex<T>));
     EXPECT_EQ(otherwise > 0, ctx.on_cuda());
   });
 }
@@ -100,8 +103,12 @@ TEST_P(BandedFactors, and_plans_of_many_long_systems_agree) {
       ASSERT_LE(backward_error(A, b.host(), x.host()), backward_bound<T>());
       ASSERT_EQ(plan.zero_pivot(), std::nullopt);
       ASSERT_EQ(solved(A), contents(x));
-      BandedFactor<T>(ctx, A, method).solve(ctx, b, by_factor);
-      ASSERT_EQ(contents(by_factor), contents(x));
+      BandedFactor<T> factor(ctx, A, method);
+      factor.solve(ctx, b, by_factor);
+      if (has_bits_of_plan(factor, ctx.on_cuda())) {
+        ASSERT_EQ(contents(by_factor), contents(x));
+      }
+      ASSERT_LE(backward_error(A, b.host(), by_factor.host()), backward_bound<T>());
 
       auto spoilt = random_banded<T>(7, l, 5, Kind::dominant);
       const std::vector<T> expected = solved(spoilt);
@@ -129,7 +136,7 @@ TEST_P(BandedFactors, of_a_transpose_or_an_adjoint_solve_as_plans_do) {
           BandedFactor<T> factor(ctx, A, method, op);
           factor.solve(ctx, b, x);
           BandedPlan<T>(ctx, l, diagonals, method, op).solve(ctx, A, b, expected);
-          if (divides_as_plan(factor, ctx.on_cuda())) {
+          if (has_bits_of_plan(factor, ctx.on_cuda())) {
             ASSERT_EQ(contents(x), contents(expected));
             continue;
           }
