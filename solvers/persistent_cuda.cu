@@ -9,6 +9,7 @@
 #include "solvers/persistent.hpp"
 #include "solvers/persistent_passes.hpp"
 #include "sparse/core/instantiate.hpp"
+#include "sparse/vector/vector_passes.hpp"
 
 namespace krill::detail {
 namespace {
@@ -68,12 +69,12 @@ __global__ void __launch_bounds__(PersistentTuning::threads, 1)
   const T *y = identity ? v.p : v.y, *z = identity ? v.r : v.z;
   while (block.go_on()) {
     block.run(BicgstabDirection<T>{&scalars, &rr, v.r, v.v, v.p, &record});
-    if (!identity) block.run(ScaleByDiagonal<T>{v.inverse_diagonal, v.p, v.y});
+    if (!identity) block.run(Multiply<T>{v.inverse_diagonal, v.p, v.y});
     block.exchange();
     block.multiply(y, ProductWithDot<T>{v.shadow, v.v, &shadow_v});
     block.run(BicgstabHalf<T>{&shadow_v, v.v, v.r, &scalars, &record});
     if (!identity) {
-      block.run(ScaleByDiagonal<T>{v.inverse_diagonal, v.r, v.z});
+      block.run(Multiply<T>{v.inverse_diagonal, v.r, v.z});
       block.exchange();
     }
     block.multiply(z, ProductWithTwoDots<T>{v.r, v.t, &ts, &tt});

@@ -41,14 +41,4 @@ struct ProductWithTwoDots {
   constexpr void finish(const Sum& sum) const { *dot = sum.with, *own = sum.own; }
 };
 
-/// z = D r.
-template <class T>
-struct ScaleByDiagonal {
-  using Sum = NoSum;
-  const T *d, *r;
-  T* z;
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return z[i] = d[i] * r[i], NoSum{}; }
-};
-
 }  // namespace krill::detail
