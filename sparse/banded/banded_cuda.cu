@@ -1,4 +1,3 @@
-#include "sparse/banded/division.hpp"
 #include "sparse/banded/ends.cuh"
 #include "sparse/core/instantiate.hpp"
 
@@ -55,77 +54,6 @@ __global__ void __launch_bounds__(threads) banded_kernel(BandedSolve<T> s, Skip 
   if (me.some && me.end == 0) s.zero_rows[j] = zero_row;
 }
 
-/// Threads: one a system, which it goes through twice: down, then down and up again a segment of rows at a time, from
-/// the last one on, with the segment's triangle in shared memory. Bytes: bands and b twice, x once, segment_words() of
-/// a segment written and read. Races: none, threads share nothing; b may be x: x of a segment comes after all loads of
-/// its b but those that the segment before it needs, which are kept with the equations.
-template <class Steps, int ahead, class T>
-__global__ void __launch_bounds__(threads) twice_kernel(BandedSolve<T> s, Skip skip) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  constexpr int half = Steps::ahead, above = Steps::above, diagonals = Steps::diagonals;
-  constexpr std::int32_t segment = segment_rows(above, sizeof(T));
-  static_assert(ahead <= segment && half <= segment);
-  if (skip.now()) return;
-  const std::int64_t batch = s.vectors.batch, j = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (j >= batch) return;
-  const BandedSystem<T> system(s, j);
-  const std::int32_t n = s.rows();
-  const auto word = [&](std::int32_t of_segment, int w) -> T& {
-    return s.above[(std::int64_t{of_segment} * segment_words(half) + w) * batch + j];
-  };
-
-  Steps steps;
-  steps.start(system);
-  std::int32_t zero_row = no_row;
-  for_loaded_rows<ahead>(
-      n, [&](std::int32_t i) { return i < n ? system.template row<diagonals>(i + half) : BandRow<T, diagonals>(); },
-      [&](std::int32_t i, const auto& row) {
-        if (i % segment == 0) {
-#pragma unroll
-          for (int r = 0; r < half; ++r) {
-            for (int k = 0; k + 1 < diagonals; ++k) word(i / segment, r * diagonals + k) = steps.present[r].entry[k];
-            word(i / segment, r * diagonals + diagonals - 1) = steps.present[r].rhs;
-            if (i + r < n) word(i / segment, half * diagonals + r) = system.b[(i + r) * system.rhs_stride];
-          }
-        }
-        const auto made = steps.step(row);
-        if (zero_row == no_row && no_pivot(made.entry[0])) zero_row = i;
-      });
-
-  T* const mine = reinterpret_cast<T*>(memory) + threadIdx.x;
-  constexpr std::int64_t plane = std::int64_t{segment} * threads;
-  const KeptRows<T> kept{mine, plane, threads, mine + above * plane, threads};
-  BackSteps<T, above> back;
-  for (std::int32_t of_segment = (n - 1) / segment; of_segment >= 0; --of_segment) {
-    const std::int32_t first = of_segment * segment, count = n - first < segment ? n - first : segment;
-#pragma unroll
-    for (int r = 0; r < half; ++r) {
-      for (int k = 0; k + 1 < diagonals; ++k) steps.present[r].entry[k] = word(of_segment, r * diagonals + k);
-      steps.present[r].entry[diagonals - 1] = T{};
-      steps.present[r].rhs = word(of_segment, r * diagonals + diagonals - 1);
-    }
-    std::int32_t noted = 0;  // by the first time
-    for_loaded_rows<ahead>(
-        count,
-        [&](std::int32_t i) {
-          BandRow<T, diagonals> row;
-          if (i >= count) return row;
-          row = system.template row<diagonals>(first + i + half);
-          if (const std::int32_t after = i + half - segment; after >= 0 && first + i + half < n)
-            row.rhs = word(of_segment + 1, half * diagonals + after);
-          return row;
-        },
-        [&](std::int32_t i, const auto& row) { keep_row(kept, i, steps.step(row), noted); });
-    for (std::int32_t i = count - 1; i >= 0; --i) {
-      T entries[above];
-#pragma unroll
-      for (int k = 0; k < above; ++k) entries[k] = kept.above[k * kept.plane + i * kept.step];
-      system.x[(first + i) * system.rhs_stride] = back.step(entries, kept.x[i * kept.x_step]);
-    }
-  }
-  s.zero_rows[j] = zero_row;
-}
-
 template <auto kernel, class T>
 void launch(const Cuda& cuda, const BandedSolve<T>& s, std::size_t shared) {
   resident_blocks<kernel>(cuda, shared, threads);  // allows so much shared memory
@@ -143,15 +71,7 @@ void run_banded(const Cuda& cuda, int diagonals, BandedMethod method, const Band
     constexpr int many = rows_in(Steps::diagonals == 5 ? Tuning::bytes_ahead_of_five : Tuning::bytes_ahead, sizeof(T));
     const std::int32_t rows = s.ends.count(s.ends.number - 1);
     const std::size_t shared = threads * triangle_bytes(rows, Steps::above, sizeof(T));
-    const bool in_shared = kept_in_shared(rows, Steps::above, sizeof(T));
-    if constexpr (Steps::diagonals == 5 && Steps::method != BandedMethod::thomas) {
-      const BandDivision division = s.ends.number == 1 ? BandDivision::one_end : BandDivision::two_ends;
-      if (!in_shared && eliminates_twice(division, s.vectors, Steps::diagonals, method)) {
-        constexpr std::int32_t segment = segment_rows(Steps::above, sizeof(T));
-        return launch<twice_kernel<Steps, few, T>>(cuda, s, threads * triangle_bytes(segment, Steps::above, sizeof(T)));
-      }
-    }
-    if (!in_shared)
+    if (!kept_in_shared(rows, Steps::above, sizeof(T)))
       launch<banded_kernel<Steps, false, many, T>>(cuda, s, 0);
     else if constexpr (Steps::diagonals == 3)
       rows <= Tuning::short_rows ? launch<banded_kernel<Steps, true, few, T>>(cuda, s, shared)

@@ -21,17 +21,15 @@ struct FactorShape {
   BandLayout matrices, vectors;
   int diagonals;
   BandedMethod method;
-  std::size_t entry_bytes;
 
-  BandDivision division() const { return factor_division_of(on_cuda, vectors, diagonals, method, entry_bytes); }
+  BandDivision division() const { return factor_division_of(on_cuda, vectors, diagonals, method); }
   BandEnds ends() const { return ends_of(division(), vectors.rows, diagonals); }
   /// Where an elimination moves less than a solve with a factor does.
-  bool keeps_matrices() const {
+  bool keeps_matrices(std::size_t entry_bytes) const {
     if (method == BandedMethod::qr || vectors.rows == 1) return true;
     if (!on_cuda) return false;
     if (division() == BandDivision::chunks || !vectors.is_interleaved()) return true;
-    const BandDivision division = division_of(on_cuda, vectors, diagonals, method, entry_bytes);
-    const BandEnds as_plan = ends_of(division, vectors.rows, diagonals);
+    const BandEnds as_plan = ends_of(division_of(on_cuda, vectors, diagonals, method), vectors.rows, diagonals);
     return matrices.batch == vectors.batch &&
            kept_in_shared(as_plan.count(as_plan.number - 1), entries_above(diagonals, method), entry_bytes);
   }
@@ -56,8 +54,8 @@ BandedFactor<T>::BandedFactor(Context& ctx, const Banded<T>& A, const BandLayout
       op_(op),
       on_cuda_(ctx.on_cuda()) {
   require_banded_solve("banded factor", layout_, vectors_, diagonals_, method_);
-  const FactorShape shape{on_cuda_, layout_, vectors_, diagonals_, method_, sizeof(T)};
-  if (shape.keeps_matrices()) {
+  const FactorShape shape{on_cuda_, layout_, vectors_, diagonals_, method_};
+  if (shape.keeps_matrices(sizeof(T))) {
     matrices_ = Banded<T>::unspecified(layout_, diagonals_);
     plan_.emplace(ctx, layout_, vectors_, diagonals_, method_, op_);
     zeros_ = Array<T>(std::vector<T>(static_cast<std::size_t>(vectors_.extent())), "solution with zeros");
@@ -74,15 +72,15 @@ template <class T>
 bool BandedFactor<T>::keeps_matrices(bool on_cuda, const BandLayout& matrices, const BandLayout& vectors, int diagonals,
                                      BandedMethod method) {
   require_banded_solve("banded factor", matrices, vectors, diagonals, method);
-  return FactorShape{on_cuda, matrices, vectors, diagonals, method, sizeof(T)}.keeps_matrices();
+  return FactorShape{on_cuda, matrices, vectors, diagonals, method}.keeps_matrices(sizeof(T));
 }
 
 template <class T>
 HeldMemory BandedFactor<T>::memory(MemoryLedger& ledger, const BandLayout& matrices, const BandLayout& vectors,
                                    int diagonals, BandedMethod method) {
   require_banded_solve("banded factor", matrices, vectors, diagonals, method);
-  const FactorShape shape{ledger.on_cuda(), matrices, vectors, diagonals, method, sizeof(T)};
-  if (!shape.keeps_matrices()) {
+  const FactorShape shape{ledger.on_cuda(), matrices, vectors, diagonals, method};
+  if (!shape.keeps_matrices(sizeof(T))) {
     HeldMemory kept = ledger.hold<T>(shape.words());
     kept += ledger.hold<std::uint8_t>(shape.exchanges());
     kept += ledger.hold<std::int32_t>(matrices.batch);
@@ -115,7 +113,7 @@ void BandedFactor<T>::update(Context& ctx, const Banded<T>& A) {
     plan_->solve(ctx, *matrices_, zeros_, zeros_);
     return;
   }
-  const FactorShape shape{on_cuda_, layout_, vectors_, diagonals_, method_, sizeof(T)};
+  const FactorShape shape{on_cuda_, layout_, vectors_, diagonals_, method_};
   ctx.dispatch([&](const auto& where) {
     const auto a = op_ == Op::none ? A.view(where) : transposed(A.view(where));
     run_factoring(where, diagonals_, method_,
@@ -143,7 +141,7 @@ template <class T>
 void BandedFactor<T>::run(Context& ctx, const Array<T>& b, Array<T>& x) {
   require_made_for(ctx, on_cuda_, "banded factor");
   if (plan_) return plan_->run(ctx, layout_, *matrices_, b, x);
-  const FactorShape shape{on_cuda_, layout_, vectors_, diagonals_, method_, sizeof(T)};
+  const FactorShape shape{on_cuda_, layout_, vectors_, diagonals_, method_};
   ctx.dispatch([&](const auto& where) {
     const auto* from = b.read(where);
     auto* to = &b == &x || vectors_.unknowns() < x.size() ? x.update(where) : x.write(where);

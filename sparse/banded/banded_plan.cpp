@@ -32,15 +32,13 @@ namespace {
 
 template <class T>
 std::int64_t workspace_entries(bool on_cuda, const BandLayout& layout, int diagonals, BandedMethod method) {
-  const BandDivision division = division_of(on_cuda, layout, diagonals, method, sizeof(T));
+  const BandDivision division = division_of(on_cuda, layout, diagonals, method);
   if (layout.rows == 1) return 0;
   if (division == BandDivision::chunks)
     return partition_work(make_partition(layout, diagonals, sizeof(T)), layout.batch);
   const int above = entries_above(diagonals, method);
   const BandEnds ends = ends_of(division, layout.rows, diagonals);
   if (on_cuda && kept_in_shared(ends.count(ends.number - 1), above, sizeof(T))) return 0;
-  if (on_cuda && eliminates_twice(division, layout, diagonals, method))
-    return std::int64_t{segments_of(layout.rows, above, sizeof(T))} * segment_words(diagonals / 2) * layout.batch;
   return layout.unknowns() * (above + (on_cuda && !layout.is_interleaved() ? 1 : 0));
 }
 
@@ -110,11 +108,10 @@ void BandedPlan<T>::run(Context& ctx, const BandLayout& of_A, const Banded<T>& A
     auto* to = &b == &x || keeps_some ? x.update(where) : x.write(where);
     auto* const workspace = workspace_.write(where);
     auto* const zero_rows = zero_rows_.update(where);
-    if (vectors_.rows == 1) {
-      const DivideByDiagonal<kernel_t<T>> pass{a.layout, vectors_, a.d, conjugated, from, to, zero_rows};
-      return run_pass(where, pass.indices(), pass);
-    }
-    const BandDivision division = division_of(on_cuda_, vectors_, diagonals_, method_, sizeof(T));
+    if (vectors_.rows == 1)
+      return run_pass(where, vectors_.batch,
+                      DivideByDiagonal<kernel_t<T>>{a.layout, vectors_, a.d, conjugated, from, to, zero_rows});
+    const BandDivision division = division_of(on_cuda_, vectors_, diagonals_, method_);
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
       if (division == BandDivision::chunks)
         return run_partitioned(where, make_partition(vectors_, diagonals_, sizeof(T)), method_,

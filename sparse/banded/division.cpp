@@ -8,10 +8,8 @@ struct DivisionTuning {
   static constexpr std::int32_t host_rows_of_two_ends = 64;  ///< of single systems; shorter ones go from one end
   static constexpr std::int32_t undivided_rows = 32;         ///< of systems that never go in chunks; varied
   static constexpr std::int32_t rows_of_two_ends = 12;       ///< of those, that go from both ends
-  /// That a thread has each whatever their rows, or two where a triangle fits into shared memory so (reckoned: 64 rows
-  /// of five diagonals move 7 entries in place of 13 or 17, of three by lu 5 in place of 11). Varied.
-  static constexpr std::int32_t min_systems = 10000;
-  static constexpr std::int32_t short_rows_apart = 8;  ///< of so many one after the other; varied
+  static constexpr std::int32_t min_systems = 10000;         ///< that go from one end whatever their rows; varied
+  static constexpr std::int32_t short_rows_apart = 8;        ///< of so many one after the other; varied
   /// Interleaved systems of five diagonals that go from two ends, for their chunks take more arithmetic: 4096 x 4096 by
   /// qr 1.50 ms on an H200, in chunks 2.40. Of three diagonals, lu 0.75 from two ends and 0.52 in chunks.
   static constexpr std::int32_t min_of_two_ends_with_five = 1500;
@@ -25,27 +23,20 @@ bool have_two_ends(const BandLayout& vectors, std::int32_t min_systems) {
 
 }  // namespace
 
-BandDivision division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod method,
-                         std::size_t entry_bytes) {
+BandDivision division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod method) {
   using Tuning = DivisionTuning;
   using enum BandDivision;
   if (!on_cuda) return vectors.batch == 1 && vectors.rows >= Tuning::host_rows_of_two_ends ? two_ends : one_end;
   if (vectors.batch >= Tuning::min_systems) {
     const bool apart = !vectors.is_interleaved() && vectors.rows > Tuning::short_rows_apart;
-    if (apart && (diagonals == 3 || method == BandedMethod::thomas)) return chunks;
-    const auto fits = [&](BandDivision division) {
-      const BandEnds ends = ends_of(division, vectors.rows, diagonals);
-      return kept_in_shared(ends.count(ends.number - 1), entries_above(diagonals, method), entry_bytes);
-    };
-    return vectors.is_interleaved() && fits(two_ends) && !fits(one_end) ? two_ends : one_end;
+    return apart && (diagonals == 3 || method == BandedMethod::thomas) ? chunks : one_end;
   }
   if (vectors.rows <= Tuning::undivided_rows) return vectors.rows >= Tuning::rows_of_two_ends ? two_ends : one_end;
   return diagonals == 5 && have_two_ends(vectors, Tuning::min_of_two_ends_with_five) ? two_ends : chunks;
 }
 
-BandDivision factor_division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod method,
-                                std::size_t entry_bytes) {
-  const BandDivision as_plan = division_of(on_cuda, vectors, diagonals, method, entry_bytes);
+BandDivision factor_division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod method) {
+  const BandDivision as_plan = division_of(on_cuda, vectors, diagonals, method);
   if (as_plan != BandDivision::chunks || !have_two_ends(vectors, DivisionTuning::min_with_factor)) return as_plan;
   return BandDivision::two_ends;
 }

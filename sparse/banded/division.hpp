@@ -11,20 +11,11 @@ enum class BandDivision { chunks, one_end, two_ends };
 /// How plans divide systems. On CUDA they go in chunks, unless they are so short that a thread has one as quickly, or
 /// so many that all threads have some. Of systems one after the other that pays for the shortest, as neighbors do not
 /// read what lies beside it, and where chunks take the most arithmetic.
-BandDivision division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod, std::size_t entry_bytes);
+BandDivision division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod);
 
 /// How factors do. A step of a solve that has its factor waits for one multiplication in place of a division, so a
 /// thread goes through its rows several times as quickly, and fewer systems have to lie side by side.
-BandDivision factor_division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod,
-                                std::size_t entry_bytes);
-
-/// Whether threads of CUDA that have a system each go through its rows twice, the second time by segments whose
-/// triangle fits into shared memory, where it would go through the workspace otherwise: with five diagonals and
-/// pivoting, of whose rows 10 entries would be written and read, and are 5 and a half to be read again and kept.
-constexpr bool eliminates_twice(BandDivision division, const BandLayout& vectors, int diagonals, BandedMethod method) {
-  return division == BandDivision::one_end && vectors.is_interleaved() && diagonals == 5 &&
-         method != BandedMethod::thomas;
-}
+BandDivision factor_division_of(bool on_cuda, const BandLayout& vectors, int diagonals, BandedMethod);
 
 constexpr BandEnds ends_of(BandDivision division, std::int32_t rows, int diagonals) {
   return {rows, diagonals / 2, division == BandDivision::two_ends ? 2 : 1};

@@ -392,10 +392,7 @@ struct BandThreadTuning {
   /// under way.
   static constexpr std::size_t bytes_ahead = 128, bytes_ahead_of_five = 64, bytes_ahead_of_short = 32;
   static constexpr std::int32_t short_rows = 16;
-  /// Of a system, or an end of one, in shared memory; longer ones use the workspace. 64 rows of five diagonals, from
-  /// two ends, have 1200.
-  static constexpr std::size_t kept_bytes = 1200;
-  static constexpr std::size_t segment_bytes = 640;  ///< of a segment of rows, where systems go by those; not varied
+  static constexpr std::size_t kept_bytes = 1024;  ///< of a system in shared memory; longer ones use the workspace
 };
 
 /// Of a system's triangle, with its right-hand side.
@@ -406,17 +403,6 @@ constexpr std::size_t triangle_bytes(std::int32_t rows, int above, std::size_t e
 constexpr bool kept_in_shared(std::int32_t rows, int above, std::size_t entry_bytes) {
   return triangle_bytes(rows, above, entry_bytes) <= BandThreadTuning::kept_bytes;
 }
-
-/// Rows of a segment whose triangle a thread keeps in shared memory: the powers of two 8 to 32 with five diagonals.
-constexpr std::int32_t segment_rows(int above, std::size_t entry_bytes) {
-  return static_cast<std::int32_t>(BandThreadTuning::segment_bytes / triangle_bytes(1, above, entry_bytes));
-}
-constexpr std::int32_t segments_of(std::int32_t rows, int above, std::size_t entry_bytes) {
-  return (rows - 1) / segment_rows(above, entry_bytes) + 1;
-}
-/// What is kept of the place before a segment: the equations under way, without the last entry, which is 0, and the
-/// right-hand sides of as many rows after it.
-constexpr int segment_words(int half) { return half * (2 * half + 2); }
 
 /// use(std::type_identity of the steps).
 template <class T, class Use>

@@ -56,12 +56,10 @@ struct FindWeakRows {
   constexpr void finish(const WeakRows& weak) const { *result = weak; }
 };
 
-/// x = b / d, of systems of one row, `each` of them at an index: all of those are loaded before x is stored, for a load
-/// does not pass a store. Over indices().
+/// Over the systems: x = b / d, of systems of one row.
 template <class T>
 struct DivideByDiagonal {
   using Sum = NoSum;
-  static constexpr int each = 4;  ///< not varied
   BandLayout matrices, vectors;
   const T* d;
   bool conjugated;
@@ -69,18 +67,12 @@ struct DivideByDiagonal {
   T* x;
   std::int32_t* zero_rows;
 
-  constexpr std::int64_t indices() const { return (vectors.batch + each - 1) / each; }
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t index) const {
-    T pivot[each] = {}, rhs[each] = {};
-    for (int e = 0; e < each; ++e)
-      if (const std::int64_t j = index + e * indices(); j < vectors.batch)
-        pivot[e] = conj_if(conjugated, d[matrices.at(0, j)]), rhs[e] = b[vectors.at(0, j)];
-    for (int e = 0; e < each; ++e)
-      if (const std::int64_t j = index + e * indices(); j < vectors.batch) {
-        x[vectors.at(0, j)] = rhs[e] * (T(1) / pivot[e]);
-        zero_rows[j] = no_pivot(pivot[e]) ? 0 : no_row;
-      }
+  constexpr NoSum entry(std::int64_t j) const {
+    const T pivot = conj_if(conjugated, d[matrices.at(0, j)]);
+    const std::int64_t place = vectors.at(0, j);
+    x[place] = b[place] * (T(1) / pivot);
+    zero_rows[j] = no_pivot(pivot) ? 0 : no_row;
     return {};
   }
 };

@@ -14,7 +14,7 @@
 namespace krill::detail {
 
 inline constexpr int alone = 16;  ///< entries of a row for a lane at most; longer ones are for a warp
-/// Entries that a thread asks for before it uses the first: of a tile, and of a row with one column. Not varied.
+/// Entries of a row that a thread asks for before it uses the first, with one column. Not varied.
 template <class T>
 constexpr int entries_in_flight = sizeof(T) > 8 ? 4 : 8;
 /// Blocks that a multiprocessor is to hold at least. Not varied.
@@ -46,19 +46,10 @@ struct TileEntries {
       : values(reinterpret_cast<T*>(memory)), columns(reinterpret_cast<std::int32_t*>(values + tiling.capacity())) {
     const auto base = static_cast<std::int32_t>(p.a.base);
     const auto count = static_cast<int>(tile.end - tile.begin);
-    constexpr int flight = entries_in_flight<T>, step = SpmmTiling::threads;
-    for (int first = static_cast<int>(threadIdx.x); first < count; first += flight * step) {
-      std::int32_t column[flight];
-      std::remove_cvref_t<decltype(*p.a.values)> value[flight];
-#pragma unroll
-      for (int u = 0; u < flight; ++u)
-        if (const int k = first + u * step; k < count)
-          column[u] = load_streaming(p.a.col_indices + tile.begin + k),
-          value[u] = load_once(p.a.values + tile.begin + k);
-#pragma unroll
-      for (int u = 0; u < flight; ++u)
-        if (const int k = first + u * step; k < count) columns[k] = column[u] - base, values[k] = p.widened(value[u]);
-    }
+#pragma unroll 4
+    for (int k = static_cast<int>(threadIdx.x); k < count; k += SpmmTiling::threads)
+      columns[k] = load_streaming(p.a.col_indices + tile.begin + k) - base,
+      values[k] = p.widened(load_once(p.a.values + tile.begin + k));
     __syncthreads();
   }
   static std::size_t bytes(const CsrTiling& tiling) {

@@ -40,9 +40,9 @@ std::vector<FactorCase> factor_cases(bool on_cuda) {
 template <class T>
 bool has_bits_of_plan(const BandedFactor<T>& factor, bool on_cuda) {
   if (factor.keeps_matrices()) return true;
-  return !(on_cuda && is_complex<T>)&&detail::factor_division_of(on_cuda, factor.vectors(), factor.diagonals(),
-                                                                 factor.method(), sizeof(T)) ==
-         detail::division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method(), sizeof(T));
+  if (on_cuda && is_complex<T>) return false;
+  return detail::factor_division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method()) ==
+         detail::division_of(on_cuda, factor.vectors(), factor.diagonals(), factor.method());
 }
 
 /// Whatever a factor keeps, a solve with it is good, and the same in place and after an update; where it divides
@@ -83,8 +83,8 @@ TEST_P(BandedFactors, solve_as_plans_do) {
   });
 }
 
-/// Five diagonals and pivoting, so many and long that a thread of CUDA goes through its system twice: the bits of a
-/// factor, which goes once, in place too; zero pivots named, and others unharmed.
+/// Five diagonals and pivoting, of systems so many and long that each has a thread of CUDA: the bits of a factor, in
+/// place too; zero pivots named, and others unharmed.
 TEST_P(BandedFactors, and_plans_of_many_long_systems_agree) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
