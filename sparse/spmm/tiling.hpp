@@ -18,6 +18,7 @@ struct SpmmTiling {
   static constexpr int min_bytes = 4;       ///< of an entry of B that a lane reads alone. Not varied.
   static constexpr int slack = 256;         ///< entries of a row beyond its tile
   static constexpr int max_entries = 2048;  ///< of a tile
+  static constexpr int max_blocks = 8192;   ///< that groups of columns of one launch have. Not varied.
 
   bool wide;      ///< lanes lie along the columns of a row
   bool gathered;  ///< of a copy of B that has them in row-major order
@@ -28,6 +29,14 @@ struct SpmmTiling {
   /// Whether rows of a row-major B that do not come in whole 16 bytes are brought together, too: lanes that read a byte
   /// or two each would ask for too little at a time.
   static constexpr bool gathers_rows(std::size_t value_bytes) { return value_bytes < min_bytes; }
+
+  /// Groups of columns in one launch: several where the tiles of a matrix alone do not fill the device.
+  std::int32_t groups_at_once(std::int64_t tile_count, std::int32_t cols) const {
+    if (wide) return 1;
+    const std::int64_t all = ceil_div(std::int64_t{cols}, std::int64_t{columns});
+    return static_cast<std::int32_t>(
+        std::clamp<std::int64_t>(max_blocks / std::max<std::int64_t>(tile_count, 1), 1, all));
+  }
 
   /// `lines`: rows of B and C can be moved 16 bytes at a time.
   static SpmmTiling of(std::int32_t rows, std::int64_t nnz, std::size_t value_bytes, std::int32_t columns, bool by_rows,
