@@ -25,7 +25,8 @@ class BadCase : public testing::TestWithParam<Bad> {};
 TEST_P(BadCase, is_refused_with_place_and_reason) { EXPECT_EQ(errors_of(GetParam().text), GetParam().message); }
 
 const std::string top_keys =
-    "include, name, matrix, rhs, initial_guess, backend, threads, device, precision, format, layout, assume, matching, "
+    "include, name, matrix, rhs, initial_guess, backend, threads, device, loop, precision, format, layout, assume, "
+    "matching, "
     "scaling, "
     "ordering, "
     "solver, "
@@ -346,7 +347,7 @@ TEST(BadOverride, is_refused_under_its_own_name) {
   EXPECT_EQ(errors("solver.restart.x=3"), "--set solver.restart.x=3: solver.restart is no section, so it has no x");
   EXPECT_EQ(errors("solver.restrat=3"),
             "--set solver.restrat=3: unknown key \"restrat\" in solver; did you mean 'restart'? allowed: type, "
-            "max_iterations, restart, stop");
+            "max_iterations, restart, orthogonalization, basis_precision, stop");
   EXPECT_EQ(errors("solver.restart=many"),
             "--set solver.restart=many: solver.restart is many, expected an integer from 1 to 1000");
   EXPECT_EQ(
