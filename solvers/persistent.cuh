@@ -99,11 +99,13 @@ class PersistentBlock {
 
   /// A barrier: what blocks have written before it, all blocks read after it.
   __device__ void exchange() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (grid_.one_cluster) {
       asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
       asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
       return;
     }
+#endif
     __syncthreads();
     if (threadIdx.x == 0) {
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(grid_.arrivals) : "memory");

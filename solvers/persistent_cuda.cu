@@ -168,7 +168,9 @@ std::optional<Division> choose_division(const Cuda& cuda, const Csr<T>& A, const
     return true;
   };
   const int wanted = (A.rows() + PersistentTuning::min_rows - 1) / PersistentTuning::min_rows;
-  if (A.rows() <= PersistentTuning::max_rows_of_cluster) {
+  int has_clusters = 0;
+  check(cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, cuda.device));
+  if (has_clusters && A.rows() <= PersistentTuning::max_rows_of_cluster) {
     const auto blocks = static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted)));
     const Division d = division(A, std::min(blocks, PersistentTuning::max_cluster), true);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));

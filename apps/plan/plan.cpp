@@ -57,12 +57,13 @@ class Rehearsal {
     HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, A);
     ledger_.begin("solve");
     preconditioner += ledger_.first_use();
+    // For ||A||_F, before b and x come.
+    if (stop(c_.solver).baseline == Baseline::backward_error) with_csr_memory(ledger_, host_, A, [](const auto&) {});
     if (late) vectors = hold_vectors(of_system);
     HeldMemory around = hold_vectors(vectors_around(given != nullptr));
     if (judged_here) judge += ledger_.hold<wide_t<T>>(2 * size_);                       // b - A x, and x
     if (original.bytes() > 0 && !given) around += SpmvPlan<T>::memory(ledger_, sizes);  // of the products that judge
     const bool preconditioned = !std::holds_alternative<NoPreconditioner>(c_.preconditioner);
-    if (stop(c_.solver).baseline == Baseline::backward_error) with_csr_memory(ledger_, host_, A, [](const auto&) {});
     const HeldMemory solver = solver_memory<T>(ledger_, host_, c_.solver, A, preconditioned);
     part("matrix", std::string(name(is_converted(c_) ? c_.format : Format::csr)), matrix);
     part("given system", "in double precision, for the residual that decides", judge);
