@@ -120,8 +120,10 @@ template <class T>
 void Krylov<T>::attempt(Context& ctx) {
   start(ctx);
   const Body once = [&] { iterate_once(ctx), measure(ctx); };
-  const bool follows_x = stop_.baseline == Baseline::backward_error;  // which no kernel does that holds a loop
-  iterate(ctx, graph_, progress_, once, watcher_, follows_x ? Body() : whole(ctx));
+  // A kernel that holds the loop is prepared where it may run; none of them follows x, as measure() does.
+  const bool may_hold = stop_.baseline != Baseline::backward_error && ctx.loop_control != LoopControl::graph &&
+                        ctx.loop_control != LoopControl::host;
+  iterate(ctx, graph_, progress_, once, watcher_, may_hold ? whole(ctx) : Body());
   settle(ctx);
   ctx.dispatch([&](const auto& where) {
     run_pass(where, size(), RoundAsExported<kernel_t<T>>{largest_.read(where), x_.update(where), truth_.update(where)});

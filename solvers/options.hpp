@@ -80,9 +80,8 @@ void describe(Fields& fields, PcgOptions& o) {
 struct FcgOptions {
   static constexpr std::string_view type = "fcg";
   static constexpr std::string_view doc =
-      "flexible conjugate gradients (Notay 2000), for Hermitian positive definite systems whose preconditioner is "
-      "another "
-      "one in every iteration";
+      "flexible conjugate gradients (Notay 2000), for Hermitian positive definite systems whose preconditioner "
+      "is another one in every iteration";
   static constexpr bool needs_definite = true;
   static constexpr bool takes_preconditioner = true;
   int max_iterations = 2000;
@@ -139,9 +138,8 @@ void describe(Fields& fields, GmresOptions& o) {
 struct FgmresOptions {
   static constexpr std::string_view type = "fgmres";
   static constexpr std::string_view doc =
-      "flexible GMRES (Saad 1993), for general systems whose preconditioner is another one in every step; keeps twice "
-      "as "
-      "many vectors as gmres";
+      "flexible GMRES (Saad 1993), for general systems whose preconditioner is another one in every step; keeps "
+      "twice as many vectors as gmres";
   static constexpr bool needs_definite = false;
   static constexpr bool takes_preconditioner = true;
   int max_iterations = 2000;

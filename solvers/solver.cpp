@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "solvers/banded.hpp"
 #include "solvers/bicgstab.hpp"
@@ -22,56 +24,29 @@ bool is_worse(const SystemResult& a, const SystemResult& b) {
   return a.true_relative > b.true_relative;
 }
 
+/// The class that each options name.
 template <class T>
-std::unique_ptr<Solver<T>> make(const PcgOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
-  return std::make_unique<Pcg<T>>(A, M, o);
-}
+std::type_identity<Pcg<T>> solver_of(const PcgOptions&);
 template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context&, const PcgOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
-  return Pcg<T>::memory(ledger, rows(A), o, preconditioned);
-}
+std::type_identity<Pcg<T>> solver_of(const FcgOptions&);
 template <class T>
-std::unique_ptr<Solver<T>> make(const FcgOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
-  return std::make_unique<Pcg<T>>(A, M, o);
-}
+std::type_identity<Gmres<T>> solver_of(const GmresOptions&);
 template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context&, const FcgOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
-  return Pcg<T>::memory(ledger, rows(A), o, preconditioned);
-}
+std::type_identity<Gmres<T>> solver_of(const FgmresOptions&);
 template <class T>
-std::unique_ptr<Solver<T>> make(const GmresOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
-  return std::make_unique<Gmres<T>>(A, M, o);
-}
+std::type_identity<Bicgstab<T>> solver_of(const BicgstabOptions&);
 template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context&, const GmresOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
-  return Gmres<T>::memory(ledger, rows(A), o, preconditioned);
-}
-template <class T>
-std::unique_ptr<Solver<T>> make(const FgmresOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
-  return std::make_unique<Gmres<T>>(A, M, o);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context&, const FgmresOptions& o, const AnyMatrix<T>& A, bool preconditioned) {
-  return Gmres<T>::memory(ledger, rows(A), o, preconditioned);
-}
-template <class T>
-std::unique_ptr<Solver<T>> make(const BicgstabOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
-  return std::make_unique<Bicgstab<T>>(A, M, o);
-}
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context&, const BicgstabOptions& o, const AnyMatrix<T>& A,
-                  bool preconditioned) {
-  return Bicgstab<T>::memory(ledger, rows(A), o, preconditioned);
-}
+std::type_identity<Richardson<T>> solver_of(const RichardsonOptions&);
+template <class T, class Options>
+using SolverOf = typename decltype(solver_of<T>(std::declval<const Options&>()))::type;
 
-template <class T>
-std::unique_ptr<Solver<T>> make(const RichardsonOptions& o, const Operator<T>& A, const Preconditioner<T>& M) {
-  return std::make_unique<Richardson<T>>(A, M, o);
+template <class T, class Options>
+std::unique_ptr<Solver<T>> make(const Options& o, const Operator<T>& A, const Preconditioner<T>& M) {
+  return std::make_unique<SolverOf<T, Options>>(A, M, o);
 }
-template <class T>
-HeldMemory memory(MemoryLedger& ledger, Context&, const RichardsonOptions& o, const AnyMatrix<T>& A,
-                  bool preconditioned) {
-  return Richardson<T>::memory(ledger, rows(A), o, preconditioned);
+template <class T, class Options>
+HeldMemory memory(MemoryLedger& ledger, Context&, const Options& o, const AnyMatrix<T>& A, bool preconditioned) {
+  return SolverOf<T, Options>::memory(ledger, rows(A), o, preconditioned);
 }
 template <class T>
 std::unique_ptr<Solver<T>> make(const BandedOptions& o, const Operator<T>& A, const Preconditioner<T>&) {

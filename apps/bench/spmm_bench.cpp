@@ -18,8 +18,8 @@ namespace krill::apps::bench {
 namespace {
 
 constexpr std::int32_t all_columns[] = {1, 4, 8, 32, 128};
-constexpr std::int64_t most_entries = std::int64_t{1} << 29;  // of B or C
-constexpr std::int32_t checked_rows = 1000;                   // at most, evenly spread
+constexpr std::int64_t max_entries = std::int64_t{1} << 29;  // of B or C
+constexpr std::int32_t checked_rows = 1000;                  // at most, evenly spread
 
 /// What multiplies: a plan, or spmm in a format.
 struct SpmmForm {
@@ -132,7 +132,7 @@ void bench_spmm(const BenchSubject<T>& s) {
   for (const SpmmForm& form : forms(s))
     for (const Order order : {Order::column_major, Order::row_major})
       for (const std::int32_t columns : all_columns)
-        if ((columns > 1 || order == Order::column_major) && std::max(rows(*s.A), cols(*s.A)) <= most_entries / columns)
+        if ((columns > 1 || order == Order::column_major) && std::max(rows(*s.A), cols(*s.A)) <= max_entries / columns)
           measure(s, form, columns, order);
   if constexpr (std::is_same_v<T, float>)
     if (s.formats.empty()) bench_half_products(s);
