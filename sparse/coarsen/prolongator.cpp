@@ -1,0 +1,195 @@
+#include "sparse/coarsen/prolongator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sparse/coarsen/prolongator_passes.hpp"
+#include "sparse/convert/checked_offsets.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/made_for.hpp"
+
+namespace krill {
+
+using namespace detail;
+namespace {
+
+/// The strong graph as a pattern.
+template <class Where, class Offset>
+CsrView<const NoValue, Offset> graph_pattern(const Where& where, const StrongGraph<Offset>& graph) {
+  return {graph.rows(), graph.rows(), graph.nnz(), graph.row_offsets.read(where), graph.col_indices.read(where)};
+}
+
+/// The sizes of the candidates' columns. Waits; raises InvalidArgument where an entry is not finite.
+template <class T>
+Array<ColumnSize> measured(Context& ctx, const Dense<T>& candidates) {
+  Array<ColumnSize> sizes(candidates.cols(), "sizes of candidates");
+  ctx.dispatch([&](const auto& where) {
+    for (std::int32_t j = 0; j < candidates.cols(); ++j)
+      run_pass(
+          where, candidates.rows(),
+          MeasureColumn<kernel_t<T>>{candidates.view(where), j, j == 0 ? sizes.write(where) : sizes.update(where)});
+  });
+  for (std::int32_t j = 0; j < candidates.cols(); ++j)
+    if (const std::int32_t row = sizes.host()[static_cast<std::size_t>(j)].fault.row; row < candidates.rows())
+      throw InvalidArgument(fmt::format(
+          "tentative prolongator: candidate {} is not finite in row {}, or its square is not (both counted from 0)", j,
+          row));
+  return sizes;
+}
+
+}  // namespace
+
+template <class T, class Offset>
+Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggregates, std::int32_t block_dim,
+                                           const Dense<T>& candidates) {
+  require(block_dim > 0 && candidates.cols() > 0,
+          fmt::format("tentative prolongator: {} rows a node and {} candidates, 1 of each are needed", block_dim,
+                      candidates.cols()));
+  const std::int64_t rows = aggregates.of_row.size() * block_dim;
+  const std::int32_t columns = candidates.cols();
+  const std::int64_t coarse_rows = std::int64_t{aggregates.count} * columns;
+  require_size("tentative prolongator: rows of the candidates", candidates.rows(), rows);
+  require_size("tentative prolongator: offsets of aggregates", aggregates.offsets.size(),
+               std::int64_t{aggregates.count} + 1);
+  require(coarse_rows <= std::numeric_limits<std::int32_t>::max(),
+          fmt::format("tentative prolongator: {} columns do not fit 32 bits", coarse_rows));
+  const Array<ColumnSize> sizes = measured(ctx, candidates);
+  CheckedOffsets<Offset> offsets =
+      checked_offsets<Offset>(ctx, rows, "prolongator row_offsets", [&](const auto& where, std::int64_t* counts) {
+        run_pass(where, rows, CountTentative{aggregates.of_row.read(where), block_dim, columns, counts});
+      });
+  Array<std::int32_t> col_indices(offsets.nnz, "prolongator col_indices");
+  Array<T> values(offsets.nnz, "prolongator values");
+  Dense<T> coarse_candidates(coarse_rows, columns);
+  Array<std::uint8_t> dead(coarse_rows, "dead columns");
+  Array<std::int64_t> deficient(1, "number of dead columns");
+  const double dead_below = std::max(1e-10, 32.0 * std::numeric_limits<real_t<T>>::epsilon());
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows,
+             ListTentative<Offset>{aggregates.of_row.read(where), block_dim, columns, offsets.offsets.read(where),
+                                   col_indices.write(where)});
+    factor_aggregates(
+        where, aggregates.count,
+        AggregateBasis<kernel_t<T>, Offset>{aggregates.offsets.read(where), aggregates.rows.read(where), block_dim,
+                                            candidates.view(where), sizes.read(where), dead_below * dead_below,
+                                            offsets.offsets.read(where), values.write(where),
+                                            coarse_candidates.write(where), dead.write(where)});
+    run_pass(where, coarse_rows, CountDead{dead.read(where), deficient.write(where)});
+  });
+  return {Csr<T, Offset>(static_cast<std::int32_t>(coarse_rows), std::move(offsets.offsets), std::move(col_indices),
+                         std::move(values)),
+          std::move(coarse_candidates), deficient.host()[0], std::move(dead)};
+}
+
+HeldMemory tentative_memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t candidates) {
+  const HeldMemory sizes = ledger.hold<ColumnSize>(candidates);
+  HeldMemory made;
+  {
+    const HeldMemory counts = ledger.hold<std::int64_t>(P.rows), wide = ledger.hold<std::int64_t>(P.rows + 1LL);
+    made = ledger.hold(P.offsets_bytes());
+  }
+  made += ledger.hold(P.columns_bytes());
+  made += ledger.hold(P.values_bytes());
+  made += ledger.hold(static_cast<std::size_t>(P.cols) * static_cast<std::size_t>(candidates) * P.scalar);
+  made += ledger.hold<std::uint8_t>(P.cols);
+  return made;
+}
+
+template <class T, class Offset>
+void set_dead_diagonal(Context& ctx, const Array<std::uint8_t>& dead_columns, Csr<T, Offset>& coarse) {
+  require_size("dead columns", dead_columns.size(), coarse.rows());
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, coarse.rows(),
+             SetDeadDiagonal<kernel_t<T>, Offset>{dead_columns.read(where), pattern(where, coarse),
+                                                  coarse.values().update(where)});
+  });
+}
+
+template <class T, class Offset>
+static Csr<T, Offset> smoothed_pattern(Context& ctx, const StrongGraph<Offset>& graph, std::int32_t block_dim,
+                                       std::int32_t columns, const Csr<T, Offset>& P0) {
+  const std::int64_t nodes = graph.rows();
+  const auto nodes_on = [&](const auto& where) {
+    return NodeUnion<Offset>{graph_pattern(where, graph), pattern(where, P0), block_dim, columns};
+  };
+  const auto of_nodes = scanned<std::int64_t>(
+      ctx, nodes, "aggregates of nodes",
+      [&](const auto& where, std::int64_t* counts) { unite_nodes(where, nodes_on(where), CountNodeUnion{counts}); });
+  const std::int64_t nnz = last_offset(ctx, of_nodes) * block_dim * columns;
+  require_offsets_fit<Offset>(nnz);
+  Array<Offset> row_offsets(std::int64_t{P0.rows()} + 1, "prolongator row_offsets");
+  Array<std::int32_t> col_indices(nnz, "prolongator col_indices");
+  Array<T> values(nnz, "prolongator values");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, row_offsets.size(),
+             SpreadOffsets<Offset>{of_nodes.read(where), block_dim, columns, row_offsets.write(where)});
+    unite_nodes(where, nodes_on(where),
+                ListNodeUnion<Offset>{block_dim, columns, row_offsets.read(where), col_indices.write(where)});
+    values.write(where);  // so that update() allocates nothing
+  });
+  return {P0.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+/// Entries of a row of an aggregate. Waits; raises as the constructor says.
+template <class T, class Offset>
+static std::int32_t columns_of_aggregates(Context& ctx, const StrongGraph<Offset>& graph, std::int32_t block_dim,
+                                          const Csr<T, Offset>& P0) {
+  require(block_dim > 0, fmt::format("smoothed prolongator: {} rows a node, 1 are needed", block_dim));
+  require_size("smoothed prolongator: rows of P0", P0.rows(), std::int64_t{graph.rows()} * block_dim);
+  const auto columns = static_cast<std::int32_t>(std::max<std::int64_t>(longest_row(ctx, P0.row_offsets()), 1));
+  Array<FirstRow> fault(1, "fault");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, P0.rows(), CheckTentative<Offset>{pattern(where, P0), block_dim, columns, fault.write(where)});
+  });
+  if (const std::int32_t row = fault.host()[0].row; row < P0.rows())
+    throw InvalidArgument(fmt::format(
+        "smoothed prolongator: row {} of P0 (counted from 0) is not one of a tentative prolongator's", row));
+  return columns;
+}
+
+template <class T, class Offset>
+SmoothedProlongator<T, Offset>::SmoothedProlongator(Context& ctx, const StrongGraph<Offset>& graph,
+                                                    std::int32_t block_dim, const Csr<T, Offset>& P0)
+    : block_dim_(block_dim),
+      columns_(columns_of_aggregates(ctx, graph, block_dim, P0)),
+      graph_nnz_(graph.nnz()),
+      p0_nnz_(P0.nnz()),
+      p_(smoothed_pattern(ctx, graph, block_dim, columns_, P0)),
+      on_cuda_(ctx.on_cuda()) {}
+
+template <class T, class Offset>
+HeldMemory SmoothedProlongator<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t block_dim) {
+  const std::int64_t nodes = P.rows / block_dim;
+  const HeldMemory of_nodes = ledger.hold<std::int64_t>(nodes + 1);
+  { const HeldMemory counts = ledger.hold<std::int64_t>(nodes); }
+  return csr_memory(ledger, P);
+}
+
+template <class T, class Offset>
+void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, const StrongGraph<Offset>& graph,
+                                            const Csr<T, Offset>& P0, const Scalar<double>& omega,
+                                            const Scalar<double>& lambda) {
+  require_made_for(ctx, on_cuda_, "smoothed prolongator");
+  require_size("smoothed prolongator: rows of A", A.rows(), p_.rows());
+  require_size("smoothed prolongator: columns of A", A.cols(), p_.rows());
+  require_size("smoothed prolongator: entries of the strong graph", graph.nnz(), graph_nnz_);
+  require_size("smoothed prolongator: entries of P0", P0.nnz(), p0_nnz_);
+  ctx.dispatch([&](const auto& where) {
+    smooth(where, Smoothing<kernel_t<T>, Offset>{A.view(where), graph_pattern(where, graph), P0.view(where), block_dim_,
+                                                 columns_, omega.read(where), lambda.read(where), pattern(where, p_),
+                                                 p_.values().write(where)});
+  });
+}
+
+template <class T, class Offset>
+struct TentativeInstances {
+  static constexpr std::tuple list{
+      instance<Tentative<T, Offset>(Context&, const Aggregates&, std::int32_t, const Dense<T>&)>(tentative_prolongator),
+      instance<void(Context&, const Array<std::uint8_t>&, Csr<T, Offset>&)>(set_dead_diagonal)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(TentativeInstances);
+KRILL_INSTANTIATE_WITH_OFFSETS(SmoothedProlongator);
+
+}  // namespace krill

@@ -1,0 +1,377 @@
+// What prolongators are made of, on both backends.
+#pragma once
+#include "sparse/coarsen/near_null_space_passes.hpp"
+#include "sparse/coarsen/prolongator.hpp"
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/core/first_row.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/vector/vector_passes.hpp"
+
+namespace krill::detail {
+
+/// The greatest modulus squared of a column, and the first row that is not finite.
+struct ColumnSize {
+  double squared = 0;
+  FirstRow fault;
+  std::int32_t unused = 0;
+
+  constexpr ColumnSize& operator+=(const ColumnSize& other) {
+    if (other.squared > squared) squared = other.squared;
+    fault += other.fault;
+    return *this;
+  }
+  /// The modulus; 1 for a column of zeros.
+  constexpr double unit() const { return squared > 0 ? square_root(squared) : 1; }
+};
+
+/// Over the rows of a column.
+template <class T>
+struct MeasureColumn {
+  using Sum = ColumnSize;
+  DenseView<const T> b;
+  std::int32_t column;
+  ColumnSize* sizes;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const double size = squared(b.at(i, column));
+    if (is_finite(size)) return {size, {}, 0};
+    return {0, {static_cast<std::int32_t>(i)}, 0};
+  }
+  constexpr void finish(const Sum& sum) const { sizes[column] = sum; }
+};
+
+/// Entries of P0 in each row. Over the rows.
+struct CountTentative {
+  using Sum = NoSum;
+  const std::int32_t* of_node;
+  std::int32_t block_dim;
+  std::int64_t columns;
+  std::int64_t* counts;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    counts[i] = of_node[i / block_dim] < 0 ? 0 : columns;
+    return {};
+  }
+};
+
+/// Columns of P0. Over the rows.
+template <class Offset>
+struct ListTentative {
+  using Sum = NoSum;
+  const std::int32_t* of_node;
+  std::int32_t block_dim, columns;
+  const Offset* row_offsets;
+  std::int32_t* col_indices;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int32_t aggregate = of_node[i / block_dim];
+    for (std::int32_t j = 0; aggregate >= 0 && j < columns; ++j)
+      col_indices[row_offsets[i] + j] = aggregate * columns + j;
+    return {};
+  }
+};
+
+/// The orthogonal factorization of the candidates on each aggregate. A team has `lanes` threads, of which this one is
+/// `lane`, and adds over them by sum(), which every thread calls as often as all others of its warp. A lane goes
+/// through the same rows in every step, so no thread reads what another one writes.
+template <class T, class Offset>
+struct AggregateBasis {
+  const std::int32_t *offsets, *nodes;  // of aggregates
+  std::int32_t block_dim;
+  DenseView<const T> b;
+  const ColumnSize* sizes;
+  double dead_below;          // squared
+  const Offset* row_offsets;  // of P0
+  T* values;
+  DenseView<T> r;
+  std::uint8_t* dead;
+
+  /// use(row, its entries of P0) for the lane's rows.
+  template <class Team, class Use>
+  constexpr void for_rows(const Team& team, std::int64_t begin, std::int64_t end, Use&& use) const {
+    for (std::int64_t t = begin * block_dim + team.lane; t < end * block_dim; t += team.lanes) {
+      const std::int64_t at = t / block_dim, row = std::int64_t{nodes[at]} * block_dim + (t - at * block_dim);
+      use(row, values + row_offsets[row]);
+    }
+  }
+  /// The factorization of one aggregate; where it is not `there` the team only takes part in the sums.
+  template <class Team>
+  constexpr void factor(const Team& team, std::int64_t aggregate, bool there) const {
+    const std::int64_t begin = there ? offsets[aggregate] : 0, end = there ? offsets[aggregate + 1] : 0;
+    const std::int32_t columns = b.cols;
+    const bool writes = there && team.lane == 0;
+    for_rows(team, begin, end, [&](std::int64_t row, T* q) {
+      for (std::int32_t j = 0; j < columns; ++j) q[j] = T(scaled(wide(b.at(row, j)), 1 / sizes[j].unit()));
+    });
+    double longest = 0;
+    for (std::int32_t j = 0; j < columns; ++j) {
+      const double length = length_squared(team, begin, end, j);
+      if (length > longest) longest = length;
+    }
+    for (std::int32_t j = 0; j < columns; ++j) {
+      const double size = sizes[j].unit();
+      T* const column_of_r = &r.at(0, j);
+      const auto r_at = [&](std::int32_t k) -> T& { return column_of_r[aggregate * columns + k]; };
+      for (int sweep = 0; sweep < 2; ++sweep)
+        for (std::int32_t k = 0; k < j; ++k) {
+          wide_t<T> dot{};
+          for_rows(team, begin, end, [&](std::int64_t, const T* q) { dot += conj(wide(q[k])) * wide(q[j]); });
+          dot = team.sum(dot);
+          for_rows(team, begin, end, [&](std::int64_t, T* q) { q[j] = T(wide(q[j]) - dot * wide(q[k])); });
+          if (!writes) continue;
+          const T part = T(scaled(dot, size));
+          r_at(k) = sweep == 0 ? part : r_at(k) + part;
+        }
+      const double left = length_squared(team, begin, end, j);
+      const bool live = left > dead_below * longest;
+      const double length = live ? square_root(left) : 0, factor = live ? 1 / length : 0;
+      for_rows(team, begin, end, [&](std::int64_t, T* q) { q[j] = T(scaled(wide(q[j]), factor)); });
+      if (!writes) continue;
+      r_at(j) = T(static_cast<real_t<T>>(length * size));
+      for (std::int32_t k = j + 1; k < columns; ++k) r_at(k) = T{};
+      dead[aggregate * columns + j] = !live;
+    }
+  }
+
+ private:
+  template <class Team>
+  constexpr double length_squared(const Team& team, std::int64_t begin, std::int64_t end, std::int32_t j) const {
+    double sum = 0;
+    for_rows(team, begin, end, [&](std::int64_t, const T* q) { sum += squared(q[j]); });
+    return team.sum(sum);
+  }
+};
+
+/// How many columns are dead. Over them.
+struct CountDead {
+  using Sum = std::int64_t;
+  const std::uint8_t* dead;
+  std::int64_t* count;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t j) const { return dead[j]; }
+  constexpr void finish(Sum sum) const { *count = sum; }
+};
+
+/// a_jj = 1 for dead columns. Over them.
+template <class T, class Offset>
+struct SetDeadDiagonal {
+  using Sum = NoSum;
+  const std::uint8_t* dead;
+  CsrView<const NoValue, Offset> a;
+  T* values;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t j) const {
+    if (!dead[j]) return {};
+    const Offset at = lower_entry(a, j, j);
+    if (at < a.row_offsets[j + 1] && a.col_indices[at] == j) values[at] = T(static_cast<real_t<T>>(1));
+    return {};
+  }
+};
+
+/// The first row that is not one of a tentative prolongator's: no entries, or `columns` side by side, from a multiple
+/// of that on, as in all rows of its node. Over the rows.
+template <class Offset>
+struct CheckTentative {
+  using Sum = FirstRow;
+  CsrView<const NoValue, Offset> p0;
+  std::int32_t block_dim, columns;
+  FirstRow* fault;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const std::int64_t leader = i / block_dim * block_dim;
+    const Offset begin = p0.row_offsets[i], size = p0.row_offsets[i + 1] - begin, other = p0.row_offsets[leader];
+    bool fine = size == p0.row_offsets[leader + 1] - other && (size == 0 || size == columns);
+    if (fine && size > 0)
+      fine = p0.col_indices[begin] % columns == 0 && p0.col_indices[begin] == p0.col_indices[other] &&
+             p0.col_indices[begin + size - 1] - p0.col_indices[begin] == columns - 1;
+    return fine ? FirstRow{} : FirstRow{static_cast<std::int32_t>(i)};
+  }
+  constexpr void finish(const Sum& sum) const { *fault = sum; }
+};
+
+/// Which aggregates a node of the smoothed prolongator meets.
+template <class Offset>
+struct NodeUnion {
+  CsrView<const NoValue, Offset> strong;  // of nodes
+  CsrView<const NoValue, Offset> p0;
+  std::int32_t block_dim, columns;
+
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+
+  constexpr std::int32_t aggregate_of(std::int64_t node) const {
+    const Offset begin = p0.row_offsets[node * block_dim];
+    return begin == p0.row_offsets[node * block_dim + 1] ? none : p0.col_indices[begin] / columns;
+  }
+  /// The least aggregate beyond `last` among that of the node, and those of its neighbors number lane, lane + lanes...
+  constexpr std::int32_t next(std::int64_t node, std::int32_t last, int lane, int lanes) const {
+    std::int32_t least = aggregate_of(node);
+    if (least <= last) least = none;
+    for (std::int64_t s = std::int64_t{strong.row_offsets[node]} + lane; s < strong.row_offsets[node + 1]; s += lanes) {
+      const std::int32_t other = aggregate_of(strong.col_indices[s]);
+      if (other > last && other < least) least = other;
+    }
+    return least;
+  }
+};
+
+/// What is done with the aggregates of each node, in ascending order, `at` counted from 0: they are counted,
+struct CountNodeUnion {
+  std::int64_t* counts;
+
+  constexpr void entry(std::int64_t, std::int64_t, std::int32_t) const {}
+  constexpr void finish(std::int64_t node, std::int64_t count) const { counts[node] = count; }
+};
+/// or listed as columns of the node's rows of P.
+template <class Offset>
+struct ListNodeUnion {
+  std::int32_t block_dim, columns;
+  const Offset* row_offsets;
+  std::int32_t* col_indices;
+
+  constexpr void entry(std::int64_t node, std::int64_t at, std::int32_t aggregate) const {
+    for (std::int64_t row = node * block_dim; row < (node + 1) * block_dim; ++row)
+      for (std::int32_t j = 0; j < columns; ++j)
+        col_indices[row_offsets[row] + at * columns + j] = aggregate * columns + j;
+  }
+  constexpr void finish(std::int64_t, std::int64_t) const {}
+};
+
+/// Row offsets of P from those of the nodes' aggregates. Over rows + 1.
+template <class Offset>
+struct SpreadOffsets {
+  using Sum = NoSum;
+  const std::int64_t* of_nodes;
+  std::int32_t block_dim, columns;
+  Offset* row_offsets;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int64_t node = i / block_dim, within = i - node * block_dim;
+    const std::int64_t own = within > 0 ? of_nodes[node + 1] - of_nodes[node] : 0;
+    row_offsets[i] = static_cast<Offset>((of_nodes[node] * block_dim + within * own) * columns);
+    return {};
+  }
+};
+
+/// The smoothed prolongator, a few entries of a row at a time.
+template <class T, class Offset>
+struct Smoothing {
+  CsrView<const T, Offset> a;
+  CsrView<const NoValue, Offset> strong;  // of nodes
+  CsrView<const T, Offset> p0;
+  std::int32_t block_dim, columns;
+  ScalarView<double> omega, lambda;
+  CsrView<const NoValue, Offset> p;
+  T* values;
+
+  /// use(column, value, whether the entry is strong) for the entries of a row; a weak one stands in the row's own node.
+  template <class Use>
+  constexpr void for_entries(std::int64_t row, Use&& use) const {
+    const std::int64_t node = node_of(row);
+    Offset s = strong.row_offsets[node];
+    const Offset s_end = strong.row_offsets[node + 1];
+    for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+      const std::int32_t column = a.col_indices[k];
+      const std::int64_t other = node_of(column);
+      while (s < s_end && strong.col_indices[s] < other) ++s;
+      const bool is_strong = other == node || (s < s_end && strong.col_indices[s] == other);
+      use(is_strong ? column : node * block_dim + (column - other * block_dim), a.values[k], is_strong);
+    }
+  }
+
+  /// The diagonal entry of A_F, and whether weak entries are in it.
+  struct FilteredDiagonal {
+    T value;
+    bool with_weak;
+  };
+  constexpr FilteredDiagonal diagonal(std::int64_t row) const {
+    T own{}, weak{};
+    for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
+      if (column == row) (is_strong ? own : weak) += value;
+    });
+    const T sum = own + weak;
+    if (own == T{} || !(real(sum / own) >= real_t<T>(0.1))) return {own, false};
+    return {sum, true};
+  }
+
+  /// Entries [first, first + width) of a row of P, as far as the row goes: sums in registers.
+  template <int width>
+  constexpr void fill(std::int64_t row, const FilteredDiagonal& diagonal, std::int64_t first) const {
+    const std::int64_t end = p.row_offsets[row + 1];
+    T sums[width] = {};
+    std::int32_t targets[width] = {};
+    for (int q = 0; q < width; ++q) targets[q] = first + q < end ? p.col_indices[first + q] : -1;
+    for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
+      if (column == row || (!is_strong && !diagonal.with_weak)) return;
+      const Offset begin = p0.row_offsets[column];
+      if (begin == p0.row_offsets[column + 1]) return;
+      const std::int32_t from = p0.col_indices[begin];
+      for (int q = 0; q < width; ++q)
+        if (const std::int32_t j = targets[q] - from; j >= 0 && j < columns) sums[q] += value * p0.values[begin + j];
+    });
+    const bool smooths = !(diagonal.value == T{});
+    const auto damping = static_cast<real_t<T>>(smooths ? omega() / lambda() : 0);
+    const T factor = smooths ? T(damping) / diagonal.value : T{};
+    const Offset begin = p0.row_offsets[row];
+    const std::int32_t from = begin < p0.row_offsets[row + 1] ? p0.col_indices[begin] : none;
+    for (int q = 0; q < width && first + q < end; ++q) {
+      const std::int64_t j = std::int64_t{targets[q]} - from;
+      const T own = j >= 0 && j < columns ? p0.values[begin + j] : T{};
+      values[first + q] = scaled(own, 1 - damping) - factor * sums[q];
+    }
+  }
+
+ private:
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t node_of(std::int64_t row) const { return block_dim == 1 ? row : row / block_dim; }
+};
+
+// Kernels, on views.
+/// factor() of every aggregate.
+template <class T, class Offset>
+void factor_aggregates(const Host&, std::int64_t aggregates, const AggregateBasis<T, Offset>&);
+template <class T, class Offset>
+void factor_aggregates(const Cuda&, std::int64_t aggregates, const AggregateBasis<T, Offset>&);
+
+template <class Offset, class Sink>
+void unite_nodes(const Host&, const NodeUnion<Offset>&, Sink);
+template <class Offset, class Sink>
+void unite_nodes(const Cuda&, const NodeUnion<Offset>&, Sink);
+
+template <class T, class Offset>
+void smooth(const Host&, const Smoothing<T, Offset>&);
+template <class T, class Offset>
+void smooth(const Cuda&, const Smoothing<T, Offset>&);
+
+/// What is compiled for each backend.
+template <class Where>
+struct TentativePasses {
+  static constexpr auto list = passes<Where, CountTentative, CountDead, FindBox>;
+};
+template <class Offset, class Where>
+struct ProlongatorPatternKernels {
+  template <class Sink>
+  using Unite = void(const Where&, const NodeUnion<Offset>&, Sink);
+  static constexpr auto list = passes<Where, ListTentative<Offset>, CheckTentative<Offset>, SpreadOffsets<Offset>>;
+  static constexpr std::tuple kernels{instance<Unite<CountNodeUnion>>(unite_nodes),
+                                      instance<Unite<ListNodeUnion<Offset>>>(unite_nodes)};
+};
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct ProlongatorKernels {
+  static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>>;
+  static constexpr std::tuple kernels{
+      instance<void(const Where&, std::int64_t, const AggregateBasis<T, Offset>&)>(factor_aggregates),
+      instance<void(const Where&, const Smoothing<T, Offset>&)>(smooth)};
+};
+template <class Value, class Where, class T = kernel_t<Value>>
+struct CandidateKernels {
+  static constexpr auto list = passes<Where, FillConstants<T>, FillMotions<T>, MeasureColumn<T>>;
+};
+
+}  // namespace krill::detail

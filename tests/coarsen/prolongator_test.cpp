@@ -1,0 +1,424 @@
+#include "sparse/coarsen/prolongator.hpp"
+
+#include <algorithm>
+
+#include "sparse/coarsen/near_null_space.hpp"
+#include "sparse/io/generate_elasticity.hpp"
+#include "sparse/spgemm/spgemm.hpp"
+#include "tests/coarsen/aggregates.hpp"
+#include "tests/spgemm/sums.hpp"
+#include "tests/support/assertions.hpp"
+#include "tests/support/backends.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/replay.hpp"
+
+namespace krill::test {
+namespace {
+
+using Prolongator = OnBackendAndScalar;
+
+template <class T>
+Dense<T> random_candidates(std::uint64_t seed, std::int64_t rows, std::int64_t cols) {
+  return {rows, cols, Array<T>(random_vector<T>(seed, rows * cols))};
+}
+
+/// `nodes` of which one in ten is in no aggregate; aggregate 0 has `large` nodes, the others about four.
+std::vector<std::int32_t> scattered(std::int32_t nodes, std::int32_t large) {
+  const auto order = shuffled(7, nodes);
+  std::vector<std::int32_t> of_row(static_cast<std::size_t>(nodes), -1);
+  for (std::int32_t t = 0; t < nodes; ++t)
+    of_row[static_cast<std::size_t>(order[static_cast<std::size_t>(t)])] = t < large ? 0
+                                                                           : t < nodes - nodes / 10
+                                                                               ? 1 + (t - large) / 4
+                                                                               : -1;
+  return of_row;
+}
+
+/// P0 B_c = B on the rows of aggregates, and P0^H P0 is the identity but for dead columns, where it is zero; R is upper
+/// triangular and not negative on its diagonal.
+template <class T, class Offset>
+void expect_tentative(const Tentative<T, Offset>& made, const Aggregates& aggregates, std::int32_t dim,
+                      const Dense<T>& b) {
+  ASSERT_NO_THROW(validate(made.P));
+  const std::int32_t m = b.cols();
+  ASSERT_EQ(made.P.cols(), aggregates.count * m);
+  const auto r = made.coarse_candidates.host();
+  const auto offsets = made.P.row_offsets().host();
+  const auto dead = made.dead_columns.host();
+  EXPECT_EQ(made.deficient, std::count(dead.begin(), dead.end(), 1));
+  // What a column is rounded by: once when it is scaled, once in each of 2 m sweeps and once when its length is divided
+  // by; a dead column leaves what counts as nothing.
+  const double rounding = (2 * m + 4) * epsilon<T>(), nothing = std::max(1e-10, 32 * epsilon<T>());
+  std::vector<double> size(static_cast<std::size_t>(m));
+  for (std::int64_t i = 0; i < b.rows(); ++i)
+    for (std::int32_t j = 0; j < m; ++j)
+      size[static_cast<std::size_t>(j)] = std::max(size[static_cast<std::size_t>(j)], std::abs(Z(b.host().at(i, j))));
+  const double rows_of_largest = [&] {
+    double most = 0;
+    for (std::size_t a = 0; a < static_cast<std::size_t>(aggregates.count); ++a)
+      most = std::max<double>(most, dim * (aggregates.offsets.host()[a + 1] - aggregates.offsets.host()[a]));
+    return most;
+  }();
+  std::map<std::pair<std::int32_t, std::int32_t>, LongComplex> gram;
+  for (std::int32_t row = 0; row < made.P.rows(); ++row) {
+    const std::int32_t aggregate = aggregates.of_row.host()[static_cast<std::size_t>(row / dim)];
+    const auto begin = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
+    ASSERT_EQ(static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1]) - begin,
+              static_cast<std::size_t>(aggregate < 0 ? 0 : m));
+    if (aggregate < 0) continue;
+    const auto q = [&](std::int32_t k) {
+      return LongComplex(made.P.values().host()[begin + static_cast<std::size_t>(k)]);
+    };
+    ASSERT_EQ(made.P.col_indices().host()[begin], aggregate * m);
+    for (std::int32_t j = 0; j < m; ++j) {
+      LongComplex product = 0;
+      for (std::int32_t k = 0; k < m; ++k) product += q(k) * LongComplex(r.at(std::int64_t{aggregate} * m + k, j));
+      ASSERT_LE(std::abs(product - LongComplex(b.host().at(row, j))), (rounding + (made.deficient > 0 ? nothing : 0)) *
+                                                                          std::sqrt(rows_of_largest) *
+                                                                          size[static_cast<std::size_t>(j)])
+          << "row " << row << ", candidate " << j;
+      for (std::int32_t k = 0; k < m; ++k) gram[{aggregate * m + j, aggregate * m + k}] += std::conj(q(j)) * q(k);
+    }
+  }
+  for (const auto& [place, product] : gram) {
+    const auto [j, k] = place;
+    const bool is_dead = dead[static_cast<std::size_t>(j)] != 0;
+    // The second sweep leaves of column k in column j what rounding makes of a column of length 1, at most m times.
+    ASSERT_LE(std::abs(product - LongComplex(j == k && !is_dead)), 2 * rounding) << "columns " << j << ", " << k;
+  }
+  for (std::int64_t i = 0; i < made.P.cols(); ++i)
+    for (std::int32_t j = 0; j < m; ++j) {
+      const Z entry(r.at(i, j));
+      if (i % m > j) {
+        ASSERT_EQ(entry, Z(0));
+      } else if (i % m == j) {
+        ASSERT_EQ(entry.imag(), 0);
+        ASSERT_GE(entry.real(), 0);
+        ASSERT_EQ(entry.real() == 0, dead[static_cast<std::size_t>(i)] != 0);
+      }
+    }
+}
+
+/// Aggregates of one row up to more than a warp's; where they have fewer rows than there are candidates, the rest is
+/// dead.
+TEST_P(Prolongator, restores_candidates_on_aggregates) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [nodes, large, dim, m] :
+         {std::array{300, 1, 1, 1}, {300, 100, 1, 1}, {40, 20, 1, 3}, {200, 45, 2, 3}, {300, 20, 3, 6}}) {
+      const Aggregates aggregates = make_aggregates(scattered(nodes, large));
+      const auto b = random_candidates<T>(3, std::int64_t{nodes} * dim, m);
+      const auto made = tentative_prolongator<T>(ctx, aggregates, dim, b);
+      expect_tentative(made, aggregates, dim, b);
+      std::int64_t too_few = 0;
+      for (std::size_t a = 0; a < static_cast<std::size_t>(aggregates.count); ++a)
+        too_few += std::max(0, m - dim * (aggregates.offsets.host()[a + 1] - aggregates.offsets.host()[a]));
+      EXPECT_EQ(made.deficient, too_few);
+      const auto again = tentative_prolongator<T>(ctx, aggregates, dim, b);
+      EXPECT_EQ(contents(again.P.values()), contents(made.P.values()));
+      EXPECT_EQ(contents(again.coarse_candidates.values()), contents(made.coarse_candidates.values()));
+    }
+  });
+}
+
+/// Candidates of any size; one twice, one of zeros, one that is nothing but rounding of another.
+TEST_P(Prolongator, has_dead_columns_where_candidates_depend_on_each_other) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Aggregates aggregates = make_aggregates(scattered(400, 50));
+    Dense<T> b = random_candidates<T>(3, 400, 4);
+    const double big = std::is_same_v<real_t<T>, float> ? 1e15 : 1e150;
+    for (std::int64_t i = 0; i < 400; ++i) {
+      const auto view = b.edit();
+      view.at(i, 0) *= static_cast<real_t<T>>(1 / big);
+      view.at(i, 2) = T(3) * view.at(i, 0) * static_cast<real_t<T>>(big);
+      view.at(i, 3) = T(0);
+    }
+    const auto made = tentative_prolongator<T, std::int64_t>(ctx, aggregates, 1, b);
+    expect_tentative(made, aggregates, 1, b);
+    for (std::int32_t a = 0; a < aggregates.count; ++a)
+      for (std::int32_t j = 0; j < 4; ++j)
+        ASSERT_EQ(made.dead_columns.host()[static_cast<std::size_t>(4 * a + j)], j < 2 ? 0 : 1) << a << ", " << j;
+  });
+}
+
+/// Nodes on a line along y: nothing turns about it. The coarse matrix gets ones there, nothing else changes.
+TEST_P(Prolongator, has_a_dead_rotation_on_a_line) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t nodes = 12;
+    Dense<double> at(nodes, 3);
+    for (std::int32_t i = 0; i < nodes; ++i) at.edit().at(i, 0) = 1, at.edit().at(i, 1) = i, at.edit().at(i, 2) = -2;
+    const Dense<T> b = rigid_body_modes<T>(ctx, at);
+    const Aggregates aggregates = make_aggregates({0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1});
+    const auto made = tentative_prolongator<T>(ctx, aggregates, 3, b);
+    expect_tentative(made, aggregates, 3, b);
+    EXPECT_EQ(contents(made.dead_columns), (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1}));
+    const Csr<T> A = random_dominant<T>(5, 36, 9);
+    TripleProductPlan<T> plan(ctx, Op::adjoint, made.P, A, made.P);
+    plan.update(ctx, T(1), made.P, A, made.P);
+    const Csr<T> before = plan.matrix().clone();
+    Csr<T> coarse = before.clone();
+    replay(ctx, [&] { set_dead_diagonal(ctx, made.dead_columns, coarse); });
+    std::int64_t changed = 0;
+    for (std::int32_t i = 0; i < 12; ++i)
+      for (auto k = static_cast<std::size_t>(coarse.row_offsets().host()[static_cast<std::size_t>(i)]);
+           k < static_cast<std::size_t>(coarse.row_offsets().host()[static_cast<std::size_t>(i) + 1]); ++k) {
+        const bool dead = i % 6 == 5 && coarse.col_indices().host()[k] == i;
+        changed += dead;
+        EXPECT_EQ(before.values().host()[k] == T(0), i % 6 == 5 || coarse.col_indices().host()[k] % 6 == 5);
+        EXPECT_EQ(coarse.values().host()[k], dead ? T(1) : before.values().host()[k]);
+      }
+    EXPECT_EQ(changed, 2);
+    EXPECT_THROW(set_dead_diagonal(ctx, Array<std::uint8_t>(5), coarse), ShapeMismatch);
+  });
+}
+
+TEST_P(Prolongator, may_have_no_rows_or_no_aggregates) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t nodes : {0, 5}) {
+      const Aggregates none = make_aggregates(std::vector<std::int32_t>(static_cast<std::size_t>(nodes), -1));
+      const auto made = tentative_prolongator<T>(ctx, none, 2, random_candidates<T>(1, 2 * nodes, 2));
+      EXPECT_EQ(made.P.rows(), 2 * nodes);
+      EXPECT_EQ(made.P.cols(), 0);
+      EXPECT_EQ(made.P.nnz(), 0);
+      EXPECT_EQ(made.deficient, 0);
+      const auto graph = make_graph<std::int32_t>(nodes, {});
+      SmoothedProlongator<T> smoothed(ctx, graph, 2, made.P);
+      smoothed.update(ctx, identity<T>(2 * nodes), graph, made.P, 1.0, 1.0);
+      EXPECT_EQ(smoothed.matrix().rows(), 2 * nodes);
+      EXPECT_EQ(smoothed.matrix().nnz(), 0);
+    }
+  });
+}
+
+TEST_P(Prolongator, refuses_candidates_that_do_not_fit) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Aggregates aggregates = make_aggregates({0, 0, 1, 1});
+    auto b = random_candidates<T>(1, 8, 2);
+    EXPECT_THROW(tentative_prolongator<T>(ctx, aggregates, 0, b), InvalidArgument);
+    EXPECT_THROW(tentative_prolongator<T>(ctx, aggregates, 1, b), ShapeMismatch);
+    EXPECT_THROW(tentative_prolongator<T>(ctx, aggregates, 2, Dense<T>(8, 0)), InvalidArgument);
+    b.edit().at(5, 1) = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+    EXPECT_NE(complaint<InvalidArgument>([&] {
+                tentative_prolongator<T>(ctx, aggregates, 2, b);
+              }).find("candidate 1 is not finite in row 5"),
+              std::string::npos);
+  });
+}
+
+/// A matrix with strong and weak entries: about one pair of coupled nodes in two is strong, and some that no entry of A
+/// couples. Some diagonal entries are small beside the weak ones of their rows; one is zero, one is not stored.
+template <class T>
+struct Coupled {
+  Csr<T> A;
+  Edges edges;
+
+  Coupled(std::int32_t nodes, std::int32_t dim, std::int32_t row_length)
+      : A(random_dominant<T>(11, nodes * dim, row_length)) {
+    const auto offsets = A.row_offsets().host();
+    std::vector<std::int32_t> new_offsets{0}, columns;
+    std::vector<T> values;
+    for (std::int32_t i = 0; i < A.rows(); ++i) {
+      for (auto k = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)]);
+           k < static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1]); ++k) {
+        const std::int32_t j = A.col_indices().host()[k], p = i / dim, q = j / dim;
+        T value = A.values().host()[k];
+        if (i == j && i == 3) continue;
+        if (i == j) value *= static_cast<real_t<T>>(i == 5 ? 0 : i % 4 == 1 ? 0.125 : 1);
+        if (p != q && (p + q) % 2 == 0) edges.insert({p, q}), edges.insert({q, p});
+        columns.push_back(j), values.push_back(value);
+      }
+      new_offsets.push_back(static_cast<std::int32_t>(columns.size()));
+    }
+    for (std::int32_t p = 0; p + 7 < nodes; p += 5) edges.insert({p, p + 7}), edges.insert({p + 7, p});
+    A = Csr<T>(A.cols(), Array(std::move(new_offsets)), Array(std::move(columns)), Array(std::move(values)));
+  }
+};
+
+/// (I - omega D_F^-1 A_F) P0 from its definition. Its terms bound the rounding: a quotient is as wrong as its
+/// denominator, by the moduli of what is summed there over the sum.
+template <class T, class Offset>
+Sums smoothed(const Csr<T, Offset>& A, const Edges& edges, std::int32_t dim, const Csr<T, Offset>& P0, double omega) {
+  using Row = std::vector<std::pair<std::int32_t, LongComplex>>;
+  std::vector<Row> a(static_cast<std::size_t>(A.rows())), p0(static_cast<std::size_t>(A.rows()));
+  for_entries_of(Op::none, A, [&](std::int32_t i, std::int32_t j, LongComplex v) {
+    a[static_cast<std::size_t>(i)].push_back({j, v});
+  });
+  for_entries_of(Op::none, P0, [&](std::int32_t i, std::int32_t j, LongComplex v) {
+    p0[static_cast<std::size_t>(i)].push_back({j, v});
+  });
+  Sums sums;
+  const auto meet = [&](std::int32_t i, std::int32_t node) {
+    for (const auto& [j, value] : p0[static_cast<std::size_t>(node) * static_cast<std::size_t>(dim)]) sums[{i, j}];
+  };
+  for (std::int32_t i = 0; i < A.rows(); ++i) meet(i, i / dim);
+  for (const auto& [p, q] : edges)
+    for (std::int32_t i = p * dim; i < (p + 1) * dim; ++i) meet(i, q);
+  for (std::int32_t i = 0; i < A.rows(); ++i) {
+    const std::int32_t node = i / dim;
+    LongComplex own = 0, weak = 0;
+    long double moduli = 0;
+    Row kept, moved;
+    for (const auto& [j, value] : a[static_cast<std::size_t>(i)]) {
+      const bool strong = j / dim == node || edges.count({node, j / dim}) > 0;
+      const std::int32_t to = strong ? j : node * dim + j % dim;
+      if (to == i) (strong ? own : weak) += value, moduli += std::abs(value);
+      if (to != i) (strong ? kept : moved).push_back({to, value});
+    }
+    LongComplex diagonal = own;
+    if (own != LongComplex(0) && ((own + weak) / own).real() >= 0.1L) {
+      diagonal += weak;
+      kept.insert(kept.end(), moved.begin(), moved.end());
+    }
+    const LongComplex factor = diagonal == LongComplex(0) ? 0 : LongComplex(omega) / diagonal;
+    const int wrong = 2 + static_cast<int>(diagonal == LongComplex(0) ? 0 : 2 * moduli / std::abs(diagonal));
+    for (const auto& [j, value] : p0[static_cast<std::size_t>(i)])
+      sums[{i, j}].add(value - factor * diagonal * value), sums[{i, j}].moduli += 2 * std::abs(value);
+    for (const auto& [k, value] : kept)
+      for (const auto& [j, entry] : p0[static_cast<std::size_t>(k)]) {
+        Sum& sum = sums[{i, j}];
+        sum.add(-factor * value * entry);
+        sum.terms += wrong;
+      }
+  }
+  return sums;
+}
+
+TEST_P(Prolongator, is_smoothed_as_defined) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [nodes, dim, m, length] :
+         {std::array{250, 1, 1, 7}, {250, 1, 1, 40}, {200, 1, 2, 12}, {100, 2, 3, 16}, {70, 3, 6, 30}}) {
+      const Coupled<T> system(nodes, dim, length);
+      const Aggregates aggregates = make_aggregates(scattered(nodes, 10));
+      const Csr<T> P0 =
+          tentative_prolongator<T>(ctx, aggregates, dim, random_candidates<T>(3, std::int64_t{nodes} * dim, m)).P;
+      const auto graph = make_graph<std::int32_t>(nodes, system.edges);
+      SmoothedProlongator<T> plan(ctx, graph, dim, P0);
+      EXPECT_EQ(plan.bytes(), plan.matrix().bytes());
+      plan.update(ctx, system.A, graph, P0, 4.0 / 3, 2.0);
+      expect_entries(smoothed(system.A, system.edges, dim, P0, 2.0 / 3), plan.matrix(), "smoothed");
+    }
+  });
+}
+
+/// A row that is strongly connected to all others, which make thousands of aggregates; 64-bit offsets.
+TEST_P(Prolongator, has_rows_of_any_length) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t nodes = 3000;
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::int32_t> columns, of_row;
+    std::vector<T> values;
+    Edges edges;
+    for (std::int32_t i = 0; i < nodes; ++i) {
+      of_row.push_back((i * 7 % nodes) / 2);
+      for (std::int32_t j = 0; j < nodes; ++j)
+        if (i == j || i == 0 || j == 0)
+          columns.push_back(j), values.push_back(i == j ? T(4) : T(-1) / T(1 + i + j % 9));
+      offsets.push_back(std::ssize(columns));
+      if (i > 0) edges.insert({0, i}), edges.insert({i, 0});
+    }
+    const Csr<T, std::int64_t> A(nodes, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values)));
+    const auto P0 =
+        tentative_prolongator<T, std::int64_t>(ctx, make_aggregates(of_row), 1, constant_candidates<T>(ctx, nodes, 1))
+            .P;
+    const auto graph = make_graph<std::int64_t>(nodes, edges);
+    SmoothedProlongator<T, std::int64_t> plan(ctx, graph, 1, P0);
+    plan.update(ctx, A, graph, P0, 0.5, 1.0);
+    expect_entries(smoothed(A, edges, 1, P0, 0.5), plan.matrix(), "long");
+  });
+}
+
+/// A B = 0: P B_c = P0 B_c - omega D_F^-1 A_F B = B, for constants whatever is weak.
+TEST_P(Prolongator, keeps_constants_of_a_laplacian) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t nodes = 400;
+    Edges edges = Coupled<T>(nodes, 1, 8).edges, strong;
+    for (std::int32_t p = 0; p + 1 < nodes; ++p) edges.insert({p, p + 1}), edges.insert({p + 1, p});
+    Sums laplacian;
+    for (const auto& [p, q] : edges) {
+      const bool is_strong = p - q == 1 || q - p == 1 || (p + q) % 3 != 0;
+      const long double weight = is_strong ? 4 + (p + q) % 4 : 1;
+      laplacian[{p, q}].value -= weight, laplacian[{p, p}].value += weight;
+      if (is_strong) strong.insert({p, q});
+    }
+    std::vector<std::int32_t> offsets(static_cast<std::size_t>(nodes) + 1), columns;
+    std::vector<T> values;
+    for (const auto& [place, sum] : laplacian) {
+      ++offsets[static_cast<std::size_t>(place.first) + 1];
+      columns.push_back(place.second), values.push_back(T(static_cast<real_t<T>>(sum.value.real())));
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(nodes); ++i) offsets[i + 1] += offsets[i];
+    const Csr<T> A(nodes, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values)));
+    std::vector<std::int32_t> of_row;
+    for (std::int32_t i = 0; i < nodes; ++i) of_row.push_back(i / 6);
+    const auto made = tentative_prolongator<T>(ctx, make_aggregates(of_row), 1, constant_candidates<T>(ctx, nodes, 1));
+    const auto graph = make_graph<std::int32_t>(nodes, strong);
+    ASSERT_LT(strong.size(), edges.size());
+    SmoothedProlongator<T> plan(ctx, graph, 1, made.P);
+    plan.update(ctx, A, graph, made.P, 1.5, 2.0);
+    std::vector<Z> restored(static_cast<std::size_t>(nodes));
+    for_entries_of(Op::none, plan.matrix(), [&](std::int32_t i, std::int32_t j, LongComplex value) {
+      restored[static_cast<std::size_t>(i)] += Z(value * LongComplex(made.coarse_candidates.host().at(j, 0)));
+    });
+    // Weights are whole numbers. An entry of P times that of B_c is up to 1 + omega, and there are up to 20 of them.
+    for (const Z& value : restored) ASSERT_LE(std::abs(value - 1.0), 20 * 2 * 8 * epsilon<T>());
+  });
+}
+
+/// New values, factors on the device; nothing happens in a loop that has ended.
+TEST_P(Prolongator, follows_new_values_in_captures_and_does_nothing_when_skipped) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    Coupled<T> system(200, 2, 12);
+    const Aggregates aggregates = make_aggregates(scattered(200, 10));
+    const Csr<T> P0 = tentative_prolongator<T>(ctx, aggregates, 2, random_candidates<T>(3, 400, 3)).P;
+    const auto graph = make_graph<std::int32_t>(200, system.edges);
+    SmoothedProlongator<T> plan(ctx, graph, 2, P0);
+    plan.update(ctx, system.A, graph, P0, 1.0, 1.0);
+    for (T& value : system.A.values().edit()) value *= static_cast<real_t<T>>(1 + std::abs(value));
+    const Array<double> omega{1.25}, lambda{2.5};
+    replay(ctx, [&] { plan.update(ctx, system.A, graph, P0, omega, lambda); });
+    expect_entries(smoothed(system.A, system.edges, 2, P0, 0.5), plan.matrix(), "new values");
+    const auto values = contents(plan.matrix().values());
+    run_skipped(ctx, [&] { plan.update(ctx, system.A, graph, P0, 1.0, 1.0); });
+    EXPECT_EQ(contents(plan.matrix().values()), values);
+    SmoothedProlongator<T> fresh(ctx, graph, 2, P0);
+    fresh.update(ctx, system.A, graph, P0, 1.25, 2.5);
+    EXPECT_EQ(contents(std::move(fresh).release().values()), values);
+  });
+}
+
+TEST_P(Prolongator, refuses_to_smooth_what_does_not_fit) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Coupled<T> system(40, 1, 6);
+    const auto graph = make_graph<std::int32_t>(40, system.edges), other = make_graph<std::int32_t>(40, {});
+    const auto b = constant_candidates<T>(ctx, 40, 1);
+    const Csr<T> P0 = tentative_prolongator<T>(ctx, make_aggregates(scattered(40, 4)), 1, b).P;
+    EXPECT_THROW(SmoothedProlongator<T>(ctx, graph, 0, P0), InvalidArgument);
+    EXPECT_THROW(SmoothedProlongator<T>(ctx, graph, 2, P0), ShapeMismatch);
+    const Csr<T> square = random_csr<T>(3, {"two", 40, 40, [](std::int32_t i, std::mt19937_64&) { return 1 + i % 2; }});
+    EXPECT_NE(complaint<InvalidArgument>([&] { SmoothedProlongator<T>(ctx, graph, 1, square); }).find("row 0 of P0"),
+              std::string::npos);
+    SmoothedProlongator<T> plan(ctx, graph, 1, P0);
+    EXPECT_THROW(plan.update(ctx, identity<T>(39), graph, P0, 1.0, 1.0), ShapeMismatch);
+    EXPECT_THROW(plan.update(ctx, system.A, other, P0, 1.0, 1.0), ShapeMismatch);
+    EXPECT_THROW(plan.update(ctx, system.A, graph, square, 1.0, 1.0), ShapeMismatch);
+    if (ctx.on_cuda()) {
+      Context host = Context::host();
+      EXPECT_THROW(plan.update(host, system.A, graph, P0, 1.0, 1.0), InvalidArgument);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, Prolongator, backends_and_scalars, param_name);
+
+}  // namespace
+}  // namespace krill::test
