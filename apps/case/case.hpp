@@ -30,11 +30,16 @@ struct MatrixFile {
   static constexpr std::string_view doc =
       "a matrix from a file: Matrix Market (.mtx), Harwell-Boeing or Rutherford-Boeing (.rua, .rsa, .rb, ...), plain, "
       ".gz, .xz, .zst, or a SuiteSparse .tar.gz";
-  std::string file;  ///< as seen from the current folder
+  std::string file;              ///< as seen from the current folder
+  std::string coordinates = {};  ///< the same, of nodes; empty: not known
 };
 template <class Fields>
 void describe(Fields& fields, MatrixFile& o) {
   fields.path("file", o.file, Need::required, "the file; a relative name starts at the folder of the case");
+  fields.path(
+      "coordinates", o.coordinates, Need::optional,
+      "where the nodes are: a Matrix Market array with a row for each node and 1 to 3 columns; each node has as "
+      "many rows of the matrix, side by side");
 }
 
 /// A batch of systems in an archive.

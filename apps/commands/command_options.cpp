@@ -147,6 +147,8 @@ void add_generate(CLI::App& program, Action& action) {
   app->add_option("NAME", command->name, "Generator: krill explain matrix lists them")->required()->type_name("");
   app->add_option("SETTINGS", command->settings, "Its options: krill explain NAME lists them")->type_name("KEY=VALUE");
   app->add_option("-o,--output", command->output, "Matrix Market file to write")->required()->type_name("FILE.mtx");
+  app->add_option("--coordinates", command->coordinates, "Write where its nodes are (elasticity3d), a row for each")
+      ->type_name("FILE.mtx");
   app->footer(
       "Symmetric and Hermitian matrices are written as one triangle. Of a batch\n"
       "(banded_batch), a name that ends with .tar, .tar.gz, .tar.xz or .tar.zst asks\n"

@@ -12,6 +12,7 @@ struct GenerateCommand {
   std::string name;
   std::vector<std::string> settings;
   std::string output;
+  std::string coordinates;  ///< where to write those of the nodes; empty: nowhere
 };
 int run_generate(const GenerateCommand&);
 

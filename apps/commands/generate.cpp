@@ -55,10 +55,20 @@ int write(const GeneratorOptions& options, const std::string& output) {
   return 0;
 }
 
+void write_coordinates(const GeneratorOptions& options, const std::string& name, const std::string& output) {
+  const auto coordinates = node_coordinates(options);
+  if (!coordinates)
+    throw InvalidArgument(
+        fmt::format("--coordinates {}: {} has none; elasticity3d has, with several unknowns at a place", output, name));
+  write_vector<double>(output, coordinates->values().host(), coordinates->cols(), recipe(options));
+  print(fmt::format("{}: {} nodes\n", output, coordinates->rows()));
+}
+
 }  // namespace
 
 int run_generate(const GenerateCommand& command) {
   const GeneratorOptions options = parse_generator(command.name, command.settings);
+  if (!command.coordinates.empty()) write_coordinates(options, command.name, command.coordinates);
   return needs_complex(options) ? write<std::complex<double>>(options, command.output)
                                 : write<double>(options, command.output);
 }

@@ -41,6 +41,17 @@ AnyMatrix<To> converted(const AnyMatrix<From>& A) {
   return std::visit([](const auto& a) { return converted<To>(a); }, A);
 }
 
+/// Raises InvalidArgument where one of the first entries is not finite.
+template <class T>
+void require_finite(const std::string& what, const Columns<T>& columns, std::int64_t size) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i) {
+    const std::complex<double> value(columns.values[i]);
+    if (!std::isfinite(value.real()) || !std::isfinite(value.imag()))
+      throw InvalidArgument(
+          fmt::format("{}: entry {} (counted from 0) is {}; a solve needs finite numbers", what, i, value_text(value)));
+  }
+}
+
 template <class T>
 const Array<T>& values_of(const AnyMatrix<T>& A) {
   if (const auto* narrow = std::get_if<Csr<T, std::int32_t>>(&A)) return narrow->values();
@@ -81,6 +92,21 @@ SourceMatrix<T> rounded(AnyMatrix<wide_t<T>> A, MatrixOrigin origin) {
   }
 }
 
+/// The coordinates of a matrix from a file; null where it has none.
+std::shared_ptr<const Dense<double>> read_coordinates(const MatrixFile& o, std::int64_t matrix_rows) {
+  if (o.coordinates.empty()) return {};
+  Columns<double> columns = read_vector<double>(o.coordinates);
+  const std::string name = "matrix.coordinates: " + o.coordinates;
+  if (columns.cols < 1 || columns.cols > 3)
+    throw InvalidArgument(fmt::format("{} has {} columns; 1 to 3 are expected, one a dimension", name, columns.cols));
+  if (columns.rows < 1 || matrix_rows % columns.rows != 0)
+    throw InvalidArgument(
+        fmt::format("{} has {} rows, one for each node; the matrix has {} rows, which is no multiple of that", name,
+                    columns.rows, matrix_rows));
+  require_finite(name, columns, std::ssize(columns.values));
+  return std::make_shared<const Dense<double>>(columns.rows, columns.cols, Array<double>(std::move(columns.values)));
+}
+
 template <class T>
 SourceMatrix<T> read_source(const MatrixFile& o, Timings& timings) {
   Stopwatch watch;
@@ -91,6 +117,8 @@ SourceMatrix<T> read_source(const MatrixFile& o, Timings& timings) {
   SourceMatrix<T> source = rounded<T>(std::move(A), {o.file, input.checksum, input.kind, canonical});
   source.rhs = std::move(input.rhs), source.rhs_name = input.rhs_name;
   timings.assemble += watch.lap();
+  source.coordinates = read_coordinates(o, rows(source.A));
+  timings.read += watch.lap();
   return source;
 }
 
@@ -113,6 +141,9 @@ SourceMatrix<T> read_source(const GeneratorOptions& options, Timings& timings) {
   SourceMatrix<T> source = rounded<T>(std::move(A), {source_name(options), {}, {}, {}});
   source.systems = systems_of(options);
   timings.assemble += watch.lap();
+  if (auto coordinates = node_coordinates(options))
+    source.coordinates = std::make_shared<const Dense<double>>(std::move(*coordinates));
+  timings.read += watch.lap();
   return source;
 }
 
@@ -272,17 +303,12 @@ template <class T>
 void require_vector(const std::string& what, const Columns<T>& columns, std::int64_t size) {
   if (columns.rows != size)
     throw InvalidArgument(fmt::format("{} has {} entries, the matrix has {} rows", what, columns.rows, size));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i) {
-    const std::complex<double> value(columns.values[i]);
-    if (!std::isfinite(value.real()) || !std::isfinite(value.imag()))
-      throw InvalidArgument(
-          fmt::format("{}: entry {} (counted from 0) is {}; a solve needs finite numbers", what, i, value_text(value)));
-  }
+  require_finite(what, columns, size);
 }
 
 template <class T>
 SourceMatrix<T> SourceMatrix<T>::clone() const {
-  return {converted<T>(A), origin, rhs, rhs_name, given, properties, systems};
+  return {converted<T>(A), origin, rhs, rhs_name, given, properties, systems, coordinates};
 }
 
 template <class T>

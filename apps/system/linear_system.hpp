@@ -18,6 +18,8 @@ struct SourceMatrix {
   std::shared_ptr<const AnyMatrix<wide_t<T>>> given = {};  ///< what A was rounded from; null where it is that itself
   MatrixProperties properties = {};
   std::int32_t systems = 0;  ///< of a batch, the diagonal blocks of A; 0: one system
+  std::shared_ptr<const Dense<double>> coordinates =
+      {};  ///< of nodes, nodes x dimensions; null where they are not known
 
   SourceMatrix clone() const;
 };
@@ -39,8 +41,8 @@ Precision resolve_precision(const Case&);
 
 /// Reads or generates the matrix and looks at its entries; a batch becomes one block diagonal matrix. A file is read in
 /// double precision, and rounded. Adds to timings. Raises InvalidArgument that names the entry where it is not square,
-/// has no entries, or has one that is not finite (in a batch that is its system's business), and where its greatest one
-/// lies outside of the range of T.
+/// has no entries, or has one that is not finite (in a batch that is its system's business), where its greatest one
+/// lies outside of the range of T, and where coordinates are not finite, or not of nodes that share the rows evenly.
 template <class T>
 SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
 

@@ -40,6 +40,12 @@ class RangeCheck {
   std::string_view type_;
 };
 
+template <class Options>
+void require_in_range(Options& options) {
+  RangeCheck check(options.type);
+  describe(check, options);
+}
+
 }  // namespace
 
 namespace detail {
@@ -79,12 +85,21 @@ std::int32_t systems_of(const GeneratorOptions& options) {
   return batch ? batch->systems : 0;
 }
 
+std::optional<Dense<double>> node_coordinates(const GeneratorOptions& options) {
+  return std::visit(
+      [](auto o) -> std::optional<Dense<double>> {
+        require_in_range(o);
+        if constexpr (requires { detail::coordinates_of(o); }) return detail::coordinates_of(o);
+        return std::nullopt;
+      },
+      options);
+}
+
 template <class T>
 AnyMatrix<T> generate(const GeneratorOptions& options) {
   return std::visit(
       [&](auto o) {
-        RangeCheck check(o.type);
-        describe(check, o);
+        require_in_range(o);
         if (!is_complex<T> && needs_complex(options))
           throw InvalidArgument(
               fmt::format("{}: with damping the entries are complex: ask for complex64 or "

@@ -6,10 +6,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 
 #include "sparse/formats/any_matrix.hpp"
+#include "sparse/formats/dense.hpp"
 
 namespace krill {
 
@@ -126,6 +128,43 @@ void describe(Fields& fields, Anisotropic2dOptions& o) {
   detail::describe_extents(fields, o, detail::grid_points);
   fields.value("epsilon", o.epsilon, {.min = 0, .without_min = true}, "diffusivity across the main direction");
   fields.value("angle", o.angle, {}, "degrees from the x axis to the main direction, where the diffusivity is 1");
+}
+
+/// h^2 (-u_xx - epsilon_y u_yy - epsilon_z u_zz), Dirichlet boundary, 7 points.
+struct Anisotropic3dOptions {
+  static constexpr std::string_view type = "anisotropic3d";
+  static constexpr std::string_view doc =
+      "diffusion on a cubic grid, unlike along its axes, Dirichlet boundary, 7 points";
+  int nx = 32, ny = 0, nz = 0;
+  double epsilon_y = 1;
+  double epsilon_z = 0.001;
+};
+template <class Fields>
+void describe(Fields& fields, Anisotropic3dOptions& o) {
+  detail::describe_extents(fields, o, detail::grid_points);
+  fields.value("epsilon_y", o.epsilon_y, {.min = 0, .without_min = true}, "diffusivity along y; along x it is 1");
+  fields.value("epsilon_z", o.epsilon_z, {.min = 0, .without_min = true}, "diffusivity along z");
+}
+
+/// h^2 (-div(k grad u)), Dirichlet boundary, 7 points: k = 10^d is constant in cubes of block^3 points, d random of 0
+/// to `decades`, each as likely. What couples two points is the harmonic mean of their k; a point at the boundary is
+/// coupled with it by its own. A symmetric positive definite M-matrix.
+struct Jumps3dOptions {
+  static constexpr std::string_view type = "jumps3d";
+  static constexpr std::string_view doc =
+      "diffusion on a cubic grid with a coefficient that jumps by powers of ten, Dirichlet boundary, 7 points";
+  int nx = 32, ny = 0, nz = 0;
+  int block = 8;
+  int decades = 6;
+  int seed = 1;
+};
+template <class Fields>
+void describe(Fields& fields, Jumps3dOptions& o) {
+  detail::describe_extents(fields, o, detail::grid_points);
+  fields.value("block", o.block, {.min = 1}, "edge of a cube of one coefficient, in points; 1: each point has its own");
+  fields.value("decades", o.decades, {.min = 0, .max = 15},
+               "powers of ten that the coefficients span; 0: the Poisson matrix");
+  detail::describe_seed(fields, o.seed);
 }
 
 /// -div(sigma(u)) of an isotropic elastic bar of unit cubes (trilinear Q1 elements, 2x2x2 Gauss points, which is exact
@@ -292,15 +331,19 @@ void describe(Fields& fields, ResistorNetworkOptions& o) {
 /// The registry of generators.
 using GeneratorOptions =
     std::variant<Poisson1dOptions, Poisson2dOptions, Poisson3dOptions, ConvectionDiffusion2dOptions,
-                 ConvectionDiffusion3dOptions, Anisotropic2dOptions, Elasticity3dOptions, Helmholtz2dOptions,
-                 Helmholtz3dOptions, RandomSpdOptions, RandomDominantOptions, BandedBatchOptions,
-                 PowerLawLaplacianOptions, ResistorNetworkOptions>;
+                 ConvectionDiffusion3dOptions, Anisotropic2dOptions, Anisotropic3dOptions, Jumps3dOptions,
+                 Elasticity3dOptions, Helmholtz2dOptions, Helmholtz3dOptions, RandomSpdOptions, RandomDominantOptions,
+                 BandedBatchOptions, PowerLawLaplacianOptions, ResistorNetworkOptions>;
 
 /// Whether the matrix has entries that are not real, so that generate() refuses float and double.
 bool needs_complex(const GeneratorOptions&);
 
 /// The systems of a batch, which are the blocks of a block diagonal matrix; 0 where the matrix is one system's.
 std::int32_t systems_of(const GeneratorOptions&);
+
+/// The places of the nodes whose unknowns stand side by side in the matrix, nodes x dimensions, in units of an
+/// element's edge; none for a family with one unknown a point. In parallel. Raises InvalidArgument as generate().
+std::optional<Dense<double>> node_coordinates(const GeneratorOptions&);
 
 /// The matrix in canonical CSR form; 64-bit offsets from 2^31 entries on. Grid unknowns are numbered x first, then y,
 /// then z. Repeatable bitwise for any number of threads. O(nnz), in parallel, straight into the arrays. Raises

@@ -85,11 +85,26 @@ BrickMatrix brick_stiffness(double young, double poisson_ratio) {
   return K;
 }
 
+/// The nodes of the clamped face, x = 0, are left out.
+static Grid free_nodes(const Elasticity3dOptions& o) { return {o.nx, extent(o.ny, o.nx) + 1, extent(o.nz, o.nx) + 1}; }
+
+Dense<double> coordinates_of(const Elasticity3dOptions& o) {
+  const Grid nodes = free_nodes(o);
+  Dense<double> coordinates(checked_rows(o.type, nodes.nx, nodes.ny, nodes.nz, 3) / 3, 3);
+  const auto out = coordinates.edit();
+  for_each_index(all_threads(), out.rows, [&](std::int64_t i) {
+    const auto at = nodes.point(i);
+    out.at(i, 0) = static_cast<double>(at.x + 1);
+    out.at(i, 1) = static_cast<double>(at.y);
+    out.at(i, 2) = static_cast<double>(at.z);
+  });
+  return coordinates;
+}
+
 template <class T>
 AnyMatrix<T> generate_matrix(const Elasticity3dOptions& o) {
   using K = kernel_t<T>;
-  // The nodes of the clamped face, x = 0, are left out.
-  const Grid nodes{o.nx, extent(o.ny, o.nx) + 1, extent(o.nz, o.nx) + 1};
+  const Grid nodes = free_nodes(o);
   const std::int64_t rows = checked_rows(o.type, nodes.nx, nodes.ny, nodes.nz, 3);
   const auto neighbors = box_stencil([](int, int, int) { return 0.0; });
   const auto first = [&](std::int64_t row) {

@@ -75,6 +75,10 @@ AnyMatrix<T> generate_matrix(const ConvectionDiffusion3dOptions&);
 template <class T>
 AnyMatrix<T> generate_matrix(const Anisotropic2dOptions&);
 template <class T>
+AnyMatrix<T> generate_matrix(const Anisotropic3dOptions&);
+template <class T>
+AnyMatrix<T> generate_matrix(const Jumps3dOptions&);
+template <class T>
 AnyMatrix<T> generate_matrix(const Helmholtz2dOptions&);
 template <class T>
 AnyMatrix<T> generate_matrix(const Helmholtz3dOptions&);
@@ -90,5 +94,8 @@ template <class T>
 AnyMatrix<T> generate_matrix(const PowerLawLaplacianOptions&);
 template <class T>
 AnyMatrix<T> generate_matrix(const ResistorNetworkOptions&);
+
+/// node_coordinates() of a family that has them.
+Dense<double> coordinates_of(const Elasticity3dOptions&);
 
 }  // namespace krill::detail

@@ -1,8 +1,9 @@
-// The families that are one stencil everywhere on a grid: neighbors outside are Dirichlet boundary and left out.
+// The families with one pattern everywhere on a grid: neighbors outside are Dirichlet boundary and left out.
 #include <cmath>
 #include <numbers>
 #include <vector>
 
+#include "sparse/io/counter_random.hpp"
 #include "sparse/io/generate_grid.hpp"
 #include "sparse/io/generate_rows.hpp"
 
@@ -11,9 +12,10 @@ namespace {
 
 using Value = std::complex<double>;
 
-/// `stencil` stands in ascending order of z, y, x.
-template <class T>
-AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<StencilPoint>& stencil) {
+/// Entries value(point, stencil point). `stencil` stands in ascending order of z, y, x.
+template <class T, class Entry>
+AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<StencilPoint>& stencil,
+                     const Entry& value) {
   using K = kernel_t<T>;
   const std::int64_t rows = checked_rows(type, grid.nx, grid.ny, grid.nz);
   const auto first = [&](std::int64_t row) { return grid.neighbors_before(row, stencil); };
@@ -24,10 +26,16 @@ AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<
     for (const StencilPoint& p : stencil) {
       if (!grid.has(at, p)) continue;
       cols[length] = static_cast<std::int32_t>(i + grid.step(p));
-      values[length++] = scalar<K>(p.value);
+      values[length++] = scalar<K>(value(at, p));
     }
     return length;
   });
+}
+
+/// One stencil everywhere.
+template <class T>
+AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<StencilPoint>& stencil) {
+  return on_grid<T>(type, grid, stencil, [](const Grid::Point&, const StencilPoint& p) { return p.value; });
 }
 
 /// The center and its neighbors along the first `dimensions` axes; before and after hold along every axis.
@@ -75,6 +83,23 @@ std::vector<StencilPoint> anisotropic(const Anisotropic2dOptions& o) {
   });
 }
 
+/// Coefficients that are constant in blocks.
+class Jumps {
+ public:
+  explicit Jumps(const Jumps3dOptions& o) : random_(o.seed, 0), block_(o.block), powers_(1, 1.0) {
+    for (int d = 0; d < o.decades; ++d) powers_.push_back(10 * powers_.back());  // exact: 10^15 has 50 bits
+  }
+  double at(std::int64_t x, std::int64_t y, std::int64_t z) const {
+    return powers_[static_cast<std::size_t>(
+        random_.below(std::ssize(powers_), x / block_ + (y / block_ << 31), z / block_))];
+  }
+
+ private:
+  CounterRandom random_;
+  std::int64_t block_;
+  std::vector<double> powers_;
+};
+
 }  // namespace
 
 template <class T>
@@ -116,6 +141,36 @@ AnyMatrix<T> generate_matrix(const Anisotropic2dOptions& o) {
 }
 
 template <class T>
+AnyMatrix<T> generate_matrix(const Anisotropic3dOptions& o) {
+  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, star(3, -1, 6, -1),
+                    [&](const Grid::Point&, const StencilPoint& p) -> Value {
+                      if (p.dx != 0) return -1;
+                      return p.dy != 0 ? -o.epsilon_y : p.dz != 0 ? -o.epsilon_z : 2 * (1 + o.epsilon_y + o.epsilon_z);
+                    });
+}
+
+template <class T>
+AnyMatrix<T> generate_matrix(const Jumps3dOptions& o) {
+  const Grid grid{o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)};
+  const auto stencil = star(3, -1, 6, -1);
+  const Jumps jumps(o);
+  return on_grid<T>(o.type, grid, stencil, [&](const Grid::Point& at, const StencilPoint& p) -> Value {
+    const double own = jumps.at(at.x, at.y, at.z);
+    const auto coupling = [&](const StencilPoint& to) {
+      if (!grid.has(at, to)) return own;
+      const double other = jumps.at(at.x + to.dx, at.y + to.dy, at.z + to.dz);
+      return own == other ? own : 2 * own * other / (own + other);
+    };
+    const auto is_center = [](const StencilPoint& to) { return to.dx == 0 && to.dy == 0 && to.dz == 0; };
+    if (!is_center(p)) return -coupling(p);
+    double sum = 0;
+    for (const StencilPoint& to : stencil)
+      if (!is_center(to)) sum += coupling(to);
+    return sum;
+  });
+}
+
+template <class T>
 AnyMatrix<T> generate_matrix(const Helmholtz2dOptions& o) {
   return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, helmholtz(2, o));
 }
@@ -133,6 +188,8 @@ struct GenerateStencilInstances {
                                    instance<AnyMatrix<T>(const ConvectionDiffusion2dOptions&)>(generate_matrix),
                                    instance<AnyMatrix<T>(const ConvectionDiffusion3dOptions&)>(generate_matrix),
                                    instance<AnyMatrix<T>(const Anisotropic2dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const Anisotropic3dOptions&)>(generate_matrix),
+                                   instance<AnyMatrix<T>(const Jumps3dOptions&)>(generate_matrix),
                                    instance<AnyMatrix<T>(const Helmholtz2dOptions&)>(generate_matrix),
                                    instance<AnyMatrix<T>(const Helmholtz3dOptions&)>(generate_matrix)};
 };

@@ -52,11 +52,12 @@ INSTANTIATE_TEST_SUITE_P(
             "type"},
         Bad{"unused_by_generator", "matrix: {generate: poisson2d, nz: 3}\nsolver: {type: pcg}\n",
             "case.yaml:1:31: \"nz\" is not used by matrix with generate poisson2d, only with poisson3d, "
-            "convection_diffusion3d, elasticity3d or helmholtz3d; leave it out or change generate"},
+            "convection_diffusion3d, anisotropic3d, jumps3d, elasticity3d or helmholtz3d; leave it out or change "
+            "generate"},
         Bad{"unused_by_file", "matrix: {file: a.mtx, nx: 3}\nrhs: {type: ones, seed: 3}\nsolver: {type: pcg}\n",
             "case.yaml:1:23: \"nx\" is not used by matrix with file, only with poisson1d, poisson2d, poisson3d, "
-            "convection_diffusion2d, convection_diffusion3d, anisotropic2d, elasticity3d, helmholtz2d, helmholtz3d or "
-            "resistor_network; leave it out or change file\n"
+            "convection_diffusion2d, convection_diffusion3d, anisotropic2d, anisotropic3d, jumps3d, elasticity3d, "
+            "helmholtz2d, helmholtz3d or resistor_network; leave it out or change file\n"
             "case.yaml:2:19: \"seed\" is not used by rhs with type ones, only with random or manufactured; leave it "
             "out or "
             "change type"},
@@ -66,8 +67,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"no_matrix_source", "matrix: {nx: 3}\nsolver: {type: pcg}\n",
             "case.yaml:1:9: matrix needs 'generate', 'file' or 'batch'; generate is one of poisson1d, poisson2d, "
             "poisson3d, "
-            "convection_diffusion2d, convection_diffusion3d, anisotropic2d, elasticity3d, helmholtz2d, helmholtz3d, "
-            "random_spd, random_dominant, banded_batch, power_law_laplacian or resistor_network"},
+            "convection_diffusion2d, convection_diffusion3d, anisotropic2d, anisotropic3d, jumps3d, elasticity3d, "
+            "helmholtz2d, helmholtz3d, random_spd, random_dominant, banded_batch, power_law_laplacian or "
+            "resistor_network"},
         Bad{"missing_sections", "name: x\n",
             "case.yaml:1:1: matrix is missing; expected a word such as poisson1d, or a section such as "
             "{generate: poisson1d}, {file: NAME} or {batch: NAME}\n"

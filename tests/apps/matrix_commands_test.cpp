@@ -49,6 +49,33 @@ TEST_F(MatrixCommands, a_generated_file_says_how_it_was_made) {
       << contents(folder_ / "a.mtx");
 }
 
+/// Coordinates are written where a generator has some, and a case whose matrix is in a file reads them.
+TEST_F(MatrixCommands, coordinates_of_nodes_go_to_a_file_and_come_from_one) {
+  const Outcome o = krill("generate elasticity3d nx=2 ny=1 nz=1 -o bar.mtx --coordinates nodes.mtx");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(contains(o.out, "nodes.mtx: 8 nodes\n")) << o.out;
+  EXPECT_TRUE(contains(contents(folder_ / "nodes.mtx"),
+                       "\n8 3\n1\n2\n1\n2\n1\n2\n1\n2\n0\n0\n1\n1\n0\n0\n1\n1\n0\n0\n0\n0\n1\n1\n1\n1\n"))
+      << contents(folder_ / "nodes.mtx");
+  const Outcome none = krill("generate poisson2d nx=2 -o a.mtx --coordinates places.mtx");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(contains(none.err, "poisson2d has none")) << none.err;
+  EXPECT_FALSE(exists("a.mtx"));
+
+  folder_.write("good.yaml", "matrix: {file: bar.mtx, coordinates: nodes.mtx}\nsolver: pcg\n");
+  EXPECT_EQ(krill("solve good.yaml --backend host").code, 0);
+  const std::string array = "%%MatrixMarket matrix array real general\n";
+  for (const auto& [text, complaint] :
+       {std::pair{"7 1\n1\n1\n1\n1\n1\n1\n1\n", "has 7 rows, one for each node; the matrix has 24 rows"},
+        {"1 4\n1\n1\n1\n1\n", "has 4 columns; 1 to 3 are expected"},
+        {"2 2\n1\n1\n1\nnan\n", "entry 3 (counted from 0) is nan"}}) {
+    folder_.write("nodes.mtx", array + text);
+    const Outcome wrong = krill("solve good.yaml --backend host");
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_TRUE(contains(wrong.err, complaint)) << wrong.err;
+  }
+}
+
 TEST_F(MatrixCommands, what_cannot_be_written_leaves_nothing) {
   const Outcome o = krill("generate poisson1d nx=5 -o no/such/folder.mtx");
   EXPECT_EQ(o.code, 2);

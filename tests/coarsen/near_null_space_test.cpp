@@ -1,5 +1,6 @@
 #include "sparse/coarsen/near_null_space.hpp"
 
+#include "sparse/io/generate.hpp"
 #include "sparse/io/generate_elasticity.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
@@ -57,6 +58,34 @@ TEST_P(NearNullSpace, is_that_of_an_elastic_body) {
         }
         EXPECT_EQ(greatest, 1) << "motion " << j;
       }
+    }
+  });
+}
+
+/// The coordinates that come with a generated bar: away from its clamped face nothing resists the motions. A coordinate
+/// is as large as 6, an entry of A about 1, and there are 81 in a row.
+TEST_P(NearNullSpace, is_that_of_a_generated_bar) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Elasticity3dOptions bar{6, 2, 3, 1, 0.3};
+    const auto coordinates = node_coordinates(bar);
+    ASSERT_TRUE(coordinates);
+    const Reference A = reference(std::get<Csr<double>>(generate<double>(bar)));
+    const Dense<T> b = rigid_body_modes<T>(ctx, *coordinates);
+    ASSERT_EQ(b.rows(), A.rows);
+    for (std::int64_t j = 0; j < 6; ++j) {
+      std::vector<Z> forces(static_cast<std::size_t>(A.rows));
+      for (std::size_t k = 0; k < A.value.size(); ++k)
+        forces[static_cast<std::size_t>(A.row[k])] += A.value[k] * Z(b.host().at(A.col[k], j));
+      double clamped = 0;
+      for (std::int64_t i = 0; i < A.rows; ++i) {
+        const double force = std::abs(forces[static_cast<std::size_t>(i)]);
+        if (coordinates->host().at(i / 3, 0) == 1)
+          clamped = std::max(clamped, force);
+        else
+          ASSERT_LE(force, 81 * epsilon<T>()) << "row " << i << ", motion " << j;
+      }
+      EXPECT_GT(clamped, 0.01);
     }
   });
 }

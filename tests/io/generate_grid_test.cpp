@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "sparse/io/generate_elasticity.hpp"
 #include "tests/io/dense.hpp"
@@ -136,6 +137,57 @@ TEST(GenerateAnisotropic, without_anisotropy_the_angle_has_no_effect) {
   EXPECT_NEAR(plain[5][0].real(), -1.0 / 3, 4 * eps);
   for (std::size_t i = 0; i < plain.size(); ++i)
     for (std::size_t j = 0; j < plain.size(); ++j) EXPECT_NEAR((plain[i][j] - turned[i][j]).real(), 0, 8 * eps);
+}
+
+TEST(GenerateAnisotropic, has_the_eigenvectors_of_the_laplacian_in_three_dimensions) {
+  const Reference A = made(Anisotropic3dOptions{3, 4, 2, 0.25, 1e-3});
+  expect_sine_eigenvectors(
+      A, 3, 4, 2, [](double a, double b, double c) { return 2 * (1 - a) + 0.25 * 2 * (1 - b) + 1e-3 * 2 * (1 - c); });
+  EXPECT_TRUE(exactly_hermitian(A));
+}
+
+TEST(GenerateJumps, with_one_coefficient_are_a_multiple_of_the_poisson_matrix) {
+  const auto poisson = dense(made(Poisson3dOptions{4, 3, 5}));
+  EXPECT_EQ(dense(made(Jumps3dOptions{4, 3, 5, 2, 0})), poisson);
+  const auto one_block = dense(made(Jumps3dOptions{4, 3, 5, 5, 6}));
+  for (std::size_t i = 0; i < poisson.size(); ++i)
+    for (std::size_t j = 0; j < poisson.size(); ++j) EXPECT_EQ(one_block[i][j], poisson[i][j] * -one_block[0][1]);
+}
+
+/// Couplings inside of a block show its coefficient; all others follow from those.
+TEST(GenerateJumps, couple_blocks_by_harmonic_means) {
+  constexpr int nx = 6, ny = 4, nz = 8, block = 2, decades = 3;
+  const Reference A = made(Jumps3dOptions{nx, ny, nz, block, decades});
+  const auto a = dense(A);
+  const auto row_of = [](int x, int y, int z) { return static_cast<std::size_t>(x + nx * (y + ny * z)); };
+  const auto coefficient = [&](int x, int y, int z) {
+    x -= x % block;
+    return -a[row_of(x, y, z)][row_of(x + 1, y, z)].real();
+  };
+  std::set<double> found;
+  for (int z = 0; z < nz; ++z)
+    for (int y = 0; y < ny; ++y)
+      for (int x = 0; x < nx; ++x) {
+        const double own = coefficient(x, y, z);
+        found.insert(own);
+        EXPECT_EQ(own, coefficient(x, y - y % block, z - z % block));
+        double sum = 0;
+        for (const auto& [dx, dy, dz] :
+             {std::array{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}}) {
+          const int u = x + dx, v = y + dy, w = z + dz;
+          const bool is_inside = u >= 0 && u < nx && v >= 0 && v < ny && w >= 0 && w < nz;
+          const double expected = is_inside ? 2 / (1 / own + 1 / coefficient(u, v, w)) : own;
+          sum += expected;
+          if (is_inside) {
+            EXPECT_NEAR(-a[row_of(x, y, z)][row_of(u, v, w)].real(), expected, 4 * eps * expected);
+          }
+        }
+        EXPECT_NEAR(a[row_of(x, y, z)][row_of(x, y, z)].real(), sum, 12 * eps * sum);
+      }
+  EXPECT_EQ(found, (std::set<double>{1, 10, 100, 1000}));
+  EXPECT_TRUE(exactly_hermitian(A));
+  EXPECT_TRUE(positive_definite(A));
+  EXPECT_NE(dense(made(Jumps3dOptions{nx, ny, nz, block, decades, 2})), a);
 }
 
 TEST(GenerateHelmholtz, is_the_poisson_matrix_with_a_complex_shift) {

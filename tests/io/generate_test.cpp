@@ -26,6 +26,8 @@ std::vector<GeneratorOptions> small_options() {
           ConvectionDiffusion2dOptions{5, 4, 50, Convection::upwind},
           ConvectionDiffusion3dOptions{3, 4, 5, 50, Convection::central},
           Anisotropic2dOptions{5, 4, 0.01, 30},
+          Anisotropic3dOptions{3, 4, 5, 0.5, 0.01},
+          Jumps3dOptions{5, 4, 3, 2, 6, 3},
           Elasticity3dOptions{2, 3, 1, 2, 0.25},
           Helmholtz2dOptions{5, 4, 3, 0.2},
           Helmholtz3dOptions{3, 4, 5, 3, 0.2},
@@ -43,6 +45,7 @@ std::vector<GeneratorOptions> large_options() {
           Poisson2dOptions{101, 99, Stencil2d::nine},
           Poisson3dOptions{21, 22, 23, Stencil3d::seven},
           ConvectionDiffusion2dOptions{101, 99, 50, Convection::upwind},
+          Jumps3dOptions{21, 22, 23, 4, 6, 3},
           Elasticity3dOptions{7, 8, 9, 1, 0.3},
           Helmholtz2dOptions{101, 99, 3, 0.2},
           RandomSpdOptions{10007, 8, 1, 3},
@@ -307,6 +310,12 @@ TEST(GenerateErrors, refuse_more_rows_than_indices_can_count) {
        {GeneratorOptions(Poisson3dOptions{most}), GeneratorOptions(Elasticity3dOptions{most}),
         GeneratorOptions(ResistorNetworkOptions{most}), GeneratorOptions(Helmholtz3dOptions{most, 0, 0, 1, 0})})
     EXPECT_THROW(generate<double>(options), InvalidArgument);
+}
+
+TEST(GenerateErrors, refuse_coordinates_as_they_refuse_matrices) {
+  EXPECT_THROW(node_coordinates(Elasticity3dOptions{0}), InvalidArgument);
+  EXPECT_THROW(node_coordinates(Elasticity3dOptions{std::numeric_limits<int>::max()}), InvalidArgument);
+  EXPECT_FALSE(node_coordinates(Poisson3dOptions{}));
 }
 
 TEST(GenerateErrors, refuse_batches_without_systems_or_with_too_many_rows) {
