@@ -21,22 +21,22 @@ CsrView<const NoValue, Offset> graph_pattern(const Where& where, const StrongGra
   return {graph.rows(), graph.rows(), graph.nnz(), graph.row_offsets.read(where), graph.col_indices.read(where)};
 }
 
-/// The sizes of the candidates' columns. Waits; raises InvalidArgument where an entry is not finite.
+/// The units of the candidates' columns. Waits; raises InvalidArgument where an entry is not finite.
 template <class T>
-Array<ColumnSize> measured(Context& ctx, const Dense<T>& candidates) {
-  Array<ColumnSize> sizes(candidates.cols(), "sizes of candidates");
+Array<ColumnUnit> measured(Context& ctx, const Dense<T>& candidates) {
+  Array<ColumnUnit> units(candidates.cols(), "units of candidates");
   ctx.dispatch([&](const auto& where) {
     for (std::int32_t j = 0; j < candidates.cols(); ++j)
       run_pass(
           where, candidates.rows(),
-          MeasureColumn<kernel_t<T>>{candidates.view(where), j, j == 0 ? sizes.write(where) : sizes.update(where)});
+          MeasureColumn<kernel_t<T>>{candidates.view(where), j, j == 0 ? units.write(where) : units.update(where)});
   });
   for (std::int32_t j = 0; j < candidates.cols(); ++j)
-    if (const std::int32_t row = sizes.host()[static_cast<std::size_t>(j)].fault.row; row < candidates.rows())
+    if (const std::int32_t row = units.host()[static_cast<std::size_t>(j)].fault.row; row < candidates.rows())
       throw InvalidArgument(fmt::format(
           "tentative prolongator: candidate {} is not finite in row {}, or its square is not (both counted from 0)", j,
           row));
-  return sizes;
+  return units;
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggre
                std::int64_t{aggregates.count} + 1);
   require(coarse_rows <= std::numeric_limits<std::int32_t>::max(),
           fmt::format("tentative prolongator: {} columns do not fit 32 bits", coarse_rows));
-  const Array<ColumnSize> sizes = measured(ctx, candidates);
+  const Array<ColumnUnit> units = measured(ctx, candidates);
   CheckedOffsets<Offset> offsets =
       checked_offsets<Offset>(ctx, rows, "prolongator row_offsets", [&](const auto& where, std::int64_t* counts) {
         run_pass(where, rows, CountTentative{aggregates.of_row.read(where), block_dim, columns, counts});
@@ -73,7 +73,7 @@ Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggre
     factor_aggregates(
         where, aggregates.count,
         AggregateBasis<kernel_t<T>, Offset>{aggregates.offsets.read(where), aggregates.rows.read(where), block_dim,
-                                            candidates.view(where), sizes.read(where), dead_below * dead_below,
+                                            candidates.view(where), units.read(where), dead_below * dead_below,
                                             offsets.offsets.read(where), values.write(where),
                                             coarse_candidates.write(where), dead.write(where)});
     run_pass(where, coarse_rows, CountDead{dead.read(where), deficient.write(where)});
@@ -84,7 +84,7 @@ Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggre
 }
 
 HeldMemory tentative_memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t candidates) {
-  const HeldMemory sizes = ledger.hold<ColumnSize>(candidates);
+  const HeldMemory units = ledger.hold<ColumnUnit>(candidates);
   HeldMemory made;
   {
     const HeldMemory counts = ledger.hold<std::int64_t>(P.rows), wide = ledger.hold<std::int64_t>(P.rows + 1LL);

@@ -20,8 +20,13 @@ struct ColumnSize {
     fault += other.fault;
     return *this;
   }
-  /// The modulus; 1 for a column of zeros.
-  constexpr double unit() const { return squared > 0 ? square_root(squared) : 1; }
+};
+
+/// What a column is measured in: its greatest modulus, or 1 where that is 0.
+struct ColumnUnit {
+  double size, inverse;
+  FirstRow fault;
+  std::int32_t unused;
 };
 
 /// Over the rows of a column.
@@ -30,7 +35,7 @@ struct MeasureColumn {
   using Sum = ColumnSize;
   DenseView<const T> b;
   std::int32_t column;
-  ColumnSize* sizes;
+  ColumnUnit* units;
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
@@ -38,7 +43,10 @@ struct MeasureColumn {
     if (is_finite(size)) return {size, {}, 0};
     return {0, {static_cast<std::int32_t>(i)}, 0};
   }
-  constexpr void finish(const Sum& sum) const { sizes[column] = sum; }
+  constexpr void finish(const Sum& sum) const {
+    const double size = sum.squared > 0 ? square_root(sum.squared) : 1;
+    units[column] = {size, 1 / size, sum.fault, 0};
+  }
 };
 
 /// Entries of P0 in each row. Over the rows.
@@ -82,7 +90,7 @@ struct AggregateBasis {
   const std::int32_t *offsets, *nodes;  // of aggregates
   std::int32_t block_dim;
   DenseView<const T> b;
-  const ColumnSize* sizes;
+  const ColumnUnit* units;
   double dead_below;          // squared
   const Offset* row_offsets;  // of P0
   T* values;
@@ -93,7 +101,8 @@ struct AggregateBasis {
   template <class Team, class Use>
   constexpr void for_rows(const Team& team, std::int64_t begin, std::int64_t end, Use&& use) const {
     for (std::int64_t t = begin * block_dim + team.lane; t < end * block_dim; t += team.lanes) {
-      const std::int64_t at = t / block_dim, row = std::int64_t{nodes[at]} * block_dim + (t - at * block_dim);
+      const std::int64_t at = block_dim == 1 ? t : t / block_dim,
+                         row = std::int64_t{nodes[at]} * block_dim + (t - at * block_dim);
       use(row, values + row_offsets[row]);
     }
   }
@@ -104,7 +113,7 @@ struct AggregateBasis {
     const std::int32_t columns = b.cols;
     const bool writes = there && team.lane == 0;
     for_rows(team, begin, end, [&](std::int64_t row, T* q) {
-      for (std::int32_t j = 0; j < columns; ++j) q[j] = T(scaled(wide(b.at(row, j)), 1 / sizes[j].unit()));
+      for (std::int32_t j = 0; j < columns; ++j) q[j] = T(scaled(wide(b.at(row, j)), units[j].inverse));
     });
     double longest = 0;
     for (std::int32_t j = 0; j < columns; ++j) {
@@ -112,7 +121,7 @@ struct AggregateBasis {
       if (length > longest) longest = length;
     }
     for (std::int32_t j = 0; j < columns; ++j) {
-      const double size = sizes[j].unit();
+      const double size = units[j].size;
       T* const column_of_r = &r.at(0, j);
       const auto r_at = [&](std::int32_t k) -> T& { return column_of_r[aggregate * columns + k]; };
       for (int sweep = 0; sweep < 2; ++sweep)
