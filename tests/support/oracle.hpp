@@ -1,5 +1,5 @@
-// The judge of the tests: Eigen, in double complex whatever the type under test. Of the tests, only oracle.cpp includes
-// Eigen, and it never asks the code under test.
+// The judge of the tests: Eigen, in double complex whatever the type under test. Of the tests, only oracle.cpp and
+// multigrid_oracle.cpp include Eigen, and they never ask the code under test.
 #pragma once
 #include <complex>
 #include <vector>
