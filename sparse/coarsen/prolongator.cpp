@@ -85,11 +85,12 @@ Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggre
 
 HeldMemory tentative_memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t candidates) {
   const HeldMemory units = ledger.hold<ColumnUnit>(candidates);
-  HeldMemory made;
-  {
-    const HeldMemory counts = ledger.hold<std::int64_t>(P.rows), wide = ledger.hold<std::int64_t>(P.rows + 1LL);
-    made = ledger.hold(P.offsets_bytes());
-  }
+  HeldMemory offsets = [&] {
+    const HeldMemory counts = ledger.hold<std::int64_t>(P.rows);
+    return ledger.hold<std::int64_t>(P.rows + std::int64_t{1});
+  }();
+  if (P.offset < sizeof(std::int64_t)) offsets = ledger.hold(P.offsets_bytes());
+  HeldMemory made = std::move(offsets);
   made += ledger.hold(P.columns_bytes());
   made += ledger.hold(P.values_bytes());
   made += ledger.hold(static_cast<std::size_t>(P.cols) * static_cast<std::size_t>(candidates) * P.scalar);

@@ -418,6 +418,52 @@ TEST_P(Prolongator, refuses_to_smooth_what_does_not_fit) {
   });
 }
 
+/// What make() keeps and takes on the way, in a context that has its workspace and operands already, against a ledger.
+template <class Make, class Plan>
+void expect_planned(Context& ctx, Make&& make, Plan&& plan) {
+  make();
+  ctx.synchronize();
+  ctx.restart_memory_peak();
+  const std::size_t before = ctx.memory_use().now;
+  const auto made = make();
+  ctx.synchronize();
+  const MemoryUse use = ctx.memory_use();
+  MemoryLedger ledger(ctx.on_cuda() ? MemoryTarget::cuda(0) : MemoryTarget::host(2));
+  const std::size_t empty = ledger.peak();
+  const HeldMemory planned = plan(ledger, made);
+  const auto kept = static_cast<double>(use.now - before), peak = static_cast<double>(use.peak - before);
+  EXPECT_NEAR(static_cast<double>(planned.bytes()), kept, kept / 50);
+  EXPECT_NEAR(static_cast<double>(ledger.peak() - empty), peak, peak / 10);
+}
+
+TEST_P(Prolongator, takes_the_memory_that_is_planned) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto check = [&]<class Offset>(Offset) {
+      for (const auto& [nodes, dim, m] : {std::array{20000, 1, 1}, {3000, 3, 6}}) {
+        const Aggregates aggregates = make_aggregates(scattered(nodes, 30));
+        const auto b = random_candidates<T>(3, std::int64_t{nodes} * dim, m);
+        expect_planned(
+            ctx, [&] { return tentative_prolongator<T, Offset>(ctx, aggregates, dim, b); },
+            [&](MemoryLedger& ledger, const auto& made) {
+              return tentative_memory(ledger, CsrSizes::of(made.P), b.cols());
+            });
+        Edges edges;
+        for (std::int32_t p = 0; p + 7 < nodes; ++p) edges.insert({p, p + 7}), edges.insert({p + 7, p});
+        const auto graph = make_graph<Offset>(nodes, edges);
+        const auto P0 = tentative_prolongator<T, Offset>(ctx, aggregates, dim, b).P;
+        expect_planned(
+            ctx, [&] { return SmoothedProlongator<T, Offset>(ctx, graph, dim, P0); },
+            [&](MemoryLedger& ledger, const auto& made) {
+              return made.memory(ledger, CsrSizes::of(made.matrix()), dim);
+            });
+      }
+    };
+    check(std::int32_t{});
+    check(std::int64_t{});
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(, Prolongator, backends_and_scalars, param_name);
 
 }  // namespace
