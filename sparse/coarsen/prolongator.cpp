@@ -178,9 +178,27 @@ void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& 
   require_size("smoothed prolongator: entries of the strong graph", graph.nnz(), graph_nnz_);
   require_size("smoothed prolongator: entries of P0", P0.nnz(), p0_nnz_);
   ctx.dispatch([&](const auto& where) {
-    smooth(where, Smoothing<kernel_t<T>, Offset>{A.view(where), graph_pattern(where, graph), P0.view(where), block_dim_,
-                                                 columns_, omega.read(where), lambda.read(where), pattern(where, p_),
+    smooth(where, Smoothing<kernel_t<T>, Offset>{{A.view(where), graph_pattern(where, graph), block_dim_},
+                                                 P0.view(where),
+                                                 columns_,
+                                                 omega.read(where),
+                                                 lambda.read(where),
+                                                 pattern(where, p_),
                                                  p_.values().write(where)});
+  });
+}
+
+template <class T, class Offset>
+void bound_filtered(Context& ctx, const Csr<T, Offset>& A, const StrongGraph<Offset>& graph, std::int32_t block_dim,
+                    Array<double>& bound) {
+  require(block_dim > 0, fmt::format("bound of a filtered matrix: {} rows a node, 1 are needed", block_dim));
+  require_size("bound of a filtered matrix: rows of A", A.rows(), std::int64_t{graph.rows()} * block_dim);
+  require_size("bound of a filtered matrix: columns of A", A.cols(), A.rows());
+  require_size("bound of a filtered matrix: the bound", bound.size(), 1);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, A.rows(),
+             BoundFilteredRows<kernel_t<T>, Offset>{{A.view(where), graph_pattern(where, graph), block_dim},
+                                                    bound.write(where)});
   });
 }
 
@@ -188,7 +206,9 @@ template <class T, class Offset>
 struct TentativeInstances {
   static constexpr std::tuple list{
       instance<Tentative<T, Offset>(Context&, const Aggregates&, std::int32_t, const Dense<T>&)>(tentative_prolongator),
-      instance<void(Context&, const Array<std::uint8_t>&, Csr<T, Offset>&)>(set_dead_diagonal)};
+      instance<void(Context&, const Array<std::uint8_t>&, Csr<T, Offset>&)>(set_dead_diagonal),
+      instance<void(Context&, const Csr<T, Offset>&, const StrongGraph<Offset>&, std::int32_t, Array<double>&)>(
+          bound_filtered)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(TentativeInstances);
 KRILL_INSTANTIATE_WITH_OFFSETS(SmoothedProlongator);

@@ -77,4 +77,12 @@ class SmoothedProlongator {
   bool on_cuda_;
 };
 
+/// bound[0] = the greatest sum of moduli in a row of D_F^-1 A_F as SmoothedProlongator takes it, which no eigenvalue
+/// exceeds in modulus: a lambda for update(). Rows without a diagonal entry are left out; 0 where that is all of them.
+/// O(nnz), no wait: capturable after a first run. Raises ShapeMismatch, and InvalidArgument unless block_dim is
+/// positive.
+template <class T, class Offset>
+void bound_filtered(Context&, const Csr<T, Offset>& A, const StrongGraph<Offset>&, std::int32_t block_dim,
+                    Array<double>& bound);
+
 }  // namespace krill

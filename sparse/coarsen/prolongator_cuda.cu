@@ -102,16 +102,16 @@ __global__ void __launch_bounds__(sum_threads) smooth_kernel(Smoothing<T, Offset
   constexpr int width = Tuning::width;
   const int lane = static_cast<int>(threadIdx.x) % lanes, warp_lane = static_cast<int>(threadIdx.x) % warp_size;
   const int teams = sum_threads / lanes;
-  for (std::int64_t first = std::int64_t{blockIdx.x} * teams; first < s.a.rows;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * teams; first < s.rows.a.rows;
        first += std::int64_t{gridDim.x} * teams) {
     const std::int64_t row = first + threadIdx.x / lanes;
-    const bool there = row < s.a.rows;
+    const bool there = row < s.rows.a.rows;
     const std::int64_t begin = there ? s.p.row_offsets[row] : 0, end = there ? s.p.row_offsets[row + 1] : 0;
     const std::int64_t beyond = begin + std::int64_t{lanes} * width, mine = begin + std::int64_t{lane} * width;
-    if (mine < end) s.template fill<width>(row, s.diagonal(row), mine);
+    if (mine < end) s.template fill<width>(row, s.rows.diagonal(row), mine);
     for_flagged(lane == 0 && beyond < end, row, [&](std::int64_t of_all) {
       const std::int64_t row_begin = s.p.row_offsets[of_all], row_end = s.p.row_offsets[of_all + 1];
-      const auto diagonal = s.diagonal(of_all);
+      const auto diagonal = s.rows.diagonal(of_all);
       for (std::int64_t at = row_begin + std::int64_t{lanes} * width + std::int64_t{warp_lane} * width; at < row_end;
            at += std::int64_t{warp_size} * width)
         s.template fill<width>(of_all, diagonal, at);
@@ -139,7 +139,7 @@ void unite_nodes(const Cuda& cuda, const NodeUnion<Offset>& nodes, Sink sink) {
 template <class T, class Offset>
 void smooth(const Cuda& cuda, const Smoothing<T, Offset>& smoothing) {
   const int lanes = lanes_for(ceil_div(smoothing.p.nnz, std::int64_t{Tuning::width}), smoothing.p.rows);
-  smooth_kernel<<<grid_blocks(cuda, smoothing.a.rows, sum_threads / lanes), sum_threads, 0, cuda.stream>>>(
+  smooth_kernel<<<grid_blocks(cuda, smoothing.rows.a.rows, sum_threads / lanes), sum_threads, 0, cuda.stream>>>(
       smoothing, lanes, cuda.skip);
   check(cudaGetLastError());
 }

@@ -53,9 +53,9 @@ void unite_nodes(const Host& host, const NodeUnion<Offset>& nodes, Sink sink) {
 template <class T, class Offset>
 void smooth(const Host& host, const Smoothing<T, Offset>& s) {
   if (host.skip.now()) return;
-  for_blocks(host, s.a.rows, nodes_at_a_time, s.a.nnz * s.columns, [&](std::int64_t begin, std::int64_t end) {
+  for_blocks(host, s.rows.a.rows, nodes_at_a_time, s.rows.a.nnz * s.columns, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
-      const auto diagonal = s.diagonal(row);
+      const auto diagonal = s.rows.diagonal(row);
       for (std::int64_t first = s.p.row_offsets[row]; first < s.p.row_offsets[row + 1]; first += 8)
         s.template fill<8>(row, diagonal, first);
     }

@@ -3,6 +3,7 @@
 #include "sparse/coarsen/near_null_space_passes.hpp"
 #include "sparse/coarsen/prolongator.hpp"
 #include "sparse/convert/lower_entry.hpp"
+#include "sparse/convert/magnitude.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/vector/vector_passes.hpp"
@@ -268,16 +269,12 @@ struct SpreadOffsets {
   }
 };
 
-/// The smoothed prolongator, a few entries of a row at a time.
+/// A_F, row by row.
 template <class T, class Offset>
-struct Smoothing {
+struct FilteredRows {
   CsrView<const T, Offset> a;
   CsrView<const NoValue, Offset> strong;  // of nodes
-  CsrView<const T, Offset> p0;
-  std::int32_t block_dim, columns;
-  ScalarView<double> omega, lambda;
-  CsrView<const NoValue, Offset> p;
-  T* values;
+  std::int32_t block_dim;
 
   /// use(column, value, whether the entry is strong) for the entries of a row; a weak one stands in the row's own node.
   template <class Use>
@@ -294,7 +291,7 @@ struct Smoothing {
     }
   }
 
-  /// The diagonal entry of A_F, and whether weak entries are in it.
+  /// The diagonal entry of A_F, and whether the row's weak entries are in A_F.
   struct FilteredDiagonal {
     T value;
     bool with_weak;
@@ -308,16 +305,65 @@ struct Smoothing {
     if (own == T{} || !(real(sum / own) >= real_t<T>(0.1))) return {own, false};
     return {sum, true};
   }
+  /// use(column, value) for the entries of A_F beside the diagonal; a place may come several times.
+  template <class Use>
+  constexpr void for_filtered(std::int64_t row, const FilteredDiagonal& diagonal, Use&& use) const {
+    for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
+      if (column != row && (is_strong || diagonal.with_weak)) use(column, value);
+    });
+  }
+
+ private:
+  constexpr std::int64_t node_of(std::int64_t row) const { return block_dim == 1 ? row : row / block_dim; }
+};
+
+/// The greatest number that was seen.
+struct GreatestBound {
+  double value = 0;
+  constexpr GreatestBound& operator+=(GreatestBound other) {
+    if (other.value > value) value = other.value;
+    return *this;
+  }
+};
+
+/// bound = the greatest sum of moduli in a row of D_F^-1 A_F. Over the rows.
+template <class T, class Offset>
+struct BoundFilteredRows {
+  using Sum = GreatestBound;
+  FilteredRows<T, Offset> rows;
+  double* bound;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const auto diagonal = rows.diagonal(i);
+    if (diagonal.value == T{}) return {};
+    const double divisor = magnitude(diagonal.value);
+    double sum = 1;
+    rows.for_filtered(i, diagonal, [&](std::int64_t, T value) { sum += magnitude(value) / divisor; });
+    return {sum};
+  }
+  constexpr void finish(const Sum& sum) const { *bound = sum.value; }
+};
+
+/// The smoothed prolongator, a few entries of a row at a time.
+template <class T, class Offset>
+struct Smoothing {
+  FilteredRows<T, Offset> rows;
+  CsrView<const T, Offset> p0;
+  std::int32_t columns;
+  ScalarView<double> omega, lambda;
+  CsrView<const NoValue, Offset> p;
+  T* values;
 
   /// Entries [first, first + width) of a row of P, as far as the row goes: sums in registers.
   template <int width>
-  constexpr void fill(std::int64_t row, const FilteredDiagonal& diagonal, std::int64_t first) const {
+  constexpr void fill(std::int64_t row, const typename FilteredRows<T, Offset>::FilteredDiagonal& diagonal,
+                      std::int64_t first) const {
     const std::int64_t end = p.row_offsets[row + 1];
     T sums[width] = {};
     std::int32_t targets[width] = {};
     for (int q = 0; q < width; ++q) targets[q] = first + q < end ? p.col_indices[first + q] : -1;
-    for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
-      if (column == row || (!is_strong && !diagonal.with_weak)) return;
+    rows.for_filtered(row, diagonal, [&](std::int64_t column, T value) {
       const Offset begin = p0.row_offsets[column];
       if (begin == p0.row_offsets[column + 1]) return;
       const std::int32_t from = p0.col_indices[begin];
@@ -338,7 +384,6 @@ struct Smoothing {
 
  private:
   static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-  constexpr std::int64_t node_of(std::int64_t row) const { return block_dim == 1 ? row : row / block_dim; }
 };
 
 // Kernels, on views.
@@ -373,7 +418,7 @@ struct ProlongatorPatternKernels {
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct ProlongatorKernels {
-  static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>>;
+  static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>, BoundFilteredRows<T, Offset>>;
   static constexpr std::tuple kernels{
       instance<void(const Where&, std::int64_t, const AggregateBasis<T, Offset>&)>(factor_aggregates),
       instance<void(const Where&, const Smoothing<T, Offset>&)>(smooth)};

@@ -306,6 +306,27 @@ TEST_P(Prolongator, is_smoothed_as_defined) {
   });
 }
 
+/// On the matrix itself, and where the definition's own filtered entries stand: P0 = I makes them visible in P.
+TEST_P(Prolongator, knows_a_bound_of_the_filtered_matrix) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t nodes = 150;
+    const Coupled<T> system(nodes, 1, 9);
+    const Csr<T> I = identity<T>(nodes);
+    std::vector<long double> sums(static_cast<std::size_t>(nodes), 1);  // D_F^-1 A_F = I - (I - D_F^-1 A_F)
+    for (const auto& [place, sum] : smoothed(system.A, system.edges, 1, I, 1))
+      if (place.first != place.second) sums[static_cast<std::size_t>(place.first)] += std::abs(sum.value);
+    Array<double> bound(1);
+    const auto graph = make_graph<std::int32_t>(nodes, system.edges);
+    replay(ctx, [&] { bound_filtered(ctx, system.A, graph, 1, bound); });
+    const auto greatest = static_cast<double>(*std::max_element(sums.begin(), sums.end()));
+    // Up to 10 terms, over a diagonal entry that is a tenth of what makes it up, or more.
+    EXPECT_NEAR(bound.host()[0], greatest, 10 * 20 * epsilon<T>() * greatest);
+    EXPECT_THROW(bound_filtered(ctx, system.A, graph, 0, bound), InvalidArgument);
+    EXPECT_THROW(bound_filtered(ctx, system.A, graph, 2, bound), ShapeMismatch);
+  });
+}
+
 /// A row that is strongly connected to all others, which make thousands of aggregates; 64-bit offsets.
 TEST_P(Prolongator, has_rows_of_any_length) {
   with_scalar([&]<class T>(T) {
