@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(sum_threads) unite_nodes_kernel(NodeUnion<Offs
 // Threads: a team of `lanes` neighboring ones a row, each with Tuning::width entries of P, which go through the row of
 // A
 //   together; what a row has beyond that is its warp's, as much at a time for each lane.
-// Bytes: A, the strong graph and P once, P0 by the columns of A; the caches hold a row of A for its second reading and
-//   for the other lanes.
+// Bytes: A, the strong graph and P once, P0 by the columns of A; the caches hold a row of A for the other lanes, and
+//   for its second reading where nodes have several rows.
 // Races: an entry of P is one lane's.
 template <class T, class Offset>
 __global__ void __launch_bounds__(sum_threads) smooth_kernel(Smoothing<T, Offset> s, int lanes, Skip skip) {
@@ -108,13 +108,12 @@ __global__ void __launch_bounds__(sum_threads) smooth_kernel(Smoothing<T, Offset
     const bool there = row < s.rows.a.rows;
     const std::int64_t begin = there ? s.p.row_offsets[row] : 0, end = there ? s.p.row_offsets[row + 1] : 0;
     const std::int64_t beyond = begin + std::int64_t{lanes} * width, mine = begin + std::int64_t{lane} * width;
-    if (mine < end) s.template fill<width>(row, s.rows.diagonal(row), mine);
+    if (mine < end) s.template fill<width>(row, mine);
     for_flagged(lane == 0 && beyond < end, row, [&](std::int64_t of_all) {
       const std::int64_t row_begin = s.p.row_offsets[of_all], row_end = s.p.row_offsets[of_all + 1];
-      const auto diagonal = s.rows.diagonal(of_all);
       for (std::int64_t at = row_begin + std::int64_t{lanes} * width + std::int64_t{warp_lane} * width; at < row_end;
            at += std::int64_t{warp_size} * width)
-        s.template fill<width>(of_all, diagonal, at);
+        s.template fill<width>(of_all, at);
     });
   }
 }

@@ -8,6 +8,7 @@ namespace krill::detail {
 namespace {
 
 constexpr std::int64_t nodes_at_a_time = 256;  // Not varied
+constexpr std::ptrdiff_t looked_back = 16;     // aggregates that are not listed twice; not varied
 
 /// The only thread that has an aggregate.
 struct ThreadTeam {
@@ -39,8 +40,11 @@ void unite_nodes(const Host& host, const NodeUnion<Offset>& nodes, Sink sink) {
     std::vector<std::int32_t> met;
     for (std::int64_t node = begin; node < end; ++node) {
       met.assign(1, nodes.aggregate_of(node));
-      for (Offset s = strong.row_offsets[node]; s < strong.row_offsets[node + 1]; ++s)
-        met.push_back(nodes.aggregate_of(strong.col_indices[s]));
+      for (Offset s = strong.row_offsets[node]; s < strong.row_offsets[node + 1]; ++s) {
+        const std::int32_t aggregate = nodes.aggregate_of(strong.col_indices[s]);
+        const auto last = met.end() - std::min<std::ptrdiff_t>(std::ssize(met), looked_back);
+        if (std::find(last, met.end(), aggregate) == met.end()) met.push_back(aggregate);
+      }
       std::sort(met.begin(), met.end());
       met.erase(std::unique(met.begin(), met.end()), met.end());
       if (met.back() == nodes.none) met.pop_back();
@@ -54,11 +58,7 @@ template <class T, class Offset>
 void smooth(const Host& host, const Smoothing<T, Offset>& s) {
   if (host.skip.now()) return;
   for_blocks(host, s.rows.a.rows, nodes_at_a_time, s.rows.a.nnz * s.columns, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const auto diagonal = s.rows.diagonal(row);
-      for (std::int64_t first = s.p.row_offsets[row]; first < s.p.row_offsets[row + 1]; first += 8)
-        s.template fill<8>(row, diagonal, first);
-    }
+    for (std::int64_t row = begin; row < end; ++row) s.fill(row);
   });
 }
 

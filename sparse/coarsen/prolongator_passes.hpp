@@ -216,7 +216,8 @@ struct NodeUnion {
 
   constexpr std::int32_t aggregate_of(std::int64_t node) const {
     const Offset begin = p0.row_offsets[node * block_dim];
-    return begin == p0.row_offsets[node * block_dim + 1] ? none : p0.col_indices[begin] / columns;
+    if (begin == p0.row_offsets[node * block_dim + 1]) return none;
+    return columns == 1 ? p0.col_indices[begin] : p0.col_indices[begin] / columns;
   }
   /// The least aggregate beyond `last` among that of the node, and those of its neighbors number lane, lane + lanes...
   constexpr std::int32_t next(std::int64_t node, std::int32_t last, int lane, int lanes) const {
@@ -279,12 +280,12 @@ struct FilteredRows {
   /// use(column, value, whether the entry is strong) for the entries of a row; a weak one stands in the row's own node.
   template <class Use>
   constexpr void for_entries(std::int64_t row, Use&& use) const {
-    const std::int64_t node = node_of(row);
+    const std::int32_t node = node_of(row);
     Offset s = strong.row_offsets[node];
     const Offset s_end = strong.row_offsets[node + 1];
     for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
       const std::int32_t column = a.col_indices[k];
-      const std::int64_t other = node_of(column);
+      const std::int32_t other = node_of(column);
       while (s < s_end && strong.col_indices[s] < other) ++s;
       const bool is_strong = other == node || (s < s_end && strong.col_indices[s] == other);
       use(is_strong ? column : node * block_dim + (column - other * block_dim), a.values[k], is_strong);
@@ -296,25 +297,39 @@ struct FilteredRows {
     T value;
     bool with_weak;
   };
+  /// Of the sums of strong and weak entries there.
+  static constexpr FilteredDiagonal diagonal(T own, T weak) {
+    const T sum = own + weak;
+    if (own == T{} || !(real(sum / own) >= real_t<T>(0.1))) return {own, false};
+    return {sum, true};
+  }
   constexpr FilteredDiagonal diagonal(std::int64_t row) const {
     T own{}, weak{};
     for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
       if (column == row) (is_strong ? own : weak) += value;
     });
-    const T sum = own + weak;
-    if (own == T{} || !(real(sum / own) >= real_t<T>(0.1))) return {own, false};
-    return {sum, true};
+    return diagonal(own, weak);
   }
-  /// use(column, value) for the entries of A_F beside the diagonal; a place may come several times.
+  /// use(column, value) for the entries of A_F beside the diagonal, which is returned; a place may come several times.
+  /// A row is read once where a node has one, for its weak entries are all on the diagonal then, else twice.
   template <class Use>
-  constexpr void for_filtered(std::int64_t row, const FilteredDiagonal& diagonal, Use&& use) const {
+  constexpr T for_filtered(std::int64_t row, Use&& use) const {
+    const bool with_weak = block_dim > 1 && diagonal(row).with_weak;
+    T own{}, weak{};
     for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
-      if (column != row && (is_strong || diagonal.with_weak)) use(column, value);
+      if (column == row)
+        (is_strong ? own : weak) += value;
+      else if (is_strong || with_weak)
+        use(column, value);
     });
+    return diagonal(own, weak).value;
   }
 
  private:
-  constexpr std::int64_t node_of(std::int64_t row) const { return block_dim == 1 ? row : row / block_dim; }
+  constexpr std::int32_t node_of(std::int64_t row) const {
+    const auto narrow = static_cast<std::int32_t>(row);  // divisions of 64 bits take several times as long
+    return block_dim == 1 ? narrow : narrow / block_dim;
+  }
 };
 
 /// The greatest number that was seen.
@@ -335,12 +350,9 @@ struct BoundFilteredRows {
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
-    const auto diagonal = rows.diagonal(i);
-    if (diagonal.value == T{}) return {};
-    const double divisor = magnitude(diagonal.value);
-    double sum = 1;
-    rows.for_filtered(i, diagonal, [&](std::int64_t, T value) { sum += magnitude(value) / divisor; });
-    return {sum};
+    double sum = 0;
+    const T diagonal = rows.for_filtered(i, [&](std::int64_t, T value) { sum += magnitude(value); });
+    return {diagonal == T{} ? 0 : 1 + sum / magnitude(diagonal)};
   }
   constexpr void finish(const Sum& sum) const { *bound = sum.value; }
 };
@@ -355,31 +367,70 @@ struct Smoothing {
   CsrView<const NoValue, Offset> p;
   T* values;
 
+  /// What p0_i and the sum of a_ij p0_j are multiplied with in p_i, for that diagonal of A_F.
+  struct Factors {
+    real_t<T> own;
+    T sum;
+  };
+  constexpr Factors factors(T diagonal) const {
+    if (diagonal == T{}) return {1, T{}};
+    const auto damping = static_cast<real_t<T>>(omega() / lambda());
+    return {1 - damping, -(T(damping) / diagonal)};
+  }
+  /// Where P0 has its entries of a row, and the first one's column; one beyond all where it has none.
+  struct Start {
+    Offset at;
+    std::int32_t column;
+  };
+  constexpr Start start(std::int64_t row) const {
+    const Offset begin = p0.row_offsets[row];
+    return {begin, begin < p0.row_offsets[row + 1] ? p0.col_indices[begin] : none};
+  }
+
   /// Entries [first, first + width) of a row of P, as far as the row goes: sums in registers.
   template <int width>
-  constexpr void fill(std::int64_t row, const typename FilteredRows<T, Offset>::FilteredDiagonal& diagonal,
-                      std::int64_t first) const {
+  constexpr void fill(std::int64_t row, std::int64_t first) const {
     const std::int64_t end = p.row_offsets[row + 1];
     T sums[width] = {};
     std::int32_t targets[width] = {};
     for (int q = 0; q < width; ++q) targets[q] = first + q < end ? p.col_indices[first + q] : -1;
-    rows.for_filtered(row, diagonal, [&](std::int64_t column, T value) {
-      const Offset begin = p0.row_offsets[column];
-      if (begin == p0.row_offsets[column + 1]) return;
-      const std::int32_t from = p0.col_indices[begin];
+    const T diagonal = rows.for_filtered(row, [&](std::int64_t column, T value) {
+      const Start from = start(column);
       for (int q = 0; q < width; ++q)
-        if (const std::int32_t j = targets[q] - from; j >= 0 && j < columns) sums[q] += value * p0.values[begin + j];
+        if (const std::int32_t j = targets[q] - from.column; j >= 0 && j < columns)
+          sums[q] += value * p0.values[from.at + j];
     });
-    const bool smooths = !(diagonal.value == T{});
-    const auto damping = static_cast<real_t<T>>(smooths ? omega() / lambda() : 0);
-    const T factor = smooths ? T(damping) / diagonal.value : T{};
-    const Offset begin = p0.row_offsets[row];
-    const std::int32_t from = begin < p0.row_offsets[row + 1] ? p0.col_indices[begin] : none;
+    const Factors by = factors(diagonal);
+    const Start from = start(row);
     for (int q = 0; q < width && first + q < end; ++q) {
-      const std::int64_t j = std::int64_t{targets[q]} - from;
-      const T own = j >= 0 && j < columns ? p0.values[begin + j] : T{};
-      values[first + q] = scaled(own, 1 - damping) - factor * sums[q];
+      const std::int32_t j = targets[q] - from.column;
+      const T own = j >= 0 && j < columns ? p0.values[from.at + j] : T{};
+      values[first + q] = scaled(own, by.own) + by.sum * sums[q];
     }
+  }
+
+  /// A whole row of P, summed in its own memory.
+  constexpr void fill(std::int64_t row) const {
+    const Offset begin = p.row_offsets[row], end = p.row_offsets[row + 1];
+    for (Offset at = begin; at < end; ++at) values[at] = T{};
+    const auto place = [&](std::int32_t column) {
+      if (end - begin > 16 * columns) return lower_entry(p.col_indices, begin, end, column);
+      Offset at = begin;
+      while (p.col_indices[at] != column) at += columns;
+      return at;
+    };
+    const T diagonal = rows.for_filtered(row, [&](std::int64_t column, T value) {
+      const Start from = start(column);
+      if (from.column == none) return;
+      T* const sums = values + place(from.column);
+      for (std::int32_t j = 0; j < columns; ++j) sums[j] += value * p0.values[from.at + j];
+    });
+    const Factors by = factors(diagonal);
+    for (Offset at = begin; at < end; ++at) values[at] = by.sum * values[at];
+    const Start from = start(row);
+    if (from.column == none) return;
+    T* const own = values + place(from.column);
+    for (std::int32_t j = 0; j < columns; ++j) own[j] += scaled(p0.values[from.at + j], by.own);
   }
 
  private:

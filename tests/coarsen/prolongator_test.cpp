@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sparse/coarsen/near_null_space.hpp"
+#include "sparse/coarsen/prolongator_passes.hpp"
 #include "sparse/io/generate_elasticity.hpp"
 #include "sparse/spgemm/spgemm.hpp"
 #include "tests/coarsen/aggregates.hpp"
@@ -302,6 +303,41 @@ TEST_P(Prolongator, is_smoothed_as_defined) {
       EXPECT_EQ(plan.bytes(), plan.matrix().bytes());
       plan.update(ctx, system.A, graph, P0, 4.0 / 3, 2.0);
       expect_entries(smoothed(system.A, system.edges, dim, P0, 2.0 / 3), plan.matrix(), "smoothed");
+    }
+  });
+}
+
+/// As CUDA has them: entries of a row a few at a time, from any place on.
+TEST_P(Prolongator, has_the_same_rows_when_it_fills_them_piece_by_piece) {
+  if (std::get<0>(GetParam()) != Backend::host) GTEST_SKIP() << "the functions of CUDA's threads, on the host";
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [nodes, dim, m] : {std::array{250, 1, 1}, {70, 3, 6}}) {
+      const Coupled<T> system(nodes, dim, 30);
+      const auto b = random_candidates<T>(3, std::int64_t{nodes} * dim, m);
+      const Csr<T> P0 = tentative_prolongator<T>(ctx, make_aggregates(scattered(nodes, 10)), dim, b).P;
+      const auto graph = make_graph<std::int32_t>(nodes, system.edges);
+      SmoothedProlongator<T> plan(ctx, graph, dim, P0);
+      plan.update(ctx, system.A, graph, P0, 1.0, 2.0);
+      Csr<T> pieces = plan.matrix().clone();
+      std::ranges::fill(pieces.values().edit(), T(7));
+      ctx.dispatch([&](const auto& where) {
+        const CsrView<const NoValue> strong{graph.rows(), graph.rows(), graph.nnz(), graph.row_offsets.read(where),
+                                            graph.col_indices.read(where)};
+        const auto p = plan.matrix().view(where);
+        const detail::Smoothing<kernel_t<T>, std::int32_t> smoothing{
+            {system.A.view(where), strong, dim},
+            P0.view(where),
+            m,
+            {1},
+            {2},
+            {p.rows, p.cols, p.nnz, p.row_offsets, p.col_indices},
+            pieces.values().update(where)};
+        for (std::int32_t row = 0; row < p.rows; ++row)
+          for (std::int64_t first = p.row_offsets[row]; first < p.row_offsets[row + 1]; first += 8)
+            smoothing.template fill<8>(row, first);
+      });
+      expect_entries(smoothed(system.A, system.edges, dim, P0, 0.5), pieces, "pieces");
     }
   });
 }
