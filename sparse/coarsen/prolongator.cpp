@@ -112,8 +112,12 @@ template <class T, class Offset>
 static Csr<T, Offset> smoothed_pattern(Context& ctx, const StrongGraph<Offset>& graph, std::int32_t block_dim,
                                        std::int32_t columns, const Csr<T, Offset>& P0) {
   const std::int64_t nodes = graph.rows();
+  Array<std::int32_t> aggregates(nodes, "aggregate of each node");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, nodes, FindAggregates<Offset>{pattern(where, P0), block_dim, columns, aggregates.write(where)});
+  });
   const auto nodes_on = [&](const auto& where) {
-    return NodeUnion<Offset>{graph_pattern(where, graph), pattern(where, P0), block_dim, columns};
+    return NodeUnion<Offset>{graph_pattern(where, graph), aggregates.read(where)};
   };
   const auto of_nodes = scanned<std::int64_t>(
       ctx, nodes, "aggregates of nodes",
@@ -163,7 +167,7 @@ SmoothedProlongator<T, Offset>::SmoothedProlongator(Context& ctx, const StrongGr
 template <class T, class Offset>
 HeldMemory SmoothedProlongator<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t block_dim) {
   const std::int64_t nodes = P.rows / block_dim;
-  const HeldMemory of_nodes = ledger.hold<std::int64_t>(nodes + 1);
+  const HeldMemory aggregates = ledger.hold<std::int32_t>(nodes), of_nodes = ledger.hold<std::int64_t>(nodes + 1);
   { const HeldMemory counts = ledger.hold<std::int64_t>(nodes); }
   return csr_memory(ledger, P);
 }

@@ -8,6 +8,7 @@ namespace krill::detail {
 namespace {
 
 struct Tuning {
+  static constexpr int short_list = 8;           ///< strong neighbors whose aggregates fit into registers
   static constexpr std::int64_t long_list = 64;  ///< strong neighbors from which a warp has a node. Not varied.
   static constexpr int width = 8;                ///< entries of P that a thread sums at a time. Not varied.
 };
@@ -56,9 +57,33 @@ __device__ void for_flagged(bool mine, std::int64_t node, Use&& use) {
     use(shuffle_from(node, __ffs(static_cast<int>(left)) - 1));
 }
 
-// Threads: one a node, which seeks the next aggregate among its neighbors as often as there are some; a warp for a node
+/// The aggregates of a node with a short list of neighbors: each is loaded once.
+template <class Offset, class Sink>
+__device__ void unite_short(const NodeUnion<Offset>& nodes, std::int64_t node, int neighbors, const Sink& sink) {
+  std::int32_t met[Tuning::short_list + 1];
+  met[Tuning::short_list] = nodes.of_node[node];
+  const Offset begin = nodes.strong.row_offsets[node];
+#pragma unroll
+  for (int s = 0; s < Tuning::short_list; ++s)
+    met[s] = s < neighbors ? nodes.of_node[nodes.strong.col_indices[begin + s]] : nodes.none;
+  std::int64_t count = 0;
+  for (std::int32_t last = -1;;) {
+    std::int32_t least = nodes.none;
+#pragma unroll
+    for (const std::int32_t aggregate : met)
+      if (aggregate > last && aggregate < least) least = aggregate;
+    if (least == nodes.none) break;
+    last = least;
+    sink.entry(node, count++, last);
+  }
+  sink.finish(node, count);
+}
+
+// Threads: one a node, which seeks the next aggregate among its neighbors' as often as there are some; a warp for a
+// node
 //   with more than Tuning::long_list of them. Loops end for a whole warp at a time.
-// Bytes: the strong graph and P0's columns once, the caches hold rows for the later rounds; what the sink writes.
+// Bytes: the strong graph and the nodes' aggregates once, the caches hold rows for the later rounds; what the sink
+//   writes.
 // Races: a node is one thread's, or one lane's of the warp that has it.
 template <class Offset, class Sink>
 __global__ void __launch_bounds__(sum_threads) unite_nodes_kernel(NodeUnion<Offset> nodes, Sink sink, Skip skip) {
@@ -68,9 +93,11 @@ __global__ void __launch_bounds__(sum_threads) unite_nodes_kernel(NodeUnion<Offs
        first += std::int64_t{gridDim.x} * sum_threads) {
     const std::int64_t node = first + threadIdx.x;
     const bool there = node < nodes.strong.rows;
-    const bool is_long =
-        there && nodes.strong.row_offsets[node + 1] - nodes.strong.row_offsets[node] > Tuning::long_list;
-    if (there && !is_long) {
+    const std::int64_t neighbors = there ? nodes.strong.row_offsets[node + 1] - nodes.strong.row_offsets[node] : 0;
+    const bool is_long = neighbors > Tuning::long_list;
+    if (there && neighbors <= Tuning::short_list) {
+      unite_short(nodes, node, static_cast<int>(neighbors), sink);
+    } else if (there && !is_long) {
       std::int64_t count = 0;
       for (std::int32_t last = -1; (last = nodes.next(node, last, 0, 1)) != nodes.none;)
         sink.entry(node, count++, last);

@@ -39,9 +39,9 @@ void unite_nodes(const Host& host, const NodeUnion<Offset>& nodes, Sink sink) {
     const Sink mine = sink;
     std::vector<std::int32_t> met;
     for (std::int64_t node = begin; node < end; ++node) {
-      met.assign(1, nodes.aggregate_of(node));
+      met.assign(1, nodes.of_node[node]);
       for (Offset s = strong.row_offsets[node]; s < strong.row_offsets[node + 1]; ++s) {
-        const std::int32_t aggregate = nodes.aggregate_of(strong.col_indices[s]);
+        const std::int32_t aggregate = nodes.of_node[strong.col_indices[s]];
         const auto last = met.end() - std::min<std::ptrdiff_t>(std::ssize(met), looked_back);
         if (std::find(last, met.end(), aggregate) == met.end()) met.push_back(aggregate);
       }

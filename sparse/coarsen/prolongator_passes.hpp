@@ -205,26 +205,37 @@ struct CheckTentative {
   constexpr void finish(const Sum& sum) const { *fault = sum; }
 };
 
-/// Which aggregates a node of the smoothed prolongator meets.
+/// The aggregate of each node, by the columns of its rows in P0. Over the nodes.
 template <class Offset>
-struct NodeUnion {
-  CsrView<const NoValue, Offset> strong;  // of nodes
+struct FindAggregates {
+  using Sum = NoSum;
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
   CsrView<const NoValue, Offset> p0;
   std::int32_t block_dim, columns;
+  std::int32_t* of_node;
 
-  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-
-  constexpr std::int32_t aggregate_of(std::int64_t node) const {
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t node) const {
     const Offset begin = p0.row_offsets[node * block_dim];
-    if (begin == p0.row_offsets[node * block_dim + 1]) return none;
-    return columns == 1 ? p0.col_indices[begin] : p0.col_indices[begin] / columns;
+    const bool empty = begin == p0.row_offsets[node * block_dim + 1];
+    of_node[node] = empty ? none : p0.col_indices[begin] / columns;
+    return {};
   }
+};
+
+/// Which aggregates a node of the smoothed prolongator meets: its own, and those of its neighbors.
+template <class Offset>
+struct NodeUnion {
+  static constexpr std::int32_t none = FindAggregates<Offset>::none;
+  CsrView<const NoValue, Offset> strong;  // of nodes
+  const std::int32_t* of_node;            // aggregates
+
   /// The least aggregate beyond `last` among that of the node, and those of its neighbors number lane, lane + lanes...
   constexpr std::int32_t next(std::int64_t node, std::int32_t last, int lane, int lanes) const {
-    std::int32_t least = aggregate_of(node);
+    std::int32_t least = of_node[node];
     if (least <= last) least = none;
     for (std::int64_t s = std::int64_t{strong.row_offsets[node]} + lane; s < strong.row_offsets[node + 1]; s += lanes) {
-      const std::int32_t other = aggregate_of(strong.col_indices[s]);
+      const std::int32_t other = of_node[strong.col_indices[s]];
       if (other > last && other < least) least = other;
     }
     return least;
@@ -463,7 +474,8 @@ template <class Offset, class Where>
 struct ProlongatorPatternKernels {
   template <class Sink>
   using Unite = void(const Where&, const NodeUnion<Offset>&, Sink);
-  static constexpr auto list = passes<Where, ListTentative<Offset>, CheckTentative<Offset>, SpreadOffsets<Offset>>;
+  static constexpr auto list =
+      passes<Where, ListTentative<Offset>, CheckTentative<Offset>, SpreadOffsets<Offset>, FindAggregates<Offset>>;
   static constexpr std::tuple kernels{instance<Unite<CountNodeUnion>>(unite_nodes),
                                       instance<Unite<ListNodeUnion<Offset>>>(unite_nodes)};
 };

@@ -190,7 +190,7 @@ TEST(MultigridJudge, has_a_cycle_that_suits_conjugate_gradients) {
     turn<Z>(problem);
     const MultigridJudge judge(problem.A, problem.candidates, problem.steps);
     ASSERT_EQ(judge.levels(), 3);
-    const std::vector<PolynomialSmoother> smoothers(2, {problem.candidates.size() == 1 ? 2.0 : 4.0, {1, 1}});
+    const std::vector<JudgeSmoother> smoothers(2, {problem.candidates.size() == 1 ? 2.0 : 4.0, {1, 1}});
     const auto u = random_vector<Z>(1, problem.A.rows), v = random_vector<Z>(2, problem.A.rows);
     const auto Mu = judge.cycle(smoothers, u), Mv = judge.cycle(smoothers, v);
     const double size = std::sqrt(std::abs(inner(Mu, Mu) * inner(v, v)));

@@ -144,7 +144,7 @@ struct MultigridJudge::Body {
     levels.push_back({Sparse(product + sparse(count * m, count * m, ones)), coarse});
   }
 
-  Column smoothed(std::size_t level, const PolynomialSmoother& by, const Column& r) const {
+  Column smoothed(std::size_t level, const JudgeSmoother& by, const Column& r) const {
     const Sparse& A = levels[level].A;
     const Column inverse = inverse_diagonal(A);
     Column x = Column::Zero(r.size()), before = x, now = x;  // (2 i + 1) y_i of the last two i
@@ -158,7 +158,7 @@ struct MultigridJudge::Body {
     return x;
   }
 
-  Column cycle(std::size_t level, const std::vector<PolynomialSmoother>& by, const Column& r) const {
+  Column cycle(std::size_t level, const std::vector<JudgeSmoother>& by, const Column& r) const {
     const auto& [A, B, P] = levels[level];
     if (level + 1 == levels.size()) return Matrix(A).completeOrthogonalDecomposition().solve(r);
     Column x = smoothed(level, by[level], r);
@@ -192,11 +192,11 @@ std::vector<std::vector<Z>> MultigridJudge::candidates(int level) const {
   for (Eigen::Index j = 0; j < B.cols(); ++j) columns.emplace_back(B.col(j).begin(), B.col(j).end());
   return columns;
 }
-std::vector<Z> MultigridJudge::smoothed(int level, const PolynomialSmoother& by, const std::vector<Z>& r) const {
+std::vector<Z> MultigridJudge::smoothed(int level, const JudgeSmoother& by, const std::vector<Z>& r) const {
   const Column x = body_->smoothed(static_cast<std::size_t>(level), by, column(r));
   return {x.begin(), x.end()};
 }
-std::vector<Z> MultigridJudge::cycle(const std::vector<PolynomialSmoother>& smoothers, const std::vector<Z>& r) const {
+std::vector<Z> MultigridJudge::cycle(const std::vector<JudgeSmoother>& smoothers, const std::vector<Z>& r) const {
   const Column x = body_->cycle(0, smoothers, column(r));
   return {x.begin(), x.end()};
 }

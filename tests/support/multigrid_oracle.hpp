@@ -21,7 +21,7 @@ struct CoarseningStep {
 
 /// The smoother of a level: x_k = sum of weights_i (y_i - y_(i-1)), y_i with the residual W_i(I - 2 / lambda A D^-1) r
 /// / (2 i + 1), W_i the Chebyshev polynomials of the fourth kind, W_i(cos t) = sin((i + 1/2) t) / sin(t / 2).
-struct PolynomialSmoother {
+struct JudgeSmoother {
   double lambda = 2;
   std::vector<double> weights = {1, 1};  ///< as many as the degree; ones: the polynomial itself
 };
@@ -39,10 +39,10 @@ class MultigridJudge {
   std::vector<std::vector<Z>> candidates(int level) const;
 
   /// The smoother of that level applied to r, from x = 0.
-  std::vector<Z> smoothed(int level, const PolynomialSmoother&, const std::vector<Z>& r) const;
+  std::vector<Z> smoothed(int level, const JudgeSmoother&, const std::vector<Z>& r) const;
   /// A V cycle from x = 0, each level smoothed before and after by its own of `smoothers`, one fewer than levels. The
   /// coarsest system is solved exactly, a singular one by its pseudo-inverse.
-  std::vector<Z> cycle(const std::vector<PolynomialSmoother>& smoothers, const std::vector<Z>& r) const;
+  std::vector<Z> cycle(const std::vector<JudgeSmoother>& smoothers, const std::vector<Z>& r) const;
 
  private:
   struct Body;
