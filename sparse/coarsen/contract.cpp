@@ -1,0 +1,81 @@
+#include "sparse/coarsen/contract.hpp"
+
+#include "sparse/coarsen/contract_passes.hpp"
+#include "sparse/convert/sort.hpp"
+#include "sparse/core/made_for.hpp"
+#include "sparse/spgemm/spgemm.hpp"
+
+namespace krill {
+
+using namespace detail;
+
+/// C without values: the pattern of the product of the matrix with a row an aggregate, its rows, and A with renamed
+/// columns.
+template <class T, class Offset>
+static Csr<T, Offset> contracted_pattern(Context& ctx, const Csr<T, Offset>& A, const Aggregates& aggregates) {
+  require_size("contraction: columns of A", A.cols(), A.rows());
+  require_size("contraction: rows of A", A.rows(), aggregates.of_row.size());
+  require_size("contraction: offsets of aggregates", aggregates.offsets.size(), std::int64_t{aggregates.count} + 1);
+  Array<std::int32_t> renamed(A.nnz(), "aggregates of columns");
+  Array<Offset> of_aggregates(aggregates.offsets.size(), "offsets of aggregates");
+  ctx.dispatch([&](const auto& where) {
+    const std::int32_t* of_row = aggregates.of_row.read(where);
+    if (aggregates.rows.size() == A.rows())
+      apply_permutation(where, A.nnz(), of_row, A.col_indices().read(where), renamed.write(where));
+    else
+      run_pass(where, A.rows(), RenameColumns<Offset>{pattern(where, A), of_row, renamed.write(where)});
+    run_pass(where, of_aggregates.size(),
+             ConvertOffsets<std::int32_t, Offset>{aggregates.offsets.read(where), of_aggregates.write(where)});
+  });
+  // Values are not looked at, so they are not allocated.
+  const Csr<T, Offset> sums(A.rows(), std::move(of_aggregates), copy_of(ctx, aggregates.rows),
+                            Array<T>(aggregates.rows.size())),
+      a(aggregates.count, copy_of(ctx, A.row_offsets()), std::move(renamed), Array<T>(A.nnz()));
+  return SpgemmPlan<T, Offset>(ctx, Op::none, sums, Op::none, a, {.max_list_bytes = 0}).release();
+}
+
+template <class T, class Offset>
+ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& A, const Aggregates& aggregates)
+    : rows_(A.rows()), nnz_(A.nnz()), c_(contracted_pattern(ctx, A, aggregates)), on_cuda_(ctx.on_cuda()) {
+  if (!on_cuda_) return;
+  const std::int64_t longest =
+      ctx.dispatch([&](const auto& where) { return ContractTuning::max_windows * contract_lanes(pattern(where, c_)); });
+  if (longest_row(ctx, c_.row_offsets()) <= longest) return;
+  piece_starts_ = scanned<std::int64_t>(ctx, c_.rows(), "pieces of rows", [&](const auto& where, std::int64_t* items) {
+    run_pass(where, c_.rows(), CountContractPieces<Offset>{c_.row_offsets().read(where), longest, items});
+  });
+  pieces_ = last_offset(ctx, piece_starts_);
+}
+
+template <class T, class Offset>
+HeldMemory ContractionPlan<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& A, std::int64_t aggregated_rows,
+                                              const CsrSizes& C) {
+  const HeldMemory renamed = ledger.hold(A.columns_bytes() + A.offsets_bytes()),
+                   rows = ledger.hold(static_cast<std::size_t>(aggregated_rows) * sizeof(std::int32_t)),
+                   of_aggregates = ledger.hold(C.offsets_bytes());
+  return csr_memory(ledger, C);
+}
+
+template <class T, class Offset>
+void ContractionPlan<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, const Aggregates& aggregates) {
+  require_made_for(ctx, on_cuda_, "contraction");
+  require_size("contraction: rows of A", A.rows(), rows_);
+  require_size("contraction: entries of A", A.nnz(), nnz_);
+  require_size("contraction: aggregates", aggregates.count, c_.rows());
+  require_size("contraction: rows of the aggregates", aggregates.of_row.size(), rows_);
+  ctx.dispatch([&](const auto& where) {
+    contract(where, Contraction<kernel_t<T>, Offset>{A.view(where), aggregates.of_row.read(where),
+                                                     aggregates.offsets.read(where), aggregates.rows.read(where),
+                                                     pattern(where, c_), c_.values().write(where),
+                                                     piece_starts_.read(where), pieces_});
+  });
+}
+
+template <class T, class Offset>
+std::size_t ContractionPlan<T, Offset>::bytes() const {
+  return c_.bytes() + bytes_of(piece_starts_);
+}
+
+KRILL_INSTANTIATE_WITH_OFFSETS(ContractionPlan);
+
+}  // namespace krill

@@ -1,0 +1,40 @@
+// The coarse matrix of plain aggregation: P0^H A P0, where P0 has a one in each row of an aggregate.
+#pragma once
+#include "sparse/coarsen/aggregate.hpp"
+#include "sparse/formats/csr_sizes.hpp"
+
+namespace krill {
+
+/// C_IJ = the sum of a_ij over the rows i of aggregate I and the columns j of aggregate J, prepared to be computed with
+/// many values. What stands in rows or columns of no aggregate is left out. C has the entries that some a_ij is stored
+/// for, whatever its value is, and C_II where a row of I has an entry in a column of no aggregate. Columns are sorted.
+/// No product of sparse matrices: the columns of A are renamed, and rows are added.
+template <class T, class Offset = std::int32_t>
+class ContractionPlan {
+ public:
+  /// Finds the pattern; values come with the first update(). Goes through A twice, with 4 bytes an entry of workspace
+  /// and what a SpgemmPlan takes for rows of C. Waits; not inside a capture. Raises ShapeMismatch unless A is square
+  /// and as large as the aggregates say.
+  ContractionPlan(Context&, const Csr<T, Offset>& A, const Aggregates&);
+  /// While it is made, for aggregates with so many rows altogether; C stays.
+  static HeldMemory memory(MemoryLedger&, const CsrSizes& A, std::int64_t aggregated_rows, const CsrSizes& C);
+
+  /// Values of C from values of A in the pattern that the plan was made of, with the same aggregates. A is read once;
+  /// no wait, no allocation: capturable. Sums are in T, in the order of rows and of entries in them: the same bits in
+  /// every run and on both backends. Raises ShapeMismatch where sizes are not those of the constructor, InvalidArgument
+  /// on another backend.
+  void update(Context&, const Csr<T, Offset>& A, const Aggregates&);
+
+  const Csr<T, Offset>& matrix() const { return c_; }
+  Csr<T, Offset> release() && { return std::move(c_); }
+  std::size_t bytes() const;
+
+ private:
+  std::int64_t rows_, nnz_;  // of A
+  Csr<T, Offset> c_;
+  Array<std::int64_t> piece_starts_;  // of rows that several teams have; empty where there are none, as on the host
+  std::int64_t pieces_ = 0;
+  bool on_cuda_;
+};
+
+}  // namespace krill

@@ -1,0 +1,169 @@
+#include "sparse/coarsen/matching.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "sparse/coarsen/contract.hpp"
+#include "sparse/coarsen/matching_passes.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/spgemm/spgeam.hpp"
+
+namespace krill {
+
+using namespace detail;
+namespace {
+
+constexpr int max_rounds = 8;  // Not varied: with aligned ties one is enough on a grid, more find few pairs
+
+/// How many rows are their own parents, and of_row by these.
+struct Numbering {
+  std::int32_t count;
+  Array<std::int32_t> of_row;
+};
+Numbering numbered(Context& ctx, const Array<std::int32_t>& parents) {
+  const std::int64_t rows = parents.size();
+  const auto numbers = scanned<std::int32_t>(ctx, rows, "numbers", [&](const auto& where, std::int32_t* flags) {
+    run_pass(where, rows, FlagParents{parents.read(where), flags});
+  });
+  Array<std::int32_t> of_row(rows, "aggregates of rows");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows, NumberRows{parents.read(where), numbers.read(where), of_row.write(where)});
+  });
+  return {static_cast<std::int32_t>(last_offset(ctx, numbers)), std::move(of_row)};
+}
+
+/// The pairs of one matrix.
+template <class T, class Offset>
+struct Pairs {
+  std::optional<Csr<T, Offset>> hermitian;  ///< what was matched where |A| is not symmetric
+  Array<std::int32_t> parents;
+  std::int64_t free_rows;  ///< in no pair, but they may have joined one
+};
+
+/// In the `first` pass raises where an entry is not finite, and takes the Hermitian part where |A| is not symmetric.
+template <class T, class Offset>
+Pairs<T, Offset> match(Context& ctx, const Csr<T, Offset>& A, const Strength& strength, bool first) {
+  const std::int32_t rows = A.rows();
+  Array<MatchUnits> units(rows, "units of rows");
+  Array<std::int32_t> mates(rows, "mates"), best(rows, "best neighbors"), parents(rows, "parents");
+  Array<MatchMeasure> measure(1, "measure of a matrix");
+  Array<FreeRows> free(1, "free rows");
+  const auto measure_rows = [&](const Csr<T, Offset>& of) {
+    ctx.dispatch([&](const auto& where) {
+      reduce_rows(where, MeasureForMatching<kernel_t<T>, Offset>{of.view(where), strength.measure, units.write(where),
+                                                                 mates.write(where), measure.write(where)});
+    });
+  };
+  measure_rows(A);
+  std::optional<Csr<T, Offset>> hermitian;
+  if (first) {
+    const MatchMeasure found = measure.host()[0];
+    if (found.fault.row < rows)
+      throw InvalidArgument(
+          fmt::format("matching: row {} (counted from 0) has an entry that is not finite", found.fault.row));
+    if (found.difference != 0) {
+      const T half(static_cast<real_t<T>>(0.5));
+      hermitian = spgeam(ctx, Op::none, Op::adjoint, half, A, half, A);
+      measure_rows(*hermitian);
+    }
+  }
+  const auto neighbors = [&](const auto& where) {
+    return BestNeighbor<kernel_t<T>, Offset>{(hermitian ? *hermitian : A).view(where), units.read(where),
+                                             strength.threshold * strength.threshold, mates.read(where),
+                                             best.update(where)};
+  };
+  for (int round = 0; round < max_rounds; ++round) {
+    ctx.dispatch([&](const auto& where) {
+      reduce_rows(where, neighbors(where));
+      run_pass(where, rows, PairRows{best.read(where), mates.update(where), free.write(where)});
+    });
+    if (free.host()[0].hopeful == 0) break;
+  }
+  const std::int64_t free_rows = free.host()[0].all;
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows, FindParents{mates.read(where), parents.write(where)});
+    if (free_rows == 0) return;
+    auto joins = neighbors(where);
+    joins.parents = parents.update(where);
+    joins.lone_stay = !first;
+    reduce_rows(where, joins);
+  });
+  return {std::move(hermitian), std::move(parents), free_rows};
+}
+
+}  // namespace
+
+Aggregates detail::list_aggregates(Context& ctx, std::int32_t count, Array<std::int32_t> of_row) {
+  const auto rows = static_cast<std::int32_t>(of_row.size());
+  const auto before = scanned<std::int32_t>(ctx, rows, "aggregated rows", [&](const auto& where, std::int32_t* flags) {
+    run_pass(where, rows, FlagAggregated{of_row.read(where), flags});
+  });
+  const std::int64_t members = last_offset(ctx, before);
+  Array<std::int32_t> packed(members, "aggregates of rows"), offsets(std::int64_t{count} + 1, "offsets of aggregates"),
+      listed(members, "rows of aggregates");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows, PackAggregates{of_row.read(where), before.read(where), packed.write(where)});
+    const CsrView<const NoValue, std::int32_t> of_rows{rows, count, members, before.read(where), packed.read(where)};
+    csr_transpose<NoValue, std::int32_t>(where, of_rows, false,
+                                         {count, rows, members, offsets.write(where), listed.write(where)}, nullptr);
+  });
+  return {count, std::move(of_row), std::move(offsets), std::move(listed)};
+}
+
+Aggregates detail::number_by_least_row(Context& ctx, const Aggregates& aggregates) {
+  Array<std::int32_t> least(aggregates.of_row.size(), "least rows");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, least.size(),
+             FindLeastRows{aggregates.of_row.read(where), aggregates.offsets.read(where), aggregates.rows.read(where),
+                           least.write(where)});
+  });
+  Numbering by_least = numbered(ctx, least);
+  return list_aggregates(ctx, by_least.count, std::move(by_least.of_row));
+}
+
+template <class T, class Offset>
+Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes, const Strength& strength) {
+  require_size("matching: columns of the matrix", A.cols(), A.rows());
+  require(passes > 0, fmt::format("matching: {} passes, 1 is needed", passes));
+  require(strength.threshold >= 0,
+          fmt::format("matching: the threshold of strength is {}, it may not be negative", strength.threshold));
+  std::optional<Csr<T, Offset>> contracted;  // the matrix of this pass, where it is not A
+  std::optional<Aggregates> all;             // of the rows of A
+  bool has_free_rows = false;
+  for (int pass = 0; pass < passes; ++pass) {
+    const Csr<T, Offset>& matrix = contracted ? *contracted : A;
+    Pairs<T, Offset> pairs = match(ctx, matrix, strength, pass == 0);
+    if (all && pairs.free_rows == matrix.rows()) break;
+    has_free_rows = has_free_rows || pairs.free_rows > 0;
+    Numbering numbers = numbered(ctx, pairs.parents);
+    Aggregates step = list_aggregates(ctx, numbers.count, std::move(numbers.of_row));
+    if (pass + 1 < passes && step.count > 0) {
+      const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
+      ContractionPlan<T, Offset> plan(ctx, matched, step);
+      plan.update(ctx, matched, step);
+      contracted = std::move(plan).release();
+    }
+    if (!all) {
+      all = std::move(step);
+    } else {
+      const std::int64_t rows = A.rows();
+      Array<std::int32_t> of_row(rows, "aggregates of rows");
+      ctx.dispatch([&](const auto& where) {
+        run_pass(where, rows, NumberRows{all->of_row.read(where), step.of_row.read(where), of_row.write(where)});
+      });
+      all = list_aggregates(ctx, step.count, std::move(of_row));
+    }
+    if (all->count == 0) break;
+  }
+  return has_free_rows ? number_by_least_row(ctx, *all) : std::move(*all);
+}
+
+template <class T, class Offset>
+struct MatchingInstances {
+  static constexpr auto list =
+      instance<Aggregates(Context&, const Csr<T, Offset>&, int, const Strength&)>(aggregate_matching);
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(MatchingInstances);
+
+}  // namespace krill

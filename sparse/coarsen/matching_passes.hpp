@@ -1,0 +1,273 @@
+// What matchings are made of, on both backends.
+#pragma once
+#include <bit>
+
+#include "sparse/coarsen/matching.hpp"
+#include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/structure.hpp"
+#include "sparse/core/first_row.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/io/counter_random.hpp"
+
+namespace krill::detail {
+
+// A pass over the entries of rows, whose items may be added in any order:
+//
+//   struct RowPass {
+//     CsrView<...> a;
+//     using Item = ...;                                        // what entry() of a row's entries is added up to
+//     using Sum = ...;                                         // as of passes
+//     constexpr bool wants(std::int64_t row) const;            // false: nothing happens for the row
+//     constexpr Item entry(std::int64_t row, std::int64_t k) const;
+//     constexpr Sum finish_row(std::int64_t row, const Item&) const;
+//     constexpr void finish(const Sum&) const;                 // as of passes
+//   };
+template <class RowPass>
+void reduce_rows(const Host&, RowPass);
+template <class RowPass>
+void reduce_rows(const Cuda&, RowPass);
+
+/// 1 over what entries of a row are compared with.
+struct MatchUnits {
+  double strength;
+  double weight;  ///< negative where the diagonal entry's real part is
+};
+
+/// What is seen of a matrix before rows are matched: `difference` is zero if |A| is symmetric; if not, another number,
+/// but for a chance of 2^-64.
+struct MatchMeasure {
+  std::uint64_t difference = 0;
+  FirstRow fault;
+  std::int32_t unused = 0;
+  constexpr MatchMeasure& operator+=(const MatchMeasure& other) {
+    difference += other.difference, fault += other.fault;
+    return *this;
+  }
+};
+
+template <class T>
+struct MatchedRow {
+  T diagonal{};
+  double largest = 0;  ///< modulus off the diagonal
+  MatchMeasure measure;
+  constexpr MatchedRow& operator+=(const MatchedRow& other) {
+    diagonal += other.diagonal, measure += other.measure;
+    if (other.largest > largest) largest = other.largest;
+    return *this;
+  }
+};
+
+/// The units of each row, which is free. Over the rows.
+template <class T, class Offset>
+struct MeasureForMatching {
+  using Item = MatchedRow<T>;
+  using Sum = MatchMeasure;
+  CsrView<const T, Offset> a;
+  StrengthMeasure strength;
+  MatchUnits* units;
+  std::int32_t* mates;
+  MatchMeasure* measure;
+
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t row, std::int64_t k) const {
+    const std::int64_t col = a.col_indices[k];
+    const T value = a.values[k];
+    Item item;
+    if (!is_finite(value)) {
+      item.measure.fault.row = static_cast<std::int32_t>(row);
+    } else if (col == row) {
+      item.diagonal = value;
+    } else {
+      item.largest = double(magnitude(value)) + 0.0;  // of the two zeros the positive one
+      const std::int64_t low = row < col ? row : col, high = row < col ? col : row;
+      constexpr CounterRandom hash(2, 1);
+      const std::uint64_t bits = hash.bits(low << 32 | high, std::bit_cast<std::int64_t>(item.largest));
+      item.measure.difference = row < col ? bits : -bits;
+    }
+    return item;
+  }
+  constexpr Sum finish_row(std::int64_t row, const Item& item) const {
+    const double diagonal = magnitude(item.diagonal);
+    const double weight = 1 / (diagonal > 0 ? diagonal : item.largest);
+    units[row] = {1 / (strength == StrengthMeasure::relative ? item.largest : diagonal),
+                  real(item.diagonal) < 0 ? -weight : weight};
+    mates[row] = -1;
+    return item.measure;
+  }
+  constexpr void finish(const Sum& sum) const { *measure = sum; }
+};
+
+/// A neighbor, and in which order rows prefer them; 0: none.
+struct Candidate {
+  std::uint64_t key = 0;
+  std::int32_t row = -1, unused = 0;
+  constexpr Candidate& operator+=(const Candidate& other) {
+    if (other.key > key) *this = other;
+    return *this;
+  }
+};
+
+/// best[row] = the neighbor that a free row likes best of those that are free; -1: there is none. With `parents`, once
+/// no more pairs are made: parents[row] = the first row of the pair that the row joins; the row itself if its neighbors
+/// are in no pair, `and where it has no candidates, -1 unless `lone_stay`.
+template <class T, class Offset>
+struct BestNeighbor {
+  using Item = Candidate;
+  using Sum = NoSum;
+  static constexpr std::uint64_t is_paired = std::uint64_t{1} << 63;
+  CsrView<const T, Offset> a;
+  const MatchUnits* units;
+  double threshold_squared;
+  const std::int32_t* mates;  // -1: the row is free
+  std::int32_t* best;
+  std::int32_t* parents = nullptr;
+  bool lone_stay = false;
+
+  constexpr bool wants(std::int64_t row) const { return mates[row] < 0; }
+  constexpr Item entry(std::int64_t row, std::int64_t k) const {
+    const std::int32_t col = a.col_indices[k];
+    if (col == row) return {};
+    const bool paired = mates[col] >= 0;
+    if (paired && !parents) return {};
+    const MatchUnits own = units[row], other = units[col];
+    const T value = a.values[k];
+    const double size = magnitude(value), part = real(value);
+    if (part * own.weight > 0 && part * other.weight > 0) return {};
+    const double strength = (size * own.strength) * (size * other.strength);
+    const double signed_weight = (size * own.weight) * (size * other.weight);
+    const double weight = signed_weight < 0 ? -signed_weight : signed_weight;
+    if (!(strength >= threshold_squared) || !(weight > 0)) return {};
+    const std::uint64_t order = (std::bit_cast<std::uint64_t>(weight) + (std::uint64_t{1} << 48)) >> 49;
+    const auto first = static_cast<std::uint32_t>(row < col ? row : col);
+    const auto stride = static_cast<std::uint32_t>(row < col ? col - row : row - col);
+    const std::uint32_t place = (~(first / stride) << 31) | (0x7fffffffu - stride);  // aligned first, then short
+    return {(paired ? is_paired : 0) | order << 32 | place, col, 0};
+  }
+  constexpr Sum finish_row(std::int64_t row, const Item& item) const {
+    if (!parents) {
+      best[row] = item.row;
+    } else if (item.key & is_paired) {
+      parents[row] = mates[item.row] < item.row ? mates[item.row] : item.row;
+    } else {
+      parents[row] = item.row >= 0 || lone_stay ? static_cast<std::int32_t>(row) : -1;
+    }
+    return {};
+  }
+};
+
+/// Rows that are not in pairs: all of them, and those that have a free neighbor.
+struct FreeRows {
+  std::int64_t all = 0, hopeful = 0;
+  constexpr FreeRows& operator+=(const FreeRows& other) {
+    all += other.all, hopeful += other.hopeful;
+    return *this;
+  }
+};
+
+/// Rows that like each other best are pairs. Over the rows.
+struct PairRows {
+  using Sum = FreeRows;
+  const std::int32_t* best;
+  std::int32_t* mates;
+  FreeRows* free;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t row) const {
+    if (mates[row] >= 0) return {};
+    const std::int32_t other = best[row];
+    if (other < 0) return {1, 0};
+    if (best[other] != row) return {1, 1};
+    mates[row] = other;
+    return {};
+  }
+  constexpr void finish(const Sum& sum) const { *free = sum; }
+};
+
+/// parents[row] = the first row of its pair. Over the rows.
+struct FindParents {
+  using Sum = NoSum;
+  const std::int32_t* mates;
+  std::int32_t* parents;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const {
+    const std::int32_t mate = mates[row];
+    parents[row] = mate >= 0 && mate < row ? mate : static_cast<std::int32_t>(row);
+    return {};
+  }
+};
+
+/// flags[row] = 1 where the row is its own parent. Over the rows.
+struct FlagParents {
+  using Sum = NoSum;
+  const std::int32_t* parents;
+  std::int32_t* flags;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const { return flags[row] = parents[row] == row, NoSum{}; }
+};
+
+/// of_row[row] = the number of its parent, -1 where it has none. Over the rows.
+struct NumberRows {
+  using Sum = NoSum;
+  const std::int32_t *parents, *numbers;
+  std::int32_t* of_row;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const {
+    of_row[row] = parents[row] < 0 ? -1 : numbers[parents[row]];
+    return {};
+  }
+};
+
+/// parents[row] = the least row of its aggregate, -1 where it is in none. Over the rows.
+struct FindLeastRows {
+  using Sum = NoSum;
+  const std::int32_t *of_row, *offsets, *rows;
+  std::int32_t* parents;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const {
+    parents[row] = of_row[row] < 0 ? -1 : rows[offsets[of_row[row]]];
+    return {};
+  }
+};
+
+/// flags[row] = 1 where the row is in an aggregate. Over the rows.
+struct FlagAggregated {
+  using Sum = NoSum;
+  const std::int32_t* of_row;
+  std::int32_t* flags;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const { return flags[row] = of_row[row] >= 0, NoSum{}; }
+};
+
+/// The aggregates of the rows that are in one, in the order of rows. Over the rows.
+struct PackAggregates {
+  using Sum = NoSum;
+  const std::int32_t *of_row, *offsets;
+  std::int32_t* packed;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const {
+    if (of_row[row] >= 0) packed[offsets[row]] = of_row[row];
+    return {};
+  }
+};
+
+/// What is compiled for each backend.
+template <class Where>
+struct AggregatePasses {
+  static constexpr auto list =
+      passes<Where, PairRows, FindParents, FlagParents, NumberRows, FindLeastRows, FlagAggregated, PackAggregates>;
+};
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct MatchingKernels {
+  template <class RowPass>
+  using Reduce = void(const Where&, RowPass);
+  static constexpr std::tuple list{instance<Reduce<MeasureForMatching<T, Offset>>>(reduce_rows),
+                                   instance<Reduce<BestNeighbor<T, Offset>>>(reduce_rows)};
+};
+
+}  // namespace krill::detail
