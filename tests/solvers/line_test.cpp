@@ -189,7 +189,7 @@ TEST_P(LinePreconditioner, refuses_what_has_no_lines) {
           krill::solve(ctx, A, Array<T>(std::vector<T>(24, T(1))), y,
                        {.preconditioner = LineOptions{.nx = 6, .ny = 4}, .ordering = RcmOrdering{}});
         }),
-        "A: preconditioner line takes rows for the points of a grid, in their order: use ordering: {type: none} and "
+        "A: preconditioner line takes rows for points, or nodes, in their order: use ordering: {type: none} and "
         "matching: {type: none}");
   });
 }
