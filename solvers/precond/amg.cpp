@@ -8,6 +8,7 @@
 #include "solvers/multigrid/hierarchy.hpp"
 #include "solvers/precond/make.hpp"
 #include "sparse/coarsen/near_null_space.hpp"
+#include "sparse/core/memory_use.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
 #include "sparse/io/read.hpp"
 
@@ -120,11 +121,15 @@ MadePreconditioner<T> make(Context& ctx, const AmgOptions& o, const Precondition
   return std::make_unique<Amg<T>>(ctx, o, input);
 }
 
-/// What levels have hangs on the values: they are made on the host to know it.
+/// What levels have hangs on the values: they are made on the host, and what that takes is what it would take.
 template <class T>
 HeldMemory memory(MemoryLedger& ledger, Context& host, const AmgOptions& o, const PreconditionerInput<T>& input) {
+  host.restart_memory_peak();
+  const std::size_t before = host.memory_use().now;
   const Amg<T> made(host, o, input);
-  return ledger.hold(made.report().bytes);
+  const MemoryUse use = host.memory_use();
+  { const HeldMemory most = ledger.hold(use.peak - before); }
+  return ledger.hold(use.now - before);
 }
 
 template <class T>
