@@ -9,7 +9,8 @@ struct SpgemmOptions {
   /// What a plan on CUDA may keep for a list of the products of each entry of C, 8 bytes a product and an Offset an
   /// entry, so that update() need not seek where they go. A longer list is not made, nor one that takes more than a
   /// quarter of the memory that is free, where entries have more than five products in the mean (seeking is as quick
-  /// then), or where A or B has more than 2^31 - 1 entries.
+  /// then), where rows of op(A) have at most eight entries and no row of C more than 256 products (rows of op(B) are
+  /// merged, which seeks nothing), or where A or B has more than 2^31 - 1 entries.
   std::size_t max_list_bytes = std::size_t{8} << 30;
 };
 
@@ -55,7 +56,7 @@ class SpgemmPlan {
   std::int64_t longest_row_ = 0;
   Array<std::int64_t> piece_starts_;  // of rows that are summed in pieces; empty where there are none, as on the host
   std::int64_t pieces_ = 0;
-  std::int64_t products_ = 0;
+  std::int64_t products_ = 0, merged_terms_ = 0;
   Csr<T, Offset> c_;
   Array<Offset> list_starts_;  // of each entry of C; empty where there is no list
   Array<detail::ProductPair> list_;

@@ -33,11 +33,19 @@ Shape factor_shape(const char* name, std::int32_t rows, std::int32_t cols) {
             return row == 17 ? 1600 : row % 50 == 3 ? 40 : row % 3 == 0 ? 0 : 5 + static_cast<std::int32_t>(e() % 9);
           }};
 }
-/// Rows of at most so many entries, for each number of lanes that a team has.
+template <int longest>
+std::int32_t up_to(std::int32_t, std::mt19937_64& e) {
+  return static_cast<std::int32_t>(e() % (longest + 1));
+}
+/// Rows of at most so many entries, for each number of lanes that a team has, and for rows that a thread merges.
 Shape short_rows(std::int32_t rows, std::int32_t cols, int longest) {
-  if (longest <= 8) return {"up to 8", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 9); }};
-  if (longest <= 16) return {"up to 16", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 17); }};
-  return {"up to 32", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 33); }};
+  return {"up to " + std::to_string(longest), rows, cols,
+          longest <= 1    ? up_to<1>
+          : longest <= 2  ? up_to<2>
+          : longest <= 5  ? up_to<5>
+          : longest <= 8  ? up_to<8>
+          : longest <= 16 ? up_to<16>
+                          : up_to<32>};
 }
 
 template <class T>
@@ -66,8 +74,8 @@ TEST_P(Spgemm, is_the_product_for_every_op) {
 TEST_P(Spgemm, is_the_product_of_rows_of_every_length) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
-    for (const int of_A : {8, 16, 32})
-      for (const int of_B : {8, 32}) {
+    for (const int of_A : {5, 8, 16, 32})
+      for (const int of_B : {1, 2, 8, 32}) {
         const auto A = random_csr<T>(31, short_rows(150, 400, of_A));
         const auto B = random_csr<T>(32, short_rows(400, 500, of_B));
         Sums expected;
