@@ -22,18 +22,18 @@ struct SumParts {
 // is read of A and B is on its way before.
 template <class T, class Offset>
 struct AddProducts {
-  using Slot = T;
+  using Slot = wide_t<T>;
   using OfA = T;
   using OfB = T;
   ScalarView<T> alpha;
   const T *a, *b;
   T* values;
 
-  __device__ T start(std::int64_t) const { return T{}; }
+  __device__ Slot start(std::int64_t) const { return {}; }
   __device__ T of_a(Offset k) const { return a[k]; }
   __device__ T of_b(Offset e) const { return b[e]; }
-  __device__ void add(T& sum, T first, T second) const { sum += first * second; }
-  __device__ void finish(std::int64_t at, T sum) const { values[at] = alpha() * sum; }
+  __device__ void add(Slot& sum, T first, T second) const { sum += wide(first) * wide(second); }
+  __device__ void finish(std::int64_t at, Slot sum) const { values[at] = T(wide(alpha()) * sum); }
 };
 template <class T, class Offset>
 struct MergedSums : AddProducts<T, Offset> {  // as MergedColumns

@@ -177,7 +177,7 @@ struct SumTeams {
 };
 
 /// c = alpha A B, in the pattern that c has, which is sorted; where it is a mask, other products are left out. Each
-/// entry's products are added in the order of A's row.
+/// entry's products are added in the order of A's row, in double or double complex, and rounded once.
 template <class T, class Offset>
 void sum_products(const Host&, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
                   const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c,
@@ -210,13 +210,13 @@ struct SumListed {
   const Offset* starts;
   const ProductPair* list;
   T* values;
-  T alpha{};
+  wide_t<T> alpha{};
 
-  constexpr bool begin() { return alpha = alpha_at(), true; }
+  constexpr bool begin() { return alpha = wide(alpha_at()), true; }
   constexpr NoSum entry(std::int64_t at) const {
-    T sum{};
-    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum += a[list[p].a] * b[list[p].b];
-    return values[at] = alpha * sum, NoSum{};
+    wide_t<T> sum{};
+    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum += wide(a[list[p].a]) * wide(b[list[p].b]);
+    return values[at] = T(alpha * sum), NoSum{};
   }
 };
 

@@ -34,12 +34,15 @@ class SpgemmPlan {
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, const Csr<T, Offset>& mask);
 
   /// Values of C from values of A and B, in the patterns that the plan was made of. No wait, no allocation but
-  /// workspace: capturable after a first run. Products are added in the order of op(A)'s row, in T: the same bits in
-  /// every run and for any number of threads. Raises ShapeMismatch where shapes or entries are not those of the
-  /// constructor, InvalidArgument on another backend or where A or B is C.
+  /// workspace: capturable after a first run. Products are added in the order of op(A)'s row, in double or double
+  /// complex, and rounded to T once: the same bits in every run and for any number of threads. Raises ShapeMismatch
+  /// where shapes or entries are not those of the constructor, InvalidArgument on another backend or where A or B is C.
   void update(Context&, const Scalar<T>& alpha, const Csr<T, Offset>& A, const Csr<T, Offset>& B);
 
   const Csr<T, Offset>& matrix() const { return c_; }
+  /// op(A), for the A that was handed to the constructor or to update() last: A itself, or the transpose that the plan
+  /// keeps.
+  const Csr<T, Offset>& left(const Csr<T, Offset>& A) const { return a_.of(A); }
   Csr<T, Offset> release() && { return std::move(c_); }
   /// Of C, of operands that are kept transposed, and of lists of products and of long rows.
   std::size_t bytes() const;
@@ -78,6 +81,9 @@ class TripleProductPlan {
               const Csr<T, Offset>& P);
 
   const Csr<T, Offset>& matrix() const { return outer_.matrix(); }
+  /// op_r(R), for the R that was handed to the constructor or to update() last. With an op it is the plan's own and
+  /// follows each update(), so that a multigrid method restricts by it and transposes P but once.
+  const Csr<T, Offset>& restriction(const Csr<T, Offset>& R) const { return outer_.left(R); }
   Csr<T, Offset> release() && { return std::move(outer_).release(); }
   /// Of C, of A P, and of what both plans keep.
   std::size_t bytes() const { return inner_.bytes() + outer_.bytes(); }
