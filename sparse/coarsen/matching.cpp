@@ -160,10 +160,10 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
 }
 
 template <class T, class Offset>
-struct MatchingInstances {
+struct MatchingAggregateInstances {
   static constexpr auto list =
       instance<Aggregates(Context&, const Csr<T, Offset>&, int, const Strength&)>(aggregate_matching);
 };
-KRILL_INSTANTIATE_WITH_OFFSETS(MatchingInstances);
+KRILL_INSTANTIATE_WITH_OFFSETS(MatchingAggregateInstances);
 
 }  // namespace krill
