@@ -128,35 +128,32 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
   require(passes > 0, fmt::format("matching: {} passes, 1 is needed", passes));
   require(strength.threshold >= 0,
           fmt::format("matching: the threshold of strength is {}, it may not be negative", strength.threshold));
-  std::optional<Csr<T, Offset>> contracted;  // the matrix of this pass, where it is not A
-  std::optional<Aggregates> all;             // of the rows of A
+  std::optional<Csr<T, Offset>> contracted;         // the matrix of this pass, where it is not A
+  Numbering all{A.rows(), Array<std::int32_t>(0)};  // of the rows of A
   bool has_free_rows = false;
   for (int pass = 0; pass < passes; ++pass) {
     const Csr<T, Offset>& matrix = contracted ? *contracted : A;
     Pairs<T, Offset> pairs = match(ctx, matrix, strength, pass == 0);
-    if (all && pairs.free_rows == matrix.rows()) break;
+    if (pass > 0 && pairs.free_rows == matrix.rows()) break;
     has_free_rows = has_free_rows || pairs.free_rows > 0;
-    Numbering numbers = numbered(ctx, pairs.parents);
-    Aggregates step = list_aggregates(ctx, numbers.count, std::move(numbers.of_row));
-    if (pass + 1 < passes && step.count > 0) {
-      const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
-      ContractionPlan<T, Offset> plan(ctx, matched, step);
-      plan.update(ctx, matched, step);
-      contracted = std::move(plan).release();
-    }
-    if (!all) {
-      all = std::move(step);
-    } else {
-      const std::int64_t rows = A.rows();
-      Array<std::int32_t> of_row(rows, "aggregates of rows");
+    Numbering step = numbered(ctx, pairs.parents);
+    if (pass == 0)
+      all.of_row = copy_of(ctx, step.of_row);
+    else
       ctx.dispatch([&](const auto& where) {
-        run_pass(where, rows, NumberRows{all->of_row.read(where), step.of_row.read(where), of_row.write(where)});
+        std::int32_t* const of_row = all.of_row.update(where);
+        run_pass(where, A.rows(), NumberRows{of_row, step.of_row.read(where), of_row});
       });
-      all = list_aggregates(ctx, step.count, std::move(of_row));
-    }
-    if (all->count == 0) break;
+    all.count = step.count;
+    if (pass + 1 == passes || step.count == 0) break;
+    const Aggregates aggregates = list_aggregates(ctx, step.count, std::move(step.of_row));
+    const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
+    ContractionPlan<T, Offset> plan(ctx, matched, aggregates);
+    plan.update(ctx, matched, aggregates);
+    contracted = std::move(plan).release();
   }
-  return has_free_rows ? number_by_least_row(ctx, *all) : std::move(*all);
+  Aggregates made = list_aggregates(ctx, all.count, std::move(all.of_row));
+  return has_free_rows ? number_by_least_row(ctx, made) : std::move(made);
 }
 
 template <class T, class Offset>

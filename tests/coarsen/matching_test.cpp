@@ -154,13 +154,13 @@ TEST_P(Matching, hangs_on_nothing_but_the_matrix) {
       EXPECT_EQ(contents(made.of_row), contents(there.of_row)) << what;
       EXPECT_EQ(contents(made.rows), contents(there.rows)) << what;
     };
-    for (const std::int32_t length : {4, 20, 70}) {
-      expect_same(random_hpd<T>(5, 1500, length), "hpd");
-      expect_same(random_dominant<T>(5, 1500, length), "nonsymmetric");
+    for (const std::int32_t length : {4, 30}) {
+      expect_same(random_hpd<T>(5, 600, length), "hpd");
+      expect_same(random_dominant<T>(5, 600, length), "nonsymmetric");
     }
     expect_same(grid<T>({9, 7, 5}, shuffled(3, 315)), "grid");
     for (const Shape& shape : square_shapes())
-      if (shape.rows <= 5000) expect_same(random_csr<T>(3, shape), shape.name);
+      if (shape.rows <= 1000) expect_same(random_csr<T>(3, shape), shape.name);
   });
 }
 
