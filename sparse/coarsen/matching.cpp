@@ -122,6 +122,45 @@ Aggregates detail::number_by_least_row(Context& ctx, const Aggregates& aggregate
   return list_aggregates(ctx, by_least.count, std::move(by_least.of_row));
 }
 
+static HeldMemory list_memory(MemoryLedger& ledger, std::int32_t rows, std::int32_t count) {
+  const HeldMemory before = ledger.hold<std::int32_t>(rows + 1LL);
+  { const HeldMemory flags = ledger.hold<std::int32_t>(rows); }
+  const CsrSizes packed{rows, count, rows, 0, sizeof(std::int32_t)};
+  const HeldMemory columns = ledger.hold(packed.columns_bytes());
+  return transpose_memory(ledger, packed);
+}
+
+HeldMemory matching_memory(MemoryLedger& ledger, const CsrSizes& A, int passes) {
+  HeldMemory all, contracted;
+  CsrSizes m = A;
+  for (int pass = 0;; ++pass) {
+    const std::int32_t count = m.rows / 2;
+    const HeldMemory parents = ledger.hold<std::int32_t>(m.rows);
+    {
+      const HeldMemory units = ledger.hold<MatchUnits>(m.rows), mates = ledger.hold<std::int32_t>(m.rows),
+                       best = ledger.hold<std::int32_t>(m.rows);
+    }
+    HeldMemory of_row;
+    {
+      const HeldMemory numbers = ledger.hold<std::int32_t>(m.rows + 1LL);
+      { const HeldMemory flags = ledger.hold<std::int32_t>(m.rows); }
+      of_row = ledger.hold<std::int32_t>(m.rows);
+    }
+    if (pass == 0) all = ledger.hold<std::int32_t>(A.rows);
+    if (pass + 1 == passes || count == 0) {
+      m.rows = count;
+      break;
+    }
+    const HeldMemory listed = list_memory(ledger, m.rows, count);
+    CsrSizes half = m.with_nnz(m.nnz / 2);
+    half.rows = half.cols = count;
+    contracted = contraction_memory(ledger, m, m.rows, half);
+    m = half;
+  }
+  all += list_memory(ledger, A.rows, m.rows);
+  return all;
+}
+
 template <class T, class Offset>
 Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes, const Strength& strength) {
   require_size("matching: columns of the matrix", A.cols(), A.rows());
