@@ -29,7 +29,7 @@ Krylov<T>::Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iter
       r_(A.rows(), "solver r"),
       rr_(1, "solver r'r"),
       ss_(1, "solver s'A'A s"),
-      progress_(1, "solver progress"),
+      progress_(std::vector<Progress>{{.reason = Reason::converged}}, "solver progress"),  // no solve has begun
       max_iterations_(max_iterations),
       stop_(stop),
       b_(A.rows(), "solver b"),
@@ -85,6 +85,32 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
   ctx.synchronize();
   result.seconds = seconds_since(begun);
   return result;
+}
+
+template <class T>
+void Krylov<T>::approximate(Context& ctx, const Array<T>& r, Array<T>& z) {
+  require_size("solver: r", r.size(), size());
+  require_size("solver: z", z.size(), size());
+  require_disjoint("solver: r and z", r, z);
+  watcher_ = watcher_around(ctx);
+  max_abs(ctx, r, largest_);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, size(),
+             ImportResidual<kernel_t<T>>{largest_.read(where), r.read(where), b_.write(where), r_.write(where),
+                                         x_.write(where), rhs2_.write(where), rr_.write(where)});
+    // Where all this is skipped, the record of the last time stays, and no loop runs.
+    run_pass(where, 0,
+             StartRecord{largest_.read(where), rhs2_.read(where), rr_.read(where), progress_.update(where),
+                         history_.write(where), truth_.update(where), stop_, 0, max_iterations_});
+  });
+  start(ctx);
+  iterate(
+      ctx, graph_, progress_, [&] { iterate_once(ctx); }, watcher_);
+  settle(ctx);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, size(),
+             ExportSolution<kernel_t<T>>{largest_.read(where), truth_.read(where), x_.read(where), z.write(where)});
+  });
 }
 
 template <class T>
