@@ -57,6 +57,7 @@ class Krylov : public Solver<T> {
   Array<Progress> progress_;
 
  private:
+  void find_memory(Context&);  // where bytes() are taken for the first time; raises OutOfMemory
   void residual(Context&, const Array<T>& b, const Array<T>& x);
   void solve_scaled(Context&, const Array<T>& b, const Array<T>& x);  // so that largest_ comes near 1
   bool initial_residual_overflowed() const;  // of a guess far worse than x = 0, where the entries of b are near 1
@@ -75,7 +76,8 @@ class Krylov : public Solver<T> {
   double matrix_norm_ = 0;
   Array<Truth> truth_;
   LoopGraph graph_;
-  Watcher watcher_;  // of the solve that runs
+  Watcher watcher_;    // of the solve that runs
+  bool fits_[2] = {};  // on the host, on CUDA: the memory has been found there
 };
 
 }  // namespace krill

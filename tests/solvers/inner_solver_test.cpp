@@ -12,13 +12,13 @@ using InnerSolve = OnBackendAndScalar;
 using InnerLoop = OnBackend;
 
 template <class T>
-std::unique_ptr<Preconditioner<T>> inner(Context& ctx, const SolverOptions& options, const MatrixOperator<T>& op,
-                                         const PreconditionerOptions& M = NoPreconditioner{}) {
+std::unique_ptr<Preconditioner<T>> made_inside(Context& ctx, const SolverOptions& options, const MatrixOperator<T>& op,
+                                               const PreconditionerOptions& M = NoPreconditioner{}) {
   return std::make_unique<InnerSolver<T>>(options, op, make_preconditioner(ctx, M, *op.matrix()));
 }
 template <class T>
-std::unique_ptr<Preconditioner<T>> inner(const SolverOptions& options, const MatrixOperator<T>& op,
-                                         std::unique_ptr<Preconditioner<T>> M) {
+std::unique_ptr<Preconditioner<T>> made_inside(const SolverOptions& options, const MatrixOperator<T>& op,
+                                               std::unique_ptr<Preconditioner<T>> M) {
   return std::make_unique<InnerSolver<T>>(options, op, std::move(M));
 }
 
@@ -63,7 +63,7 @@ TEST_P(InnerSolve, all_solvers_serve_inside_of_flexible_ones) {
       const Csr<T> csr = definite ? random_hpd<T>(91, 400, 6) : random_dominant<T>(91, 400, 6);
       const AnyMatrix<T> A(csr.clone());
       const MatrixOperator<T> op(A);
-      const auto M = inner<T>(ctx, inside, op, JacobiOptions{});
+      const auto M = made_inside<T>(ctx, inside, op, JacobiOptions{});
       Array<T> x(std::vector<T>(400, T(0)));
       const SolveReport report = make_solver<T>(outer, op, *M)->solve(ctx, Array<T>(b), x);
       EXPECT_EQ(report.reason, Reason::converged)
@@ -127,13 +127,14 @@ TEST_P(InnerLoop, two_deep_and_no_deeper) {
   const MatrixOperator<double> op(A);
   const auto b = random_vector<double>(96, 300);
   const FgmresOptions outer{.max_iterations = 50, .restart = 10, .stop = {.relative = 1e-10}};
-  auto M = inner<double>(few<FgmresOptions>(3), op, inner<double>(ctx, few<GmresOptions>(3), op, JacobiOptions{}));
+  auto M = made_inside<double>(few<FgmresOptions>(3), op,
+                               made_inside<double>(ctx, few<GmresOptions>(3), op, JacobiOptions{}));
   Array<double> x(std::vector<double>(300, 0.0));
   EXPECT_EQ(make_solver<double>(outer, op, *M)->solve(ctx, Array<double>(b), x).reason, Reason::converged);
   const std::vector<double> got(x.host().begin(), x.host().end());
   EXPECT_LE(relative_residual(reference(csr), to_reference(got), to_reference(b)), 1.01e-10);
   try {
-    inner<double>(few<FgmresOptions>(3), op, std::move(M));
+    made_inside<double>(few<FgmresOptions>(3), op, std::move(M));
     FAIL();
   } catch (const InvalidArgument& e) {
     EXPECT_STREQ(
@@ -147,7 +148,7 @@ TEST_P(InnerLoop, refuses_what_cannot_stand_there) {
   Context ctx = context();
   const AnyMatrix<double> A(poisson2d<double>(4));
   const MatrixOperator<double> op(A);
-  const auto M = inner<double>(ctx, few<PcgOptions>(3), op);
+  const auto M = made_inside<double>(ctx, few<PcgOptions>(3), op);
   const auto refusal = [&](const auto& make) {
     try {
       make();
@@ -162,16 +163,17 @@ TEST_P(InnerLoop, refuses_what_cannot_stand_there) {
                                  ": a solver as preconditioner is another matrix in every iteration; use fcg for "
                                  "Hermitian positive definite systems, or fgmres";
     EXPECT_EQ(refusal([&] { make_solver<double>(fixed, op, *M); }), expected);
-    EXPECT_EQ(refusal([&] { inner<double>(fixed, op, inner<double>(ctx, few<PcgOptions>(3), op)); }), expected);
+    EXPECT_EQ(refusal([&] { made_inside<double>(fixed, op, made_inside<double>(ctx, few<PcgOptions>(3), op)); }),
+              expected);
   }
   for (const SolverOptions& accepted :
        {SolverOptions(FcgOptions{}), SolverOptions(FgmresOptions{}), SolverOptions(RichardsonOptions{})})
     EXPECT_EQ(refusal([&] { make_solver<double>(accepted, op, *M); }), "accepted");
-  EXPECT_EQ(refusal([&] { inner<double>(ctx, BandedOptions{}, op); }),
+  EXPECT_EQ(refusal([&] { made_inside<double>(ctx, BandedOptions{}, op); }),
             "inner solver banded: it does not iterate; use pcg, gmres or bicgstab inside");
-  EXPECT_EQ(refusal([&] { inner<double>(ctx, PcgOptions{.stop = {.time_limit = 1}}, op); }),
+  EXPECT_EQ(refusal([&] { made_inside<double>(ctx, PcgOptions{.stop = {.time_limit = 1}}, op); }),
             "inner solver pcg: stop.time_limit is for the outer solver, whose limit ends this one, too");
-  EXPECT_EQ(refusal([&] { inner<double>(ctx, PcgOptions{.stop = {.baseline = Baseline::backward_error}}, op); }),
+  EXPECT_EQ(refusal([&] { made_inside<double>(ctx, PcgOptions{.stop = {.baseline = Baseline::backward_error}}, op); }),
             "inner solver pcg: stop.baseline backward_error is for the outer solver; use rhs");
 }
 
@@ -182,8 +184,8 @@ TEST_P(InnerLoop, time_limit_and_interruption_of_the_outer_solve_end_the_inner_o
   const MatrixOperator<double> op(A);
   const RichardsonOptions endless{
       .max_iterations = 1'000'000, .relaxation = 1e-9, .stop = {.relative = 0, .stagnation = 0}};
-  const auto one = inner<double>(ctx, endless, op);
-  const auto two = inner<double>(few<FgmresOptions>(5), op, inner<double>(ctx, endless, op));
+  const auto one = made_inside<double>(ctx, endless, op);
+  const auto two = made_inside<double>(few<FgmresOptions>(5), op, made_inside<double>(ctx, endless, op));
   const Array<double> b(random_vector<double>(97, 3600));
   for (const auto* M : {one.get(), two.get()})
     for (const bool limited : {true, false}) {
@@ -206,7 +208,7 @@ TEST_P(InnerLoop, an_inner_tolerance_of_zero_takes_all_iterations) {
   const AnyMatrix<double> A(poisson2d<double>(10));
   const MatrixOperator<double> op(A);
   for (const SolverOptions& inside : {SolverOptions(few<PcgOptions>(60, 0)), SolverOptions(few<GmresOptions>(60, 0))}) {
-    const auto M = inner<double>(ctx, inside, op);
+    const auto M = made_inside<double>(ctx, inside, op);
     for (const SolverOptions& outer : {SolverOptions(FcgOptions{}), SolverOptions(FgmresOptions{})}) {
       Array<double> x(std::vector<double>(100, 0.0));
       const SolveReport report =
@@ -227,7 +229,7 @@ TEST_P(InnerLoop, graph_and_host_step_alike_and_a_second_solve_repeats_the_bits)
     std::vector<std::vector<double>> found;
     std::vector<int> iterations;
     for (Context* ctx : {&graph, &stepping}) {
-      const auto M = inner<double>(*ctx, inside, op, JacobiOptions{});
+      const auto M = made_inside<double>(*ctx, inside, op, JacobiOptions{});
       const auto solver = make_solver<double>(outer, op, *M);
       for (const std::uint64_t seed : {std::uint64_t{100}, std::uint64_t{101}, std::uint64_t{100}}) {
         const Array<double> b(random_vector<double>(seed, 700));
@@ -258,7 +260,7 @@ TEST_P(InnerLoop, does_nothing_where_it_is_skipped) {
   const AnyMatrix<double> A(random_dominant<double>(102, 500, 7));
   const MatrixOperator<double> op(A);
   for (const auto& [outer, inside, definite] : pairs<double>()) {
-    const auto M = inner<double>(ctx, inside, op);
+    const auto M = made_inside<double>(ctx, inside, op);
     const Array<double> r(random_vector<double>(103, 500));
     Array<double> z(std::vector<double>(500, 7.0));
     run_skipped(ctx, [&] { M->apply(ctx, r, z); });  // before anything else has run
@@ -270,7 +272,7 @@ TEST_P(InnerLoop, one_inner_solver_serves_several_outer_ones_in_turn) {
   Context ctx = context();
   const AnyMatrix<double> A(random_hpd<double>(104, 300, 6));
   const MatrixOperator<double> op(A);
-  const auto M = inner<double>(ctx, few<PcgOptions>(6), op, JacobiOptions{});
+  const auto M = made_inside<double>(ctx, few<PcgOptions>(6), op, JacobiOptions{});
   const Array<double> b(random_vector<double>(105, 300));
   for (int round = 0; round < 3; ++round)
     for (const SolverOptions& outer : {SolverOptions(FcgOptions{}), SolverOptions(FgmresOptions{})}) {
