@@ -8,7 +8,7 @@ namespace {
 /// The loop whose body this thread runs.
 struct Running {
   std::uint64_t context;
-  Progress* progress;  // on the backend's side
+  Progress *progress, *outermost;  // on the backend's side
   const Watcher* watcher;
 };
 thread_local const Running* running = nullptr;
@@ -35,10 +35,10 @@ void iterate(Context& ctx, LoopGraph& graph, Array<Progress>& progress, const Bo
     Progress* record = progress.update(where);
     const Context::SkipScope scope(ctx, &record->reason);
     const Running* around = loop_around(ctx);
-    const Running self{ctx.id(), record, &watcher};
+    Progress* outermost = around ? around->outermost : record;
+    const Running self{ctx.id(), record, outermost, &watcher};
     const RunningScope within(&self);
-    run_loop(where,
-             {ctx.loop_control, ctx.id(), graph, record, around ? around->progress : nullptr, body, watcher, whole});
+    run_loop(where, {ctx.loop_control, ctx.id(), graph, record, around ? outermost : nullptr, body, watcher, whole});
   });
 }
 

@@ -17,7 +17,7 @@ using Watcher = std::function<Reason(const Progress&)>;
 /// long as no other one runs the loop in between.
 struct LoopGraph {
   std::uint64_t context = 0;
-  const Progress* around = nullptr;  ///< the record of the loop in whose body it ran
+  const Progress* around = nullptr;  ///< the record of the outermost loop in whose body it ran
   std::shared_ptr<void> graph;
 };
 
@@ -45,7 +45,7 @@ void repeat(Context&, std::int64_t times, const Body& body);
 
 namespace detail {
 
-/// A loop ends where the one around it is asked to. `around` may be null.
+/// A loop ends where the outermost one around it is asked to, whose record is all that the host writes to. Null: none.
 constexpr void follow(Progress& progress, const Progress* around) {
   if (around && progress.stop_requested == Reason::running) progress.stop_requested = around->stop_requested;
 }
@@ -58,7 +58,7 @@ struct LoopPlan {
   std::uint64_t context;
   LoopGraph& graph;
   Progress* progress;
-  const Progress* around;  // the record of the loop around this one; null: there is none
+  const Progress* around;  // the record of the outermost loop around this one; null: there is none
   const Body& body;
   const Watcher& watcher;
   const Body& whole;
