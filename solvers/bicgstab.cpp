@@ -1,5 +1,6 @@
 #include "solvers/bicgstab.hpp"
 
+#include "solvers/inner_solver.hpp"
 #include "solvers/persistent.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -19,7 +20,9 @@ Bicgstab<T>::Bicgstab(const Operator<T>& A, const Preconditioner<T>& M, const Bi
       shadow_v_(1, "bicgstab r0'v"),
       ts_(1, "bicgstab s't"),
       tt_(1, "bicgstab t't"),
-      scalars_(1, "bicgstab scalars") {}
+      scalars_(1, "bicgstab scalars") {
+  require_fixed("bicgstab", M);
+}
 
 template <class T>
 void Bicgstab<T>::start(Context& ctx) {

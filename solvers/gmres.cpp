@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "solvers/inner_solver.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/vector/vector.hpp"
 
@@ -61,6 +62,7 @@ Gmres<T>::Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresSha
       reals_(std::int64_t{3} * shape.restart, "gmres cosines"),
       most_(1, "gmres max |z|"),
       state_(std::vector<State>(1), "gmres state") {
+  if (!shape.kept) require_fixed("gmres", M);
   if (shape.kept) kept_.emplace(A.rows(), shape.restart, *shape.kept, "fgmres preconditioned basis");
 }
 

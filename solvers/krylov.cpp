@@ -1,17 +1,22 @@
 #include "solvers/krylov.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 
 #include "solvers/krylov_passes.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/trace.hpp"
+#include "sparse/io/host_memory.hpp"
 #include "sparse/vector/vector.hpp"
 
 namespace krill {
 
 using namespace detail;
 namespace {
+
+constexpr std::size_t worth_asking = std::size_t{1} << 24;  // bytes, whether so many are free
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -29,7 +34,7 @@ Krylov<T>::Krylov(const Operator<T>& A, const Preconditioner<T>& M, int max_iter
       r_(A.rows(), "solver r"),
       rr_(1, "solver r'r"),
       ss_(1, "solver s'A'A s"),
-      progress_(1, "solver progress"),
+      progress_(std::vector<Progress>{{.reason = Reason::converged}}, "solver progress"),  // no solve has begun
       max_iterations_(max_iterations),
       stop_(stop),
       b_(A.rows(), "solver b"),
@@ -59,6 +64,7 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
   require_size("solve: b", b.size(), size());
   require_size("solve: x", x.size(), size());
   require_disjoint("solve: b and x", b, x);
+  find_memory(ctx);
   const TraceRange range("krill solve");
   const auto begun = std::chrono::steady_clock::now();
   const Watcher looks_on = [&](const Progress& p) {
@@ -85,6 +91,48 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
   ctx.synchronize();
   result.seconds = seconds_since(begun);
   return result;
+}
+
+/// A basis that is larger than what is free would else be met in the middle of a solve, on the host by the system's
+/// killer of processes.
+template <class T>
+void Krylov<T>::find_memory(Context& ctx) {
+  bool& fits = fits_[ctx.on_cuda() ? 1 : 0];
+  if (fits || bytes() < worth_asking) return;
+  ctx.dispatch([&](const auto& where) {
+    const Cuda* cuda = where.cuda();
+    const std::size_t free = cuda ? device::free_memory(cuda->device) : available_memory();
+    if (bytes() > free)
+      throw OutOfMemory(fmt::format("a solver of {} rows", size()), bytes(), free, cuda ? cuda->device : -1);
+  });
+  fits = true;
+}
+
+template <class T>
+void Krylov<T>::approximate(Context& ctx, const Array<T>& r, Array<T>& z) {
+  require_size("solver: r", r.size(), size());
+  require_size("solver: z", z.size(), size());
+  require_disjoint("solver: r and z", r, z);
+  find_memory(ctx);
+  watcher_ = watcher_around(ctx);
+  max_abs(ctx, r, largest_);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, size(),
+             ImportResidual<kernel_t<T>>{largest_.read(where), r.read(where), b_.write(where), r_.write(where),
+                                         x_.write(where), rhs2_.write(where), rr_.write(where)});
+    // Where all this is skipped, the record of the last time stays, and no loop runs.
+    run_pass(where, 0,
+             StartRecord{largest_.read(where), rhs2_.read(where), rr_.read(where), progress_.update(where),
+                         history_.write(where), truth_.update(where), stop_, 0, max_iterations_});
+  });
+  start(ctx);
+  iterate(
+      ctx, graph_, progress_, [&] { iterate_once(ctx); }, watcher_);
+  settle(ctx);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, size(),
+             ExportSolution<kernel_t<T>>{largest_.read(where), truth_.read(where), x_.read(where), z.write(where)});
+  });
 }
 
 template <class T>

@@ -19,6 +19,10 @@ class Krylov : public Solver<T> {
  public:
   SolveReport solve(Context&, const Array<T>& b, Array<T>& x, const Watch& watch = {}) final;
   std::size_t bytes() const override;
+  /// z is what the method finds of A z = r from z = 0, by its recurrences alone: enqueued, without a wait and without a
+  /// word of how it ended, so this may stand in the body of another solver's loop. r and z are different arrays. In
+  /// such a body the outer solve's time limit and watcher hold. A zero r gives z = 0.
+  void approximate(Context&, const Array<T>& r, Array<T>& z);
 
   /// The memory that a solve takes, with own_vectors vectors of the method's own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, int max_iterations, std::int64_t own_vectors);
@@ -53,6 +57,7 @@ class Krylov : public Solver<T> {
   Array<Progress> progress_;
 
  private:
+  void find_memory(Context&);  // where bytes() are taken for the first time; raises OutOfMemory
   void residual(Context&, const Array<T>& b, const Array<T>& x);
   void solve_scaled(Context&, const Array<T>& b, const Array<T>& x);  // so that largest_ comes near 1
   bool initial_residual_overflowed() const;  // of a guess far worse than x = 0, where the entries of b are near 1
@@ -71,7 +76,8 @@ class Krylov : public Solver<T> {
   double matrix_norm_ = 0;
   Array<Truth> truth_;
   LoopGraph graph_;
-  Watcher watcher_;  // of the solve that runs
+  Watcher watcher_;    // of the solve that runs
+  bool fits_[2] = {};  // on the host, on CUDA: the memory has been found there
 };
 
 }  // namespace krill

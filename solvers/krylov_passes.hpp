@@ -43,6 +43,26 @@ struct ImportSystem {
   static constexpr T scaled_wide(T a, double factor) { return T(scaled(wide(a), factor)); }
 };
 
+/// The same for the guess 0: the residual is b. Moves 4 n values.
+template <class T>
+struct ImportResidual {
+  using Sum = double;
+  const double* most;
+  const T* b;
+  T *own_b, *own_r, *own_x;
+  double *rhs2, *rr;
+  double scale = 1;
+
+  constexpr bool begin() { return scale = scale_of(*most), true; }
+  constexpr double entry(std::int64_t i) const {
+    const T own = ImportSystem<T>::scaled_wide(b[i], scale);
+    own_b[i] = own_r[i] = own;
+    own_x[i] = T(0);
+    return squared(own);
+  }
+  constexpr void finish(double sum) const { *rhs2 = *rr = sum; }
+};
+
 /// Copies the solution to the caller's array once the solve is over, unless the initial guess was better. Moves 2 n
 /// values.
 template <class T>
@@ -223,8 +243,8 @@ struct ScaleDot {
 template <class Value, class Where, class T = kernel_t<Value>>
 struct KrylovPasses {
   static constexpr auto list =
-      passes<Where, StartRecord, DecideByTruth, ImportSystem<T>, ExportSolution<T>, RoundAsExported<T>, SubtractFrom<T>,
-             MeasureSolution<T>, Perturb<T>, ScaleDot<T>, RealDot<T>>;
+      passes<Where, StartRecord, DecideByTruth, ImportSystem<T>, ImportResidual<T>, ExportSolution<T>,
+             RoundAsExported<T>, SubtractFrom<T>, MeasureSolution<T>, Perturb<T>, ScaleDot<T>, RealDot<T>>;
 };
 
 }  // namespace krill::detail

@@ -17,6 +17,7 @@ using Watcher = std::function<Reason(const Progress&)>;
 /// long as no other one runs the loop in between.
 struct LoopGraph {
   std::uint64_t context = 0;
+  const Progress* around = nullptr;  ///< the record of the outermost loop in whose body it ran
   std::shared_ptr<void> graph;
 };
 
@@ -28,13 +29,28 @@ struct LoopGraph {
 /// uploads it. `whole`, where there is one, enqueues the whole loop as a single kernel on CUDA, and is called in place
 /// of all that unless the context wants a graph. Raises InvalidArgument where the body allocates, transfers or
 /// synchronises while it is captured, and where the context wants a persistent kernel and there is none.
+/// In the body of another loop of the context this is a loop within it, on CUDA a while node in that body. A wish to
+/// end the outer loop ends the inner one, too, with the same reason, after its iteration.
 void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {},
              const Body& whole = {});
+
+/// In the body of a loop that the host runs: asks the watcher of that loop, and of those around it. Empty where there
+/// is none, and on CUDA, where the records of loops are read on the device.
+Watcher watcher_around(const Context&);
 
 /// Runs `body` that many times. On CUDA the first time directly, which allocates and uploads arrays, the rest as
 /// launches of a graph that holds it once: a step in time of few short kernels waits for no host. The body is as that
 /// of iterate(). Waits for the last where a graph was launched. Raises InvalidArgument as iterate() does.
 void repeat(Context&, std::int64_t times, const Body& body);
+
+namespace detail {
+
+/// A loop ends where the outermost one around it is asked to, whose record is all that the host writes to. Null: none.
+constexpr void follow(Progress& progress, const Progress* around) {
+  if (around && progress.stop_requested == Reason::running) progress.stop_requested = around->stop_requested;
+}
+
+}  // namespace detail
 
 /// The arguments of run_loop, by which each backend implements iterate(); `progress` points to memory of the backend.
 struct LoopPlan {
@@ -42,6 +58,7 @@ struct LoopPlan {
   std::uint64_t context;
   LoopGraph& graph;
   Progress* progress;
+  const Progress* around;  // the record of the outermost loop around this one; null: there is none
   const Body& body;
   const Watcher& watcher;
   const Body& whole;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "solvers/loop.hpp"
 #include "sparse/core/cuda_toolkit.hpp"
@@ -20,13 +22,18 @@ struct Tuning {
   static constexpr int part_of_time = 50;
 };
 
-// Threads: one. Bytes: the record. Races: the host writes one word of it, stop_requested, which is read once.
-__global__ void keep_going(cudaGraphConditionalHandle handle, Progress* progress) {
+// Threads: one. Bytes: the record, and a word of that of the loop around it. Races: the host writes one word of a
+// record, stop_requested, which is read once.
+__global__ void keep_going(cudaGraphConditionalHandle handle, Progress* progress, const Progress* around) {
+  detail::follow(*progress, around);
   cudaGraphSetConditional(handle, progress->go_on());
 }
 
 // The same, for a loop that the host steps.
-__global__ void settle(Progress* progress) { progress->go_on(); }
+__global__ void settle(Progress* progress, const Progress* around) {
+  detail::follow(*progress, around);
+  progress->go_on();
+}
 
 template <auto destroy>
 struct Destroy {
@@ -49,12 +56,33 @@ struct CapturedLoop {
   Event begin;
 };
 
+/// Where the next node of a graph goes: behind these.
+struct Place {
+  cudaGraph_t graph = nullptr;
+  std::vector<cudaGraphNode_t> after = {};
+};
+
+/// Where a stream is captured to; no graph where it is not.
+Place capture_place(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  Place place;
+  const cudaGraphNode_t* after = nullptr;
+  std::size_t count = 0;
+  check(detail::get_capture(stream, &status, &place.graph, &after, &count));
+  if (status == cudaStreamCaptureStatusNone) return {};
+  place.after.assign(after, after + count);
+  return place;
+}
+
+cudaError_t begin_capture(cudaStream_t stream, const Place& place) {
+  return cudaStreamBeginCaptureToGraph(stream, place.graph, place.after.data(), nullptr, place.after.size(),
+                                       cudaStreamCaptureModeThreadLocal);
+}
+
 /// Ends the capture that it began, also when an exception leaves its scope.
 class Capture {
  public:
-  Capture(cudaStream_t stream, cudaGraph_t into, const cudaGraphNode_t* after, std::size_t count) : stream_(stream) {
-    check(cudaStreamBeginCaptureToGraph(stream, into, after, nullptr, count, cudaStreamCaptureModeThreadLocal));
-  }
+  Capture(cudaStream_t stream, const Place& place) : stream_(stream) { check(begin_capture(stream, place)); }
   ~Capture() {
     if (stream_) cudaStreamEndCapture(stream_, &ignored_);
   }
@@ -73,21 +101,17 @@ std::size_t nodes(cudaGraph_t graph) {
   return count;
 }
 
-/// keep_going; while (it says so) { body(); ...; body(); keep_going }
-GraphExec capture_loop(const Cuda& cuda, Progress* progress, const Body& body) {
-  cudaGraph_t raw = nullptr;
-  check(cudaGraphCreate(&raw, 0));
-  const Graph graph(raw);
+/// keep_going; while (it says so) { body(); ...; body(); keep_going }. The place after that. The stream is not
+/// captured.
+Place add_loop(const Cuda& cuda, const Place& place, const LoopPlan& plan) {
   cudaGraphConditionalHandle handle = 0;
-  check(cudaGraphConditionalHandleCreate(&handle, graph.get(), 0, cudaGraphCondAssignDefault));
+  check(cudaGraphConditionalHandleCreate(&handle, place.graph, 0, cudaGraphCondAssignDefault));
 
-  Capture entry(cuda.stream, graph.get(), nullptr, 0);
-  keep_going<<<1, 1, 0, cuda.stream>>>(handle, progress);
+  Capture entry(cuda.stream, place);
+  keep_going<<<1, 1, 0, cuda.stream>>>(handle, plan.progress, plan.around);
   check(cudaGetLastError());
+  const Place entered = capture_place(cuda.stream);
   entry.end();
-  cudaGraphNode_t first = nullptr;
-  std::size_t one = 1;
-  check(cudaGraphGetNodes(graph.get(), &first, &one));
 
   cudaGraphNodeParams loop = {};
   loop.type = cudaGraphNodeTypeConditional;
@@ -95,37 +119,71 @@ GraphExec capture_loop(const Cuda& cuda, Progress* progress, const Body& body) {
   loop.conditional.size = 1;
   loop.conditional.handle = handle;
   cudaGraphNode_t node = nullptr;
-  check(detail::add_graph_node(&node, graph.get(), &first, 1, &loop));
+  check(detail::add_graph_node(&node, place.graph, entered.after.data(), entered.after.size(), &loop));
   cudaGraph_t inside = loop.conditional.phGraph_out[0];
 
   std::size_t per_iteration = 0;
-  {
-    Capture iterations(cuda.stream, inside, nullptr, 0);
-    for (int i = 0; i < Tuning::max_iterations_per_body; ++i) {
-      body();
-      const std::size_t now = nodes(inside);
-      if (i == 0) per_iteration = now;
-      if (now + per_iteration > Tuning::enough_nodes) break;
-    }
-    keep_going<<<1, 1, 0, cuda.stream>>>(handle, progress);
-    check(cudaGetLastError());
-    iterations.end();
+  Capture iterations(cuda.stream, {inside});
+  for (int i = 0; i < Tuning::max_iterations_per_body; ++i) {
+    plan.body();
+    const std::size_t now = nodes(inside);
+    if (i == 0) per_iteration = now;
+    if (now + per_iteration > Tuning::enough_nodes) break;
   }
+  keep_going<<<1, 1, 0, cuda.stream>>>(handle, plan.progress, plan.around);
+  check(cudaGetLastError());
+  iterations.end();
+  return {place.graph, {node}};
+}
+
+Graph new_graph() {
+  cudaGraph_t graph = nullptr;
+  check(cudaGraphCreate(&graph, 0));
+  return Graph(graph);
+}
+
+GraphExec instantiate(const Graph& graph) {
   cudaGraphExec_t exec = nullptr;
   check(cudaGraphInstantiate(&exec, graph.get(), 0));
   return GraphExec(exec);
 }
 
+GraphExec capture_loop(const Cuda& cuda, const LoopPlan& plan) {
+  const Graph graph = new_graph();
+  add_loop(cuda, {graph.get()}, plan);
+  return instantiate(graph);
+}
+
+/// Until the scope ends, a stream that is captured is not; then its capture goes on at `place`. Where it cannot,
+/// whoever ends that capture is told.
+class Suspended {
+ public:
+  Suspended(cudaStream_t stream, Place at) : place(std::move(at)), stream_(stream) {
+    cudaGraph_t same = nullptr;
+    check(cudaStreamEndCapture(stream, &same));
+  }
+  ~Suspended() { begin_capture(stream_, place); }
+  Suspended(const Suspended&) = delete;
+  Suspended& operator=(const Suspended&) = delete;
+
+  Place place;
+
+ private:
+  cudaStream_t stream_;
+};
+
+/// The loop becomes a node of the graph that the stream is captured to.
+void add_inner_loop(const Cuda& cuda, const LoopPlan& plan, Place place) {
+  Suspended outer(cuda.stream, std::move(place));
+  outer.place = add_loop(cuda, outer.place, plan);
+}
+
 GraphExec capture_once(const Cuda& cuda, const Body& body) {
-  cudaGraph_t raw = nullptr;
-  check(cudaGraphCreate(&raw, 0));
-  const Graph graph(raw);
-  Capture capture(cuda.stream, graph.get(), nullptr, 0);
+  const Graph graph = new_graph();
+  Capture capture(cuda.stream, {graph.get()});
   body();
   capture.end();
-  cudaGraphExec_t exec = nullptr;
-  check(cudaGraphInstantiate(&exec, graph.get(), 0));
-  return GraphExec(exec);
+  return instantiate(graph);
 }
 
 /// The one word that the host writes into a running solve.
@@ -153,7 +211,7 @@ void look_on(const Cuda& cuda, cudaStream_t aside, Progress* progress, const Wat
 void step_loop(const Cuda& cuda, const LoopPlan& plan) {
   plan.graph = {};
   for (Progress seen;;) {
-    settle<<<1, 1, 0, cuda.stream>>>(plan.progress);
+    settle<<<1, 1, 0, cuda.stream>>>(plan.progress, plan.around);
     check(cudaGetLastError());
     check(cudaMemcpyAsync(&seen, plan.progress, sizeof seen, cudaMemcpyDeviceToHost, cuda.stream));
     check(cudaStreamSynchronize(cuda.stream));
@@ -177,7 +235,7 @@ std::shared_ptr<CapturedLoop> not_captured_yet() {
 
 /// What was kept of the loop. Whoever looks on can do so from here on.
 std::shared_ptr<CapturedLoop> kept(const Cuda& cuda, const LoopPlan& plan) {
-  const bool known = plan.graph.context == plan.context;
+  const bool known = plan.graph.context == plan.context && plan.graph.around == plan.around;
   auto loop = known ? std::static_pointer_cast<CapturedLoop>(plan.graph.graph) : not_captured_yet();
   if (plan.watcher) {
     check(cudaEventRecord(loop->begin.get(), cuda.stream));
@@ -191,12 +249,13 @@ std::shared_ptr<CapturedLoop> kept(const Cuda& cuda, const LoopPlan& plan) {
 void capture(const Cuda& cuda, const LoopPlan& plan, CapturedLoop& loop) {
   const bool captured = loop.exec != nullptr;
   if (!captured || detail::stale_in_loops() > 0) plan.body();
-  if (!captured) loop.exec = capture_loop(cuda, plan.progress, plan.body);
+  if (!captured) loop.exec = capture_loop(cuda, plan);
 }
 
 }  // namespace
 
 void run_loop(const Cuda& cuda, const LoopPlan& plan) {
+  if (Place place = capture_place(cuda.stream); place.graph) return add_inner_loop(cuda, plan, std::move(place));
   if (plan.control == LoopControl::host) return step_loop(cuda, plan);
   if (plan.control == LoopControl::persistent && !plan.whole)
     throw InvalidArgument("loop persistent: this solver, matrix and preconditioner have no such kernel; use loop auto");
@@ -209,7 +268,7 @@ void run_loop(const Cuda& cuda, const LoopPlan& plan) {
     detail::count_loop_launch();
     check(cudaGraphLaunch(loop->exec.get(), cuda.stream));
   }
-  plan.graph = {plan.context, loop};
+  plan.graph = {plan.context, plan.around, loop};
   if (!plan.watcher) return;
   look_on(cuda, loop->aside.get(), plan.progress, plan.watcher);
   check(cudaStreamSynchronize(cuda.stream));

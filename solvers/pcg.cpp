@@ -1,5 +1,6 @@
 #include "solvers/pcg.hpp"
 
+#include "solvers/inner_solver.hpp"
 #include "solvers/persistent.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/vector/vector.hpp"
@@ -27,7 +28,9 @@ Pcg<T>::Pcg(const Operator<T>& A, const Preconditioner<T>& M, Form form, int max
       rho_old_(1, "pcg old rho"),
       pq_(1, "pcg p'q"),
       qz_(1, "pcg q'z"),
-      scalars_(1, "pcg scalars") {}
+      scalars_(1, "pcg scalars") {
+  if (form != Form::flexible) require_fixed("pcg", M);
+}
 
 template <class T>
 void Pcg<T>::start(Context& ctx) {

@@ -17,6 +17,17 @@ inline cudaError_t add_graph_node(cudaGraphNode_t* node, cudaGraph_t graph, cons
 #endif
 }
 
+/// The graph that a stream is captured into, and the nodes that the next one will follow; *status says whether there is
+/// one.
+inline cudaError_t get_capture(cudaStream_t stream, cudaStreamCaptureStatus* status, cudaGraph_t* graph,
+                               const cudaGraphNode_t** after, std::size_t* count) {
+#if CUDART_VERSION >= 13000
+  return cudaStreamGetCaptureInfo(stream, status, nullptr, graph, after, nullptr, count);
+#else
+  return cudaStreamGetCaptureInfo_v2(stream, status, nullptr, graph, after, count);
+#endif
+}
+
 /// The device of a stream, which toolkits before 12.8 do not tell: then *device stays as it is.
 inline cudaError_t get_stream_device([[maybe_unused]] cudaStream_t stream, [[maybe_unused]] int* device) {
 #if CUDART_VERSION >= 12080

@@ -416,6 +416,32 @@ TEST_P(FailureInEveryType, a_target_below_rounding_is_no_breakdown_of_a_well_con
   });
 }
 
+/// A product with it would be a failure.
+class Vast final : public Operator<double> {
+ public:
+  std::int64_t rows() const override { return std::int64_t{1} << 40; }
+  void apply(Context&, Op, const Array<double>&, Array<double>&) const override { ADD_FAILURE(); }
+};
+
+TEST_P(Failure, vectors_beyond_memory_are_refused_before_the_loop) {
+  Context ctx = context();
+  const Vast A;
+  const Identity<double> M;
+  const Array<double> b(A.rows());
+  Array<double> x(A.rows());
+  for (const SolverOptions& options : all_solvers()) {
+    const auto solver = make_solver<double>(options, A, M);
+    try {
+      solver->solve(ctx, b, x);
+      FAIL() << name(options);
+    } catch (const OutOfMemory& e) {
+      EXPECT_EQ(e.asked, solver->bytes());
+      EXPECT_LT(e.free, e.asked);
+      EXPECT_EQ(std::string(e.what()).find("a solver of 1099511627776 rows needs"), 0u) << e.what();
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, Failure, backends, param_name);
 INSTANTIATE_TEST_SUITE_P(, FailureInEveryType, backends_and_scalars, param_name);
 
