@@ -43,6 +43,9 @@ __device__ void sum_entries(const Contraction<T, Offset>& p, std::int64_t aggreg
     if (at < end) mine.column = p.c.col_indices[at];
     if (first < end) mine.low = p.c.col_indices[first], mine.high = p.c.col_indices[last];
     if (first >= end) r_end = r_begin;
+    const auto shuffle_in_team = [lanes](std::int64_t value, int source) {
+      return __shfl_sync(~0u, value, source, lanes);
+    };
     const auto load = [&](std::int64_t k, std::int64_t k_end, std::int32_t& column, T& value) {
       column = -1;
       if (k < k_end) column = p.of_row[p.a.col_indices[k]], value = p.a.values[k];
@@ -53,20 +56,22 @@ __device__ void sum_entries(const Contraction<T, Offset>& p, std::int64_t aggreg
         const std::int32_t row = p.rows[r + lane];
         row_begin = p.a.row_offsets[row], row_end = p.a.row_offsets[row + 1];
       }
+      const bool has_long = __any_sync(~0u, row_end - row_begin > lanes);
       for (int j = 0; j < lanes && __any_sync(~0u, j < r_end - r); j += at_once) {
-        std::int64_t k[at_once], k_end[at_once];
         std::int32_t columns[at_once];
         T values[at_once] = {};
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
-          k[u] = __shfl_sync(~0u, row_begin, j + u, lanes) + lane, k_end[u] = __shfl_sync(~0u, row_end, j + u, lanes);
-          load(k[u], k_end[u], columns[u], values[u]);
+          const std::int64_t k = shuffle_in_team(row_begin, j + u) + lane;
+          load(k, shuffle_in_team(row_end, j + u), columns[u], values[u]);
         }
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
           mine.add(columns[u], values[u]);
-          for (k[u] += lanes; __any_sync(~0u, k[u] - lane < k_end[u]); k[u] += lanes) {
-            load(k[u], k_end[u], columns[u], values[u]);
+          if (!has_long) continue;
+          const std::int64_t k_end = shuffle_in_team(row_end, j + u);
+          for (std::int64_t k = shuffle_in_team(row_begin, j + u) + lanes; __any_sync(~0u, k < k_end); k += lanes) {
+            load(k + lane, k_end, columns[u], values[u]);
             mine.add(columns[u], values[u]);
           }
         }
@@ -82,7 +87,7 @@ __device__ void sum_entries(const Contraction<T, Offset>& p, std::int64_t aggreg
 //   miss; C once.
 // Races: an entry of C is one lane's.
 template <class T, class Offset>
-__global__ void __launch_bounds__(sum_threads) contract_rows_kernel(Contraction<T, Offset> p, int lanes, Skip skip) {
+__global__ void __launch_bounds__(sum_threads, 4) contract_rows_kernel(Contraction<T, Offset> p, int lanes, Skip skip) {
   if (skip.now()) return;
   const int teams = sum_threads / lanes;
   for (std::int64_t first = std::int64_t{blockIdx.x} * teams; first < p.c.rows;

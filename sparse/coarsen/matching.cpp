@@ -37,7 +37,7 @@ Numbering numbered(Context& ctx, const Array<std::int32_t>& parents) {
 template <class T, class Offset>
 struct Pairs {
   std::optional<Csr<T, Offset>> hermitian;  ///< what was matched where |A| is not symmetric
-  Array<std::int32_t> parents;
+  Array<std::int32_t> mates, parents;
   std::int64_t free_rows;  ///< in no pair, but they may have joined one
 };
 
@@ -89,7 +89,18 @@ Pairs<T, Offset> match(Context& ctx, const Csr<T, Offset>& A, const Strength& st
     joins.lone_stay = !first;
     reduce_rows(where, joins);
   });
-  return {std::move(hermitian), std::move(parents), free_rows};
+  return {std::move(hermitian), std::move(mates), std::move(parents), free_rows};
+}
+
+/// Where no row is free.
+Aggregates list_pairs(Context& ctx, const Array<std::int32_t>& mates, Numbering numbers) {
+  Array<std::int32_t> offsets(std::int64_t{numbers.count} + 1, "offsets of aggregates"),
+      rows(mates.size(), "rows of aggregates");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, mates.size(),
+             ListPairs{mates.read(where), numbers.of_row.read(where), offsets.write(where), rows.write(where)});
+  });
+  return {numbers.count, std::move(numbers.of_row), std::move(offsets), std::move(rows)};
 }
 
 }  // namespace
@@ -135,11 +146,8 @@ HeldMemory matching_memory(MemoryLedger& ledger, const CsrSizes& A, int passes) 
   CsrSizes m = A;
   for (int pass = 0;; ++pass) {
     const std::int32_t count = m.rows / 2;
-    const HeldMemory parents = ledger.hold<std::int32_t>(m.rows);
-    {
-      const HeldMemory units = ledger.hold<MatchUnits>(m.rows), mates = ledger.hold<std::int32_t>(m.rows),
-                       best = ledger.hold<std::int32_t>(m.rows);
-    }
+    const HeldMemory mates = ledger.hold<std::int32_t>(m.rows), parents = ledger.hold<std::int32_t>(m.rows);
+    { const HeldMemory units = ledger.hold<MatchUnits>(m.rows), best = ledger.hold<std::int32_t>(m.rows); }
     HeldMemory of_row;
     {
       const HeldMemory numbers = ledger.hold<std::int32_t>(m.rows + 1LL);
@@ -151,7 +159,7 @@ HeldMemory matching_memory(MemoryLedger& ledger, const CsrSizes& A, int passes) 
       m.rows = count;
       break;
     }
-    const HeldMemory listed = list_memory(ledger, m.rows, count);
+    const HeldMemory offsets = ledger.hold<std::int32_t>(count + 1LL), listed = ledger.hold<std::int32_t>(m.rows);
     CsrSizes half = m.with_nnz(m.nnz / 2);
     half.rows = half.cols = count;
     contracted = contraction_memory(ledger, m, m.rows, half);
@@ -185,7 +193,8 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
       });
     all.count = step.count;
     if (pass + 1 == passes || step.count == 0) break;
-    const Aggregates aggregates = list_aggregates(ctx, step.count, std::move(step.of_row));
+    const Aggregates aggregates = pairs.free_rows == 0 ? list_pairs(ctx, pairs.mates, std::move(step))
+                                                       : list_aggregates(ctx, step.count, std::move(step.of_row));
     const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
     ContractionPlan<T, Offset> plan(ctx, matched, aggregates);
     plan.update(ctx, matched, aggregates);

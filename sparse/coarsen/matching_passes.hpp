@@ -197,6 +197,23 @@ struct FindParents {
   }
 };
 
+/// The rows of aggregates, where each is a pair. Over the rows.
+struct ListPairs {
+  using Sum = NoSum;
+  const std::int32_t *mates, *of_row;
+  std::int32_t *offsets, *rows;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const {
+    if (mates[row] < row) return {};
+    const std::int32_t pair = of_row[row];
+    if (pair == 0) offsets[0] = 0;
+    offsets[pair + 1] = 2 * (pair + 1);
+    rows[2 * pair] = static_cast<std::int32_t>(row), rows[2 * pair + 1] = mates[row];
+    return {};
+  }
+};
+
 /// flags[row] = 1 where the row is its own parent. Over the rows.
 struct FlagParents {
   using Sum = NoSum;
@@ -259,8 +276,8 @@ struct PackAggregates {
 /// What is compiled for each backend.
 template <class Where>
 struct AggregatePasses {
-  static constexpr auto list =
-      passes<Where, PairRows, FindParents, FlagParents, NumberRows, FindLeastRows, FlagAggregated, PackAggregates>;
+  static constexpr auto list = passes<Where, PairRows, FindParents, ListPairs, FlagParents, NumberRows, FindLeastRows,
+                                      FlagAggregated, PackAggregates>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MatchingKernels {
