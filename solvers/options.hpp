@@ -247,6 +247,11 @@ static_assert([]<SolverDescriptor... Options>(std::type_identity<std::variant<Op
 inline bool needs_definite(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.needs_definite; }, options);
 }
+/// Whether M may be another operator in each iteration.
+inline bool takes_varying_preconditioner(const SolverOptions& options) {
+  return std::holds_alternative<FcgOptions>(options) || std::holds_alternative<FgmresOptions>(options) ||
+         std::holds_alternative<RichardsonOptions>(options) || std::holds_alternative<AutoSolver>(options);
+}
 inline bool takes_preconditioner(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.takes_preconditioner; }, options);
 }

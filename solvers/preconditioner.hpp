@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,12 +26,26 @@ struct Fact {
   std::variant<std::int64_t, double, std::string> value;
 };
 
+/// A level of a multigrid method, the finest first.
+struct LevelReport {
+  std::int64_t rows = 0, entries = 0;
+  std::string format;                 ///< that products with it are made in; "dense inverse" of the last level
+  std::size_t bytes = 0;              ///< kept for it, transfers to the next level included
+  double max_eigenvalue = 0;          ///< of D^-1 A, as its smoother has it; 0 where that needs none
+  std::int64_t transfer_entries = 0;  ///< of the matrix that interpolates from the next level; 0: there is none
+  std::int64_t not_aggregated = 0;    ///< rows, or nodes, in no aggregate; of those that are made of it
+  double setup_ms = 0;
+  std::vector<std::pair<std::string_view, double>> steps;  ///< of the set-up, in ms
+  double visits = 1;                                       ///< in a cycle
+};
+
 struct PreconditionerReport {
   double symbolic_ms = 0;  ///< what has to be done once a pattern
   double numeric_ms = 0;   ///< what has to be done for new values, too
   std::size_t bytes = 0;   ///< kept on the backend's side
   std::vector<Fact> facts;
-  std::vector<std::string> notes;  ///< sentences that a reader should know: boosted pivots, a shift
+  std::vector<std::string> notes;   ///< sentences that a reader should know: boosted pivots, a shift
+  std::vector<LevelReport> levels;  ///< of a multigrid method
 };
 
 /// What an application moves and computes, `own` beside products with A: the bytes of A's arrays count with each of

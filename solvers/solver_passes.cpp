@@ -4,6 +4,7 @@
 #include "solvers/krylov_passes.hpp"
 #include "solvers/pcg_passes.hpp"
 #include "solvers/richardson_passes.hpp"
+#include "solvers/spectrum_passes.hpp"
 #include "sparse/core/pass_host.hpp"
 
 namespace krill::detail {
@@ -14,5 +15,6 @@ KRILL_INSTANTIATE(PcgPasses, Host);
 KRILL_INSTANTIATE(RichardsonPasses, Host);
 KRILL_INSTANTIATE(GmresPasses, Host);
 KRILL_INSTANTIATE(BicgstabPasses, Host);
+KRILL_INSTANTIATE_WITH_OFFSETS(SpectrumPasses, Host);
 
 }  // namespace krill::detail

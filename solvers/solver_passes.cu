@@ -4,6 +4,7 @@
 #include "solvers/krylov_passes.hpp"
 #include "solvers/pcg_passes.hpp"
 #include "solvers/richardson_passes.hpp"
+#include "solvers/spectrum_passes.hpp"
 #include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {
@@ -14,5 +15,6 @@ KRILL_INSTANTIATE(PcgPasses, Cuda);
 KRILL_INSTANTIATE(RichardsonPasses, Cuda);
 KRILL_INSTANTIATE(GmresPasses, Cuda);
 KRILL_INSTANTIATE(BicgstabPasses, Cuda);
+KRILL_INSTANTIATE_WITH_OFFSETS(SpectrumPasses, Cuda);
 
 }  // namespace krill::detail

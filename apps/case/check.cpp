@@ -355,6 +355,10 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
     refuse({"preconditioner", fit.key},
            fmt::format("preconditioner.{} is {}, expected {} for solver {}, which needs a Hermitian preconditioner",
                        fit.key, fit.value, fit.expected, type_name(c.solver)));
+  if (const std::string_view why = varies(c.preconditioner); !why.empty() && !takes_varying_preconditioner(c.solver))
+    refuse({"preconditioner"}, fmt::format("with {} preconditioner {} is another one in each iteration, and solver {} "
+                                           "needs one that stays; expected solver fcg or fgmres",
+                                           why, type_name(c.preconditioner), type_name(c.solver)));
   if (const OptionConflict both = conflict(c.preconditioner); !both.message.empty()) {
     std::vector<std::string_view> path{"preconditioner"};
     path.insert(path.end(), both.key.begin(), both.key.end());

@@ -19,6 +19,7 @@ struct Way {
 };
 constexpr Way pcg{SystemKind::definite, PcgOptions::type};
 constexpr Way gmres_where_definite{SystemKind::definite, GmresOptions::type};
+constexpr Way flexible{SystemKind::definite, FcgOptions::type};
 constexpr Way bicgstab{SystemKind::general, BicgstabOptions::type};
 constexpr Way gmres{SystemKind::general, GmresOptions::type};
 constexpr Way long_gmres{SystemKind::general, GmresOptions::type, "restart: 200"};
@@ -102,6 +103,16 @@ Trials trials(TrialsOf<TridiagonalOptions>) { return {{thorough, pcg}, {thorough
 Trials trials(TrialsOf<LineOptions>) {
   return {
       {standard, pcg}, {standard, bicgstab}, {thorough, pcg, "direction: all"}, {thorough, bicgstab, "direction: all"}};
+}
+
+Trials trials(TrialsOf<AmgOptions>) {
+  return {{quick, pcg},
+          {standard, pcg, "method: aggregation, over_correction: 1.6"},
+          {standard, bicgstab},
+          {standard, flexible, "method: aggregation, cycle: k"},
+          {thorough, pcg, "cycle: w"},
+          {thorough, pcg, "smoother: {degree: 4}"},
+          {thorough, gmres}};
 }
 
 /// "{type: chebyshev, degree: 4}"

@@ -166,6 +166,20 @@ Json ordering_json(const SolveRecord& record) {
   return json;
 }
 
+Json level_json(const LevelReport& level) {
+  Json steps = Json::object();
+  for (const auto& [step, ms] : level.steps) steps[std::string(step)] = ms;
+  return {{"rows", level.rows},
+          {"entries", level.entries},
+          {"products", level.format},
+          {"memory_bytes", level.bytes},
+          {"max_eigenvalue", level.max_eigenvalue},
+          {"not_aggregated", level.not_aggregated},
+          {"setup_ms", level.setup_ms},
+          {"setup_steps_ms", steps},
+          {"visits", level.visits}};
+}
+
 }  // namespace
 
 Json versions_json() {
@@ -179,6 +193,7 @@ Json versions_json() {
 Json preconditioner_json(const PreconditionerReport& p) {
   Json json = {{"symbolic_ms", p.symbolic_ms}, {"numeric_ms", p.numeric_ms}, {"memory_bytes", p.bytes}};
   for (const Fact& fact : p.facts) std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
+  for (const LevelReport& level : p.levels) json["level"].push_back(level_json(level));
   return json;
 }
 

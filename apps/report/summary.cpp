@@ -120,6 +120,24 @@ std::string where_text(const SolveRecord& record) {
                      human_bytes(record.memory_bytes));
 }
 
+/// Of a multigrid method, a line a level:
+///   level     rows  entries  a row  visits     bytes    ms  products
+void append_levels(std::string& block, const std::vector<LevelReport>& levels) {
+  if (levels.empty()) return;
+  fmt::format_to(std::back_inserter(block), "  {:<6}{:>10}{:>12}{:>8}{:>8}{:>12}{:>9}  {}\n", "level", "rows",
+                 "entries", "a row", "visits", "memory", "setup", "products");
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const LevelReport& level = levels[l];
+    const double rows = static_cast<double>(std::max<std::int64_t>(1, level.rows));
+    fmt::format_to(std::back_inserter(block), "  {:<6}{:>10}{:>12}{:>8.1f}{:>8.0f}{:>12}{:>9}  {}\n", l, level.rows,
+                   level.entries, static_cast<double>(level.entries) / rows, level.visits, human_bytes(level.bytes),
+                   milliseconds(level.setup_ms), level.format);
+  }
+  std::vector<std::string> steps;
+  for (const auto& [step, ms] : levels.front().steps) steps.push_back(fmt::format("{} {}", step, milliseconds(ms)));
+  row(block, "level 0", fmt::format("{}", fmt::join(steps, ", ")));
+}
+
 /// How the solve was done: what whoever tunes or develops wants to know.
 void append_details(std::string& block, const SolveRecord& record) {
   const Timings& t = record.timings;
@@ -136,6 +154,7 @@ void append_details(std::string& block, const SolveRecord& record) {
   row(block, "scaling", scaling_text(record));
   row(block, "ordering", ordering_text(record));
   row(block, "setup", setup_text(record.preconditioner));
+  append_levels(block, record.preconditioner.levels);
   row(block, "format", std::string(format_used(record)));
   if (record.settings.format == Format::automatic) row(block, "products", record.products.why);
 }

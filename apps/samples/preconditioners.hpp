@@ -87,6 +87,26 @@ inline Samples samples(Of<TridiagonalOptions>) {
           {definite, in_verify, TridiagonalOptions{.precision = float32}}};
 }
 inline Samples samples(Of<LineOptions>) { return {}; }  // for grids alone
+/// With levels although systems are small, and in a form that takes new values.
+inline AmgOptions with_levels(AmgOptions o) {
+  o.coarse_rows = 6, o.reuse = HierarchyReuse::interpolation;
+  return o;
+}
+inline Samples samples(Of<AmgOptions>) {
+  AmgOptions smoothed, plain, krylov, w_cycle, exact;
+  plain.method = krylov.method = w_cycle.method = MultigridMethod::aggregation;
+  w_cycle.cycle = MultigridCycle::w;
+  plain.over_correction = 1.5;
+  krylov.cycle = MultigridCycle::k;
+  exact.precision = w_cycle.precision = KeptPrecision::float64;
+  return {{definite, in_bench, smoothed},
+          {definite, in_bench, plain, "amg, plain aggregates"},
+          {both, in_tests, with_levels(exact)},
+          {definite, in_verify, with_levels(plain)},
+          {general, in_tests, with_levels(w_cycle)},
+          {definite, in_verify, with_levels(smoothed)},
+          {both, in_verify, with_levels(krylov)}};
+}
 
 template <class Sample, class... Options>
 std::vector<Sample> samples_of_all(std::type_identity<std::variant<Options...>>) {

@@ -345,6 +345,7 @@ LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> s
   record.timings.assemble += watch.lap();
   PreparedSystem<T> prepared = prepare(ctx, record.settings, std::move(A), record);
   prepared.given = std::move(given);
+  prepared.coordinates = source.coordinates;
   return {std::move(prepared), std::move(rhs.b), std::move(x), std::move(rhs.known)};
 }
 

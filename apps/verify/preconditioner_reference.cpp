@@ -1,5 +1,6 @@
 #include "apps/verify/preconditioner_reference.hpp"
 
+#include "apps/verify/precond/amg.hpp"
 #include "apps/verify/precond/block_jacobi.hpp"
 #include "apps/verify/precond/chebyshev.hpp"
 #include "apps/verify/precond/factors.hpp"

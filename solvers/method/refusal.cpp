@@ -78,7 +78,7 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
                      !std::holds_alternative<NoMatching>(options.matching);
   if (needs_given_order(options.preconditioner) && moved)
     throw InvalidArgument(
-        fmt::format("{}: preconditioner {} takes rows for the points of a grid, in their order: use ordering: {{type: "
+        fmt::format("{}: preconditioner {} takes rows for points, or nodes, in their order: use ordering: {{type: "
                     "none}} and matching: {{type: none}}",
                     matrix, type_name(options.preconditioner)));
   if (options.assume == Assume::spd || !needs_definite(options.solver)) return;

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
 #include "solvers/operator.hpp"
 #include "solvers/precond/chebyshev_passes.hpp"
 #include "solvers/precond/make.hpp"
+#include "solvers/spectrum.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/stopwatch.hpp"
 
@@ -14,37 +11,6 @@ namespace krill {
 
 using namespace detail;
 namespace {
-
-/// A symmetric tridiagonal matrix: the operator, as Lanczos saw it.
-struct Tridiagonal {
-  std::vector<double> diagonal, beside;  ///< beside[k]: between k and k + 1; the last one is that of the next step
-
-  /// The last pivot of x - T and its derivative; nullopt where x is not above all eigenvalues.
-  std::optional<std::pair<double, double>> last_pivot(double x) const {
-    double pivot = 0, slope = 0;
-    for (std::size_t k = 0; k < diagonal.size(); ++k) {
-      const double ratio = k ? beside[k - 1] / pivot : 0;
-      slope = 1 + ratio * ratio * slope;
-      pivot = x - diagonal[k] - (k ? ratio * beside[k - 1] : 0);
-      if (!(pivot > 0)) return std::nullopt;
-    }
-    return std::pair(pivot, slope);
-  }
-};
-
-/// The largest eigenvalue of T from above, by bisection, and what the operator's own is unlikely to exceed: the
-/// residual of the Ritz vector, which is its last component times the next entry beside the diagonal, added (Zhou and
-/// Li 2011).
-std::pair<double, double> largest_eigenvalue(const Tridiagonal& t) {
-  double low = *std::ranges::max_element(t.diagonal), high = 0;
-  for (std::size_t k = 0; k < t.diagonal.size(); ++k)
-    high = std::max(high, t.diagonal[k] + t.beside[k] + (k ? t.beside[k - 1] : 0));
-  high *= 1 + 1e-12;
-  for (double middle = 0.5 * (low + high); low < middle && middle < high; middle = 0.5 * (low + high))
-    (t.last_pivot(middle) ? high : low) = middle;
-  const auto last = t.last_pivot(high);
-  return {high, high + t.beside.back() / std::sqrt(last ? last->second : 1)};  // 1 / slope: the component squared
-}
 
 /// z = p(D^-1 A) D^-1 r, where 1 - x p(x) is the Chebyshev polynomial of degree + 1 that is 1 at 0 and least on an
 /// interval of eigenvalues.
@@ -151,8 +117,7 @@ class Chebyshev final : public Preconditioner<T> {
 
   void find_interval(Context& ctx) {
     invert_diagonal(ctx, *matrix_);
-    const double bound = with_csr(ctx, *matrix_, [&](const auto& csr) { return row_bound(ctx, csr); });
-    if (A_.rows()) estimate(ctx, bound);
+    if (A_.rows()) estimate(ctx);
     find_coefficients(ctx);
     report_.numeric_ms = watch_.lap();
   }
@@ -170,62 +135,24 @@ class Chebyshev final : public Preconditioner<T> {
                  "the matrix is not positive definite: use preconditioner none with solver gmres");
   }
 
-  template <class Offset>
-  double row_bound(Context& ctx, const Csr<T, Offset>& A) {
-    Array<RowBound> bound(1, "bound of eigenvalues");
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, A.rows(), BoundRows<K, Offset>{A.view(where), inverse_.read(where), bound.write(where)});
-    });
-    const RowBound found = bound.host()[0];
-    if (found.bad.row != BadRow::none)
-      refuse_row(options_.type, found.bad.row,
+  void estimate(Context& ctx) {
+    const SpectrumEstimate found = estimate_spectrum(ctx, A_, *matrix_, inverse_, options_.eigenvalue_steps, d_, w_);
+    if (found.bad_row != BadRow::none)
+      refuse_row(options_.type, found.bad_row,
                  "there is an entry that is not finite, or too large beside the diagonal,",
                  "look at the entries of the matrix (krill inspect)");
-    return found.max;
-  }
-
-  /// Conjugate gradients from a random residual: their coefficients are those of Lanczos' process.
-  void estimate(Context& ctx, double bound) {
-    Array<T> r(A_.rows(), "lanczos r");
-    Array<double> rz(1, "lanczos r'z");
-    Array<wide_t<T>> pq(1, "lanczos p'q");
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, r.size(),
-               StartLanczos<K>{inverse_.read(where), r.write(where), d_.write(where), rz.write(where)});
-    });
-    Tridiagonal t;
-    const double start = rz.host()[0];
-    double size = start, beta = 0, alpha = 1;
-    const int steps = static_cast<int>(std::min<std::int64_t>(options_.eigenvalue_steps, A_.rows()));
-    for (int k = 0; k < steps && size > 1e-20 * start; ++k) {
-      ctx.dispatch([&](const auto& where) {
-        run_pass(where, r.size(), LanczosDirection<K>{R(beta), inverse_.read(where), r.read(where), d_.update(where)});
-      });
-      A_.apply(ctx, d_, w_, {&d_, &pq});
-      const double curvature = std::real(pq.host()[0]), before = beta / alpha;
-      if (!(curvature > 0) || !std::isfinite(curvature))
-        throw InvalidArgument(
-            fmt::format("preconditioner {}: p'Ap is {} for the direction p of step {} of the estimate of the largest "
-                        "eigenvalue: the matrix is not positive definite: use preconditioner jacobi with solver gmres",
-                        options_.type, curvature, k + 1));
-      alpha = size / curvature;
-      ctx.dispatch([&](const auto& where) {
-        run_pass(where, r.size(),
-                 LanczosResidual<K>{R(alpha), inverse_.read(where), w_.read(where), r.update(where), rz.write(where)});
-      });
-      beta = rz.host()[0] / size;
-      size = rz.host()[0];
-      t.diagonal.push_back(1 / alpha + before);
-      t.beside.push_back(std::sqrt(beta) / alpha);
-    }
-    const auto [ritz, guarded] = largest_eigenvalue(t);
-    max_ = std::min(bound, std::max(guarded, 1.1 * ritz));
+    if (found.bad_curvature)
+      throw InvalidArgument(
+          fmt::format("preconditioner {}: p'Ap is {} for the direction p of step {} of the estimate of the largest "
+                      "eigenvalue: the matrix is not positive definite: use preconditioner jacobi with solver gmres",
+                      options_.type, *found.bad_curvature, found.products));
+    max_ = found.upper;
     min_ = max_ / options_.eigenvalue_ratio;
-    report_.facts = {{"eigenvalue_estimate", ritz},
-                     {"eigenvalue_bound", bound},
+    report_.facts = {{"eigenvalue_estimate", found.ritz},
+                     {"eigenvalue_bound", found.row_bound},
                      {"interval_least", min_},
                      {"interval_most", max_},
-                     {"estimation_products", std::int64_t{static_cast<std::int64_t>(t.diagonal.size())}}};
+                     {"estimation_products", found.products}};
   }
 
   Stopwatch watch_;

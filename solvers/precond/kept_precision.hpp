@@ -6,8 +6,10 @@
 namespace krill {
 
 /// What a preconditioner is kept and applied in.
-enum class KeptPrecision { automatic, float32 };
+enum class KeptPrecision { automatic, float32, float64 };
 inline constexpr std::array<std::string_view, 2> kept_precision_names{"auto", "float32"};
+/// Where auto is not the precision of the solve, which float64 then asks for.
+inline constexpr std::array<std::string_view, 3> kept_precision_names_with_own{"auto", "float32", "float64"};
 
 namespace detail {
 template <class Fields>

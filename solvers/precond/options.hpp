@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "solvers/precond/amg.hpp"
 #include "solvers/precond/bic0.hpp"
 #include "solvers/precond/bilu0.hpp"
 #include "solvers/precond/block_jacobi.hpp"
@@ -26,7 +27,7 @@ namespace krill {
 using PreconditionerOptions =
     std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
                  Ilu0Options, Ic0Options, Bilu0Options, Bic0Options, Parilu0Options, Paric0Options, IsaiOptions,
-                 TridiagonalOptions, LineOptions, AutoPreconditioner>;
+                 TridiagonalOptions, LineOptions, AmgOptions, AutoPreconditioner>;
 
 static_assert([]<PreconditionerDescriptor... Options>(std::type_identity<std::variant<Options...>>) {
   return true;
@@ -38,19 +39,37 @@ inline bool solves_triangles(const PreconditionerOptions& options) {
 }
 /// Whether rows have to stand in the order of A as it is given, so that no matching or ordering may move them.
 inline bool needs_given_order(const PreconditionerOptions& options) {
+  if (const auto* amg = std::get_if<AmgOptions>(&options))
+    return amg->near_null_space.type != CandidateKind::constant || amg->near_null_space.block_dim > 1;
   return std::holds_alternative<LineOptions>(options);
 }
 /// Whether M is Hermitian positive definite where A is, as solver pcg needs it.
 inline PcgFit suits_pcg(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return o.suits_pcg(); }, options);
 }
+/// What makes M depend on the residual, so that only flexible solvers take it; empty where it does not.
+inline std::string_view varies(const PreconditionerOptions& options) {
+  return std::visit(
+      [](const auto& o) -> std::string_view {
+        if constexpr (requires { o.varies(); }) return o.varies();
+        return {};
+      },
+      options);
+}
 /// Options of which one makes the other ineffective.
 inline OptionConflict conflict(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return o.conflict(); }, options);
 }
 /// Whether it is kept and applied in single precision, which makes a difference only in solves in double precision.
+template <class Options>
+bool is_kept_in_float32(const Options& o) {
+  if constexpr (requires { Options::float32_by_default; })
+    return o.precision != KeptPrecision::float64;
+  else
+    return o.precision == KeptPrecision::float32;
+}
 inline bool is_kept_in_float32(const PreconditionerOptions& options) {
-  return std::visit([](const auto& o) { return o.precision == KeptPrecision::float32; }, options);
+  return std::visit([](const auto& o) { return is_kept_in_float32(o); }, options);
 }
 
 }  // namespace krill

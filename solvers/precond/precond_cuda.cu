@@ -8,7 +8,7 @@
 namespace krill::detail {
 
 KRILL_INSTANTIATE(DiagonalPasses, Cuda);
-KRILL_INSTANTIATE_WITH_OFFSETS(ChebyshevPasses, Cuda);
+KRILL_INSTANTIATE(ChebyshevPasses, Cuda);
 KRILL_INSTANTIATE_WITH_OFFSETS(GaussSeidelPasses, Cuda);
 KRILL_INSTANTIATE_WITH_OFFSETS(LinePasses, Cuda);
 template class LowerPrecisionPasses<double, float, Cuda>;

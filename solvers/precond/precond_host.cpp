@@ -8,7 +8,7 @@
 namespace krill::detail {
 
 KRILL_INSTANTIATE(DiagonalPasses, Host);
-KRILL_INSTANTIATE_WITH_OFFSETS(ChebyshevPasses, Host);
+KRILL_INSTANTIATE(ChebyshevPasses, Host);
 KRILL_INSTANTIATE_WITH_OFFSETS(GaussSeidelPasses, Host);
 KRILL_INSTANTIATE_WITH_OFFSETS(LinePasses, Host);
 template class LowerPrecisionPasses<double, float, Host>;

@@ -1,22 +1,10 @@
 // The passes of preconditioners.
 #pragma once
-#include <limits>
-
+#include "solvers/bad_row.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/core/types.hpp"
 
 namespace krill::detail {
-
-/// The first row with a bad value. is_zero: 1 where that is 0, or missing.
-struct BadRow {
-  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-  std::int32_t row = none;
-  std::int32_t is_zero = 0;
-  constexpr BadRow& operator+=(BadRow other) {
-    if (other.row < row) *this = other;
-    return *this;
-  }
-};
 
 /// d_i = 1 / d_i, and the first that is zero or not finite. Moves 2 n values.
 template <class T>

@@ -45,32 +45,34 @@ void refuse_row(std::string_view type, std::int64_t row, std::string_view what, 
 
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const PreconditionerOptions& options,
-                                                       const AnyMatrix<T>& A, const Operator<T>* products) {
+                                                       const AnyMatrix<T>& A, const Operator<T>* products,
+                                                       const Dense<double>* coordinates) {
   return std::visit(
       [&](const auto& o) -> MadePreconditioner<T> {
         if constexpr (sizeof(real_t<T>) > sizeof(float))
-          if (o.precision == KeptPrecision::float32)
+          if (is_kept_in_float32(o))
             return make_in_lower_precision<T>(
-                ctx, o.type, A, o.multiplies_with_matrix,
-                [&](const AnyMatrix<lower_t<T>>& low) { return make(ctx, o, PreconditionerInput<lower_t<T>>{low}); });
-        return make(ctx, o, PreconditionerInput<T>{A, products});
+                ctx, o.type, A, o.multiplies_with_matrix, [&](const AnyMatrix<lower_t<T>>& low) {
+                  return make(ctx, o, PreconditionerInput<lower_t<T>>{low, nullptr, coordinates});
+                });
+        return make(ctx, o, PreconditionerInput<T>{A, products, coordinates});
       },
       options);
 }
 
 template <class T>
 HeldMemory preconditioner_memory(MemoryLedger& ledger, Context& host, const PreconditionerOptions& options,
-                                 const AnyMatrix<T>& A) {
+                                 const AnyMatrix<T>& A, const Dense<double>* coordinates) {
   const MatrixOperator<T> products(A);
   return std::visit(
       [&](const auto& o) {
         if constexpr (sizeof(real_t<T>) > sizeof(float))
-          if (o.precision == KeptPrecision::float32)
-            return memory_in_lower_precision<T>(ledger, host, o.type, A, o.multiplies_with_matrix,
-                                                [&](const AnyMatrix<lower_t<T>>& low) {
-                                                  return memory(ledger, host, o, PreconditionerInput<lower_t<T>>{low});
-                                                });
-        return memory(ledger, host, o, PreconditionerInput<T>{A, &products});
+          if (is_kept_in_float32(o))
+            return memory_in_lower_precision<T>(
+                ledger, host, o.type, A, o.multiplies_with_matrix, [&](const AnyMatrix<lower_t<T>>& low) {
+                  return memory(ledger, host, o, PreconditionerInput<lower_t<T>>{low, nullptr, coordinates});
+                });
+        return memory(ledger, host, o, PreconditionerInput<T>{A, &products, coordinates});
       },
       options);
 }
@@ -79,9 +81,9 @@ template <class T>
 struct PreconditionerInstances {
   static constexpr std::tuple list{
       instance<std::unique_ptr<Preconditioner<T>>(Context&, const PreconditionerOptions&, const AnyMatrix<T>&,
-                                                  const Operator<T>*)>(make_preconditioner),
-      instance<HeldMemory(MemoryLedger&, Context&, const PreconditionerOptions&, const AnyMatrix<T>&)>(
-          preconditioner_memory)};
+                                                  const Operator<T>*, const Dense<double>*)>(make_preconditioner),
+      instance<HeldMemory(MemoryLedger&, Context&, const PreconditionerOptions&, const AnyMatrix<T>&,
+                          const Dense<double>*)>(preconditioner_memory)};
 };
 KRILL_INSTANTIATE(PreconditionerInstances);
 

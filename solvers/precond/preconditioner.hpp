@@ -5,17 +5,20 @@
 #include "solvers/precond/options.hpp"
 #include "solvers/preconditioner.hpp"
 #include "sparse/formats/any_matrix.hpp"
+#include "sparse/formats/dense.hpp"
 
 namespace krill {
 
 template <class T>
 class Operator;
 
-/// products: the operator of A, for preconditioners that multiply with it; null: they make one.
+/// products: the operator of A, for preconditioners that multiply with it; null: they make one. coordinates: of nodes,
+/// a row for each, whose unknowns follow each other in A; null: not known.
 template <class T>
 struct PreconditionerInput {
   const AnyMatrix<T>& A;
   const Operator<T>* products = nullptr;
+  const Dense<double>* coordinates = nullptr;
 };
 
 /// Builds the preconditioner that `options` names for A, which must outlive it: Chebyshev multiplies with A, through
@@ -25,15 +28,18 @@ struct PreconditionerInput {
 /// positive; an IC(0) shift that would have to be larger than those that its options allow.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions& options,
-                                                       const AnyMatrix<T>& A, const Operator<T>* products = nullptr);
+                                                       const AnyMatrix<T>& A, const Operator<T>* products = nullptr,
+                                                       const Dense<double>* coordinates = nullptr);
 /// The memory that it takes when it is given `products`. A: as it will be, on the host. Raises InvalidArgument where A
 /// has values beyond the range of the precision.
 template <class T>
-HeldMemory preconditioner_memory(MemoryLedger&, Context& host, const PreconditionerOptions&, const AnyMatrix<T>& A);
+HeldMemory preconditioner_memory(MemoryLedger&, Context& host, const PreconditionerOptions&, const AnyMatrix<T>& A,
+                                 const Dense<double>* coordinates = nullptr);
 
 /// Not for a temporary, which would not outlive the preconditioner.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions&, const AnyMatrix<T>&& A,
-                                                       const Operator<T>* = nullptr) = delete;
+                                                       const Operator<T>* = nullptr,
+                                                       const Dense<double>* = nullptr) = delete;
 
 }  // namespace krill

@@ -84,7 +84,7 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOptions& options, SolveFacts& facts,
                                                        const PreparedSystem<T>& system, const Operator<T>& products) {
   try {
-    auto made = make_preconditioner<T>(ctx, options.preconditioner, *system.A, &products);
+    auto made = make_preconditioner<T>(ctx, options.preconditioner, *system.A, &products, system.coordinates.get());
     if (needs_definite(options.solver) && options.assume != Assume::spd) made->require_definite(ctx);
     const bool may_be_unstable = std::holds_alternative<Ilu0Options>(options.preconditioner) ||
                                  std::holds_alternative<IsaiOptions>(options.preconditioner);

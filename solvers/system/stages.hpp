@@ -56,7 +56,8 @@ struct PreparedSystem {
   std::shared_ptr<const AnyMatrix<T>> A;         ///< in the format of the products
   std::shared_ptr<const AnyMatrix<T>> original;  ///< where the system was scaled
   Transformation<T> transformation;
-  std::optional<GivenSystem<T>> given = {};  ///< which judges, where A and b were rounded
+  std::optional<GivenSystem<T>> given = {};               ///< which judges, where A and b were rounded
+  std::shared_ptr<const Dense<double>> coordinates = {};  ///< of the given system's nodes; null: not known
 };
 
 /// Matches, scales and reorders A, which is in CSR, and brings it into the format of the products. Of the options only

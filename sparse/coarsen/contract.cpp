@@ -47,12 +47,14 @@ ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& 
   pieces_ = last_offset(ctx, piece_starts_);
 }
 
-template <class T, class Offset>
-HeldMemory ContractionPlan<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& A, std::int64_t aggregated_rows,
-                                              const CsrSizes& C) {
-  const HeldMemory renamed = ledger.hold(A.columns_bytes() + A.offsets_bytes()),
-                   rows = ledger.hold(static_cast<std::size_t>(aggregated_rows) * sizeof(std::int32_t)),
-                   of_aggregates = ledger.hold(C.offsets_bytes());
+HeldMemory contraction_memory(MemoryLedger& ledger, const CsrSizes& A, std::int64_t aggregated_rows,
+                              const CsrSizes& C) {
+  const HeldMemory renamed = ledger.hold(A.columns_bytes()), of_aggregates = ledger.hold(C.offsets_bytes()),
+                   rows = ledger.hold<std::int32_t>(aggregated_rows), of_a = ledger.hold(A.offsets_bytes());
+  // What a SpgemmPlan takes, where rows of C are sums of about as many entries.
+  const HeldMemory products = ledger.hold<std::int64_t>(C.rows), kept = ledger.hold(A.columns_bytes()),
+                   wide = ledger.hold<std::int64_t>(C.rows + 1LL);
+  { const HeldMemory counts = ledger.hold<std::int64_t>(C.rows); }
   return csr_memory(ledger, C);
 }
 

@@ -16,8 +16,6 @@ class ContractionPlan {
   /// and what a SpgemmPlan takes for rows of C. Waits; not inside a capture. Raises ShapeMismatch unless A is square
   /// and as large as the aggregates say.
   ContractionPlan(Context&, const Csr<T, Offset>& A, const Aggregates&);
-  /// While it is made, for aggregates with so many rows altogether; C stays.
-  static HeldMemory memory(MemoryLedger&, const CsrSizes& A, std::int64_t aggregated_rows, const CsrSizes& C);
 
   /// Values of C from values of A in the pattern that the plan was made of, with the same aggregates. A is read once;
   /// no wait, no allocation: capturable. Sums are in T, in the order of rows and of entries in them: the same bits in
@@ -36,5 +34,9 @@ class ContractionPlan {
   std::int64_t pieces_ = 0;
   bool on_cuda_;
 };
+
+/// What the making of a plan takes, with so many rows in aggregates; C stays. In rows of C about as many entries of A
+/// are added.
+HeldMemory contraction_memory(MemoryLedger&, const CsrSizes& A, std::int64_t aggregated_rows, const CsrSizes& C);
 
 }  // namespace krill

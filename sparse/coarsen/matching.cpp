@@ -122,48 +122,84 @@ Aggregates detail::number_by_least_row(Context& ctx, const Aggregates& aggregate
   return list_aggregates(ctx, by_least.count, std::move(by_least.of_row));
 }
 
+static HeldMemory list_memory(MemoryLedger& ledger, std::int32_t rows, std::int32_t count) {
+  const HeldMemory before = ledger.hold<std::int32_t>(rows + 1LL);
+  { const HeldMemory flags = ledger.hold<std::int32_t>(rows); }
+  const CsrSizes packed{rows, count, rows, 0, sizeof(std::int32_t)};
+  const HeldMemory columns = ledger.hold(packed.columns_bytes());
+  return transpose_memory(ledger, packed);
+}
+
+HeldMemory matching_memory(MemoryLedger& ledger, const CsrSizes& A, int passes) {
+  HeldMemory all, contracted;
+  CsrSizes m = A;
+  for (int pass = 0;; ++pass) {
+    const std::int32_t count = m.rows / 2;
+    const HeldMemory parents = ledger.hold<std::int32_t>(m.rows);
+    {
+      const HeldMemory units = ledger.hold<MatchUnits>(m.rows), mates = ledger.hold<std::int32_t>(m.rows),
+                       best = ledger.hold<std::int32_t>(m.rows);
+    }
+    HeldMemory of_row;
+    {
+      const HeldMemory numbers = ledger.hold<std::int32_t>(m.rows + 1LL);
+      { const HeldMemory flags = ledger.hold<std::int32_t>(m.rows); }
+      of_row = ledger.hold<std::int32_t>(m.rows);
+    }
+    if (pass == 0) all = ledger.hold<std::int32_t>(A.rows);
+    if (pass + 1 == passes || count == 0) {
+      m.rows = count;
+      break;
+    }
+    const HeldMemory listed = list_memory(ledger, m.rows, count);
+    CsrSizes half = m.with_nnz(m.nnz / 2);
+    half.rows = half.cols = count;
+    contracted = contraction_memory(ledger, m, m.rows, half);
+    m = half;
+  }
+  all += list_memory(ledger, A.rows, m.rows);
+  return all;
+}
+
 template <class T, class Offset>
 Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes, const Strength& strength) {
   require_size("matching: columns of the matrix", A.cols(), A.rows());
   require(passes > 0, fmt::format("matching: {} passes, 1 is needed", passes));
   require(strength.threshold >= 0,
           fmt::format("matching: the threshold of strength is {}, it may not be negative", strength.threshold));
-  std::optional<Csr<T, Offset>> contracted;  // the matrix of this pass, where it is not A
-  std::optional<Aggregates> all;             // of the rows of A
+  std::optional<Csr<T, Offset>> contracted;         // the matrix of this pass, where it is not A
+  Numbering all{A.rows(), Array<std::int32_t>(0)};  // of the rows of A
   bool has_free_rows = false;
   for (int pass = 0; pass < passes; ++pass) {
     const Csr<T, Offset>& matrix = contracted ? *contracted : A;
     Pairs<T, Offset> pairs = match(ctx, matrix, strength, pass == 0);
-    if (all && pairs.free_rows == matrix.rows()) break;
+    if (pass > 0 && pairs.free_rows == matrix.rows()) break;
     has_free_rows = has_free_rows || pairs.free_rows > 0;
-    Numbering numbers = numbered(ctx, pairs.parents);
-    Aggregates step = list_aggregates(ctx, numbers.count, std::move(numbers.of_row));
-    if (pass + 1 < passes && step.count > 0) {
-      const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
-      ContractionPlan<T, Offset> plan(ctx, matched, step);
-      plan.update(ctx, matched, step);
-      contracted = std::move(plan).release();
-    }
-    if (!all) {
-      all = std::move(step);
-    } else {
-      const std::int64_t rows = A.rows();
-      Array<std::int32_t> of_row(rows, "aggregates of rows");
+    Numbering step = numbered(ctx, pairs.parents);
+    if (pass == 0)
+      all.of_row = copy_of(ctx, step.of_row);
+    else
       ctx.dispatch([&](const auto& where) {
-        run_pass(where, rows, NumberRows{all->of_row.read(where), step.of_row.read(where), of_row.write(where)});
+        std::int32_t* const of_row = all.of_row.update(where);
+        run_pass(where, A.rows(), NumberRows{of_row, step.of_row.read(where), of_row});
       });
-      all = list_aggregates(ctx, step.count, std::move(of_row));
-    }
-    if (all->count == 0) break;
+    all.count = step.count;
+    if (pass + 1 == passes || step.count == 0) break;
+    const Aggregates aggregates = list_aggregates(ctx, step.count, std::move(step.of_row));
+    const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
+    ContractionPlan<T, Offset> plan(ctx, matched, aggregates);
+    plan.update(ctx, matched, aggregates);
+    contracted = std::move(plan).release();
   }
-  return has_free_rows ? number_by_least_row(ctx, *all) : std::move(*all);
+  Aggregates made = list_aggregates(ctx, all.count, std::move(all.of_row));
+  return has_free_rows ? number_by_least_row(ctx, made) : std::move(made);
 }
 
 template <class T, class Offset>
-struct MatchingInstances {
+struct MatchingAggregateInstances {
   static constexpr auto list =
       instance<Aggregates(Context&, const Csr<T, Offset>&, int, const Strength&)>(aggregate_matching);
 };
-KRILL_INSTANTIATE_WITH_OFFSETS(MatchingInstances);
+KRILL_INSTANTIATE_WITH_OFFSETS(MatchingAggregateInstances);
 
 }  // namespace krill

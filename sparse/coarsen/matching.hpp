@@ -4,6 +4,7 @@
 #pragma once
 #include "sparse/coarsen/aggregate.hpp"
 #include "sparse/coarsen/strength.hpp"
+#include "sparse/formats/csr_sizes.hpp"
 
 namespace krill {
 
@@ -24,6 +25,10 @@ namespace krill {
 /// is negative or not a number, and where an entry is not finite, which names the row.
 template <class T, class Offset>
 Aggregates aggregate_matching(Context&, const Csr<T, Offset>& A, int passes, const Strength&);
+
+/// What that takes and makes, where |A| is symmetric, all rows find a partner in each pass, and matrices have half as
+/// many entries in the next one.
+HeldMemory matching_memory(MemoryLedger&, const CsrSizes& A, int passes);
 
 namespace detail {
 /// The aggregates that `of_row` names, which are `count`, with the rows of each. Waits.

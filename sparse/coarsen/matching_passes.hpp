@@ -98,10 +98,10 @@ struct MeasureForMatching {
 };
 
 /// A neighbor, and in which order rows prefer them; 0: none.
-struct Candidate {
+struct PreferredNeighbor {
   std::uint64_t key = 0;
   std::int32_t row = -1, unused = 0;
-  constexpr Candidate& operator+=(const Candidate& other) {
+  constexpr PreferredNeighbor& operator+=(const PreferredNeighbor& other) {
     if (other.key > key) *this = other;
     return *this;
   }
@@ -112,7 +112,7 @@ struct Candidate {
 /// are in no pair, `and where it has no candidates, -1 unless `lone_stay`.
 template <class T, class Offset>
 struct BestNeighbor {
-  using Item = Candidate;
+  using Item = PreferredNeighbor;
   using Sum = NoSum;
   static constexpr std::uint64_t is_paired = std::uint64_t{1} << 63;
   CsrView<const T, Offset> a;

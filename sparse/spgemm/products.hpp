@@ -16,6 +16,8 @@ struct ProductTuning {
   static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks
   static constexpr std::int64_t max_held = 512;  ///< those of any team
   static constexpr std::int64_t piece = 1024;    ///< of a longer row, for a warp
+  /// Entries of a row of A whose rows of B a thread merges, where no row of C is of more than max_sorted products.
+  static constexpr std::int64_t max_merged = 8;
   /// Products of an entry in the mean that are worth a list. New values on an H200, ms, with one and without: 2.0
   /// products 0.49 and 0.82 (7-point 128^3), 5.8 products 2.75 and 2.55 (27-point 80^3).
   static constexpr std::int64_t max_listed = 5;
@@ -35,14 +37,16 @@ struct ProductPattern {
   std::int64_t max_products;                     ///< of a row
   RowItems windows = {};                         ///< of long rows, on CUDA
   const std::int64_t* before_windows = nullptr;  ///< entries of C in all windows before each
+  std::int64_t merged_terms = 0;                 ///< of the longest row of A, on CUDA, where rows are merged; else 0
 };
 
 /// Of the products, or of the entries of C, of all rows.
 struct ProductTotals {
   Greatest of_a_row;
   std::int64_t all = 0;
+  Greatest terms;  ///< entries of a row of A
   constexpr ProductTotals& operator+=(const ProductTotals& other) {
-    of_a_row += other.of_a_row, all += other.all;
+    of_a_row += other.of_a_row, all += other.all, terms += other.terms;
     return *this;
   }
 };
@@ -62,7 +66,7 @@ struct CountProducts {
     for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
       count += b_offsets[a.col_indices[k] + 1] - b_offsets[a.col_indices[k]];
     products[row] = count;
-    return {{count}, count};
+    return {{count}, count, {static_cast<std::int64_t>(a.row_offsets[row + 1] - a.row_offsets[row])}};
   }
   constexpr void finish(const Sum& sum) const { *totals = sum; }
 };
@@ -76,7 +80,7 @@ struct MeasureRows {
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t row) const {
     const std::int64_t length = row_offsets[row + 1] - row_offsets[row];
-    return {{length}, length};
+    return {{length}, length, {}};
   }
   constexpr void finish(const Sum& sum) const { *totals = sum; }
 };
@@ -168,11 +172,12 @@ struct SumTeams {
   int lanes;             ///< along a row of B: 4, 8, 16 or 32
   std::int64_t longest;  ///< row of C
   RowItems pieces;
-  bool masked;  ///< products may have no place in C
+  bool masked;                    ///< products may have no place in C
+  std::int64_t merged_terms = 0;  ///< as in ProductPattern; c.col_indices are not looked at then
 };
 
 /// c = alpha A B, in the pattern that c has, which is sorted; where it is a mask, other products are left out. Each
-/// entry's products are added in the order of A's row.
+/// entry's products are added in the order of A's row, in double or double complex, and rounded once.
 template <class T, class Offset>
 void sum_products(const Host&, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
                   const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c,
@@ -205,13 +210,13 @@ struct SumListed {
   const Offset* starts;
   const ProductPair* list;
   T* values;
-  T alpha{};
+  wide_t<T> alpha{};
 
-  constexpr bool begin() { return alpha = alpha_at(), true; }
+  constexpr bool begin() { return alpha = wide(alpha_at()), true; }
   constexpr NoSum entry(std::int64_t at) const {
-    T sum{};
-    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum += a[list[p].a] * b[list[p].b];
-    return values[at] = alpha * sum, NoSum{};
+    wide_t<T> sum{};
+    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum += wide(a[list[p].a]) * wide(b[list[p].b]);
+    return values[at] = T(alpha * sum), NoSum{};
   }
 };
 

@@ -60,20 +60,22 @@ void sum_products(const Host& host, const ScalarView<T>& alpha, const CsrView<co
                   const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c,
                   T* values) {
   if (host.skip.now()) return;
-  const T factor = alpha();
-  for_row_blocks<T>(host, a.rows, c.nnz + a.nnz, b.cols, T{}, [&](std::int64_t begin, std::int64_t end, T* sums) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const Offset first = c.row_offsets[row], last = c.row_offsets[row + 1];
-      for (Offset at = first; at < last; ++at) sums[c.col_indices[at]] = T{};
-      for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-        const T value = a.values[k];
-        const Offset row_end = b.row_offsets[a.col_indices[k] + 1];
-        for (Offset e = b.row_offsets[a.col_indices[k]]; e < row_end; ++e)
-          sums[b.col_indices[e]] += value * b.values[e];
-      }
-      for (Offset at = first; at < last; ++at) values[at] = factor * sums[c.col_indices[at]];
-    }
-  });
+  using Wide = wide_t<T>;
+  const Wide factor = wide(alpha());
+  for_row_blocks<Wide>(host, a.rows, c.nnz + a.nnz, b.cols, Wide{},
+                       [&](std::int64_t begin, std::int64_t end, Wide* sums) {
+                         for (std::int64_t row = begin; row < end; ++row) {
+                           const Offset first = c.row_offsets[row], last = c.row_offsets[row + 1];
+                           for (Offset at = first; at < last; ++at) sums[c.col_indices[at]] = Wide{};
+                           for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
+                             const Wide value = wide(a.values[k]);
+                             const Offset row_end = b.row_offsets[a.col_indices[k] + 1];
+                             for (Offset e = b.row_offsets[a.col_indices[k]]; e < row_end; ++e)
+                               sums[b.col_indices[e]] += value * wide(b.values[e]);
+                           }
+                           for (Offset at = first; at < last; ++at) values[at] = T(factor * sums[c.col_indices[at]]);
+                         }
+                       });
 }
 
 template class ProductPatternKernels<std::int32_t, Host>;

@@ -32,8 +32,12 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
              CountProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where),
                                    totals.write(where)});
   });
-  const std::int64_t max_products = totals.host()[0].of_a_row.value;
-  products_ = totals.host()[0].all;
+  const ProductTotals of_products = totals.host()[0];
+  const std::int64_t max_products = of_products.of_a_row.value;
+  products_ = of_products.all;
+  if (ctx.on_cuda() && of_products.terms.value <= ProductTuning::max_merged &&
+      max_products <= ProductTuning::max_sorted)
+    merged_terms_ = of_products.terms.value;
   std::int64_t windows = 0;
   const auto product = [&](const auto& where) {
     return ProductPattern<Offset>{pattern(where, a),
@@ -41,7 +45,8 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
                                   products.read(where),
                                   max_products,
                                   {window_starts.read(where), windows},
-                                  before_windows.read(where)};
+                                  before_windows.read(where),
+                                  merged_terms_};
   };
   const auto count_long_rows = [&](const auto& where, std::int64_t* row_counts) {
     window_starts = scanned<std::int64_t>(ctx, rows, "windows of rows", [&](const auto& at, std::int64_t* items) {
@@ -103,7 +108,8 @@ SumTeams SpgemmPlan<T, Offset>::teams(const Where& where, std::int64_t entries_o
                        : 32,
           longest_row_,
           {piece_starts_.read(where), pieces_},
-          masked_};
+          masked_,
+          merged_terms_};
 }
 
 template <class T, class Offset>
@@ -114,8 +120,9 @@ void SpgemmPlan<T, Offset>::list_products(Context& ctx, const Csr<T, Offset>& a,
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
       const double bytes =
           static_cast<double>(products_) * sizeof(ProductPair) + static_cast<double>(c_.nnz() + 1) * sizeof(Offset);
-      if (c_.nnz() == 0 || products_ > ProductTuning::max_listed * c_.nnz() || a.nnz() > most || b.nnz() > most ||
-          products_ > std::numeric_limits<Offset>::max() || bytes > static_cast<double>(options.max_list_bytes) ||
+      if (merged_terms_ > 0 || c_.nnz() == 0 || products_ > ProductTuning::max_listed * c_.nnz() || a.nnz() > most ||
+          b.nnz() > most || products_ > std::numeric_limits<Offset>::max() ||
+          bytes > static_cast<double>(options.max_list_bytes) ||
           bytes > static_cast<double>(device::free_memory(where.device)) / 4)
         return;
       const SumTeams by = teams(where, b.nnz(), b.rows());

@@ -9,7 +9,8 @@ struct SpgemmOptions {
   /// What a plan on CUDA may keep for a list of the products of each entry of C, 8 bytes a product and an Offset an
   /// entry, so that update() need not seek where they go. A longer list is not made, nor one that takes more than a
   /// quarter of the memory that is free, where entries have more than five products in the mean (seeking is as quick
-  /// then), or where A or B has more than 2^31 - 1 entries.
+  /// then), where rows of op(A) have at most eight entries and no row of C more than 256 products (rows of op(B) are
+  /// merged, which seeks nothing), or where A or B has more than 2^31 - 1 entries.
   std::size_t max_list_bytes = std::size_t{8} << 30;
 };
 
@@ -33,12 +34,15 @@ class SpgemmPlan {
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, const Csr<T, Offset>& mask);
 
   /// Values of C from values of A and B, in the patterns that the plan was made of. No wait, no allocation but
-  /// workspace: capturable after a first run. Products are added in the order of op(A)'s row, in T: the same bits in
-  /// every run and for any number of threads. Raises ShapeMismatch where shapes or entries are not those of the
-  /// constructor, InvalidArgument on another backend or where A or B is C.
+  /// workspace: capturable after a first run. Products are added in the order of op(A)'s row, in double or double
+  /// complex, and rounded to T once: the same bits in every run and for any number of threads. Raises ShapeMismatch
+  /// where shapes or entries are not those of the constructor, InvalidArgument on another backend or where A or B is C.
   void update(Context&, const Scalar<T>& alpha, const Csr<T, Offset>& A, const Csr<T, Offset>& B);
 
   const Csr<T, Offset>& matrix() const { return c_; }
+  /// op(A), for the A that was handed to the constructor or to update() last: A itself, or the transpose that the plan
+  /// keeps.
+  const Csr<T, Offset>& left(const Csr<T, Offset>& A) const { return a_.of(A); }
   Csr<T, Offset> release() && { return std::move(c_); }
   /// Of C, of operands that are kept transposed, and of lists of products and of long rows.
   std::size_t bytes() const;
@@ -55,7 +59,7 @@ class SpgemmPlan {
   std::int64_t longest_row_ = 0;
   Array<std::int64_t> piece_starts_;  // of rows that are summed in pieces; empty where there are none, as on the host
   std::int64_t pieces_ = 0;
-  std::int64_t products_ = 0;
+  std::int64_t products_ = 0, merged_terms_ = 0;
   Csr<T, Offset> c_;
   Array<Offset> list_starts_;  // of each entry of C; empty where there is no list
   Array<detail::ProductPair> list_;
@@ -77,6 +81,9 @@ class TripleProductPlan {
               const Csr<T, Offset>& P);
 
   const Csr<T, Offset>& matrix() const { return outer_.matrix(); }
+  /// op_r(R), for the R that was handed to the constructor or to update() last. With an op it is the plan's own and
+  /// follows each update(), so that a multigrid method restricts by it and transposes P but once.
+  const Csr<T, Offset>& restriction(const Csr<T, Offset>& R) const { return outer_.left(R); }
   Csr<T, Offset> release() && { return std::move(outer_).release(); }
   /// Of C, of A P, and of what both plans keep.
   std::size_t bytes() const { return inner_.bytes() + outer_.bytes(); }

@@ -6,6 +6,8 @@
 
 #include "sparse/coarsen/aggregate.hpp"
 #include "sparse/coarsen/strength.hpp"
+#include "sparse/formats/dense.hpp"
+#include "tests/support/random.hpp"
 
 namespace krill::test {
 
@@ -21,6 +23,23 @@ inline Aggregates make_aggregates(std::vector<std::int32_t> of_row) {
     offsets.push_back(static_cast<std::int32_t>(rows.size()));
   }
   return {count, Array(std::move(of_row)), Array(std::move(offsets)), Array(std::move(rows))};
+}
+
+template <class T>
+Dense<T> random_candidates(std::uint64_t seed, std::int64_t rows, std::int64_t cols) {
+  return {rows, cols, Array<T>(random_vector<T>(seed, rows * cols))};
+}
+
+/// `nodes` of which one in ten is in no aggregate; aggregate 0 has `large` nodes, the others about four.
+inline std::vector<std::int32_t> scattered(std::int32_t nodes, std::int32_t large) {
+  const auto order = shuffled(7, nodes);
+  std::vector<std::int32_t> of_row(static_cast<std::size_t>(nodes), -1);
+  for (std::int32_t t = 0; t < nodes; ++t)
+    of_row[static_cast<std::size_t>(order[static_cast<std::size_t>(t)])] = t < large ? 0
+                                                                           : t < nodes - nodes / 10
+                                                                               ? 1 + (t - large) / 4
+                                                                               : -1;
+  return of_row;
 }
 
 /// Pairs (i, j) of a symmetric graph without a diagonal.

@@ -183,14 +183,13 @@ TEST_P(LinePreconditioner, refuses_what_has_no_lines) {
     GmresOptions gmres;
     gmres.stop.relative = 1e-3;
     EXPECT_EQ(solved_by(gmres).result.reason, Reason::converged);
-    EXPECT_EQ(
-        complaint<InvalidArgument>([&] {
-          Array<T> y(std::vector<T>(24));
-          krill::solve(ctx, A, Array<T>(std::vector<T>(24, T(1))), y,
-                       {.preconditioner = LineOptions{.nx = 6, .ny = 4}, .ordering = RcmOrdering{}});
-        }),
-        "A: preconditioner line takes rows for the points of a grid, in their order: use ordering: {type: none} and "
-        "matching: {type: none}");
+    EXPECT_EQ(complaint<InvalidArgument>([&] {
+                Array<T> y(std::vector<T>(24));
+                krill::solve(ctx, A, Array<T>(std::vector<T>(24, T(1))), y,
+                             {.preconditioner = LineOptions{.nx = 6, .ny = 4}, .ordering = RcmOrdering{}});
+              }),
+              "A: preconditioner line takes rows for points, or nodes, in their order: use ordering: {type: none} and "
+              "matching: {type: none}");
   });
 }
 

@@ -1,10 +1,12 @@
 #include "solvers/loop.hpp"
 
 #include <chrono>
+#include <cstdlib>
 
 #include "sparse/convert/convert.hpp"
 #include "sparse/vector/vector.hpp"
 #include "tests/solvers/systems.hpp"
+#include "tests/support/assertions.hpp"
 
 namespace krill::test {
 namespace {
@@ -214,6 +216,17 @@ TEST_P(Loop, gmres_is_ended_within_a_cycle) {
   EXPECT_GE(report.iterations, 10);
   EXPECT_LE(report.iterations, ctx.on_cuda() ? 399 : 11) << "the host asks before each step";
   EXPECT_LT(report.true_relative, 1) << "x holds what the steps had found";
+}
+
+TEST(LoopByName, is_taken_from_the_environment_and_an_unknown_one_is_refused) {
+  const char* const before = std::getenv("KRILL_LOOP");
+  const std::string kept = before ? before : "";
+  setenv("KRILL_LOOP", "host", 1);
+  EXPECT_EQ(Context::host().loop_control, LoopControl::host);
+  setenv("KRILL_LOOP", "grap", 1);
+  EXPECT_EQ(complaint<InvalidArgument>([] { Context::host(); }),
+            "KRILL_LOOP: grap is none of auto, graph, persistent, host");
+  before ? setenv("KRILL_LOOP", kept.c_str(), 1) : unsetenv("KRILL_LOOP");
 }
 
 INSTANTIATE_TEST_SUITE_P(, Loop, backends, param_name);

@@ -57,11 +57,17 @@ std::vector<T> answer(Context& ctx, const Preconditioner<T>& M, const std::vecto
   return contents(with_dot ? M.apply_dot(ctx, r_, rr, z, rz).z : M.apply(ctx, r_, z));
 }
 
+/// Multigrid keeps an interpolation that values had a part in: multigrid_test.cpp says what it becomes.
+bool keeps_what_values_chose(const PreconditionerOptions& options) {
+  return std::holds_alternative<AmgOptions>(options);
+}
+
 TEST_P(PreconditionerUpdate, is_what_making_it_anew_is) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     const std::vector<T> r = random_vector<T>(31, 300);
     for (const PreconditionerOptions& options : all_kinds(sizeof(real_t<T>) > 4)) {
+      if (keeps_what_values_chose(options)) continue;
       AnyMatrix<T> A(random_hpd<T>(32, 300, 7));
       const auto M = make_preconditioner<T>(ctx, options, A);
       for (std::uint64_t round = 0; round < 2; ++round) {
@@ -97,6 +103,8 @@ TEST_P(PreconditionerUpdate, is_followed_by_solvers_that_captured_it) {
       M->update(ctx, A);
       for (T& value : x.edit()) value = T(0);
       const SolveReport report = solver->solve(ctx, b, x);
+      EXPECT_EQ(report.reason, Reason::converged) << name(options);
+      if (keeps_what_values_chose(options)) continue;
       const auto fresh = make_preconditioner<T>(ctx, options, A);
       EXPECT_EQ(report.iterations, make_solver<T>(pcg, op, *fresh)->solve(ctx, b, y).iterations) << name(options);
       ASSERT_EQ(contents(x), contents(y)) << name(options);

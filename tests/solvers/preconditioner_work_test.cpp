@@ -126,6 +126,72 @@ void count(Count& c, const TridiagonalOptions&, const PreconditionerReport& repo
 }
 void count(Count&, const LineOptions&, const PreconditionerReport&) {}
 
+/// A smoother's steps, `from_zero` or not: products aside. Returns how many products they take.
+double count_smoothing(Count& c, double rows, int degree, bool from_zero) {
+  const auto vectors = [&](double many) { c.bytes += many * rows * c.size; };
+  for (int k = 0; k < degree; ++k) {
+    c.bytes += rows * c.real_size;  // D^-1
+    if (k == 0 && from_zero) {
+      vectors(3), c.multiplied(rows);  // b, d, x
+      continue;
+    }
+    vectors(2);                      // of the product
+    vectors(2);                      // r or b, and w
+    vectors(k == 0 ? 1 : 2);         // d
+    vectors(2);                      // x
+    if (k + 1 < degree) vectors(1);  // r
+    c.multiplied((k == 0 ? 2 : 3) * rows);
+  }
+  return degree - (from_zero ? 1 : 0);
+}
+/// By what is known of each level: the sizes, and the entries of P from the report.
+void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
+  const auto& levels = report.levels;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const double rows = static_cast<double>(levels[l].rows), times = levels[l].visits,
+                 again = o.cycle == MultigridCycle::w && l > 0 ? times / 2 : 0;
+    if (levels[l].format == "dense inverse") {
+      c.bytes += times * (rows * rows + 2 * rows) * c.size, c.multiplied(times * rows * rows);
+      continue;
+    }
+    double products = 0;
+    for (int visit = 0; visit < static_cast<int>(times); ++visit) {
+      products += count_smoothing(c, rows, o.smoother.degree, visit >= static_cast<int>(again));
+      products += count_smoothing(c, rows, o.smoother.degree, false);
+    }
+    if (l + 1 < levels.size()) {
+      products += times;
+      c.bytes += times * 5 * rows * c.size;  // A x, and b - A x
+      const double coarse = static_cast<double>(levels[l + 1].rows),
+                   entries = static_cast<double>(levels[l].transfer_entries);
+      if (entries > 0) {  // P and R in CSR
+        c.bytes += times * (2 * entries * (c.size + 4) + (rows + 1 + coarse + 1) * 4);
+        c.bytes += times * (coarse + 2 * rows + rows + coarse) * c.size;
+        c.multiplied(times * 2 * entries);
+      } else {
+        c.bytes += times * ((3 * rows + 2 * coarse) * c.size + (2 * rows + coarse + 1) * 4);
+        c.multiplied(times * rows);
+      }
+    }
+    if (o.cycle == MultigridCycle::k && (l == 1 || l == 2)) {  // each two visits end two steps of conjugate gradients
+      const double steps = times / 2;
+      products += 2 * steps;
+      c.bytes += 4 * steps * rows * c.size;        // of the products
+      c.bytes += steps * rows * c.size;            // c1, for a dot of the second; other partners are x
+      c.bytes += 2 * 2 * steps * rows * c.size;    // two dots
+      c.bytes += (3 + 3) * steps * rows * c.size;  // r = b - v, x = c1 + c2
+      c.multiplied((1 + 2 + 2 + 1 + 2) * steps * rows);
+    }
+    if (l == 0)
+      c.products += products;
+    else
+      for (; products > 0; --products) {
+        const auto stored = static_cast<double>(levels[l].entries);
+        c.bytes += stored * (c.size + 4) + (rows + 1) * 4, c.multiplied(stored);
+      }
+  }
+}
+
 TEST_P(PreconditionerWork, is_what_its_passes_count) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

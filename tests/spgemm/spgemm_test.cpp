@@ -1,5 +1,7 @@
 #include "sparse/spgemm/spgemm.hpp"
 
+#include <numeric>
+
 #include "sparse/spmv/spmv.hpp"
 #include "tests/spgemm/sums.hpp"
 #include "tests/support/assertions.hpp"
@@ -33,11 +35,19 @@ Shape factor_shape(const char* name, std::int32_t rows, std::int32_t cols) {
             return row == 17 ? 1600 : row % 50 == 3 ? 40 : row % 3 == 0 ? 0 : 5 + static_cast<std::int32_t>(e() % 9);
           }};
 }
-/// Rows of at most so many entries, for each number of lanes that a team has.
+template <int longest>
+std::int32_t up_to(std::int32_t, std::mt19937_64& e) {
+  return static_cast<std::int32_t>(e() % (longest + 1));
+}
+/// Rows of at most so many entries, for each number of lanes that a team has, and for rows that a thread merges.
 Shape short_rows(std::int32_t rows, std::int32_t cols, int longest) {
-  if (longest <= 8) return {"up to 8", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 9); }};
-  if (longest <= 16) return {"up to 16", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 17); }};
-  return {"up to 32", rows, cols, [](std::int32_t, std::mt19937_64& e) { return int(e() % 33); }};
+  return {"up to " + std::to_string(longest), rows, cols,
+          longest <= 1    ? up_to<1>
+          : longest <= 2  ? up_to<2>
+          : longest <= 5  ? up_to<5>
+          : longest <= 8  ? up_to<8>
+          : longest <= 16 ? up_to<16>
+                          : up_to<32>};
 }
 
 template <class T>
@@ -66,8 +76,8 @@ TEST_P(Spgemm, is_the_product_for_every_op) {
 TEST_P(Spgemm, is_the_product_of_rows_of_every_length) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
-    for (const int of_A : {8, 16, 32})
-      for (const int of_B : {8, 32}) {
+    for (const int of_A : {5, 8, 16, 32})
+      for (const int of_B : {1, 2, 8, 32}) {
         const auto A = random_csr<T>(31, short_rows(150, 400, of_A));
         const auto B = random_csr<T>(32, short_rows(400, 500, of_B));
         Sums expected;
@@ -252,6 +262,59 @@ TEST_P(Spgemm, multiplies_three_matrices) {
     expect_same(spgemm(ctx, Op::adjoint, Op::none, T(2), P, spgemm(ctx, Op::none, Op::none, T(1), other, P)),
                 plan.matrix());
     EXPECT_THROW(TripleProductPlan<T>(ctx, Op::none, P, A, P), ShapeMismatch);
+  });
+}
+
+/// What a multigrid method restricts by: R itself, or the transpose that the plan keeps, with values of the last
+/// update.
+TEST_P(Spgemm, lends_the_restriction_of_a_triple_product) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto A = random_csr<T>(31, short_rows(90, 90, 8)), P = random_csr<T>(32, short_rows(90, 20, 2));
+    Csr<T> other = P.clone();
+    const auto values = random_vector<T>(33, P.nnz());
+    std::copy(values.begin(), values.end(), other.values().edit().begin());
+    for (const Op op : {Op::transpose, Op::adjoint}) {
+      TripleProductPlan<T> plan(ctx, op, P, A, P);
+      expect_same(transpose(ctx, P, op), plan.restriction(P));
+      plan.update(ctx, T(1), other, A, other);
+      expect_same(transpose(ctx, other, op), plan.restriction(other));
+    }
+    const auto R = transpose(ctx, P);
+    const TripleProductPlan<T> plan(ctx, Op::none, R, A, P);
+    EXPECT_EQ(&plan.restriction(R), &R);
+  });
+}
+
+/// Sums end in double: 1 and terms of a quarter of epsilon each, which sums in single precision would lose one by one.
+/// Rows that a thread merges, that teams have, and of a plan that lists products; new values alike.
+TEST_P(Spgemm, adds_in_double) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr real_t<T> small = std::numeric_limits<real_t<T>>::epsilon() / 4;
+    for (const std::int32_t terms : {7, 12, 900}) {
+      for (const std::int32_t rows : {1, 40}) {  // where rows of one entry follow, products are few enough for a list
+        std::vector<std::int32_t> offsets{0}, columns;
+        std::vector<T> values;
+        for (std::int32_t row = 0; row < rows; ++row) {
+          for (std::int32_t k = 0; k < (row == 0 ? terms : 1); ++k)
+            columns.push_back(k), values.push_back(k == 0 ? T(1) : T(small));
+          offsets.push_back(static_cast<std::int32_t>(columns.size()));
+        }
+        const Csr<T> A(terms, Array(std::move(offsets)), Array(std::move(columns)), Array(std::move(values)));
+        std::vector<std::int32_t> ascending(static_cast<std::size_t>(terms) + 1);
+        std::iota(ascending.begin(), ascending.end(), 0);
+        const Csr<T> B(1, Array(std::move(ascending)),
+                       Array(std::vector<std::int32_t>(static_cast<std::size_t>(terms))),
+                       Array(std::vector<T>(static_cast<std::size_t>(terms), T(1))));
+        wide_t<T> expected(1);
+        for (std::int32_t k = 1; k < terms; ++k) expected += wide_t<T>(small);
+        SpgemmPlan<T> plan(ctx, Op::none, A, Op::none, B);
+        plan.update(ctx, T(1), A, B);
+        EXPECT_EQ(contents(plan.matrix().values())[0], T(expected)) << terms << " terms, " << rows << " rows";
+        EXPECT_EQ(contents(spgemm(ctx, Op::none, Op::none, T(1), A, B).values())[0], T(expected)) << terms;
+      }
+    }
   });
 }
 

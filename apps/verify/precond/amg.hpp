@@ -1,0 +1,220 @@
+// A multigrid cycle.
+#pragma once
+#include "apps/verify/precond/reference.hpp"
+#include "solvers/multigrid/hierarchy.hpp"
+#include "solvers/precond/amg.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
+
+namespace krill::apps::verify {
+
+inline Judging judging(const AmgOptions& o) {
+  return {.variant = fmt::format(" {}, cycle {}", multigrid_method_names[static_cast<std::size_t>(o.method)],
+                                 multigrid_cycle_names[static_cast<std::size_t>(o.cycle)])};
+}
+
+/// The cycle as it is defined, with running error analysis, over the matrices of a hierarchy: these are checked by
+/// themselves (check_multigrid), and are the same whenever they are made.
+template <class T>
+class CycleReference {
+ public:
+  CycleReference(const AmgOptions& o, const Hierarchy<T>& hierarchy, const Rows<T>& finest)
+      : options_(o), hierarchy_(hierarchy) {
+    for (const auto& level : hierarchy.levels()) {
+      Parts parts;
+      parts.A = level->A ? rows_of(*level->A) : finest;
+      if (const auto* by_matrix = dynamic_cast<const MatrixTransfer<T>*>(level->transfer.get()))
+        parts.P = rows_of(by_matrix->prolongation()), parts.R = rows_of(by_matrix->restriction());
+      if (level->dense) parts.inverse = inverse_of(*level, parts.A);
+      parts_.push_back(std::move(parts));
+    }
+  }
+
+  BoundedVector<T> apply(const BoundedVector<T>& b) const { return visit(0, options_.cycle, b, {}); }
+
+ private:
+  /// Of the last level: its inverse, and what |A^-1| |A| |A^-1| is.
+  struct Inverse {
+    std::vector<Exact<T>> entries;
+    std::vector<long double> amplified;
+  };
+  struct Parts {
+    Rows<T> A, P, R;
+    Inverse inverse;
+  };
+
+  /// By Gauss-Jordan elimination with partial pivoting, in extended precision.
+  static std::vector<Exact<T>> inverted(std::vector<Exact<T>> a, std::size_t n) {
+    std::vector<Exact<T>> x(n * n);
+    for (std::size_t i = 0; i < n; ++i) x[i * n + i] = Exact<T>(1);
+    for (std::size_t k = 0; k < n; ++k) {
+      std::size_t with = k;
+      for (std::size_t i = k + 1; i < n; ++i)
+        if (modulus(a[i * n + k]) > modulus(a[with * n + k])) with = i;
+      for (std::size_t j = 0; j < n; ++j) {
+        std::swap(a[k * n + j], a[with * n + j]), std::swap(x[k * n + j], x[with * n + j]);
+      }
+      const Exact<T> factor = Exact<T>(1) / a[k * n + k];
+      for (std::size_t j = 0; j < n; ++j) a[k * n + j] = a[k * n + j] * factor, x[k * n + j] = x[k * n + j] * factor;
+      for (std::size_t i = 0; i < n; ++i) {
+        const Exact<T> other = a[i * n + k];
+        if (i == k || modulus(other) == 0) continue;
+        for (std::size_t j = 0; j < n; ++j) a[i * n + j] -= other * a[k * n + j], x[i * n + j] -= other * x[k * n + j];
+      }
+    }
+    return x;
+  }
+
+  static Inverse inverse_of(const MultigridLevel<T>& level, const Rows<T>& A) {
+    const std::size_t n = as_size(A.rows);
+    std::vector<Exact<T>> a(n * n);
+    A.for_places([&](std::int32_t i, std::size_t k) { a[as_size(i) * n + as_size(A.col[k])] = exact(A.value[k]); });
+    if (const double shift = level.dense->facts().shift; shift != 0) {  // of D u (D u)^H, D the diagonal's moduli
+      std::vector<Exact<T>> u(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const long double size = modulus(a[i * n + i]);
+        u[i] = exact(level.kernel.host()[i]) * Exact<T>(size > 0 ? size : 1);
+      }
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j) a[i * n + j] += Exact<T>(shift) * u[i] * conjugated(u[j]);
+    }
+    Inverse inverse{inverted(a, n), std::vector<long double>(n * n)};
+    std::vector<long double> half(n * n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t j = 0; j < n; ++j)
+          half[i * n + j] += modulus(a[i * n + k]) * modulus(inverse.entries[k * n + j]);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < n; ++k)
+        for (std::size_t j = 0; j < n; ++j)
+          inverse.amplified[i * n + j] += modulus(inverse.entries[i * n + k]) * half[k * n + j];
+    return inverse;
+  }
+
+  /// Elimination leaves each column of the inverse with a residual of some n u |A| |X| in double precision (Higham
+  /// 2002, section 14.4); then it is rounded to T, and the product adds its own.
+  static BoundedVector<T> solved(const Inverse& inverse, const BoundedVector<T>& b) {
+    const std::size_t n = b.size();
+    const long double elimination = 16 * static_cast<long double>(n) * std::numeric_limits<double>::epsilon();
+    BoundedVector<T> x(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      BoundedSum<T> sum;
+      for (std::size_t j = 0; j < n; ++j) {
+        const Exact<T> entry = inverse.entries[i * n + j];
+        sum.add({entry, elimination * inverse.amplified[i * n + j] + gamma<T>(1) * modulus(entry)}, b[j]);
+      }
+      x[i] = sum.result();
+    }
+    return x;
+  }
+
+  /// x + q(D^-1 A) D^-1 (b - A x), from x = 0 where there is no x.
+  BoundedVector<T> smoothed(std::size_t l, const BoundedVector<T>& b, BoundedVector<T> x) const {
+    const MultigridLevel<T>& level = *hierarchy_.levels()[l];
+    const Rows<T>& A = parts_[l].A;
+    const auto inverse = level.smoother->inverse().host();
+    const auto factors = level.smoother->factors().host();
+    BoundedVector<T> r = b, d(b.size());
+    const bool from_zero = x.empty();
+    if (from_zero) x.resize(b.size());
+    for (std::size_t k = 0; k < static_cast<std::size_t>(level.smoother->degree()); ++k) {
+      if (k > 0 || !from_zero) r = difference(r, product<T>(A, k > 0 ? d : x));
+      const auto old = factors[3 * k], fresh = factors[3 * k + 1], weight = factors[3 * k + 2];
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const Bounded<T> scale = times(Bounded<T>(T(fresh)), Bounded<T>(T(inverse[i])));
+        BoundedSum<T> step;
+        step.add(times(scale, r[i]));
+        if (k > 0) step.add(d[i], Bounded<T>(T(old)));
+        d[i] = step.result();
+        x[i] = BoundedSum<T>().add(x[i]).add(d[i], Bounded<T>(T(weight))).result();
+      }
+    }
+    return x;
+  }
+
+  static BoundedVector<T> difference(const BoundedVector<T>& a, const BoundedVector<T>& b) {
+    BoundedVector<T> c(a.size());
+    for (std::size_t i = 0; i < c.size(); ++i)
+      c[i] = BoundedSum<T>().add(a[i]).subtract(b[i], Bounded<T>(T(1))).result();
+    return c;
+  }
+
+  BoundedVector<T> restricted(std::size_t l, const BoundedVector<T>& r) const {
+    const auto& transfer = *hierarchy_.levels()[l]->transfer;
+    const auto* plain = dynamic_cast<const AggregateTransfer<T>*>(&transfer);
+    if (!plain) return product<T>(parts_[l].R, r);
+    std::vector<BoundedSum<T>> sums(as_size(plain->aggregates().count));
+    const auto of_row = plain->aggregates().of_row.host();
+    for (std::size_t i = 0; i < r.size(); ++i)
+      if (of_row[i] >= 0) sums[as_size(of_row[i])].add(r[i]);
+    BoundedVector<T> coarse;
+    for (const BoundedSum<T>& sum : sums) coarse.push_back(sum.result());
+    return coarse;
+  }
+  BoundedVector<T> corrected(std::size_t l, BoundedVector<T> x, const BoundedVector<T>& coarse) const {
+    const auto* plain = dynamic_cast<const AggregateTransfer<T>*>(hierarchy_.levels()[l]->transfer.get());
+    const BoundedVector<T> correction = plain ? BoundedVector<T>() : product<T>(parts_[l].P, coarse);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      BoundedSum<T> sum;
+      sum.add(x[i]);
+      if (!plain)
+        sum.add(correction[i]);
+      else if (const auto I = plain->aggregates().of_row.host()[i]; I >= 0)
+        sum.add(coarse[as_size(I)], factor<T>(options_.over_correction));
+      x[i] = sum.result();
+    }
+    return x;
+  }
+
+  BoundedVector<T> visit(std::size_t l, MultigridCycle kind, const BoundedVector<T>& b, BoundedVector<T> x) const {
+    const MultigridLevel<T>& level = *hierarchy_.levels()[l];
+    if (level.dense) return solved(parts_[l].inverse, b);
+    x = smoothed(l, b, std::move(x));
+    if (level.transfer)
+      x = corrected(l, x, correction(l + 1, kind, restricted(l, difference(b, product<T>(parts_[l].A, x)))));
+    return smoothed(l, b, std::move(x));
+  }
+
+  BoundedVector<T> correction(std::size_t l, MultigridCycle kind, const BoundedVector<T>& b) const {
+    if (hierarchy_.cycle().has_krylov_steps(l)) return krylov_steps(l, b);
+    BoundedVector<T> x = visit(l, kind, b, {});
+    if (hierarchy_.levels()[l]->dense || kind == MultigridCycle::v || kind == MultigridCycle::k) return x;
+    return visit(l, kind == MultigridCycle::f ? MultigridCycle::v : kind, b, std::move(x));
+  }
+
+  static Bounded<T> dot(const BoundedVector<T>& a, const BoundedVector<T>& b) {
+    BoundedSum<T> sum;
+    for (std::size_t i = 0; i < a.size(); ++i) sum.add(conjugated(a[i]), b[i]);
+    return sum.result();
+  }
+  /// Notay (2010).
+  BoundedVector<T> krylov_steps(std::size_t l, const BoundedVector<T>& b) const {
+    const Rows<T>& A = parts_[l].A;
+    const BoundedVector<T> c1 = visit(l, MultigridCycle::k, b, {}), v1 = product<T>(A, c1);
+    const bool hermitian = hierarchy_.hermitian();
+    const BoundedVector<T>& s1 = hermitian ? c1 : v1;
+    const Bounded<T> size1 = dot(s1, v1), one = quotient(dot(s1, b), size1);
+    BoundedVector<T> r(b.size());
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = BoundedSum<T>().add(b[i]).subtract(one, v1[i]).result(1);
+    const BoundedVector<T> c2 = visit(l, MultigridCycle::k, r, {}), v2 = product<T>(A, c2);
+    const BoundedVector<T>& s2 = hermitian ? c2 : v2;
+    const Bounded<T> mixed = dot(s1, v2), share = quotient(mixed, size1),
+                     size2 = BoundedSum<T>().add(dot(s2, v2)).subtract(conjugated(mixed), share).result(4),
+                     two = quotient(dot(s2, r), size2), first = BoundedSum<T>().add(one).subtract(share, two).result(4);
+    BoundedVector<T> x(b.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = BoundedSum<T>().add(first, c1[i]).add(two, c2[i]).result(2);
+    return x;
+  }
+
+  const AmgOptions& options_;
+  const Hierarchy<T>& hierarchy_;
+  std::vector<Parts> parts_;
+};
+
+template <class T>
+BoundedVector<T> reference(const AmgOptions& o, const Question<T>& q) {
+  const bool hermitian = with_csr(q.ctx, q.matrix, [&](const auto& csr) { return !first_not_hermitian(q.ctx, csr); });
+  const Hierarchy<T> hierarchy(q.ctx, o, {.A = q.matrix, .hermitian = hermitian});
+  return CycleReference<T>(o, hierarchy, q.A).apply(q.r);
+}
+
+}  // namespace krill::apps::verify

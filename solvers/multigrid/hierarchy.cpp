@@ -1,0 +1,316 @@
+#include "solvers/multigrid/hierarchy.hpp"
+
+#include <fmt/format.h>
+
+#include "solvers/multigrid/multigrid_passes.hpp"
+#include "solvers/spectrum.hpp"
+#include "sparse/coarsen/contract.hpp"
+#include "sparse/coarsen/matching.hpp"
+#include "sparse/coarsen/near_null_space.hpp"
+#include "sparse/coarsen/prolongator.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/spgemm/spgemm.hpp"
+#include "sparse/vector/vector.hpp"
+
+namespace krill {
+
+using namespace detail;
+namespace {
+
+/// A level that is not smaller than the one before it by this factor is not worth its visits.
+constexpr double min_reduction = 1.25;
+/// Entries from which a level's products are looked at for a quicker form than CSR.
+constexpr std::int64_t min_coded_entries = 1 << 20;
+
+/// Books the time since it was last asked, on the backend, too.
+class StepClock {
+ public:
+  StepClock(Context& ctx, LevelReport& report) : ctx_(ctx), report_(report) {}
+  void done(std::string_view step) {
+    ctx_.synchronize();
+    report_.steps.emplace_back(step, watch_.lap());
+  }
+
+ private:
+  Context& ctx_;
+  LevelReport& report_;
+  Stopwatch watch_;
+};
+
+/// f(A in CSR), where its offsets are of the width that the hierarchy was made with.
+template <class Offset, class T, class F>
+void with_rows(Context& ctx, const AnyMatrix<T>& A, F&& f) {
+  with_csr(ctx, A, [&]<class Other>(const Csr<T, Other>& rows) {
+    if constexpr (std::is_same_v<Other, Offset>)
+      f(rows);
+    else
+      throw InvalidArgument("multigrid: the new values have row offsets of another width: make the hierarchy anew");
+  });
+}
+
+}  // namespace
+
+template <class T>
+Hierarchy<T>::Hierarchy(Context& ctx, const MultigridOptions& options, const FinestLevel<T>& finest)
+    : options_(options), hermitian_(finest.hermitian), cycle_(options.cycle, finest.hermitian, levels_) {
+  require_size("multigrid: columns of the square matrix", krill::cols(finest.A), krill::rows(finest.A));
+  const Stopwatch watch;
+  with_csr(ctx, finest.A, [&](const auto& csr) { build(ctx, finest, csr); });
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = *levels_[l];
+    const std::int64_t n = level.report.rows;
+    level.report.visits = cycle_.visits(l);
+    if (l) level.b = Array<T>(n, "level b"), level.x = Array<T>(n, "level x");
+    if (cycle_.has_krylov_steps(l)) level.krylov.emplace(n);
+    level.report.bytes += static_cast<std::size_t>(n) * sizeof(T) * ((l ? 2 : 0) + (level.krylov ? 5 : 0));
+  }
+  ctx.synchronize();
+  setup_ms_ = watch.milliseconds();
+}
+
+template <class T>
+template <class Offset>
+void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T, Offset>& A) {
+  Space space{finest.block_dim,
+              finest.candidates ? finest.candidates->clone() : constant_candidates<T>(ctx, A.rows(), finest.block_dim)};
+  require_size("multigrid: rows of the near null space", space.candidates.rows(), A.rows());
+  const Csr<T, Offset>* rows = &A;
+  double entries = 0;
+  for (std::unique_ptr<AnyMatrix<T>> coarse; rows;) {
+    const Stopwatch watch;
+    Level& level = *levels_.emplace_back(std::make_unique<Level>());
+    level.A = std::move(coarse);
+    const AnyMatrix<T>& stored = level.A ? *level.A : finest.A;
+    if (level.A) rows = &std::get<Csr<T, Offset>>(*level.A);
+    entries += static_cast<double>(rows->nnz());
+    std::optional<Csr<T, Offset>> next;
+    StepClock clock(ctx, level.report);
+    if (rows->rows() <= options_.coarse_rows) {
+      end(ctx, level, stored, space);
+      clock.done("inverse");
+    } else {
+      multiply_by(ctx, level, stored, level.A ? nullptr : finest.products);
+      clock.done("products");
+      smooth(ctx, level, stored, false);
+      clock.done("smoother");
+      if (std::ssize(levels_) == options_.max_levels)
+        note_end(rows->rows(), fmt::format("max_levels is {}", options_.max_levels));
+      else
+        next = coarsen(ctx, *rows, level, space);
+    }
+    if (next && entries + static_cast<double>(next->nnz()) > options_.growth_limit * static_cast<double>(A.nnz())) {
+      note_end(rows->rows(), fmt::format("with the next one levels would have more than growth_limit = {} times the "
+                                         "entries of the finest",
+                                         options_.growth_limit));
+      next.reset(), level.transfer.reset();
+    }
+    ctx.synchronize();
+    tell(ctx, level, stored, watch.milliseconds());
+    if (!next) break;
+    coarse = std::make_unique<AnyMatrix<T>>(std::move(*next));
+  }
+}
+
+template <class T>
+void Hierarchy<T>::note_end(std::int64_t rows, std::string_view why) {
+  notes_.push_back(fmt::format("multigrid: the last level has {} rows and is smoothed only: {}", rows, why));
+}
+
+template <class T>
+void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A, const Operator<T>* products) {
+  level.products = products;
+  if (products) return;
+  const bool coded = options_.reuse == HierarchyReuse::nothing && nnz(A) >= min_coded_entries;
+  level.own_products = std::make_unique<MatrixOperator<T>>(A, coded ? SpmvMethod::automatic : SpmvMethod::in_place);
+  level.own_products->prepare(ctx);
+  level.products = level.own_products.get();
+}
+
+/// The diagonal, the largest eigenvalue and the polynomial of a level's smoother.
+template <class T>
+void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, bool again) {
+  using K = kernel_t<T>;
+  const auto number = levels_.size();
+  if (!again) level.smoother.emplace(*level.products, Array<real_t<T>>(krill::rows(A), "inverse diagonal"));
+  const auto invert = [&](bool l1) {
+    Array<DiagonalFacts> facts(1, "facts of the diagonal");
+    with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
+      ctx.dispatch([&](const auto& where) {
+        run_pass(where, csr.rows(),
+                 InvertSmootherDiagonal<K, Offset>{csr.view(where), l1, level.smoother->inverse().write(where),
+                                                   facts.write(where)});
+      });
+    });
+    level.diagonal = facts.host()[0];
+    if (level.diagonal.bad_row != BadRow::none)
+      throw InvalidArgument(fmt::format(
+          "multigrid: there is an entry that is not finite, or too large, in row {} of level {} (both count "
+          "from 0): look at the entries of the matrix (krill inspect), or scale it",
+          level.diagonal.bad_row, number - 1));
+  };
+  invert(false);
+  const bool definite = hermitian_ && level.diagonal.negatives == 0,
+             chebyshev = options_.smoother.type == SmootherKind::chebyshev ||
+                         (options_.smoother.type == SmootherKind::automatic && definite);
+  SpectrumEstimate spectrum;
+  if (definite) {
+    Array<T> d(krill::rows(A), "lanczos d"), w(krill::rows(A), "lanczos w");
+    spectrum =
+        estimate_spectrum(ctx, *level.products, A, level.smoother->inverse(), options_.smoother.eigenvalue_steps, d, w);
+  } else {
+    spectrum = bound_spectrum(ctx, A, level.smoother->inverse());
+  }
+  level.report.max_eigenvalue = spectrum.upper > 0 ? spectrum.upper : 1;
+  if (!chebyshev) invert(true);
+  const int degree = options_.smoother.degree;
+  level.smoother->set_polynomial(
+      ctx, chebyshev ? fourth_kind_chebyshev(degree, level.report.max_eigenvalue) : jacobi_steps(degree));
+}
+
+/// The next level of A, and how to get there; nullopt where there is none that is worth it.
+template <class T>
+template <class Offset>
+std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, Offset>& A, Level& level, Space& space) {
+  using Matrix = Csr<T, Offset>;
+  StepClock clock(ctx, level.report);
+  const bool by_nodes = space.block_dim > 1,
+             constant = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates.cols() == 1;
+  const auto found = [&]<class V>(const Csr<V, Offset>& nodes) {
+    StrongGraph<Offset> graph = strong_graph(ctx, nodes, options_.strength);
+    clock.done("strength");
+    Aggregates aggregates = options_.by_matching()
+                                ? aggregate_matching(ctx, nodes, options_.matching_passes, options_.strength)
+                                : aggregate_mis2(ctx, graph, nodes);
+    return std::pair(std::move(graph), std::move(aggregates));
+  };
+  auto [graph, aggregates] = by_nodes ? found(node_matrix(ctx, A, space.block_dim)) : found(A);
+  clock.done("aggregates");
+  const std::int64_t nodes = A.rows() / space.block_dim,
+                     made = std::int64_t{aggregates.count} * space.candidates.cols();
+  level.report.not_aggregated = nodes - aggregates.rows.size();
+  if (aggregates.count == 0 || static_cast<double>(made) * min_reduction > static_cast<double>(A.rows())) {
+    note_end(A.rows(), aggregates.count == 0 ? "no rows are bound strongly"
+                                             : fmt::format("the next one would have {} of them", made));
+    return std::nullopt;
+  }
+  if (constant) {
+    ContractionPlan<T, Offset> plan(ctx, A, aggregates);
+    plan.update(ctx, A, aggregates);
+    clock.done("coarse matrix");
+    auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.over_correction);
+    space.candidates = constant_candidates<T>(ctx, made, 1);
+    level.recompute = [&aggregates = transfer->aggregates(), kept = std::shared_ptr<ContractionPlan<T, Offset>>()](
+                          Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) mutable {
+      with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
+        if (!kept) kept = std::make_shared<ContractionPlan<T, Offset>>(ctx, a, aggregates);
+        kept->update(ctx, a, aggregates);
+        copy(ctx, kept->matrix().values(), std::get<Matrix>(coarse).values());
+      });
+    };
+    level.transfer = std::move(transfer);
+    return std::move(plan).release();
+  }
+  auto tentative = tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, space.candidates);
+  std::optional<Matrix> P;
+  if (options_.smoothed()) {
+    SmoothedProlongator<T, Offset> smoothed(ctx, graph, space.block_dim, tentative.P);
+    smoothed.update(ctx, A, graph, tentative.P, options_.interpolation_damping, level.report.max_eigenvalue);
+    P.emplace(std::move(smoothed).release());
+  } else {
+    P.emplace(std::move(tentative.P));
+  }
+  clock.done("interpolation");
+  Matrix R = transpose(ctx, *P, Op::adjoint);
+  clock.done("restriction");
+  TripleProductPlan<T, Offset> product(ctx, Op::none, R, A, *P);
+  clock.done("pattern of the coarse matrix");
+  product.update(ctx, T(1), R, A, *P);
+  clock.done("coarse matrix");
+  space = {static_cast<std::int32_t>(space.candidates.cols()), std::move(tentative.coarse_candidates)};
+  level.report.transfer_entries = P->nnz();
+  auto transfer = std::make_unique<MatrixTransfer<T>>(ctx, std::move(*P), std::move(R));
+  level.recompute = [&t = *transfer, kept = std::shared_ptr<TripleProductPlan<T, Offset>>()](
+                        Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) mutable {
+    with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
+      const auto &p = std::get<Matrix>(t.prolongation()), &r = std::get<Matrix>(t.restriction());
+      if (!kept) kept = std::make_shared<TripleProductPlan<T, Offset>>(ctx, Op::none, r, a, p);
+      kept->update(ctx, T(1), r, a, p);
+      copy(ctx, kept->matrix().values(), std::get<Matrix>(coarse).values());
+    });
+  };
+  level.transfer = std::move(transfer);
+  return std::move(product).release();
+}
+
+/// The last level's inverse. One candidate may be what its matrix maps to nothing.
+template <class T>
+void Hierarchy<T>::end(Context& ctx, Level& level, const AnyMatrix<T>& A, const Space& space) {
+  level.dense.emplace(static_cast<std::int32_t>(krill::rows(A)));
+  if (space.candidates.cols() == 1 && krill::rows(A) > 1) {
+    level.kernel = Array<T>(krill::rows(A), "kernel of the last level");
+    copy(ctx, space.candidates.values(), level.kernel);
+  }
+  level.dense->set(ctx, A, level.kernel.size() ? &level.kernel : nullptr);
+}
+
+template <class T>
+void Hierarchy<T>::tell(Context& ctx, Level& level, const AnyMatrix<T>& A, double setup_ms) {
+  LevelReport& report = level.report;
+  report.rows = krill::rows(A), report.entries = nnz(A);
+  report.setup_ms = setup_ms;
+  report.format = level.dense ? "dense inverse" : "that of the solve";
+  if (level.own_products) {
+    const SpmvPlan<T>& plan = level.own_products->prepare(ctx);
+    report.format = plan.report().method;
+    report.bytes += plan.bytes();
+    level.product_work = {static_cast<double>(plan.report().bytes),
+                          multiply_add<T> * static_cast<double>(report.entries)};
+  }
+  if (level.A) report.bytes += krill::bytes(*level.A);
+  if (level.dense) report.bytes += level.dense->bytes() + detail::bytes_of(level.kernel);
+  if (level.smoother) report.bytes += level.smoother->bytes();
+  if (level.transfer) report.bytes += level.transfer->bytes();
+}
+
+template <class T>
+void Hierarchy<T>::update(Context& ctx, const AnyMatrix<T>& A) {
+  if (options_.reuse == HierarchyReuse::nothing)
+    throw InvalidArgument(
+        "multigrid: a hierarchy with reuse nothing takes no new values: make it anew, or with reuse interpolation");
+  const Stopwatch watch;
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = *levels_[l];
+    const AnyMatrix<T>& stored = l ? *level.A : A;
+    if (level.own_products) level.own_products->update(ctx);
+    if (level.dense) level.dense->set(ctx, stored, level.kernel.size() ? &level.kernel : nullptr);
+    if (level.smoother) smooth(ctx, level, stored, true);
+    if (level.recompute && l + 1 < levels_.size()) level.recompute(ctx, stored, *levels_[l + 1]->A);
+  }
+  ctx.synchronize();
+  setup_ms_ = watch.milliseconds();
+}
+
+template <class T>
+std::optional<std::int64_t> Hierarchy<T>::first_not_positive() const {
+  const std::int32_t row = levels_[0]->diagonal.not_positive;
+  return row == BadRow::none ? std::nullopt : std::optional<std::int64_t>(row);
+}
+
+template <class T>
+std::vector<LevelReport> Hierarchy<T>::reports() const {
+  std::vector<LevelReport> reports;
+  for (const auto& level : levels_) reports.push_back(level->report);
+  return reports;
+}
+
+template <class T>
+std::size_t Hierarchy<T>::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& level : levels_) sum += level->report.bytes;
+  return sum;
+}
+
+KRILL_INSTANTIATE(Hierarchy);
+
+}  // namespace krill

@@ -1,0 +1,76 @@
+// How the levels of a multigrid method are made.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solvers/multigrid/cycle.hpp"
+#include "solvers/multigrid/options.hpp"
+#include "sparse/formats/dense.hpp"
+
+namespace krill {
+
+/// The finest matrix as a hierarchy is given it.
+template <class T>
+struct FinestLevel {
+  const AnyMatrix<T>& A;             ///< square; has to stay, and to be the one that is updated
+  const Operator<T>* products = {};  ///< that multiply with it; null: the hierarchy makes them
+  bool hermitian = false;            ///< with a positive diagonal: polynomials are for such matrices
+  std::int32_t block_dim = 1;        ///< unknowns of a node
+  const Dense<T>* candidates = {};   ///< a column for each vector that coarse levels represent; null: a constant
+};
+
+/// Levels from a matrix to one that is small, and what a cycle needs at each.
+///
+/// Everything is found by rules that do not depend on threads: the same levels in every run and, to rounding, on both
+/// backends. Sources: Vanek, Mandel and Brezina, Algebraic multigrid by smoothed aggregation (1996); Notay, An
+/// aggregation-based algebraic multigrid method (2010).
+template <class T>
+class Hierarchy {
+ public:
+  /// Waits. Raises InvalidArgument that names the row where an entry is not finite, ShapeMismatch.
+  Hierarchy(Context&, const MultigridOptions&, const FinestLevel<T>&);
+  Hierarchy(const Hierarchy&) = delete;
+  Hierarchy& operator=(const Hierarchy&) = delete;
+
+  /// The matrix has new values in its pattern: levels keep their aggregates and patterns. Waits.
+  void update(Context&, const AnyMatrix<T>& A);
+
+  std::vector<LevelReport> reports() const;
+  const MultigridLevels<T>& levels() const { return levels_; }
+  bool hermitian() const { return hermitian_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  /// The first row of the finest level whose diagonal entry is not positive, if there is one.
+  std::optional<std::int64_t> first_not_positive() const;
+  double setup_ms() const { return setup_ms_; }
+  std::size_t bytes() const;
+  /// M, by which a residual becomes a correction.
+  const Cycle<T>& cycle() const { return cycle_; }
+
+ private:
+  using Level = MultigridLevel<T>;
+  /// What the next coarser level has to represent.
+  struct Space {
+    std::int32_t block_dim;
+    Dense<T> candidates;
+  };
+  template <class Offset>
+  void build(Context&, const FinestLevel<T>&, const Csr<T, Offset>& A);
+  template <class Offset>
+  std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, Level&, Space&);
+  void multiply_by(Context&, Level&, const AnyMatrix<T>& A, const Operator<T>* products);
+  void smooth(Context&, Level&, const AnyMatrix<T>& A, bool again);
+  void end(Context&, Level&, const AnyMatrix<T>& A, const Space&);
+  void tell(Context&, Level&, const AnyMatrix<T>& A, double setup_ms);
+  void note_end(std::int64_t rows, std::string_view why);
+
+  MultigridOptions options_;
+  bool hermitian_;
+  MultigridLevels<T> levels_;
+  Cycle<T> cycle_;
+  std::vector<std::string> notes_;
+  double setup_ms_ = 0;
+};
+
+}  // namespace krill

@@ -1,0 +1,66 @@
+#include <cmath>
+#include <utility>
+
+#include "solvers/multigrid/dense_inverse.hpp"
+#include "solvers/multigrid/multigrid_passes.hpp"
+#include "sparse/core/pass_host.hpp"
+
+namespace krill::detail {
+
+/// In place: rows are exchanged as they lie.
+template <class W>
+W* invert_dense(const Host& host, std::int32_t n, W* work, W*, Pivot* pivots, DenseFacts* facts) {
+  if (host.skip.now()) return work;
+  const std::int64_t size = n;
+  for (std::int64_t k = 0; k < size; ++k) {
+    Pivot pivot;
+    for (std::int64_t i = k; i < size; ++i)
+      pivot += Pivot{std::sqrt(squared(work[i * size + k])), static_cast<std::int32_t>(i)};
+    pivots[k] = pivot;
+    W* row = work + k * size;
+    if (pivot.row != k) std::swap_ranges(row, row + size, work + pivot.row * size);
+    const bool exists = pivot.size > facts->smallest;
+    facts->singular += !exists;
+    const W inverse = exists ? W(1) / row[k] : W{};
+    row[k] = W(1);
+    for (std::int64_t j = 0; j < size; ++j) row[j] = row[j] * inverse;
+    for_blocks(host, size, 64, exists ? size * size : 0, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (i == k) continue;
+        W* other = work + i * size;
+        const W factor = other[k];
+        other[k] = W{};
+        if (exists)
+          for (std::int64_t j = 0; j < size; ++j) other[j] -= factor * row[j];
+      }
+    });
+  }
+  return work;
+}
+
+template <class T>
+void dense_product(const Host& host, std::int32_t n, const T* inverse, const T* b, T* x) {
+  if (host.skip.now()) return;
+  const std::int64_t size = n;
+  for_blocks(host, size, 256, size * size, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) x[i] = T{};
+    for (std::int64_t j = 0; j < size; ++j)
+      for (std::int64_t i = begin; i < end; ++i) x[i] += inverse[i + j * size] * b[j];
+  });
+}
+
+template <class Value, class T = kernel_t<Value>>
+struct DenseHost {
+  static constexpr std::tuple list{instance<void(const Host&, std::int32_t, const T*, const T*, T*)>(dense_product)};
+};
+KRILL_INSTANTIATE(DenseHost);
+template double* invert_dense(const Host&, std::int32_t, double*, double*, Pivot*, DenseFacts*);
+template Complex<double>* invert_dense(const Host&, std::int32_t, Complex<double>*, Complex<double>*, Pivot*,
+                                       DenseFacts*);
+
+KRILL_INSTANTIATE(MultigridPasses, Host);
+KRILL_INSTANTIATE_WITH_OFFSETS(MultigridSetupPasses, Host);
+KRILL_INSTANTIATE(DensePasses, Host);
+KRILL_INSTANTIATE_WITH_OFFSETS(DenseSetupPasses, Host);
+
+}  // namespace krill::detail

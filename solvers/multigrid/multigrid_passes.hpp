@@ -1,0 +1,222 @@
+// The passes of a multigrid cycle and of its set-up.
+#pragma once
+#include <cmath>
+
+#include "solvers/bad_row.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/csr.hpp"
+
+namespace krill::detail {
+
+/// What is to be said about the diagonal of a level.
+struct DiagonalFacts {
+  std::int32_t bad_row = BadRow::none;       ///< the first with an entry that is not finite
+  std::int32_t not_positive = BadRow::none;  ///< the first whose diagonal entry is not positive
+  std::int32_t zeros = 0, negatives = 0;
+  constexpr DiagonalFacts& operator+=(const DiagonalFacts& other) {
+    bad_row = other.bad_row < bad_row ? other.bad_row : bad_row;
+    not_positive = other.not_positive < not_positive ? other.not_positive : not_positive;
+    zeros += other.zeros, negatives += other.negatives;
+    return *this;
+  }
+};
+
+/// The real diagonal of a smoother, inverted: 1 / Re a_ii, or with l1 one over the row's sum of moduli, with the sign
+/// of Re a_ii; 0 where that is 0. Over the rows.
+template <class T, class Offset>
+struct InvertSmootherDiagonal {
+  using Sum = DiagonalFacts;
+  CsrView<const T, Offset> a;
+  bool l1;
+  real_t<T>* inverse;
+  DiagonalFacts* facts;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    double sum = 0, diagonal = 0;
+    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+      sum += std::sqrt(squared(a.values[k]));
+      if (a.col_indices[k] == i) diagonal = static_cast<double>(real(a.values[k]));
+    }
+    const double divisor = l1 && diagonal != 0 ? (diagonal < 0 ? -sum : sum) : diagonal;
+    inverse[i] = divisor == 0 ? real_t<T>(0) : static_cast<real_t<T>>(1 / divisor);
+    Sum found;
+    const auto row = static_cast<std::int32_t>(i);
+    if (!is_finite(sum) || !is_finite(inverse[i])) found.bad_row = row;
+    if (!(diagonal > 0)) found.not_positive = row;
+    found.zeros = diagonal == 0, found.negatives = diagonal < 0;
+    return found;
+  }
+  constexpr void finish(const Sum& sum) const { *facts = sum; }
+};
+
+/// What a step of a smoother's polynomial is given: {old, fresh, weight}.
+template <class R>
+struct StepFactors {
+  const R* at;
+  R old{}, fresh{}, weight{};
+  constexpr bool load() { return old = at[0], fresh = at[1], weight = at[2], true; }
+};
+
+/// The first step from x = 0: d = fresh D^-1 b, x = weight d. Moves 4 n values.
+template <class T>
+struct BeginSmoothing {
+  using Sum = NoSum;
+  StepFactors<real_t<T>> f;
+  const real_t<T>* inverse;
+  const T* b;
+  T *d, *x;
+
+  constexpr bool begin() { return f.load(); }
+  constexpr NoSum entry(std::int64_t i) const {
+    const T step = scaled(b[i], f.fresh * inverse[i]);
+    d[i] = step;
+    x[i] = scaled(step, f.weight);
+    return {};
+  }
+};
+
+/// A step with w = A d, or w = A x at first: r = r_before - w, d = old d + fresh D^-1 r, x += weight d. r may be null
+/// where no further step reads it. Moves 8 n values.
+template <class T>
+struct StepSmoothing {
+  using Sum = NoSum;
+  StepFactors<real_t<T>> f;
+  bool first;  ///< there is no d yet
+  const real_t<T>* inverse;
+  const T *r_before, *w;
+  T *r, *d, *x;
+
+  constexpr bool begin() { return f.load(); }
+  constexpr NoSum entry(std::int64_t i) const { return x[i] = next(i), NoSum{}; }
+  constexpr T next(std::int64_t i) const {
+    const T residual = r_before[i] - w[i];
+    if (r) r[i] = residual;
+    T step = scaled(residual, f.fresh * inverse[i]);
+    if (!first) step += scaled(d[i], f.old);
+    d[i] = step;
+    return x[i] + scaled(step, f.weight);
+  }
+};
+
+/// The last step of a cycle, and dot = Re b'x.
+template <class T>
+struct EndSmoothing {
+  using Sum = double;
+  StepSmoothing<T> step;
+  const T* b;
+  double* dot;
+
+  constexpr bool begin() { return step.begin(); }
+  constexpr double entry(std::int64_t i) const {
+    const T value = step.next(i);
+    step.x[i] = value;
+    return real(conj(wide(b[i])) * wide(value));
+  }
+  constexpr void finish(double sum) const { *dot = sum; }
+};
+
+/// r = b - w. Moves 3 n values.
+template <class T>
+struct LevelResidual {
+  using Sum = NoSum;
+  const T *b, *w;
+  T* r;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return r[i] = b[i] - w[i], NoSum{}; }
+};
+
+/// coarse_I = the sum of r over the rows of aggregate I, in their order. Over the aggregates.
+template <class T>
+struct SumAggregates {
+  using Sum = NoSum;
+  const std::int32_t *offsets, *rows;
+  const T* r;
+  T* coarse;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    T sum{};
+    for (std::int32_t k = offsets[i]; k < offsets[i + 1]; ++k) sum += r[rows[k]];
+    coarse[i] = sum;
+    return {};
+  }
+};
+
+/// x_i += factor coarse_I for the aggregate I of row i.
+template <class T>
+struct AddAggregates {
+  using Sum = NoSum;
+  const std::int32_t* of_row;
+  real_t<T> factor;
+  const T* coarse;
+  T* x;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    if (of_row[i] >= 0) x[i] += scaled(coarse[of_row[i]], factor);
+    return {};
+  }
+};
+
+/// The two steps of a Krylov method on a coarse level (Notay 2010): c1 and c2 are cycles' answers to b and to
+/// r = b - t1 v1, with v = A c and dots with s, which is c for Hermitian positive definite A and v for others.
+template <class W>
+struct KrylovCycleSums {
+  const W *s1_v1, *s1_b, *s1_v2, *s2_v2, *s2_r;
+};
+
+/// r = b - (s1'b / s1'v1) v1; all of b where the quotient does not exist.
+template <class T>
+struct FirstCycleResidual {
+  using Sum = NoSum;
+  const wide_t<T>*s1_v1, *s1_b;
+  const T *b, *v1;
+  T* r;
+  T factor{};
+
+  constexpr bool begin() {
+    const double size = real(*s1_v1);
+    factor = size > 0 ? T(wide_t<T>(1 / size) * *s1_b) : T{};
+    return true;
+  }
+  constexpr NoSum entry(std::int64_t i) const { return r[i] = b[i] - factor * v1[i], NoSum{}; }
+};
+
+/// x = t1 c1 + t2 c2, the best combination. Where sums are not positive, as of a matrix that is not definite, x is c1.
+template <class T>
+struct CombineCycles {
+  using Sum = NoSum;
+  KrylovCycleSums<wide_t<T>> sums;
+  const T *c1, *c2;
+  T* x;
+  T first{}, second{};
+
+  constexpr bool begin() {
+    const double size1 = real(*sums.s1_v1);
+    first = T(static_cast<real_t<T>>(1));
+    second = T{};
+    if (!(size1 > 0)) return true;
+    const wide_t<T> one = wide_t<T>(1 / size1) * *sums.s1_b, mixed = wide_t<T>(1 / size1) * *sums.s1_v2;
+    const double size2 = real(*sums.s2_v2) - squared(*sums.s1_v2) / size1;
+    wide_t<T> two{};
+    if (size2 > 1e-14 * real(*sums.s2_v2)) two = wide_t<T>(1 / size2) * *sums.s2_r;
+    first = T(one - mixed * two), second = T(two);
+    return true;
+  }
+  constexpr NoSum entry(std::int64_t i) const { return x[i] = first * c1[i] + second * c2[i], NoSum{}; }
+};
+
+/// What is compiled for each backend.
+template <class Value, class Where, class T = kernel_t<Value>>
+struct MultigridPasses {
+  static constexpr auto list = passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, LevelResidual<T>,
+                                      SumAggregates<T>, AddAggregates<T>, FirstCycleResidual<T>, CombineCycles<T>>;
+};
+template <class Value, class Offset, class Where, class T = kernel_t<Value>>
+struct MultigridSetupPasses {
+  static constexpr auto list = passes<Where, InvertSmootherDiagonal<T, Offset>>;
+};
+
+}  // namespace krill::detail

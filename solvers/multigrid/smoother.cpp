@@ -1,0 +1,108 @@
+#include "solvers/multigrid/smoother.hpp"
+
+#include "solvers/multigrid/multigrid_passes.hpp"
+
+namespace krill {
+
+using namespace detail;
+
+template <class T>
+PolynomialSmoother<T>::PolynomialSmoother(const Operator<T>& A, Array<real_t<T>> inverse)
+    : A_(A),
+      inverse_(std::move(inverse)),
+      r_(A.rows(), "smoother r"),
+      d_(A.rows(), "smoother d"),
+      w_(A.rows(), "smoother w") {}
+
+template <class T>
+void PolynomialSmoother<T>::set_polynomial(Context& ctx, const SmootherPolynomial& polynomial) {
+  degree_ = polynomial.degree();
+  if (factors_.size() == 0) factors_ = Array<R>(3 * degree_, "smoother factors");
+  std::span<R> factors = factors_.edit();
+  for (std::size_t k = 0; k < polynomial.steps.size(); ++k) {
+    const auto& step = polynomial.steps[k];
+    factors[3 * k] = R(step.old), factors[3 * k + 1] = R(step.fresh), factors[3 * k + 2] = R(step.weight);
+  }
+  ctx.dispatch([&](const auto& where) { factors_.read(where); });
+}
+
+template <class T>
+void PolynomialSmoother<T>::step(Context& ctx, int k, bool first, const Array<T>& r_before, Array<T>& x,
+                                 const Array<T>* b, Array<double>* dot) const {
+  const bool last = k + 1 == degree_;
+  ctx.dispatch([&](const auto& where) {
+    const K* before = r_before.read(where);
+    K* r = last ? nullptr : &r_before == &r_ ? r_.update(where) : r_.write(where);
+    const StepSmoothing<K> pass{
+        {factors_.read(where) + std::int64_t{3} * k}, first,          inverse_.read(where), before, w_.read(where), r,
+        first ? d_.write(where) : d_.update(where),   x.update(where)};
+    if (dot && last)
+      run_pass(where, x.size(), EndSmoothing<K>{pass, b->read(where), dot->write(where)});
+    else
+      run_pass(where, x.size(), pass);
+  });
+}
+
+template <class T>
+void PolynomialSmoother<T>::smooth_from_zero(Context& ctx, const Array<T>& b, Array<T>& x) const {
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, b.size(),
+             BeginSmoothing<K>{
+                 {factors_.read(where)}, inverse_.read(where), b.read(where), d_.write(where), x.write(where)});
+  });
+  for (int k = 1; k < degree_; ++k) {
+    A_.apply(ctx, d_, w_);
+    step(ctx, k, false, k == 1 ? b : r_, x, nullptr, nullptr);
+  }
+}
+
+template <class T>
+void PolynomialSmoother<T>::smooth(Context& ctx, const Array<T>& b, Array<T>& x, Array<double>* dot) const {
+  A_.apply(ctx, x, w_);
+  step(ctx, 0, true, b, x, &b, dot);
+  for (int k = 1; k < degree_; ++k) {
+    A_.apply(ctx, d_, w_);
+    step(ctx, k, false, r_, x, &b, dot);
+  }
+}
+
+template <class T>
+const Array<T>& PolynomialSmoother<T>::residual(Context& ctx, const Array<T>& b, const Array<T>& x) const {
+  A_.apply(ctx, x, w_);
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, b.size(), LevelResidual<K>{b.read(where), w_.read(where), r_.write(where)});
+  });
+  return r_;
+}
+
+template <class T>
+Work PolynomialSmoother<T>::work_from_zero() const {
+  const auto n = static_cast<double>(A_.rows());
+  Work work{n * (3 * sizeof(T) + sizeof(R)), n * multiply_add<T>};
+  // A step reads r, w, d, x and D^-1, and writes d and x, and r unless it is the last; A d reads d and writes w.
+  for (int k = 1; k < degree_; ++k)
+    work += {n * ((8 + (k + 1 < degree_ ? 1 : 0)) * sizeof(T) + sizeof(R)), 3 * n * multiply_add<T>};
+  return work;
+}
+
+template <class T>
+Work PolynomialSmoother<T>::work() const {
+  const auto n = static_cast<double>(A_.rows());
+  Work work;
+  for (int k = 0; k < degree_; ++k)
+    work += {n * ((8 - (k == 0 ? 1 : 0) + (k + 1 < degree_ ? 1 : 0)) * sizeof(T) + sizeof(R)),
+             (k == 0 ? 2 : 3) * n * multiply_add<T>};
+  return work;
+}
+
+template <class T>
+Work PolynomialSmoother<T>::residual_work() const {
+  return {static_cast<double>(A_.rows()) * 5 * sizeof(T), 0};
+}
+
+template class PolynomialSmoother<float>;
+template class PolynomialSmoother<double>;
+template class PolynomialSmoother<std::complex<float>>;
+template class PolynomialSmoother<std::complex<double>>;
+
+}  // namespace krill

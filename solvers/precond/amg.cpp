@@ -1,0 +1,141 @@
+#include "solvers/precond/amg.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "solvers/multigrid/hierarchy.hpp"
+#include "solvers/precond/make.hpp"
+#include "sparse/coarsen/near_null_space.hpp"
+#include "sparse/core/memory_use.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
+#include "sparse/io/read.hpp"
+
+namespace krill {
+
+using namespace detail;
+namespace {
+
+/// The columns of a file as a dense matrix.
+template <class T>
+Dense<T> columns_of(const std::string& path) {
+  Columns<T> columns = read_vector<T>(path);
+  return Dense<T>(columns.rows, columns.cols, Array<T>(std::move(columns.values), "near null space"));
+}
+
+/// What coarse levels have to represent, and the unknowns of a node.
+template <class T>
+struct Candidates {
+  std::int32_t block_dim;
+  std::optional<Dense<T>> columns;  ///< nothing for constants
+
+  Candidates(Context& ctx, const NearNullSpaceOptions& o, const Dense<double>* coordinates) : block_dim(o.block_dim) {
+    if (o.type == CandidateKind::file) columns = columns_of<T>(o.path);
+    if (o.type != CandidateKind::rigid_body) return;
+    std::optional<Dense<double>> read;
+    if (!o.path.empty()) coordinates = &read.emplace(columns_of<double>(o.path));
+    if (!coordinates)
+      throw InvalidArgument(
+          "preconditioner amg: near_null_space rigid_body needs the coordinates of nodes: set near_null_space.path or "
+          "matrix.coordinates to a file of them");
+    block_dim = coordinates->cols();
+    columns = rigid_body_modes<T>(ctx, *coordinates);
+  }
+};
+
+/// Whether A is Hermitian with a positive diagonal, to rounding.
+template <class T>
+bool looks_definite(Context& ctx, const AnyMatrix<T>& A) {
+  return with_csr(ctx, A, [&](const auto& csr) { return !first_not_hermitian(ctx, csr); });
+}
+
+/// z = M r by a multigrid cycle.
+template <class T>
+class Amg final : public Preconditioner<T> {
+ public:
+  Amg(Context& ctx, const AmgOptions& o, const PreconditionerInput<T>& input)
+      : matrix_(&input.A), hierarchy_(made(ctx, o, input, Candidates<T>(ctx, o.near_null_space, input.coordinates))) {
+    report_.symbolic_ms = hierarchy_->setup_ms();
+    report_.bytes = hierarchy_->bytes();
+    report_.notes = hierarchy_->notes();
+    tell();
+  }
+
+  const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    hierarchy_->cycle().apply(ctx, r, z, nullptr);
+    return z;
+  }
+  Preconditioned<T> apply_dot(Context& ctx, const Array<T>& r, const Array<double>& rr, Array<T>& z,
+                              Array<double>& rz) const override {
+    if (!hierarchy_->cycle().takes_dot()) return Preconditioner<T>::apply_dot(ctx, r, rr, z, rz);
+    hierarchy_->cycle().apply(ctx, r, z, &rz);
+    return {z, rz};
+  }
+  PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override { return hierarchy_->cycle().work(); }
+
+  void update(Context& ctx, const AnyMatrix<T>& A) override {
+    if (&A != matrix_)
+      throw InvalidArgument(
+          "preconditioner amg: it multiplies with the matrix that it was made of: give new values to that one");
+    hierarchy_->update(ctx, A);
+    report_.numeric_ms = hierarchy_->setup_ms();
+    tell();
+  }
+  void require_definite(Context&) const override {
+    if (const auto row = hierarchy_->first_not_positive())
+      refuse_row(AmgOptions::type, *row, "the diagonal entry is not positive",
+                 "the matrix is not positive definite: use solver gmres or bicgstab");
+  }
+
+ private:
+  static std::unique_ptr<Hierarchy<T>> made(Context& ctx, const AmgOptions& o, const PreconditionerInput<T>& input,
+                                            const Candidates<T>& candidates) {
+    return std::make_unique<Hierarchy<T>>(
+        ctx, o,
+        FinestLevel<T>{input.A, input.products, looks_definite(ctx, input.A), candidates.block_dim,
+                       candidates.columns ? &*candidates.columns : nullptr});
+  }
+  void tell() {
+    report_.levels = hierarchy_->reports();
+    double entries = 0, rows = 0;
+    for (const LevelReport& level : report_.levels)
+      entries += static_cast<double>(level.entries), rows += static_cast<double>(level.rows);
+    const LevelReport& finest = report_.levels.front();
+    report_.facts = {{"levels", std::ssize(report_.levels)},
+                     {"operator_complexity", finest.entries ? entries / static_cast<double>(finest.entries) : 1.0},
+                     {"grid_complexity", finest.rows ? rows / static_cast<double>(finest.rows) : 1.0},
+                     {"coarsest_rows", report_.levels.back().rows}};
+  }
+
+  const AnyMatrix<T>* matrix_;
+  std::unique_ptr<Hierarchy<T>> hierarchy_;
+  PreconditionerReport report_;
+};
+
+}  // namespace
+
+template <class T>
+MadePreconditioner<T> make(Context& ctx, const AmgOptions& o, const PreconditionerInput<T>& input) {
+  return std::make_unique<Amg<T>>(ctx, o, input);
+}
+
+/// What levels have hangs on the values: they are made on the host, and what that takes is what it would take.
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const AmgOptions& o, const PreconditionerInput<T>& input) {
+  host.restart_memory_peak();
+  const std::size_t before = host.memory_use().now;
+  const Amg<T> made(host, o, input);
+  const MemoryUse use = host.memory_use();
+  { const HeldMemory most = ledger.hold(use.peak - before); }
+  return ledger.hold(use.now - before);
+}
+
+template <class T>
+struct AmgMakers {
+  static constexpr std::tuple list{instance<Maker<T, AmgOptions>>(make), instance<MemoryOf<T, AmgOptions>>(memory)};
+};
+KRILL_INSTANTIATE(AmgMakers);
+
+}  // namespace krill

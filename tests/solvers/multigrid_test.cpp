@@ -1,0 +1,253 @@
+// Multigrid: smoothers, the last level's inverse, and what a cycle has to be.
+#include <cmath>
+#include <numbers>
+
+#include "solvers/multigrid/hierarchy.hpp"
+#include "sparse/convert/convert.hpp"
+#include "sparse/io/generate.hpp"
+#include "tests/solvers/applied.hpp"
+
+namespace krill::test {
+namespace {
+
+constexpr std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+/// Of a cycle's contraction (Lottes 2023): x p^2 / (1 - p^2).
+double contraction_bound(const SmootherPolynomial& polynomial, double x) {
+  const double p = error_factor(polynomial, x);
+  return x * p * p / (1 - p * p);
+}
+
+TEST(SmootherPolynomial, weights_make_all_maxima_of_the_bound_equal) {
+  for (int degree = 1; degree <= 6; ++degree) {
+    const SmootherPolynomial polynomial = fourth_kind_chebyshev(degree, 1);
+    constexpr int points = 20'000;
+    std::vector<double> bound;
+    for (int i = 1; i <= points; ++i)
+      bound.push_back(contraction_bound(polynomial, (1 - std::cos(std::numbers::pi * i / points)) / 2));
+    std::vector<double> maxima{bound.front()};  // as x goes to 0
+    for (std::size_t i = 1; i + 1 < bound.size(); ++i)
+      if (bound[i] >= bound[i - 1] && bound[i] > bound[i + 1]) maxima.push_back(bound[i]);
+    maxima.push_back(bound.back());
+    ASSERT_EQ(std::ssize(maxima), degree + 1);
+    for (const double maximum : maxima) EXPECT_NEAR(maximum, maxima.back(), 1e-6 * maxima.back()) << degree;
+  }
+}
+
+TEST(SmootherPolynomial, without_weights_is_the_chebyshev_polynomial_of_the_fourth_kind) {
+  for (int degree = 1; degree <= 6; ++degree) {
+    SmootherPolynomial polynomial = fourth_kind_chebyshev(degree, 3);
+    for (auto& step : polynomial.steps) step.weight = 1;
+    for (const double x : {0.1, 0.7, 1.9, 2.95}) {
+      const double angle = std::acos(1 - 2 * x / 3);  // W_k(cos a) = sin((k + 1/2) a) / sin(a / 2)
+      EXPECT_NEAR(error_factor(polynomial, x),
+                  std::sin((degree + 0.5) * angle) / std::sin(0.5 * angle) / (2 * degree + 1), 1e-13);
+    }
+  }
+}
+
+using Multigrid = OnBackendAndScalar;
+
+TEST_P(Multigrid, smoothing_multiplies_errors_by_the_polynomial) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr std::int32_t n = 50;
+    std::vector<std::int32_t> offsets{0}, columns;
+    std::vector<T> values, exact(n, T(1)), b;
+    for (std::int32_t i = 0; i < n; ++i) {
+      columns.push_back(i), offsets.push_back(i + 1);
+      values.push_back(T(real_t<T>(i + 1) / real_t<T>(n)));
+      b.push_back(values.back());
+    }
+    const AnyMatrix<T> A(Csr<T>(n, Array(offsets), Array(columns), Array(values)));
+    const MatrixOperator<T> products(A);
+    for (int degree = 1; degree <= 4; ++degree) {
+      PolynomialSmoother<T> smoother(products, Array<real_t<T>>(std::vector<real_t<T>>(n, 1)));
+      const SmootherPolynomial polynomial = fourth_kind_chebyshev(degree, 1);
+      smoother.set_polynomial(ctx, polynomial);
+      const Array<T> rhs(b);
+      Array<T> x(n), r(n);
+      Array<double> dot(1);
+      replay(ctx, [&] {
+        smoother.smooth_from_zero(ctx, rhs, x);
+        smoother.smooth(ctx, rhs, x, &dot);
+      });
+      double expected_dot = 0;
+      for (std::int32_t i = 0; i < n; ++i) {
+        const double eigenvalue = double(i + 1) / n, p = error_factor(polynomial, eigenvalue), expected = 1 - p * p;
+        EXPECT_NEAR(std::abs(Z(x.host()[at(i)]) - Z(expected)), 0, 100 * degree * epsilon<T>());
+        expected_dot += eigenvalue * expected;
+      }
+      EXPECT_NEAR(dot.host()[0], expected_dot, n * 100 * epsilon<T>());
+      const auto residual = contents(smoother.residual(ctx, rhs, x));
+      for (std::int32_t i = 0; i < n; ++i) {
+        const double eigenvalue = double(i + 1) / n, p = error_factor(polynomial, eigenvalue);
+        EXPECT_NEAR(std::abs(Z(residual[at(i)]) - Z(eigenvalue * p * p)), 0, 100 * degree * epsilon<T>());
+      }
+    }
+  });
+}
+
+TEST_P(Multigrid, last_level_is_solved_by_its_inverse) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t n : {1, 2, 31, 97}) {
+      const AnyMatrix<T> A(random_dominant<T>(1, n, 9));
+      const auto b = random_vector<T>(2, n);
+      DenseInverse<T> inverse(n);
+      inverse.set(ctx, A, nullptr);
+      Array<T> x(n);
+      const Array<T> rhs(b);
+      replay(ctx, [&] { inverse.apply(ctx, rhs, x); });
+      const auto expected = solve(reference(std::get<Csr<T>>(A)), to_reference(b));
+      for (std::int32_t i = 0; i < n; ++i)  // n eps times the condition, which dominance bounds
+        EXPECT_NEAR(std::abs(Z(x.host()[at(i)]) - expected[at(i)]), 0,
+                    n * dominant_condition * epsilon<T>() * std::abs(expected[at(i)]) + 100 * epsilon<T>());
+      EXPECT_EQ(inverse.facts().singular, 0);
+    }
+  });
+}
+
+TEST_P(Multigrid, inverse_takes_pivots_from_other_rows_and_leaves_rows_without_one) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    // {{0, 2}, {4, 0}} beside a row and a column of zeros
+    const AnyMatrix<T> A(Csr<T>(3, {0, 1, 2, 2}, {1, 0}, {T(2), T(4)}));
+    DenseInverse<T> inverse(3);
+    inverse.set(ctx, A, nullptr);
+    Array<T> x(3);
+    inverse.apply(ctx, Array<T>{T(6), T(8), T(5)}, x);
+    EXPECT_EQ(contents(x), (std::vector<T>{T(2), T(3), T(0)}));
+    EXPECT_EQ(inverse.facts().singular, 1);
+  });
+}
+
+TEST_P(Multigrid, inverse_of_a_neumann_problem_solves_what_has_a_solution) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr std::int32_t n = 40;  // a path, whose ends are free
+    std::vector<std::int32_t> offsets{0}, columns;
+    std::vector<T> values, b(n, T(0));
+    for (std::int32_t i = 0; i < n; ++i) {
+      if (i > 0) columns.push_back(i - 1), values.push_back(T(-1));
+      columns.push_back(i), values.push_back(T(real_t<T>(i > 0) + real_t<T>(i + 1 < n)));
+      if (i + 1 < n) columns.push_back(i + 1), values.push_back(T(-1));
+      offsets.push_back(static_cast<std::int32_t>(columns.size()));
+    }
+    b.front() = T(1), b.back() = T(-1);  // x falls by 1 a step
+    const AnyMatrix<T> A(Csr<T>(n, Array(offsets), Array(columns), Array(values)));
+    DenseInverse<T> inverse(n);
+    const Array<T> ones(std::vector<T>(n, T(1)));
+    inverse.set(ctx, A, &ones);
+    EXPECT_GT(inverse.facts().shift, 0);
+    Array<T> x(n);
+    inverse.apply(ctx, Array<T>(b), x);
+    const auto found = contents(x);
+    for (std::int32_t i = 0; i + 1 < n; ++i)
+      EXPECT_NEAR(std::abs(found[at(i)] - found[at(i + 1)] - T(1)), 0, n * n * 10 * epsilon<T>()) << i;
+  });
+}
+
+/// A hierarchy with levels although the matrix is small.
+MultigridOptions small_levels(MultigridMethod method, MultigridCycle cycle) {
+  MultigridOptions o;
+  o.method = method, o.cycle = cycle, o.coarse_rows = 10;
+  return o;
+}
+constexpr MultigridMethod both_methods[]{MultigridMethod::smoothed_aggregation, MultigridMethod::aggregation};
+
+TEST_P(Multigrid, cycles_are_linear_hermitian_and_positive) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> A(poisson2d<T>(17));
+    const std::int64_t n = rows(A);
+    const auto values_u = random_vector<T>(3, n), values_v = random_vector<T>(4, n);
+    const Array<T> u(values_u), v(values_v);
+    for (const MultigridMethod method : both_methods)
+      for (const MultigridCycle cycle : {MultigridCycle::v, MultigridCycle::w, MultigridCycle::f}) {
+        const Hierarchy<T> hierarchy(ctx, small_levels(method, cycle), {.A = A, .hermitian = true});
+        EXPECT_GE(hierarchy.reports().size(), 3u);
+        Array<T> Mu(n), Mv(n);
+        Array<double> dot(1);
+        hierarchy.cycle().apply(ctx, u, Mu, &dot);
+        hierarchy.cycle().apply(ctx, v, Mv, nullptr);
+        Z uMv = 0, Muv = 0, uMu = 0;
+        double size = 0;
+        for (std::size_t i = 0; i < values_u.size(); ++i) {
+          uMv += std::conj(Z(values_u[i])) * Z(Mv.host()[i]);
+          Muv += std::conj(Z(Mu.host()[i])) * Z(values_v[i]);
+          uMu += std::conj(Z(values_u[i])) * Z(Mu.host()[i]);
+          size += std::abs(Z(values_u[i])) * std::abs(Z(Mv.host()[i]));
+        }
+        EXPECT_NEAR(std::abs(uMv - Muv), 0, 200 * epsilon<T>() * size);
+        EXPECT_GT(uMu.real(), 0);
+        EXPECT_NEAR(uMu.imag(), 0, 200 * epsilon<T>() * size);
+        EXPECT_NEAR(dot.host()[0], uMu.real(), 1e-6 * uMu.real());
+      }
+  });
+}
+
+TEST_P(Multigrid, one_level_is_the_dense_solve) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> A(random_hpd<T>(5, 60, 7));
+    const Hierarchy<T> hierarchy(ctx, MultigridOptions{}, {.A = A, .hermitian = true});
+    ASSERT_EQ(hierarchy.reports().size(), 1u);
+    EXPECT_EQ(hierarchy.reports()[0].format, "dense inverse");
+    const auto b = random_vector<T>(6, 60);
+    Array<T> x(60);
+    hierarchy.cycle().apply(ctx, Array<T>(b), x, nullptr);
+    const auto expected = solve(reference(std::get<Csr<T>>(A)), to_reference(b));
+    for (std::size_t i = 0; i < b.size(); ++i)
+      EXPECT_NEAR(std::abs(Z(x.host()[i]) - expected[i]), 0, 60 * dominant_condition * epsilon<T>());
+  });
+}
+
+TEST_P(Multigrid, cycles_repeat_bit_by_bit_and_in_a_captured_loop) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> A(poisson2d<T>(15));
+    const Array<T> b(random_vector<T>(7, rows(A)));
+    for (const MultigridCycle cycle : {MultigridCycle::v, MultigridCycle::w, MultigridCycle::f, MultigridCycle::k}) {
+      const auto options = small_levels(MultigridMethod::aggregation, cycle);
+      const Hierarchy<T> one(ctx, options, {.A = A, .hermitian = true}),
+          other(ctx, options, {.A = A, .hermitian = true});
+      Array<T> x(b.size()), y(b.size());
+      one.cycle().apply(ctx, b, x, nullptr);
+      replay(ctx, [&] { other.cycle().apply(ctx, b, y, nullptr); });
+      EXPECT_EQ(contents(x), contents(y));
+      fill(ctx, T(3), y);
+      run_skipped(ctx, [&] { other.cycle().apply(ctx, b, y, nullptr); });
+      EXPECT_EQ(contents(y), std::vector<T>(static_cast<std::size_t>(b.size()), T(3)));
+    }
+  });
+}
+
+TEST_P(Multigrid, new_values_give_what_a_hierarchy_with_these_aggregates_has) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const MultigridMethod method : both_methods) {
+      auto options = small_levels(method, MultigridCycle::v);
+      options.reuse = HierarchyReuse::interpolation;
+      AnyMatrix<T> A(poisson2d<T>(13));
+      Hierarchy<T> hierarchy(ctx, options, {.A = A, .hermitian = true});
+      auto& values = std::get<Csr<T>>(A).values();
+      for (T& value : values.edit()) value *= T(4);  // a power of two: the same aggregates and interpolation
+      hierarchy.update(ctx, A);
+      const Hierarchy<T> fresh(ctx, options, {.A = A, .hermitian = true});
+      const Array<T> b(random_vector<T>(8, rows(A)));
+      Array<T> x(b.size()), y(b.size());
+      hierarchy.cycle().apply(ctx, b, x, nullptr);
+      fresh.cycle().apply(ctx, b, y, nullptr);
+      EXPECT_EQ(contents(x), contents(y));
+    }
+    AnyMatrix<T> A(poisson2d<T>(13));
+    Hierarchy<T> fixed(ctx, small_levels(MultigridMethod::aggregation, MultigridCycle::v), {.A = A, .hermitian = true});
+    EXPECT_NE(complaint<InvalidArgument>([&] { fixed.update(ctx, A); }).find("reuse nothing"), std::string::npos);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, Multigrid, backends_and_scalars, param_name);
+
+}  // namespace
+}  // namespace krill::test
