@@ -5,6 +5,7 @@
 // A visitor `Fields` offers:
 //   fields.value(name, ref, range, doc)    for int, double, bool and std::string; the ref's value is the default
 //   fields.choice(name, ref, names, doc)   for an enum whose values count from 0 in the order of `names`
+//   fields.path(name, ref, {}, doc)        for a std::string that names a file, empty where there is none
 //   fields.section(name, ref, doc)         for a nested struct that has a describe() of its own
 #pragma once
 #include <array>

@@ -63,7 +63,7 @@ std::string failure_of(const std::function<void()>& f);
 
 // The kernels' benchmarks: spmv_bench.cpp, spmm_bench.cpp, half_bench.cpp, batch_bench.cpp, sddmm_bench.cpp,
 // spgemm_bench.cpp, prune_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp, color_bench.cpp,
-// vector_bench.cpp, banded_bench.cpp, solver_bench.cpp.
+// coarsen_bench.cpp, vector_bench.cpp, banded_bench.cpp, solver_bench.cpp.
 template <class T>
 void bench_spmv(const BenchSubject<T>&);
 template <class T>
@@ -96,12 +96,19 @@ void bench_factor(const BenchSubject<T>&);
 template <class T>
 void bench_color(const BenchSubject<T>&);
 template <class T>
+void bench_coarsen(const BenchSubject<T>&);
+template <class T>
+void bench_contraction(const BenchSubject<T>&);  // rows of coarsen
+template <class T>
 void bench_banded(const BenchSubject<T>&);
 template <class T, class SolverOptions>
 void bench_solver(const BenchSubject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();
+
+/// Of the aggregates that are contracted: up to 8 rows.
+inline constexpr int matching_passes = 3;
 
 /// The kernel that --shapes is for.
 inline constexpr const char* banded_kernel = "banded";

@@ -1,5 +1,5 @@
-// C = A A, C = A + A^T and C = P^T A P for a sparse matrix in CSR: with the search for the pattern, and new values
-// alone.
+// C = A A, C = A + A^T and C = P^T A P for a sparse matrix in CSR, the last by a contraction, too: with the search for
+// the pattern, and new values alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,9 @@
 
 #include "apps/bench/bench_matrix.hpp"
 #include "apps/bench/job.hpp"
+#include "sparse/coarsen/contract.hpp"
+#include "sparse/coarsen/matching.hpp"
+#include "sparse/coarsen/work.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/spgemm/spgemm.hpp"
 #include "sparse/spgemm/work.hpp"
@@ -155,6 +158,35 @@ struct Coarse {
   }
 };
 
+/// C = P0^H A P0 without a product, where P0 has a one in each row of an aggregate: those of matchings.
+template <class T>
+struct Contracted {
+  static constexpr const char *kernel = "contraction", *values_kernel = "contraction_values";
+  using Plan = ContractionPlan<T>;
+
+  std::shared_ptr<const AnyMatrix<T>> A, B;  // no B
+  Aggregates aggregates;
+
+  Contracted(Context& ctx, std::shared_ptr<const AnyMatrix<T>> given)
+      : A(std::move(given)), aggregates(aggregate_matching(ctx, a(), matching_passes, {})) {}
+  const Csr<T>& a() const { return std::get<Csr<T>>(*A); }
+
+  Plan plan(Context& ctx, bool) const { return {ctx, a(), aggregates}; }
+  void update(Context& ctx, Plan& plan) const { plan.update(ctx, a(), aggregates); }
+  Work work(const Csr<T>& c) const { return contraction_work(a(), aggregates, c); }
+  void reference(std::int32_t i, ReferenceRow& row) const {
+    const auto from = a().view(Host{});
+    const auto of_row = aggregates.of_row.host();
+    const auto begin = aggregates.offsets.host().begin() + i;
+    for (const std::int32_t j : aggregates.rows.host().subspan(static_cast<std::size_t>(begin[0]),
+                                                               static_cast<std::size_t>(begin[1] - begin[0])))
+      for (std::int32_t k = from.row_offsets[j]; k < from.row_offsets[j + 1]; ++k) {
+        const std::int32_t target = of_row[static_cast<std::size_t>(from.col_indices[k])];
+        target < 0 ? row.add(i, 0) : row.add(target, in_double(from.values[k]));
+      }
+  }
+};
+
 template <class T, template <class> class Operation>
 struct SparseOperands {
   Operation<T> operation;
@@ -239,12 +271,17 @@ template <class T>
 void bench_triple_product(const BenchSubject<T>& s) {
   measure_both<Coarse>(s);
 }
+template <class T>
+void bench_contraction(const BenchSubject<T>& s) {
+  measure_both<Contracted>(s);
+}
 
 template <class T>
 struct SpgemmBenchInstances {
   static constexpr std::tuple list{instance<void(const BenchSubject<T>&)>(bench_spgemm),
                                    instance<void(const BenchSubject<T>&)>(bench_spgeam),
-                                   instance<void(const BenchSubject<T>&)>(bench_triple_product)};
+                                   instance<void(const BenchSubject<T>&)>(bench_triple_product),
+                                   instance<void(const BenchSubject<T>&)>(bench_contraction)};
 };
 KRILL_INSTANTIATE(SpgemmBenchInstances);
 

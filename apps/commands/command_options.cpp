@@ -214,7 +214,8 @@ void add_bench(CLI::App& program, Action& action) {
   app->add_option(
          "KERNEL", command->kernels,
          "spmv, spmv_dot, spmm, sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, "
-         "color (default: these); vector, batch, banded, on operands of their own; pcg, gmres, bicgstab, or solvers "
+         "color, coarsen (default: these); vector, batch, banded, on operands of their own; pcg, gmres, bicgstab, or "
+         "solvers "
          "for "
          "the three")
       ->type_name("");

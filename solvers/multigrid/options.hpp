@@ -74,8 +74,7 @@ void describe(Fields& fields, NearNullSpaceOptions& o) {
       "a dense Matrix Market file");
   fields.value("block_dim", o.block_dim, Range{1.0, 16.0},
                "unknowns of a node, which follow each other; aggregates are of nodes");
-  fields.value(
-      "path", o.path, any_value,
+  fields.path("path", o.path, {},
       "of rigid_body: a dense Matrix Market file with a row of coordinates for each node, in place of those that "
       "come with the matrix; of file: one with a column for each vector");
 }
@@ -111,7 +110,7 @@ void describe(Fields& fields, MultigridOptions& o) {
   fields.value("matching_passes", o.matching_passes, Range{1.0, 4.0},
                "of matching: each doubles the size of aggregates");
   fields.section("strength", o.strength, "which entries bind rows into an aggregate");
-  fields.value("interpolation_damping", o.interpolation_damping, Range{0.0, 2.0},
+  fields.value("damping", o.interpolation_damping, Range{0.0, 2.0},
                "of smoothed_aggregation: over the largest eigenvalue, the factor of the Jacobi step that smooths the "
                "interpolation");
   fields.section("near_null_space", o.near_null_space, "what coarse levels have to represent");

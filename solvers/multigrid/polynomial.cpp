@@ -28,7 +28,7 @@ SmootherPolynomial fourth_kind_chebyshev(int degree, double max_eigenvalue) {
 }
 
 SmootherPolynomial jacobi_steps(int steps) {
-  return {std::vector<SmootherPolynomial::Step>(static_cast<std::size_t>(steps), {0, 1, 1})};
+  return {std::vector<SmootherPolynomial::Term>(static_cast<std::size_t>(steps), {0, 1, 1})};
 }
 
 double error_factor(const SmootherPolynomial& polynomial, double eigenvalue) {

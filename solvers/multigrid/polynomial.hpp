@@ -9,10 +9,10 @@ namespace krill {
 ///   r -= A d,  d = old[k] d + fresh[k] D^-1 r,  x += weights[k] d.
 /// Jacobi's method, Chebyshev polynomials of the first and of the fourth kind are all of it.
 struct SmootherPolynomial {
-  struct Step {
+  struct Term {
     double old, fresh, weight;
   };
-  std::vector<Step> steps;  ///< the first one has no old d
+  std::vector<Term> steps;  ///< the first one has no old d
 
   int degree() const { return static_cast<int>(steps.size()); }
 };

@@ -177,7 +177,7 @@ struct JoinNeighbors {
 
 /// What is compiled for each backend.
 template <class Where>
-struct AggregatePasses {
+struct RootNumberPasses {
   static constexpr auto list = passes<Where, CountRoots>;
 };
 template <class Offset, class Where>

@@ -31,7 +31,7 @@ static Csr<T, Offset> contracted_pattern(Context& ctx, const Csr<T, Offset>& A, 
   const Csr<T, Offset> sums(A.rows(), std::move(of_aggregates), copy_of(ctx, aggregates.rows),
                             Array<T>(aggregates.rows.size())),
       a(aggregates.count, copy_of(ctx, A.row_offsets()), std::move(renamed), Array<T>(A.nnz()));
-  return SpgemmPlan<T, Offset>(ctx, Op::none, sums, Op::none, a, {.max_list_bytes = 0}).release();
+  return SpgemmPlan<T, Offset>(ctx, Op::none, sums, Op::none, a, {.max_list_bytes = 0, .b_is_sorted = false}).release();
 }
 
 template <class T, class Offset>

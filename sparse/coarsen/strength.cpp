@@ -42,7 +42,7 @@ StrongGraph<Offset> strong_graph(Context& ctx, const Csr<T, Offset>& A, const St
   };
   ctx.dispatch([&](const auto& where) {
     run_pass(where, A.rows(),
-             MeasureRows<K, Offset>{A.view(where), strength.measure, roots.write(where), fault.write(where)});
+             MeasureStrength<K, Offset>{A.view(where), strength.measure, roots.write(where), fault.write(where)});
   });
   auto [row_offsets, nnz] =
       checked_offsets<Offset>(ctx, A.rows(), "strong row_offsets", [&](const auto& where, std::int64_t* counts) {

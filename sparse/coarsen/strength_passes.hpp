@@ -12,7 +12,7 @@ namespace krill::detail {
 
 /// The root of what a row is measured by, and the first row with an entry that is not finite. Over the rows.
 template <class T, class Offset>
-struct MeasureRows {
+struct MeasureStrength {
   using Sum = FirstRow;
   CsrView<const T, Offset> a;
   StrengthMeasure measure;
@@ -147,7 +147,7 @@ struct BlockNorms {
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct StrengthPasses {
   static constexpr auto list =
-      passes<Where, MeasureRows<T, Offset>, CountStrong<T, Offset>, ListStrong<T, Offset>, BlockNorms<T, Offset>>;
+      passes<Where, MeasureStrength<T, Offset>, CountStrong<T, Offset>, ListStrong<T, Offset>, BlockNorms<T, Offset>>;
 };
 
 }  // namespace krill::detail

@@ -21,7 +21,7 @@ Csr<T, Offset> empty_like(const Csr<T, Offset>& A) {
 
 template <class T, class Offset>
 Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr<T, Offset>& a,
-                                                         const Csr<T, Offset>& b) {
+                                                         const Csr<T, Offset>& b, bool b_is_sorted) {
   require_size("spgemm: rows of op(B)", b.rows(), a.cols());
   const std::int64_t rows = a.rows();
   Array<std::int64_t> products(rows, "products of rows"), window_starts(0, "windows of rows"),
@@ -35,7 +35,7 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   const ProductTotals of_products = totals.host()[0];
   const std::int64_t max_products = of_products.of_a_row.value;
   products_ = of_products.all;
-  if (ctx.on_cuda() && of_products.terms.value <= ProductTuning::max_merged &&
+  if (ctx.on_cuda() && b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
   std::int64_t windows = 0;
@@ -139,7 +139,7 @@ void SpgemmPlan<T, Offset>::list_products(Context& ctx, const Csr<T, Offset>& a,
 template <class T, class Offset>
 SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B,
                                   SpgemmOptions options)
-    : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(pattern_of_product(ctx, a_.of(A), b_.of(B))), on_cuda_(ctx.on_cuda()) {
+    : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options.b_is_sorted)), on_cuda_(ctx.on_cuda()) {
   list_products(ctx, a_.of(A), b_.of(B), options);
 }
 

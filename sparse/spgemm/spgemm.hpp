@@ -12,6 +12,8 @@ struct SpgemmOptions {
   /// then), where rows of op(A) have at most eight entries and no row of C more than 256 products (rows of op(B) are
   /// merged, which seeks nothing), or where A or B has more than 2^31 - 1 entries.
   std::size_t max_list_bytes = std::size_t{8} << 30;
+  /// Whether columns of op(B) ascend in each row, as those of a Csr do. Where they do not, or repeat, rows are not merged.
+  bool b_is_sorted = true;
 };
 
 /// C = alpha op(A) op(B) in CSR, prepared to be computed with many values. The pattern of C is that of the products
@@ -48,7 +50,7 @@ class SpgemmPlan {
   std::size_t bytes() const;
 
  private:
-  Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b);
+  Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, bool b_is_sorted);
   /// How rows of C are summed.
   void find_pieces(Context&, const Array<Offset>& row_offsets);
   void list_products(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);

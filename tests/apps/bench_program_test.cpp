@@ -73,6 +73,30 @@ TEST_F(BenchCommandLine, colorings_tell_how_many_colors_they_have) {
   EXPECT_EQ(result["rows"][0]["bytes"], (17760 + 3601 + 2 * 3600) * 4);
 }
 
+TEST_F(BenchCommandLine, coarse_matrices_are_of_boxes_on_a_grid) {
+  const Json result = measured("coarsen --matrix poisson2d nx=60 --backend host --warm");
+  // 15 x 30 boxes of 4 x 2 points: 5 points again, of 450
+  const int pattern = 14160 * 4 + 3601 * 4, fine = 17760 * 12 + 3601 * 4, coarse = 2160 * 12 + 451 * 4;
+  const struct {
+    const char *kernel, *variant;
+    int bytes;  // 0: depends on hashes
+  } expected[] = {{"strong_graph", "relative", fine + pattern},
+                  {"aggregates", "mis2", 0},
+                  {"aggregates", "matching", fine + (3600 + 451 + 3600) * 4},
+                  {"contraction", "whole", fine + 3600 * 4 + coarse},
+                  {"contraction", "new values", fine + 3600 * 4 + coarse}};
+  ASSERT_EQ(result["rows"].size(), std::size(expected));
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    const Json& row = result["rows"][i];
+    EXPECT_EQ(row["kernel"], expected[i].kernel);
+    EXPECT_EQ(row["variant"], expected[i].variant);
+    EXPECT_TRUE(row["error"].is_null()) << row;
+    if (expected[i].bytes > 0) {
+      EXPECT_EQ(row["bytes"], expected[i].bytes) << row;
+    }
+  }
+}
+
 TEST_F(BenchCommandLine, products_with_dense_matrices_have_rows_for_columns_and_orders) {
   const Json result = measured("spmm --matrix poisson2d nx=60 --backend host --warm --compare eigen");
   ASSERT_EQ(result["rows"].size(), 5u + 4);
@@ -211,8 +235,8 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   };
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, spmm, "
-         "sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, color, vector, batch, "
-         "banded, pcg, gmres, bicgstab or solvers");
+         "sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, color, coarsen, vector, "
+         "batch, banded, pcg, gmres, bicgstab or solvers");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
