@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
+#include "sparse/spmm/call.hpp"
 
 namespace krill {
 
@@ -42,6 +46,28 @@ struct BatchStrides {
   std::int64_t offsets, columns, values;
 };
 
+/// Raises InvalidArgument where a matrix of C shares memory that a caller lends with one of B. Matrices of one batch
+/// may lie between those of the other.
+template <class T>
+void require_apart(const DenseView<const T>& b, std::int64_t next_b, std::int64_t count_b, const DenseView<T>& c,
+                   std::int64_t next_c, std::int64_t count_c) {
+  constexpr std::int64_t size = sizeof(T);
+  const auto address = [](const T* at) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at)); };
+  const std::int64_t first = address(b.values) - address(c.values), pitch = next_c * size;
+  if (first >= count_c * pitch || first + count_b * next_b * size <= 0) return;
+  for (std::int64_t i = 0; i < count_b; ++i) {
+    const std::int64_t begin = first + i * next_b * size, end = begin + next_b * size;
+    if (end <= 0) continue;
+    DenseView<const T> from = b;
+    from.values += i * next_b;
+    for (std::int64_t j = std::max(begin, std::int64_t{0}) / pitch; j < std::min(count_c, ceil_div(end, pitch)); ++j) {
+      DenseView<T> to = c;
+      to.values += j * next_c;
+      detail::require_apart("spmm of a batch: B and C", from, to);
+    }
+  }
+}
+
 /// The operands of C_i = alpha A_i op_b(B_i) + beta C_i, but for A.
 template <class T>
 struct BatchCall {
@@ -68,6 +94,7 @@ struct BatchCall {
     const auto b = op_b != Op::none ? B.view(where).transposed() : B.view(where);
     const auto c = C.output(where, beta);
     if (c.rows == 0 || c.cols == 0) return;
+    require_apart(b, B.stride(), B.count(), c, C.stride(), C.count());
     ManyProducts<kernel_t<T>, Offset> products{{{first, b, op_b == Op::adjoint, second, c}, a}};
     const std::int64_t count = C.count();
     const bool one_A = next.offsets == 0 && next.columns == 0 && next.values == 0, one_B = B.count() == 1;
@@ -168,7 +195,11 @@ void spmm(Context& ctx, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, c
     const std::int64_t each = A.rows() + std::int64_t{1}, all = A.rows_stride() == 0 ? each : A.count() * each;
     Frame frame(where);
     auto* offsets = frame.take<std::int64_t>(static_cast<std::size_t>(all));
-    run_pass(where, all, BatchOffsets{a.row_indices, A.rows(), A.nnz(), offsets});
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)  // a launch for all
+      run_pass(where, all, BatchOffsets{a.row_indices, A.rows(), A.nnz(), offsets});
+    else
+      for (std::int64_t i = 0; i < all / each; ++i)
+        compress_rows(where, A.rows(), A.nnz(), a.row_indices + i * A.nnz(), offsets + i * each);
     const CsrView<const kernel_t<T>, std::int64_t> first{a.rows, a.cols, a.nnz, offsets, a.col_indices, a.values};
     call.run(where, first, {all == each ? 0 : each, A.columns_stride(), A.values_stride()});
   });

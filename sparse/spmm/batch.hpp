@@ -153,13 +153,14 @@ class DenseBatch : public MatrixShape {
 /// serves all; one column is a batch of products with vectors. Orders, gaps, beta and repeatability as in spmm. One
 /// launch for all of them; where A is one matrix and the columns of B lie evenly apart, as they do for vectors, the
 /// product is one of all columns, and A is read once for 8 of them. Asynchronous and capturable after a first run.
-/// Raises ShapeMismatch, also where counts do not fit, and InvalidArgument where B and C are one batch.
+/// Raises ShapeMismatch, also where counts do not fit, and InvalidArgument where B and C are one batch or matrices of
+/// theirs share memory that a caller lends.
 template <class T, class Offset>
 void spmm(Context&, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const CsrBatch<T, Offset>& A,
           const DenseBatch<T>& B, const std::type_identity_t<Scalar<T>>& beta, DenseBatch<T>& C);
 
-/// The same in coordinates: row offsets of each pattern go into the workspace first, 8 bytes a row, each found by
-/// bisection of the row indices.
+/// The same in coordinates: row offsets of each pattern go into the workspace first, 8 bytes a row; on CUDA each is
+/// found by bisection of the row indices.
 template <class T>
 void spmm(Context&, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const CooBatch<T>& A, const DenseBatch<T>& B,
           const std::type_identity_t<Scalar<T>>& beta, DenseBatch<T>& C);

@@ -32,9 +32,3 @@ struct HostProducts {
 KRILL_INSTANTIATE_WITH_OFFSETS(HostProducts);
 
 }  // namespace krill::detail
-
-namespace krill {
-
-template void run_pass(const Host&, std::int64_t, detail::BatchOffsets);
-
-}  // namespace krill

@@ -3,6 +3,7 @@
 #include "sparse/convert/convert.hpp"
 #include "tests/spmm/dense_operands.hpp"
 #include "tests/support/assertions.hpp"
+#include "tests/support/lent.hpp"
 #include "tests/support/replay.hpp"
 
 namespace krill::test {
@@ -265,6 +266,37 @@ TEST_P(SpmmBatch, refuses_what_does_not_fit) {
     EXPECT_THROW(validate(outside), InvalidArgument);
     const CsrBatch<T> I(1, 60, 60, 0, Array(std::vector<std::int32_t>(61)), Array<std::int32_t>(0), Array<T>(0));
     EXPECT_THROW(spmm(ctx, Op::none, T(1), I, square, T(0), square), InvalidArgument);
+  });
+}
+
+/// Two matrices of 2 x 2 in each batch, `apart` entries from one to the next, in one array of a caller's; B's first is
+/// that from entry 20 on.
+TEST_P(SpmmBatch, refuses_lent_batches_that_overlap) {
+  struct Case {
+    std::int64_t first, apart_of_b, apart_of_c;
+    bool overlaps;
+  };
+  const Case cases[]{{20, 4, 4, true},  {27, 4, 4, true}, {28, 4, 4, false}, {12, 4, 4, false}, {13, 4, 4, true},
+                     {24, 8, 8, false}, {23, 8, 8, true}, {25, 8, 8, true},  {16, 8, 8, false}, {17, 8, 8, true},
+                     {0, 8, 24, false}, {0, 8, 25, true}, {0, 8, 16, false}, {0, 4, 40, false}, {32, 8, 4, false}};
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const CsrBatch<T> I(1, 2, 2, 2, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 1}, Array<T>{T(1), T(1)});
+    Lent<T> memory(ctx, random_vector<T>(1, 100));
+    for (const Case& c : cases) {
+      const auto lent = [&](std::int64_t first, std::int64_t apart) {
+        return DenseBatch<T>(2, 2, 2, memory.borrow_part(first, 2 * apart), Order::column_major, 2, apart);
+      };
+      const DenseBatch<T> B = lent(20, c.apart_of_b);
+      DenseBatch<T> C = lent(c.first, c.apart_of_c);
+      for (const Op op : {Op::none, Op::transpose}) {
+        const auto run = [&] { spmm(ctx, op, T(1), I, B, T(1), C); };
+        if (c.overlaps)
+          EXPECT_THROW(run(), InvalidArgument) << c.first << ", " << c.apart_of_b;
+        else
+          EXPECT_NO_THROW(run()) << c.first << ", " << c.apart_of_b;
+      }
+    }
   });
 }
 
