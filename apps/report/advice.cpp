@@ -163,8 +163,12 @@ Advice by_reason(const SolveRecord& record) {
       return {fmt::format("p'Ap <= 0 in iteration {}: the matrix is not positive definite", r.iterations),
               "PCG is for positive definite matrices only: use solver: {type: gmres} or {type: bicgstab}."};
     case Reason::indefinite_preconditioner:
-      return {fmt::format("r'Mr <= 0 in iteration {}: the preconditioner is not positive definite", r.iterations),
-              "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
+      return {
+          fmt::format("r'Mr <= 0 in iteration {}: the preconditioner is not positive definite", r.iterations),
+          is_kept_in_float32(record.settings.preconditioner)
+              ? "It is kept in single precision: leave preconditioner.precision out (amg: set it to float64), or use "
+                "solver: {type: gmres}, which takes any preconditioner."
+              : "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
     case Reason::zero_pivot:
       return {fmt::format("elimination met a pivot of 0 in row {} of the system that is solved: the matrix is singular",
                           r.pivot_row.value_or(0)),

@@ -74,7 +74,8 @@ void describe(Fields& fields, NearNullSpaceOptions& o) {
       "a dense Matrix Market file");
   fields.value("block_dim", o.block_dim, Range{1.0, 16.0},
                "unknowns of a node, which follow each other; aggregates are of nodes");
-  fields.path("path", o.path, {},
+  fields.path(
+      "path", o.path, {},
       "of rigid_body: a dense Matrix Market file with a row of coordinates for each node, in place of those that "
       "come with the matrix; of file: one with a column for each vector");
 }

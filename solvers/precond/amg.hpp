@@ -26,8 +26,7 @@ struct AmgOptions : MultigridOptions {
     if (smoothed() && over_correction != 1)
       return {{"over_correction"}, "method smoothed_aggregation has no over-correction: leave it out"};
     if (!smoothed() && interpolation_damping != MultigridOptions{}.interpolation_damping)
-      return {{"damping"},
-              "method aggregation smooths no interpolation: leave damping out"};
+      return {{"damping"}, "method aggregation smooths no interpolation: leave damping out"};
     if (near_null_space.type == CandidateKind::constant && !near_null_space.path.empty())
       return {{"near_null_space", "path"}, "near_null_space constant reads no file: leave path out"};
     if (near_null_space.type == CandidateKind::file && near_null_space.path.empty())

@@ -144,8 +144,8 @@ struct JoinNeighbors {
       std::uint64_t most_hash = 0;
       for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k) {
         const std::int32_t aggregate = near[col_indices[k]];
-        if (aggregate < 0) continue;
-        const double bond = is_long ? weight(i, col_indices[k]) : bond_to(i, aggregate);
+        if (aggregate < 0 || (!is_long && is_known(i, k, aggregate))) continue;
+        const double bond = is_long ? weight(i, col_indices[k]) : bond_to(i, k, aggregate);
         const std::uint64_t hash = CounterRandom(0, 2).bits(aggregate);
         if (bond > most || (bond == most && hash > most_hash)) most = bond, most_hash = hash, best = aggregate;
       }
@@ -155,10 +155,21 @@ struct JoinNeighbors {
   }
 
  private:
-  constexpr double bond_to(std::int64_t i, std::int32_t aggregate) const {
+  /// Whether a neighbor before k is in the aggregate, too.
+  constexpr bool is_known(std::int64_t i, Offset k, std::int32_t aggregate) const {
+    for (Offset other = row_offsets[i]; other < k; ++other)
+      if (near[col_indices[other]] == aggregate) return true;
+    return false;
+  }
+  /// Of the neighbors from the first-th on. Both rows ascend, so one cursor goes along A's.
+  constexpr double bond_to(std::int64_t i, Offset first, std::int32_t aggregate) const {
     double sum = 0;
-    for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k)
-      if (near[col_indices[k]] == aggregate) sum += weight(i, col_indices[k]);
+    Offset at = a.row_offsets[i];
+    for (Offset k = first; k < row_offsets[i + 1]; ++k) {
+      if (near[col_indices[k]] != aggregate) continue;
+      while (at < a.row_offsets[i + 1] && a.col_indices[at] < col_indices[k]) ++at;
+      if (at < a.row_offsets[i + 1] && a.col_indices[at] == col_indices[k]) sum += double(magnitude(a.values[at]));
+    }
     return sum;
   }
   /// |a_ij|, 0 where it is a_ji alone that is stored.

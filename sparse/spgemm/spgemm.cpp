@@ -20,8 +20,8 @@ Csr<T, Offset> empty_like(const Csr<T, Offset>& A) {
 }  // namespace
 
 template <class T, class Offset>
-Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr<T, Offset>& a,
-                                                         const Csr<T, Offset>& b, bool b_is_sorted) {
+Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
+                                                         bool b_is_sorted) {
   require_size("spgemm: rows of op(B)", b.rows(), a.cols());
   const std::int64_t rows = a.rows();
   Array<std::int64_t> products(rows, "products of rows"), window_starts(0, "windows of rows"),
@@ -139,7 +139,10 @@ void SpgemmPlan<T, Offset>::list_products(Context& ctx, const Csr<T, Offset>& a,
 template <class T, class Offset>
 SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B,
                                   SpgemmOptions options)
-    : a_(ctx, op_a, A), b_(ctx, op_b, B), c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options.b_is_sorted)), on_cuda_(ctx.on_cuda()) {
+    : a_(ctx, op_a, A),
+      b_(ctx, op_b, B),
+      c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options.b_is_sorted)),
+      on_cuda_(ctx.on_cuda()) {
   list_products(ctx, a_.of(A), b_.of(B), options);
 }
 

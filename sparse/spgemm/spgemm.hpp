@@ -12,7 +12,8 @@ struct SpgemmOptions {
   /// then), where rows of op(A) have at most eight entries and no row of C more than 256 products (rows of op(B) are
   /// merged, which seeks nothing), or where A or B has more than 2^31 - 1 entries.
   std::size_t max_list_bytes = std::size_t{8} << 30;
-  /// Whether columns of op(B) ascend in each row, as those of a Csr do. Where they do not, or repeat, rows are not merged.
+  /// Whether columns of op(B) ascend in each row, as those of a Csr do. Where they do not, or repeat, rows are not
+  /// merged.
   bool b_is_sorted = true;
 };
 
