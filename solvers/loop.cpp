@@ -9,7 +9,7 @@ namespace {
 struct Running {
   std::uint64_t context;
   Progress *progress, *outermost;  // on the backend's side
-  const Watcher* watcher;
+  const Watcher *watcher, *outermost_watcher;
 };
 thread_local const Running* running = nullptr;
 
@@ -36,9 +36,11 @@ void iterate(Context& ctx, LoopGraph& graph, Array<Progress>& progress, const Bo
     const Context::SkipScope scope(ctx, &record->reason);
     const Running* around = loop_around(ctx);
     Progress* outermost = around ? around->outermost : record;
-    const Running self{ctx.id(), record, outermost, &watcher};
+    const Watcher& outermost_watcher = around ? *around->outermost_watcher : watcher;
+    const Running self{ctx.id(), record, outermost, &watcher, &outermost_watcher};
     const RunningScope within(&self);
-    run_loop(where, {ctx.loop_control, ctx.id(), graph, record, around ? outermost : nullptr, body, watcher, whole});
+    run_loop(where, {ctx.loop_control, ctx.id(), graph, record, around ? outermost : nullptr, body, watcher,
+                     outermost_watcher, whole});
   });
 }
 

@@ -58,9 +58,9 @@ struct LoopPlan {
   std::uint64_t context;
   LoopGraph& graph;
   Progress* progress;
-  const Progress* around;  // the record of the outermost loop around this one; null: there is none
+  Progress* around;  // the record of the outermost loop around this one; null: there is none
   const Body& body;
-  const Watcher& watcher;
+  const Watcher &watcher, &outermost_watcher;
   const Body& whole;
 };
 void run_loop(const Host&, const LoopPlan&);

@@ -237,7 +237,7 @@ std::shared_ptr<CapturedLoop> not_captured_yet() {
 std::shared_ptr<CapturedLoop> kept(const Cuda& cuda, const LoopPlan& plan) {
   const bool known = plan.graph.context == plan.context && plan.graph.around == plan.around;
   auto loop = known ? std::static_pointer_cast<CapturedLoop>(plan.graph.graph) : not_captured_yet();
-  if (plan.watcher) {
+  if (plan.outermost_watcher) {
     check(cudaEventRecord(loop->begin.get(), cuda.stream));
     check(cudaStreamWaitEvent(loop->aside.get(), loop->begin.get()));
   }
@@ -269,8 +269,10 @@ void run_loop(const Cuda& cuda, const LoopPlan& plan) {
     check(cudaGraphLaunch(loop->exec.get(), cuda.stream));
   }
   plan.graph = {plan.context, plan.around, loop};
-  if (!plan.watcher) return;
-  look_on(cuda, loop->aside.get(), plan.progress, plan.watcher);
+  // An inner loop that is not captured, as in the first run of a body: kernels that are used for the first time after
+  // it would wait for its end, and the host with them, so the host looks on here.
+  if (!plan.outermost_watcher) return;
+  look_on(cuda, loop->aside.get(), plan.around ? plan.around : plan.progress, plan.outermost_watcher);
   check(cudaStreamSynchronize(cuda.stream));
 }
 

@@ -32,8 +32,8 @@ struct AddProducts {
   __device__ Slot start(std::int64_t) const { return {}; }
   __device__ T of_a(Offset k) const { return a[k]; }
   __device__ T of_b(Offset e) const { return b[e]; }
-  __device__ void add(Slot& sum, T first, T second) const { sum += wide(first) * wide(second); }
-  __device__ void finish(std::int64_t at, Slot sum) const { values[at] = T(wide(alpha()) * sum); }
+  __device__ void add(Slot& sum, T first, T second) const { sum = add_product(sum, wide(first), wide(second)); }
+  __device__ void finish(std::int64_t at, Slot sum) const { values[at] = T(add_product(Slot{}, wide(alpha()), sum)); }
 };
 template <class T, class Offset>
 struct MergedSums : AddProducts<T, Offset> {  // as MergedColumns

@@ -201,6 +201,19 @@ template <class Offset>
 void list_products(const Cuda&, const CsrView<const NoValue, Offset>& a, const CsrView<const NoValue, Offset>& b,
                    const SumTeams&, const CsrView<const NoValue, Offset>& c, const Offset* starts, ProductPair* list);
 
+/// sum + a b. On a device it is said which operations are fused, so that all kernels round complex sums alike.
+template <class W>
+constexpr W add_product(W sum, W a, W b) {
+#ifdef __CUDA_ARCH__
+  if constexpr (is_complex<W>)
+    return {fma(-a.im, b.im, fma(a.re, b.re, sum.re)), fma(a.im, b.re, fma(a.re, b.im, sum.im))};
+  else
+    return fma(a, b, sum);
+#else
+  return sum + a * b;
+#endif
+}
+
 /// c = alpha A B, by the list. Over the entries of C.
 template <class T, class Offset>
 struct SumListed {
@@ -215,8 +228,8 @@ struct SumListed {
   constexpr bool begin() { return alpha = wide(alpha_at()), true; }
   constexpr NoSum entry(std::int64_t at) const {
     wide_t<T> sum{};
-    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum += wide(a[list[p].a]) * wide(b[list[p].b]);
-    return values[at] = T(alpha * sum), NoSum{};
+    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum = add_product(sum, wide(a[list[p].a]), wide(b[list[p].b]));
+    return values[at] = T(add_product(wide_t<T>{}, alpha, sum)), NoSum{};
   }
 };
 
