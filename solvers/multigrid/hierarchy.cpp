@@ -223,7 +223,7 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   clock.done("interpolation");
   Matrix R = transpose(ctx, *P, Op::adjoint);
   clock.done("restriction");
-  TripleProductPlan<T, Offset> product(ctx, Op::none, R, A, *P);
+  TripleProductPlan<T, Offset> product(ctx, Op::none, R, A, *P, {.max_list_bytes = 0});  // for values of this once
   clock.done("pattern of the coarse matrix");
   product.update(ctx, T(1), R, A, *P);
   clock.done("coarse matrix");

@@ -9,7 +9,7 @@ struct SpgemmOptions {
   /// What a plan on CUDA may keep for a list of the products of each entry of C, 8 bytes a product and an Offset an
   /// entry, so that update() need not seek where they go. A longer list is not made, nor one that takes more than a
   /// quarter of the memory that is free, where entries have more than five products in the mean (seeking is as quick
-  /// then), where rows of op(A) have at most eight entries and no row of C more than 256 products (rows of op(B) are
+  /// then), where rows of op(A) have at most five entries and no row of C more than 256 products (rows of op(B) are
   /// merged, which seeks nothing), or where A or B has more than 2^31 - 1 entries.
   std::size_t max_list_bytes = std::size_t{8} << 30;
   /// Whether columns of op(B) ascend in each row, as those of a Csr do. Where they do not, or repeat, rows are not
