@@ -92,7 +92,7 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
     } else {
       multiply_by(ctx, level, stored, level.A ? nullptr : finest.products);
       clock.done("products");
-      smooth(ctx, level, stored, false);
+      smooth(ctx, level, stored, levels_.size() - 1);
       clock.done("smoother");
       if (std::ssize(levels_) == options_.max_levels)
         note_end(rows->rows(), fmt::format("max_levels is {}", options_.max_levels));
@@ -103,7 +103,7 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
       note_end(rows->rows(), fmt::format("with the next one levels would have more than growth_limit = {} times the "
                                          "entries of the finest",
                                          options_.growth_limit));
-      next.reset(), level.transfer.reset();
+      next.reset(), level.transfer.reset(), level.recompute = {};
     }
     ctx.synchronize();
     tell(ctx, level, stored, watch.milliseconds());
@@ -129,10 +129,9 @@ void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A
 
 /// The diagonal, the largest eigenvalue and the polynomial of a level's smoother.
 template <class T>
-void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, bool again) {
+void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, std::size_t number) {
   using K = kernel_t<T>;
-  const auto number = levels_.size();
-  if (!again) level.smoother.emplace(*level.products, Array<real_t<T>>(krill::rows(A), "inverse diagonal"));
+  if (!level.smoother) level.smoother.emplace(*level.products, Array<real_t<T>>(krill::rows(A), "inverse diagonal"));
   const auto invert = [&](bool l1) {
     Array<DiagonalFacts> facts(1, "facts of the diagonal");
     with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
@@ -147,7 +146,7 @@ void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, boo
       throw InvalidArgument(fmt::format(
           "multigrid: there is an entry that is not finite, or too large, in row {} of level {} (both count "
           "from 0): look at the entries of the matrix (krill inspect), or scale it",
-          level.diagonal.bad_row, number - 1));
+          level.diagonal.bad_row, number));
   };
   invert(false);
   const bool definite = hermitian_ && level.diagonal.negatives == 0,
@@ -177,11 +176,14 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   const bool by_nodes = space.block_dim > 1,
              constant = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates.cols() == 1;
   const auto found = [&]<class V>(const Csr<V, Offset>& nodes) {
-    StrongGraph<Offset> graph = strong_graph(ctx, nodes, options_.strength);
-    clock.done("strength");
+    std::optional<StrongGraph<Offset>> graph;  // matching looks at strength by itself
+    if (options_.smoothed() || !options_.by_matching()) {
+      graph = strong_graph(ctx, nodes, options_.strength);
+      clock.done("strength");
+    }
     Aggregates aggregates = options_.by_matching()
                                 ? aggregate_matching(ctx, nodes, options_.matching_passes, options_.strength)
-                                : aggregate_mis2(ctx, graph, nodes);
+                                : aggregate_mis2(ctx, *graph, nodes);
     return std::pair(std::move(graph), std::move(aggregates));
   };
   auto [graph, aggregates] = by_nodes ? found(node_matrix(ctx, A, space.block_dim)) : found(A);
@@ -214,8 +216,8 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   auto tentative = tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, space.candidates);
   std::optional<Matrix> P;
   if (options_.smoothed()) {
-    SmoothedProlongator<T, Offset> smoothed(ctx, graph, space.block_dim, tentative.P);
-    smoothed.update(ctx, A, graph, tentative.P, options_.interpolation_damping, level.report.max_eigenvalue);
+    SmoothedProlongator<T, Offset> smoothed(ctx, *graph, space.block_dim, tentative.P);
+    smoothed.update(ctx, A, *graph, tentative.P, options_.interpolation_damping, level.report.max_eigenvalue);
     P.emplace(std::move(smoothed).release());
   } else {
     P.emplace(std::move(tentative.P));
@@ -284,8 +286,8 @@ void Hierarchy<T>::update(Context& ctx, const AnyMatrix<T>& A) {
     const AnyMatrix<T>& stored = l ? *level.A : A;
     if (level.own_products) level.own_products->update(ctx);
     if (level.dense) level.dense->set(ctx, stored, level.kernel.size() ? &level.kernel : nullptr);
-    if (level.smoother) smooth(ctx, level, stored, true);
-    if (level.recompute && l + 1 < levels_.size()) level.recompute(ctx, stored, *levels_[l + 1]->A);
+    if (level.smoother) smooth(ctx, level, stored, l);
+    if (level.recompute) level.recompute(ctx, stored, *levels_[l + 1]->A);
   }
   ctx.synchronize();
   setup_ms_ = watch.milliseconds();

@@ -60,7 +60,7 @@ class Hierarchy {
   template <class Offset>
   std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, Level&, Space&);
   void multiply_by(Context&, Level&, const AnyMatrix<T>& A, const Operator<T>* products);
-  void smooth(Context&, Level&, const AnyMatrix<T>& A, bool again);
+  void smooth(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
   void end(Context&, Level&, const AnyMatrix<T>& A, const Space&);
   void tell(Context&, Level&, const AnyMatrix<T>& A, double setup_ms);
   void note_end(std::int64_t rows, std::string_view why);

@@ -1,13 +1,29 @@
 #include "sparse/coarsen/aggregate.hpp"
 
 #include "sparse/coarsen/aggregate_passes.hpp"
-#include "sparse/coarsen/matching.hpp"
 #include "sparse/convert/structure.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
 
 using namespace detail;
+
+Aggregates detail::list_aggregates(Context& ctx, std::int32_t count, Array<std::int32_t> of_row) {
+  const auto rows = static_cast<std::int32_t>(of_row.size());
+  const auto before = scanned<std::int32_t>(ctx, rows, "aggregated rows", [&](const auto& where, std::int32_t* flags) {
+    run_pass(where, rows, FlagAggregated{of_row.read(where), flags});
+  });
+  const std::int64_t members = last_offset(ctx, before);
+  Array<std::int32_t> packed(members, "aggregates of rows"), offsets(std::int64_t{count} + 1, "offsets of aggregates"),
+      listed(members, "rows of aggregates");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, rows, PackAggregates{of_row.read(where), before.read(where), packed.write(where)});
+    const CsrView<const NoValue, std::int32_t> of_rows{rows, count, members, before.read(where), packed.read(where)};
+    csr_transpose<NoValue, std::int32_t>(where, of_rows, false,
+                                         {count, rows, members, offsets.write(where), listed.write(where)}, nullptr);
+  });
+  return {count, std::move(of_row), std::move(offsets), std::move(listed)};
+}
 
 template <class T, class Offset>
 Aggregates aggregate_mis2(Context& ctx, const StrongGraph<Offset>& graph, const Csr<T, Offset>& A) {

@@ -24,4 +24,9 @@ struct Aggregates {
 template <class T, class Offset>
 Aggregates aggregate_mis2(Context&, const StrongGraph<Offset>&, const Csr<T, Offset>& A);
 
+namespace detail {
+/// The aggregates that `of_row` names, which are `count`, with the rows of each. Waits.
+Aggregates list_aggregates(Context&, std::int32_t count, Array<std::int32_t> of_row);
+}  // namespace detail
+
 }  // namespace krill

@@ -140,14 +140,15 @@ struct JoinNeighbors {
     std::int32_t best = near[i];
     if (best < 0) {
       const bool is_long = row_offsets[i + 1] - row_offsets[i] > max_summed;
-      double most = -1;
-      std::uint64_t most_hash = 0;
+      double greatest = -1;
+      std::uint64_t greatest_hash = 0;
       for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k) {
         const std::int32_t aggregate = near[col_indices[k]];
         if (aggregate < 0 || (!is_long && is_known(i, k, aggregate))) continue;
         const double bond = is_long ? weight(i, col_indices[k]) : bond_to(i, k, aggregate);
         const std::uint64_t hash = CounterRandom(0, 2).bits(aggregate);
-        if (bond > most || (bond == most && hash > most_hash)) most = bond, most_hash = hash, best = aggregate;
+        if (bond > greatest || (bond == greatest && hash > greatest_hash))
+          greatest = bond, greatest_hash = hash, best = aggregate;
       }
     }
     of_row[i] = best;
@@ -186,10 +187,33 @@ struct JoinNeighbors {
   }
 };
 
+/// flags[row] = 1 where the row is in an aggregate. Over the rows.
+struct FlagAggregated {
+  using Sum = NoSum;
+  const std::int32_t* of_row;
+  std::int32_t* flags;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const { return flags[row] = of_row[row] >= 0, NoSum{}; }
+};
+
+/// The aggregates of the rows that are in one, in the order of rows. Over the rows.
+struct PackAggregates {
+  using Sum = NoSum;
+  const std::int32_t *of_row, *offsets;
+  std::int32_t* packed;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const {
+    if (of_row[row] >= 0) packed[offsets[row]] = of_row[row];
+    return {};
+  }
+};
+
 /// What is compiled for each backend.
 template <class Where>
-struct RootNumberPasses {
-  static constexpr auto list = passes<Where, CountRoots>;
+struct AggregatePasses {
+  static constexpr auto list = passes<Where, CountRoots, FlagAggregated, PackAggregates>;
 };
 template <class Offset, class Where>
 struct RootPasses {

@@ -4,7 +4,7 @@
 
 namespace krill::detail {
 
-template class RootNumberPasses<Cuda>;
+template class AggregatePasses<Cuda>;
 template class RootPasses<std::int32_t, Cuda>;
 template class RootPasses<std::int64_t, Cuda>;
 KRILL_INSTANTIATE_WITH_OFFSETS(JoinPasses, Cuda);

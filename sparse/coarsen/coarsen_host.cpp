@@ -4,7 +4,7 @@
 
 namespace krill::detail {
 
-template class RootNumberPasses<Host>;
+template class AggregatePasses<Host>;
 template class RootPasses<std::int32_t, Host>;
 template class RootPasses<std::int64_t, Host>;
 KRILL_INSTANTIATE_WITH_OFFSETS(JoinPasses, Host);

@@ -31,8 +31,6 @@ Aggregates aggregate_matching(Context&, const Csr<T, Offset>& A, int passes, con
 HeldMemory matching_memory(MemoryLedger&, const CsrSizes& A, int passes);
 
 namespace detail {
-/// The aggregates that `of_row` names, which are `count`, with the rows of each. Waits.
-Aggregates list_aggregates(Context&, std::int32_t count, Array<std::int32_t> of_row);
 /// The same aggregates, numbered by their least rows. Waits.
 Aggregates number_by_least_row(Context&, const Aggregates&);
 }  // namespace detail

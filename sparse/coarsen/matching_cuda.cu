@@ -71,7 +71,7 @@ void reduce_rows(const Cuda& cuda, RowPass pass) {
   check(cudaGetLastError());
 }
 
-template class AggregatePasses<Cuda>;
+template class PairingPasses<Cuda>;
 KRILL_INSTANTIATE_WITH_OFFSETS(MatchingKernels, Cuda);
 
 }  // namespace krill::detail

@@ -24,7 +24,7 @@ void reduce_rows(const Host& host, RowPass pass) {
     pass.finish(sum_over_blocks<Sum>(host, pass.a.rows, pass.a.nnz, over));
 }
 
-template class AggregatePasses<Host>;
+template class PairingPasses<Host>;
 KRILL_INSTANTIATE_WITH_OFFSETS(MatchingKernels, Host);
 
 }  // namespace krill::detail

@@ -250,34 +250,10 @@ struct FindLeastRows {
   }
 };
 
-/// flags[row] = 1 where the row is in an aggregate. Over the rows.
-struct FlagAggregated {
-  using Sum = NoSum;
-  const std::int32_t* of_row;
-  std::int32_t* flags;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t row) const { return flags[row] = of_row[row] >= 0, NoSum{}; }
-};
-
-/// The aggregates of the rows that are in one, in the order of rows. Over the rows.
-struct PackAggregates {
-  using Sum = NoSum;
-  const std::int32_t *of_row, *offsets;
-  std::int32_t* packed;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t row) const {
-    if (of_row[row] >= 0) packed[offsets[row]] = of_row[row];
-    return {};
-  }
-};
-
 /// What is compiled for each backend.
 template <class Where>
-struct AggregatePasses {
-  static constexpr auto list = passes<Where, PairRows, FindParents, ListPairs, FlagParents, NumberRows, FindLeastRows,
-                                      FlagAggregated, PackAggregates>;
+struct PairingPasses {
+  static constexpr auto list = passes<Where, PairRows, FindParents, ListPairs, FlagParents, NumberRows, FindLeastRows>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MatchingKernels {

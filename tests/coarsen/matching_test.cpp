@@ -6,6 +6,7 @@
 
 #include "sparse/coarsen/contract.hpp"
 #include "tests/coarsen/aggregates.hpp"
+#include "tests/coarsen/planned.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/random.hpp"
@@ -231,39 +232,23 @@ TEST_P(Matching, takes_odd_matrices) {
   });
 }
 
-/// Peak and rest of what make() takes, in a context that has its workspace, against what is planned.
-template <class Make, class Plan>
-void expect_within_plan(Context& ctx, Make&& make, Plan&& plan) {
-  make();
-  ctx.synchronize();
-  ctx.restart_memory_peak();
-  const std::size_t before = ctx.memory_use().now;
-  const auto made = make();
-  ctx.synchronize();
-  const MemoryUse use = ctx.memory_use();
-  MemoryLedger ledger(ctx.on_cuda() ? MemoryTarget::cuda(0) : MemoryTarget::host(2));
-  ledger.scratch({std::size_t{1} << 22});  // workspace that is there, more than is asked for
-  const std::size_t empty = ledger.peak();
-  const HeldMemory planned = plan(ledger, made);
-  const auto kept = static_cast<double>(use.now - before), peak = static_cast<double>(use.peak - before);
-  EXPECT_NEAR(static_cast<double>(planned.bytes()), kept, kept / 50);
-  EXPECT_NEAR(static_cast<double>(ledger.peak() - empty), peak, peak / 10);
-}
-
 TEST_P(Matching, takes_the_memory_that_is_planned) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
+    constexpr std::size_t workspace = std::size_t{1} << 22;  // more than is asked for
     const Csr<T> A = grid<T>({32, 32, 16}, {});
     for (const int passes : {1, 3})
-      expect_within_plan(
+      expect_planned(
           ctx, [&] { return aggregate_matching(ctx, A, passes, {}); },
-          [&](MemoryLedger& ledger, const auto&) { return matching_memory(ledger, CsrSizes::of(A), passes); });
+          [&](MemoryLedger& ledger, const auto&) { return matching_memory(ledger, CsrSizes::of(A), passes); },
+          workspace);
     const Aggregates boxes = aggregate_matching(ctx, A, 3, {});
-    expect_within_plan(
+    expect_planned(
         ctx, [&] { return ContractionPlan<T>(ctx, A, boxes); },
         [&](MemoryLedger& ledger, const auto& made) {
           return contraction_memory(ledger, CsrSizes::of(A), boxes.rows.size(), CsrSizes::of(made.matrix()));
-        });
+        },
+        workspace);
   });
 }
 

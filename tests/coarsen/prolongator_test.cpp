@@ -6,6 +6,7 @@
 #include "sparse/coarsen/prolongator_passes.hpp"
 #include "sparse/spgemm/spgemm.hpp"
 #include "tests/coarsen/aggregates.hpp"
+#include "tests/coarsen/planned.hpp"
 #include "tests/spgemm/sums.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
@@ -299,24 +300,6 @@ TEST_P(Prolongator, refuses_to_smooth_what_does_not_fit) {
       EXPECT_THROW(plan.update(host, system.A, graph, P0, 1.0, 1.0), InvalidArgument);
     }
   });
-}
-
-/// What make() keeps and takes on the way, in a context that has its workspace and operands already, against a ledger.
-template <class Make, class Plan>
-void expect_planned(Context& ctx, Make&& make, Plan&& plan) {
-  make();
-  ctx.synchronize();
-  ctx.restart_memory_peak();
-  const std::size_t before = ctx.memory_use().now;
-  const auto made = make();
-  ctx.synchronize();
-  const MemoryUse use = ctx.memory_use();
-  MemoryLedger ledger(ctx.on_cuda() ? MemoryTarget::cuda(0) : MemoryTarget::host(2));
-  const std::size_t empty = ledger.peak();
-  const HeldMemory planned = plan(ledger, made);
-  const auto kept = static_cast<double>(use.now - before), peak = static_cast<double>(use.peak - before);
-  EXPECT_NEAR(static_cast<double>(planned.bytes()), kept, kept / 50);
-  EXPECT_NEAR(static_cast<double>(ledger.peak() - empty), peak, peak / 10);
 }
 
 TEST_P(Prolongator, takes_the_memory_that_is_planned) {
