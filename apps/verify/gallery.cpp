@@ -133,7 +133,8 @@ Selection selection_for(const Exhibit& exhibit) {
   const auto solvers = solver_samples(in_verify, std::is_same_v<real_t<T>, float> ? 1e-4 : 1e-8);
   const auto solve_with = [&](const PreconditionerOptions& preconditioner, bool definite) {
     for (const SolverSample& solver : solvers)
-      if (!solver.alone_with && needs_definite(solver.options) == definite)
+      if (!solver.alone_with && needs_definite(solver.options) == definite &&
+          (varies(preconditioner).empty() || takes_varying_preconditioner(solver.options)))  // else cases refuse it
         s.solves.emplace_back(solver.options, preconditioner);
   };
   for (const PreconditionerSample& sample : samples) {
