@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <cub/block/block_scan.cuh>
 
 #include "sparse/convert/row_of_entry.hpp"
@@ -9,7 +11,10 @@ namespace krill::detail {
 namespace {
 
 constexpr int sort_threads = 128, mark_threads = 256;
-constexpr int short_row = 2;  ///< entries of a row of B that one lane lists by itself. Not varied.
+constexpr int short_row = 2;        ///< entries of a row of B that one lane lists by itself. Not varied.
+constexpr int few_sorted = 64;      ///< products of a row whose columns eight lanes sort
+constexpr int few_held = 128;       ///< entries of a row of C for which a small set is enough
+constexpr std::int64_t retry = -2;  ///< in place of a count: a larger set is needed
 
 /// Sorts the keys that lanes have in registers, bitonically: key i of lane l is then number l each + i. Every thread of
 /// the warp calls it.
@@ -36,19 +41,18 @@ __device__ void sort_in_team(std::int32_t (&keys)[each]) {
   }
 }
 
-// Threads: a team a row of C with more than `least` and at most lanes x each products, whose columns it sorts in its
-//   registers. Warps stay together.
+// Threads: a team a row of C with at most lanes x each products, whose columns it sorts in its registers. Warps stay
+//   together.
 // Bytes: rows of B as often as the caches miss, 4 an entry; what the sink writes. Races: none, a row is one team's.
 template <int lanes, int each, class Offset, class Sink>
-__global__ void __launch_bounds__(sort_threads)
-    sort_products_kernel(ProductPattern<Offset> p, std::int64_t least, Sink sink, Skip skip) {
+__global__ void __launch_bounds__(sort_threads) sort_products_kernel(ProductPattern<Offset> p, Sink sink, Skip skip) {
   constexpr int teams = sort_threads / lanes, places = lanes * each;
   __shared__ std::int32_t shared[teams * places];
   if (skip.now()) return;
   const int lane = static_cast<int>(threadIdx.x) % lanes, team = static_cast<int>(threadIdx.x) / lanes;
   std::int32_t* const columns = shared + team * places;
   const std::int64_t row = std::int64_t{blockIdx.x} * teams + team;
-  const bool mine = row < p.a.rows && p.products[row] > least && p.products[row] <= places;
+  const bool mine = row < p.a.rows && p.products[row] <= places;
   if (!__any_sync(~0u, mine)) return;
   Offset k = mine ? p.a.row_offsets[row] : 0, end = mine ? p.a.row_offsets[row + 1] : 0;
   int filled = 0;
@@ -107,77 +111,105 @@ __global__ void __launch_bounds__(sort_threads)
   if (mine && lane == 0) sink.finish(row, begin + total);
 }
 
-/// Sorts the columns in a warp's shared memory.
-template <int each>
-__device__ void sort_shared(std::int32_t* columns, int count) {
+/// Sorts columns that a warp has in shared memory, up to 32 x each of them, and hands them to write(number, column).
+template <int each, class Write>
+__device__ void sort_and_write(const std::int32_t* columns, int count, Write&& write) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   std::int32_t keys[each];
 #pragma unroll
   for (int i = 0; i < each; ++i) keys[i] = i * 32 + lane < count ? columns[i * 32 + lane] : no_column;
-  __syncwarp();
   sort_in_team<32>(keys);
 #pragma unroll
-  for (int i = 0; i < each; ++i) columns[lane * each + i] = keys[i];
-  __syncwarp();
+  for (int i = 0; i < each; ++i)
+    if (lane * each + i < count) write(lane * each + i, keys[i]);
 }
 
-// Threads: a warp a row of C with more than `max_sorted` products, whose columns it puts into a hash table; where they
-//   are more than the table is for, CountUnion gets -1, and the row has windows.
-// Bytes: as above. Races: slots are taken atomically; what the table holds in the end hangs on no order.
-template <class Offset, class Sink>
-__global__ void __launch_bounds__(sort_threads) hash_products_kernel(ProductPattern<Offset> p, Sink sink, Skip skip) {
-  constexpr int most = static_cast<int>(ProductTuning::max_held), slots = 2 * most, warps = sort_threads / 32;
-  constexpr bool counts = std::is_same_v<Sink, CountUnion>;
-  __shared__ std::int32_t tables[warps][slots];
-  __shared__ int sizes[warps];
+/// Different columns of a row: a hash table, and a list of those that were put into it.
+template <int most>
+struct ColumnSet {
+  static constexpr int slots = 2 * most;
+  std::int32_t table[slots], list[most];
+  int size;
+
+  __device__ void clear() {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    for (int s = lane; s < slots; s += 32) table[s] = no_column;
+    if (lane == 0) size = 0;
+    __syncwarp();
+  }
+  /// No more than the other lanes come after one is too many, so the table never fills up.
+  __device__ bool is_full() const { return *const_cast<const volatile int*>(&size) > most; }
+  __device__ void put(std::int32_t col) {
+    constexpr int shift = 32 - std::countr_zero(static_cast<unsigned>(slots));
+    for (unsigned slot = static_cast<unsigned>(col) * 2654435769u >> shift;; slot = (slot + 1) % slots) {
+      std::int32_t there = *const_cast<const volatile std::int32_t*>(table + slot);
+      if (there == no_column) there = atomicCAS(table + slot, no_column, col);
+      if (there == col) return;
+      if (there != no_column) continue;
+      if (const int at = atomicAdd(&size, 1); at < most) list[at] = col;
+      return;
+    }
+  }
+};
+
+// Threads: a warp a row of C with more than `few_sorted` products, which puts their columns into a set. Where there
+//   are more than `most`, counts are `retry`, or -1 from the largest set, and the row has windows. Of rows that have
+//   been counted, those with (least, most] entries are listed.
+// Bytes: as above. Races: slots are taken atomically; the columns are sorted then, so that they hang on no order.
+template <int most, class Offset, class Sink>
+__global__ void __launch_bounds__(sort_threads)
+    hash_products_kernel(ProductPattern<Offset> p, int least, Sink sink, Skip skip) {
+  constexpr bool counts = requires { sink.counts; }
+  , largest = most == ProductTuning::max_held;
+  constexpr int warps = sort_threads / 32;
+  __shared__ ColumnSet<most> sets[warps];
+  __shared__ Offset bases[warps][32];
   if (skip.now()) return;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t row = std::int64_t{blockIdx.x} * warps + warp;
-  if (row >= p.a.rows || p.products[row] <= ProductTuning::max_sorted) return;
-  if (!counts && p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return;
-  std::int32_t* const table = tables[warp];
-  volatile int* const size = sizes + warp;
-  for (int s = lane; s < slots; s += 32) table[s] = no_column;
-  if (lane == 0) *size = 0;
-  __syncwarp();
+  if (row >= p.a.rows || p.products[row] <= few_sorted) return;
+  if constexpr (counts) {
+    if (least > 0 && sink.counts[row] != retry) return;
+  } else {
+    const std::int64_t known = sink.row_offsets[row + 1] - sink.row_offsets[row];
+    if (known <= least || known > most) return;
+  }
+  ColumnSet<most>& set = sets[warp];
+  set.clear();
   const Offset end = p.a.row_offsets[row + 1];
-  for (Offset k = p.a.row_offsets[row]; k < end && *size <= most; k += 32) {
+  for (Offset k = p.a.row_offsets[row]; k < end && !set.is_full(); k += 32) {
     const RowsOfB<Offset> rows(p.a, p.b, k, end, lane);
     std::int32_t found[at_once];
-    for_rows_of_b(
-        rows, 32, [](int, int) {}, [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
-        [&](int u, int) {
-          if (*size > most) return;  // no more than the other lanes come after that, so the table never fills up
-          for (unsigned slot = static_cast<unsigned>(found[u]) * 2654435769u / (~0u / slots + 1);; ++slot) {
-            const std::int32_t there = atomicCAS(table + slot % slots, no_column, found[u]);
-            if (there == no_column) atomicAdd(sizes + warp, 1);
-            if (there == no_column || there == found[u]) break;
-          }
-        },
-        [] { __syncwarp(); });
+    for_products(
+        rows, bases[warp], [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
+        [&](int u) {
+          if (!set.is_full()) set.put(found[u]);
+        });
     __syncwarp();
   }
-  const int total = *size;
-  if constexpr (counts) {
-    if (lane == 0) sink.finish(row, total <= most ? total : -1);
-  } else {
-    int filled = 0;
-    for (int s = lane; s < slots; s += 32) {  // columns move towards the front, where all has been read
-      const std::int32_t col = table[s];
-      const unsigned taken = __ballot_sync(~0u, col != no_column);
-      if (col != no_column) table[filled + __popc(taken & (1u << lane) - 1)] = col;
-      filled += __popc(taken);
-      __syncwarp();
-    }
-    if (total <= 128)
-      sort_shared<4>(table, total);
-    else if (total <= 256)
-      sort_shared<8>(table, total);
-    else
-      sort_shared<16>(table, total);
-    const std::int64_t begin = sink.begin(row);
-    for (int s = lane; s < total; s += 32) sink.entry(begin + s, table[s], absent, absent);
+  const int total = set.size;
+  if (counts && total > most) {
+    if constexpr (counts)
+      if (lane == 0) sink.counts[row] = largest ? -1 : retry;
+    return;
   }
+  const std::int64_t begin = sink.begin(row);
+  if constexpr (!std::is_same_v<Sink, CountUnion>) {
+    const auto write = [&](int s, std::int32_t col) { sink.entry(begin + s, col, absent, absent); };
+    if (total <= 32)
+      sort_and_write<1>(set.list, total, write);
+    else if (total <= 64)
+      sort_and_write<2>(set.list, total, write);
+    else if (total <= 128)
+      sort_and_write<4>(set.list, total, write);
+    if constexpr (largest) {
+      if (total > 256)
+        sort_and_write<16>(set.list, total, write);
+      else if (total > 128)
+        sort_and_write<8>(set.list, total, write);
+    }
+  }
+  if (lane == 0) sink.finish(row, begin + total);
 }
 
 /// What becomes of the columns of a window.
@@ -243,11 +275,19 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
 }
 
 template <int lanes, int each, class Offset, class Sink>
-void sort_rows(const Cuda& cuda, const ProductPattern<Offset>& p, std::int64_t least, const Sink& sink) {
-  if (p.max_products <= least && least > 0) return;
+void sort_rows(const Cuda& cuda, const ProductPattern<Offset>& p, const Sink& sink) {
   sort_products_kernel<lanes, each>
-      <<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / lanes)), sort_threads, 0, cuda.stream>>>(
-          p, least, sink, cuda.skip);
+      <<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / lanes)), sort_threads, 0, cuda.stream>>>(p, sink,
+                                                                                                          cuda.skip);
+  check(cudaGetLastError());
+}
+
+template <int most, class Offset, class Sink>
+void hash_rows(const Cuda& cuda, const ProductPattern<Offset>& p, int least, const Sink& sink) {
+  if (p.max_products <= std::max(least, few_sorted)) return;
+  hash_products_kernel<most>
+      <<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0, cuda.stream>>>(p, least, sink,
+                                                                                                       cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -264,23 +304,17 @@ template <class Offset, class Sink>
 void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink) {
   if (p.a.rows == 0) return;
   if (p.merged_terms > 0) return merge_rows(cuda, p.a, p.b, p.merged_terms, MergedColumns<Sink>{sink});
-  static_assert(ProductTuning::max_sorted == 32 * 8);
-  if constexpr (std::is_same_v<Sink, KeepUnion>) {  // no row is too long, and one kind of team serves all
-    p.max_products <= 4 * 4   ? sort_rows<4, 4>(cuda, p, -1, sink)
-    : p.max_products <= 8 * 4 ? sort_rows<8, 4>(cuda, p, -1, sink)
-    : p.max_products <= 8 * 8 ? sort_rows<8, 8>(cuda, p, -1, sink)
-                              : sort_rows<32, 8>(cuda, p, -1, sink);
-  } else {
-    sort_rows<8, 8>(cuda, p, -1, sink);
-    sort_rows<32, 8>(cuda, p, 8 * 8, sink);
-    if (p.max_products > ProductTuning::max_sorted) {
-      hash_products_kernel<<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0,
-                             cuda.stream>>>(p, sink, cuda.skip);
-      check(cudaGetLastError());
-    }
-    if constexpr (!std::is_same_v<Sink, CountUnion>)
-      mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
+  if constexpr (std::is_same_v<Sink,
+                               KeepUnion>) {  // no row is too long, and one kind of team serves all that are short
+    if (p.max_products <= 4 * 4) return sort_rows<4, 4>(cuda, p, sink);
+    if (p.max_products <= 8 * 4) return sort_rows<8, 4>(cuda, p, sink);
   }
+  static_assert(few_sorted == 8 * 8);
+  sort_rows<8, 8>(cuda, p, sink);
+  hash_rows<few_held>(cuda, p, 0, sink);
+  hash_rows<ProductTuning::max_held>(cuda, p, few_held, sink);
+  if constexpr (std::is_same_v<Sink, ListUnion<Offset>>)
+    mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
 }
 
 template <class Offset>

@@ -59,4 +59,36 @@ __device__ void for_rows_of_b(const RowsOfB<Offset>& mine, int lanes, Prepare&& 
   }
 }
 
+/// The lanes of a warp share all entries of 32 rows of B, one after the other: fetch(u, place in B), then use(u), for
+/// the u-th of four that are on their way. `bases` is room for 32 in shared memory. Every thread of the warp calls it.
+template <class Offset, class Fetch, class Use>
+__device__ void for_products(const RowsOfB<Offset>& mine, Offset* bases, Fetch&& fetch, Use&& use) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int start = mine.length;  // of the row's entries among all
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const int other = __shfl_up_sync(~0u, start, offset);
+    if (lane >= offset) start += other;
+  }
+  const int total = __shfl_sync(~0u, start, 31);
+  start -= mine.length;
+  const unsigned rows = __ballot_sync(~0u, mine.length > 0);
+  __syncwarp();  // others may still be reading bases
+  if (mine.length > 0) bases[__popc(rows & (1u << lane) - 1)] = mine.first - start;
+  __syncwarp();
+  int begun = 0;  // rows with an entry before those that are looked at
+  for (int from = 0; from < total; from += 32 * at_once) {
+#pragma unroll
+    for (int u = 0; u < at_once; ++u) {
+      const auto place = static_cast<unsigned>(start - from - 32 * u);
+      const unsigned starts = __reduce_or_sync(~0u, mine.length > 0 && place < 32 ? 1u << place : 0u);
+      const int row = begun + __popc(starts & ~0u >> (31 - lane)) - 1, p = from + 32 * u + lane;
+      begun += __popc(starts);
+      if (p < total) fetch(u, bases[row] + p);
+    }
+#pragma unroll
+    for (int u = 0; u < at_once; ++u)
+      if (from + 32 * u + lane < total) use(u);
+  }
+}
+
 }  // namespace krill::detail
