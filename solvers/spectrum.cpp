@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "solvers/spectrum_passes.hpp"
@@ -43,60 +44,72 @@ std::pair<double, double> largest_eigenvalue(const Tridiagonal& t) {
   return {high, high + t.beside.back() / std::sqrt(last ? last->second : 1)};  // 1 / slope: the component squared
 }
 
+template <class T>
+void find_row_bound(Context& ctx, const AnyMatrix<T>& matrix, const Array<real_t<T>>& inverse, Array<RowBound>& bound) {
+  with_csr(ctx, matrix, [&]<class Offset>(const Csr<T, Offset>& A) {
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, A.rows(), BoundRows<kernel_t<T>, Offset>{A.view(where), inverse.read(where), bound.write(where)});
+    });
+  });
+}
+
+SpectrumEstimate estimate_by(const RowBound& found) {
+  return {.row_bound = found.max, .upper = found.max, .bad_row = found.bad.row};
+}
+
 }  // namespace
 
 template <class T>
 SpectrumEstimate bound_spectrum(Context& ctx, const AnyMatrix<T>& matrix, const Array<real_t<T>>& inverse) {
-  using K = kernel_t<T>;
-  const RowBound found = with_csr(ctx, matrix, [&]<class Offset>(const Csr<T, Offset>& A) {
-    Array<RowBound> bound(1, "bound of eigenvalues");
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, A.rows(), BoundRows<K, Offset>{A.view(where), inverse.read(where), bound.write(where)});
-    });
-    return bound.host()[0];
-  });
-  return {.row_bound = found.max, .upper = found.max, .bad_row = found.bad.row};
+  Array<RowBound> bound(1, "bound of eigenvalues");
+  find_row_bound(ctx, matrix, inverse, bound);
+  return estimate_by(bound.host()[0]);
 }
 
 /// Conjugate gradients from a random residual: their coefficients are those of Lanczos' process.
 template <class T>
 SpectrumEstimate estimate_spectrum(Context& ctx, const Operator<T>& A, const AnyMatrix<T>& matrix,
-                                   const Array<real_t<T>>& inverse, int steps, Array<T>& d, Array<T>& w) {
+                                   const Array<real_t<T>>& inverse, int max_steps, Array<T>& d, Array<T>& w) {
   using K = kernel_t<T>;
-  using R = real_t<T>;
-  SpectrumEstimate found = bound_spectrum(ctx, matrix, inverse);
-  if (found.bad_row != BadRow::none || A.rows() == 0) return found;
+  const auto steps = static_cast<int>(std::min<std::int64_t>(max_steps, A.rows()));
+  Array<RowBound> bound(1, "bound of eigenvalues");
   Array<T> r(A.rows(), "lanczos r");
-  Array<double> rz(1, "lanczos r'z");
+  Array<double> sizes(steps + 1, "lanczos r'z"), curvatures(steps, "lanczos p'q of steps");
   Array<wide_t<T>> pq(1, "lanczos p'q");
+  find_row_bound(ctx, matrix, inverse, bound);
+  const auto scalars = [&](const auto& where) { return LanczosScalars{sizes.update(where), curvatures.update(where)}; };
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, r.size(), StartLanczos<K>{inverse.read(where), r.write(where), d.write(where), rz.write(where)});
+    run_pass(where, r.size(), StartLanczos<K>{inverse.read(where), r.write(where), d.write(where), scalars(where)});
   });
-  Tridiagonal t;
-  const double start = rz.host()[0];
-  double size = start, beta = 0, alpha = 1;
-  const auto most = std::min<std::int64_t>(steps, A.rows());
-  for (int k = 0; k < most && size > 1e-20 * start; ++k) {
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, r.size(), LanczosDirection<K>{R(beta), inverse.read(where), r.read(where), d.update(where)});
-    });
-    A.apply(ctx, d, w, {&d, &pq});
-    const double curvature = std::real(pq.host()[0]), before = beta / alpha;
-    ++found.products;
-    if (!(curvature > 0) || !std::isfinite(curvature)) {
-      found.bad_curvature = curvature;
-      return found;
-    }
-    alpha = size / curvature;
+  for (int k = 0; k < steps; ++k) {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, r.size(),
-               LanczosResidual<K>{R(alpha), inverse.read(where), w.read(where), r.update(where), rz.write(where)});
+               LanczosDirection<K>{k, scalars(where), inverse.read(where), r.read(where), d.update(where)});
     });
-    beta = rz.host()[0] / size;
-    size = rz.host()[0];
+    A.apply(ctx, d, w, {&d, &pq});
+    ctx.dispatch([&](const auto& where) {
+      run_pass(
+          where, r.size(),
+          LanczosResidual<K>{k, scalars(where), pq.read(where), inverse.read(where), w.read(where), r.update(where)});
+    });
+  }
+  SpectrumEstimate found = estimate_by(bound.host()[0]);
+  if (found.bad_row != BadRow::none || A.rows() == 0) return found;
+  found.products = steps;
+  const std::span<const double> rz = sizes.host(), curvature = curvatures.host();
+  Tridiagonal t;
+  double before = 0;  // beta / alpha of the step before
+  for (std::size_t k = 0; k < curvature.size() && rz[k] > 1e-20 * rz[0]; ++k) {
+    if (!(curvature[k] > 0) || !std::isfinite(curvature[k])) {
+      found.bad_curvature = curvature[k];
+      return found;
+    }
+    const double alpha = rz[k] / curvature[k], beta = rz[k + 1] / rz[k];
     t.diagonal.push_back(1 / alpha + before);
     t.beside.push_back(std::sqrt(beta) / alpha);
+    before = beta / alpha;
   }
+  if (t.diagonal.empty()) return found;
   const auto [ritz, guarded] = largest_eigenvalue(t);
   found.ritz = ritz;
   found.upper = std::min(found.row_bound, std::max(guarded, 1.1 * ritz));

@@ -39,14 +39,18 @@ struct BoundRows {
   constexpr void finish(const Sum& sum) const { *bound = sum; }
 };
 
-/// A random r, the same in every run, that is uniform in the scale of D^-1/2 A D^-1/2 and 0 where D^-1 is; rz = r' D^-1
-/// r. p is zeroed.
+/// What the process leaves of each step, on the backend: rz[k] = r' D^-1 r before step k, and p'Ap of the step.
+struct LanczosScalars {
+  double *rz, *curvatures;
+};
+
+/// A random r, the same in every run, that is uniform in the scale of D^-1/2 A D^-1/2 and 0 where D^-1 is; p = 0.
 template <class T>
 struct StartLanczos {
   using Sum = double;
   const real_t<T>* inverse;
   T *r, *p;
-  double* rz;
+  LanczosScalars scalars;
 
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t i) const {
@@ -56,39 +60,52 @@ struct StartLanczos {
     p[i] = T{};
     return squared(r[i]) * inverse_i;
   }
-  constexpr void finish(double sum) const { *rz = sum; }
+  constexpr void finish(double sum) const { scalars.rz[0] = sum; }
 };
 
-/// p = D^-1 r + beta p.
+/// p = D^-1 r + beta p, beta = rz / former rz.
 template <class T>
 struct LanczosDirection {
   using Sum = NoSum;
-  real_t<T> beta;
+  int step;
+  LanczosScalars scalars;
   const real_t<T>* inverse;
   const T* r;
   T* p;
+  real_t<T> beta = 0;
 
-  constexpr bool begin() const { return true; }
+  constexpr bool begin() {
+    if (step > 0) beta = static_cast<real_t<T>>(scalars.rz[step] / scalars.rz[step - 1]);
+    return true;
+  }
   constexpr NoSum entry(std::int64_t i) const { return p[i] = scaled(r[i], inverse[i]) + scaled(p[i], beta), NoSum{}; }
 };
 
-/// r -= alpha q, rz = r' D^-1 r.
+/// r -= alpha q, alpha = rz / p'q.
 template <class T>
 struct LanczosResidual {
   using Sum = double;
-  real_t<T> alpha;
+  int step;
+  LanczosScalars scalars;
+  const wide_t<T>* curvature;
   const real_t<T>* inverse;
   const T* q;
   T* r;
-  double* rz;
+  real_t<T> alpha = 0;
 
-  constexpr bool begin() const { return true; }
+  constexpr bool begin() {
+    alpha = static_cast<real_t<T>>(scalars.rz[step] / real(*curvature));
+    return true;
+  }
   constexpr double entry(std::int64_t i) const {
     const T value = r[i] - scaled(q[i], alpha);
     r[i] = value;
     return squared(value) * static_cast<double>(inverse[i]);
   }
-  constexpr void finish(double sum) const { *rz = sum; }
+  constexpr void finish(double sum) const {
+    scalars.curvatures[step] = real(*curvature);
+    scalars.rz[step + 1] = sum;
+  }
 };
 
 /// What is compiled for each backend.
