@@ -20,7 +20,8 @@ namespace {
 
 /// A level that is not smaller than the one before it by this factor is not worth its visits.
 constexpr double min_reduction = 1.25;
-/// Entries from which a level's products are looked at for a quicker form than CSR.
+/// Entries from which a level's products are looked at for a quicker form than CSR, where aggregates are plain: their
+/// levels may have few different rows. Those of smoothed ones have not, and other forms save less than the look costs.
 constexpr std::int64_t min_coded_entries = 1 << 20;
 
 /// Books the time since it was last asked, on the backend, too.
@@ -121,7 +122,7 @@ template <class T>
 void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A, const Operator<T>* products) {
   level.products = products;
   if (products) return;
-  const bool coded = options_.reuse == HierarchyReuse::nothing && nnz(A) >= min_coded_entries;
+  const bool coded = options_.reuse == HierarchyReuse::nothing && !options_.smoothed() && nnz(A) >= min_coded_entries;
   level.own_products = std::make_unique<MatrixOperator<T>>(A, coded ? SpmvMethod::automatic : SpmvMethod::in_place);
   level.own_products->prepare(ctx);
   level.products = level.own_products.get();

@@ -30,21 +30,17 @@ Aggregates aggregate_mis2(Context& ctx, const StrongGraph<Offset>& graph, const 
   constexpr int rounds_at_a_time = 4;
   const std::int64_t rows = graph.rows();
   require_size("aggregates: rows of the matrix", A.rows(), rows);
-  Array<std::uint64_t> keys(rows, "keys of roots"), greatest(rows, "greatest keys");
+  Array<RootKey::Word> keys(rows, "keys of roots"), greatest(rows, "greatest keys");
   Array<OpenRowCount> left(1, "open rows");
   ctx.dispatch([&](const auto& where) {
     run_pass(where, rows, StartRoots<Offset>{graph.row_offsets.read(where), keys.write(where), greatest.write(where)});
   });
   for (int round = 0, open = rows > 0; open; round += rounds_at_a_time) {
     ctx.dispatch([&](const auto& where) {
-      const Offset* row_offsets = graph.row_offsets.read(where);
-      const std::int32_t* col_indices = graph.col_indices.read(where);
+      const CsrView<const NoValue, Offset> a = graph.pattern(where);
       for (int r = round; r < round + rounds_at_a_time; ++r) {
-        run_pass(where, rows,
-                 SpreadKeys<Offset>{row_offsets, col_indices, r, keys.read(where), greatest.update(where)});
-        run_pass(where, rows,
-                 DecideRoots<Offset>{row_offsets, col_indices, r, greatest.read(where), keys.update(where),
-                                     left.write(where)});
+        reduce_rows(where, SpreadKeys<Offset>{a, r, keys.read(where), greatest.update(where)});
+        reduce_rows(where, DecideRoots<Offset>{a, r, greatest.read(where), keys.update(where), left.write(where)});
       }
     });
     open = left.host()[0].value > 0;

@@ -1,6 +1,8 @@
 // The passes that make aggregates around roots.
 #pragma once
 #include "sparse/coarsen/aggregate.hpp"
+#include "sparse/coarsen/row_passes.hpp"
+#include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/io/counter_random.hpp"
@@ -8,14 +10,18 @@
 namespace krill::detail {
 
 /// What a row is in the search for roots, in the order of keys: out, within two edges of a root or without a neighbor;
-/// open; a root. The key of an open row changes with the round: a hash, and the row where hashes are equal.
+/// open; a root. The key of an open row changes with the round, and no two rows have the same.
 struct RootKey {
-  using Word = std::uint64_t;
-  static constexpr Word out = 0, open = Word{1} << 62, root = Word{2} << 62;
-  static constexpr Word kind(Word key) { return key >> 62 << 62; }
-  static constexpr Word of_open(std::int32_t row, int round) {
-    const Word hash = CounterRandom(round, 1).bits(row) >> 34;
-    return open | hash << 32 | static_cast<std::uint32_t>(row);
+  using Word = std::uint32_t;
+  static constexpr Word out = 0, open = 1, root = ~Word{0};
+  static constexpr bool is_open(Word key) { return key != out && key != root; }
+  /// A bijection of 31 bits: steps that can be taken back, each of which is so (xor with a shift, odd factors).
+  static constexpr Word of_open(std::int64_t row, int round) {
+    constexpr Word mask = 0x7fffffff;
+    Word x = static_cast<Word>(row) ^ (static_cast<Word>(round) * 0x9e3779b9u & mask);
+    x = (x ^ x >> 16) * 0x45d9f3bu & mask;
+    x = (x ^ x >> 15) * 0x2c1b3c6du & mask;
+    return (x ^ x >> 16) + 2;
   }
 };
 
@@ -24,7 +30,7 @@ template <class Offset>
 struct StartRoots {
   using Sum = NoSum;
   const Offset* row_offsets;
-  std::uint64_t *keys, *greatest;
+  RootKey::Word *keys, *greatest;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t i) const {
@@ -34,27 +40,36 @@ struct StartRoots {
   }
 };
 
-/// greatest_i = the greatest key of row i and its neighbors. Where that is a root's, or out, it stays. Over the rows.
+/// The greatest key.
+struct GreatestKey {
+  RootKey::Word key = RootKey::out;
+  constexpr GreatestKey& operator+=(GreatestKey other) {
+    if (other.key > key) key = other.key;
+    return *this;
+  }
+};
+
+/// greatest_i = the greatest key of row i and its neighbors. Where that is a root's, or out, it stays. Over the rows'
+/// neighbors.
 template <class Offset>
 struct SpreadKeys {
+  using Item = GreatestKey;
   using Sum = NoSum;
-  const Offset* row_offsets;
-  const std::int32_t* col_indices;
+  CsrView<const NoValue, Offset> a;
   int round;
-  const std::uint64_t* keys;
-  std::uint64_t* greatest;
+  const RootKey::Word* keys;
+  RootKey::Word* greatest;
 
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    if (RootKey::kind(greatest[i]) != RootKey::open) return {};
-    std::uint64_t most = key(static_cast<std::int32_t>(i));
-    for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k)
-      if (const std::uint64_t other = key(col_indices[k]); other > most) most = other;
-    greatest[i] = most;
+  constexpr bool wants(std::int64_t row) const { return RootKey::is_open(greatest[row]); }
+  constexpr Item entry(std::int64_t, std::int64_t k) const { return {key(a.col_indices[k])}; }
+  constexpr Sum finish_row(std::int64_t row, Item item) const {
+    item += {key(row)};
+    greatest[row] = item.key;
     return {};
   }
-  constexpr std::uint64_t key(std::int32_t row) const {
-    const std::uint64_t stored = keys[row];
+  constexpr void finish(const Sum&) const {}
+  constexpr RootKey::Word key(std::int64_t row) const {
+    const RootKey::Word stored = keys[row];
     return stored == RootKey::open ? RootKey::of_open(row, round) : stored;
   }
 };
@@ -65,27 +80,26 @@ struct OpenRowCount {
   constexpr OpenRowCount& operator+=(OpenRowCount other) { return value += other.value, *this; }
 };
 
-/// An open row whose key is the greatest within two edges is a root; one that has a root there is out. Over the rows.
+/// An open row whose key is the greatest within two edges is a root; one that has a root there is out. Over the rows'
+/// neighbors.
 template <class Offset>
 struct DecideRoots {
+  using Item = GreatestKey;
   using Sum = OpenRowCount;
-  const Offset* row_offsets;
-  const std::int32_t* col_indices;
+  CsrView<const NoValue, Offset> a;
   int round;
-  const std::uint64_t* greatest;
-  std::uint64_t* keys;
+  const RootKey::Word* greatest;
+  RootKey::Word* keys;
   OpenRowCount* left;
 
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
-    if (keys[i] != RootKey::open) return {};
-    std::uint64_t most = greatest[i];
-    for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k)
-      if (const std::uint64_t other = greatest[col_indices[k]]; other > most) most = other;
-    if (most >= RootKey::root)
-      keys[i] = RootKey::out;
-    else if (most == RootKey::of_open(static_cast<std::int32_t>(i), round))
-      keys[i] = RootKey::root | static_cast<std::uint32_t>(i);
+  constexpr bool wants(std::int64_t row) const { return keys[row] == RootKey::open; }
+  constexpr Item entry(std::int64_t, std::int64_t k) const { return {greatest[a.col_indices[k]]}; }
+  constexpr Sum finish_row(std::int64_t row, Item item) const {
+    item += {greatest[row]};
+    if (item.key == RootKey::root)
+      keys[row] = RootKey::out;
+    else if (item.key == RootKey::of_open(row, round))
+      keys[row] = RootKey::root;
     else
       return {1};
     return {};
@@ -96,11 +110,11 @@ struct DecideRoots {
 /// counts_i = 1 for a root, else 0. Over the rows.
 struct CountRoots {
   using Sum = NoSum;
-  const std::uint64_t* keys;
+  const RootKey::Word* keys;
   std::int32_t* counts;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return counts[i] = keys[i] >= RootKey::root, NoSum{}; }
+  constexpr NoSum entry(std::int64_t i) const { return counts[i] = keys[i] == RootKey::root, NoSum{}; }
 };
 
 /// near_i = the number of the root that row i is, or is beside; else -1. Over the rows.
@@ -109,26 +123,26 @@ struct JoinRoots {
   using Sum = NoSum;
   const Offset* row_offsets;
   const std::int32_t* col_indices;
-  const std::uint64_t* keys;
+  const RootKey::Word* keys;
   const std::int32_t* numbers;  ///< of roots before each row
   std::int32_t* near;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t i) const {
-    std::int32_t root = keys[i] >= RootKey::root ? static_cast<std::int32_t>(i) : -1;
+    std::int32_t root = keys[i] == RootKey::root ? static_cast<std::int32_t>(i) : -1;
     for (Offset k = row_offsets[i]; root < 0 && k < row_offsets[i + 1]; ++k)
-      if (keys[col_indices[k]] >= RootKey::root) root = col_indices[k];
+      if (keys[col_indices[k]] == RootKey::root) root = col_indices[k];
     near[i] = root < 0 ? -1 : numbers[root];
     return {};
   }
 };
 
-/// of_row_i = near_i, or for a row that is beside no root the aggregate of its neighbors that it is bound to most. Over
-/// the rows.
+/// of_row_i = near_i, or for a row that is beside no root the aggregate of its neighbors that it is bound to most, of
+/// the first `max_compared` that they name. Over the rows.
 template <class T, class Offset>
 struct JoinNeighbors {
   using Sum = NoSum;
-  static constexpr std::int64_t max_summed = 64;  ///< neighbors: the work grows with the square of their number
+  static constexpr int max_compared = 16;  // Not varied
   CsrView<const T, Offset> a;
   const Offset* row_offsets;
   const std::int32_t* col_indices;
@@ -137,54 +151,34 @@ struct JoinNeighbors {
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t i) const {
-    std::int32_t best = near[i];
-    if (best < 0) {
-      const bool is_long = row_offsets[i + 1] - row_offsets[i] > max_summed;
-      double greatest = -1;
-      std::uint64_t greatest_hash = 0;
-      for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k) {
-        const std::int32_t aggregate = near[col_indices[k]];
-        if (aggregate < 0 || (!is_long && is_known(i, k, aggregate))) continue;
-        const double bond = is_long ? weight(i, col_indices[k]) : bond_to(i, k, aggregate);
-        const std::uint64_t hash = CounterRandom(0, 2).bits(aggregate);
-        if (bond > greatest || (bond == greatest && hash > greatest_hash))
-          greatest = bond, greatest_hash = hash, best = aggregate;
-      }
+    of_row[i] = near[i];
+    if (near[i] >= 0) return {};
+    std::int32_t aggregates[max_compared];
+    double bonds[max_compared];
+    int count = 0;
+    Offset at = a.row_offsets[i];  // both rows ascend, so one cursor goes along A's
+    for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k) {
+      const std::int32_t j = col_indices[k], aggregate = near[j];
+      if (aggregate < 0) continue;
+      int place = 0;
+      while (place < count && aggregates[place] != aggregate) ++place;
+      if (place == max_compared) continue;
+      if (place == count) aggregates[count] = aggregate, bonds[count++] = 0;
+      at = next_entry(a.col_indices, at, a.row_offsets[i + 1], j);
+      // an entry that is not there is a_ji, which is stored alone
+      if (at < a.row_offsets[i + 1] && a.col_indices[at] == j) bonds[place] += double(magnitude(a.values[at]));
     }
-    of_row[i] = best;
+    int best = 0;
+    for (int place = 1; place < count; ++place)
+      if (bonds[place] > bonds[best] ||
+          (bonds[place] == bonds[best] && hash(aggregates[place]) > hash(aggregates[best])))
+        best = place;
+    if (count > 0) of_row[i] = aggregates[best];
     return {};
   }
 
  private:
-  /// Whether a neighbor before k is in the aggregate, too.
-  constexpr bool is_known(std::int64_t i, Offset k, std::int32_t aggregate) const {
-    for (Offset other = row_offsets[i]; other < k; ++other)
-      if (near[col_indices[other]] == aggregate) return true;
-    return false;
-  }
-  /// Of the neighbors from the first-th on. Both rows ascend, so one cursor goes along A's.
-  constexpr double bond_to(std::int64_t i, Offset first, std::int32_t aggregate) const {
-    double sum = 0;
-    Offset at = a.row_offsets[i];
-    for (Offset k = first; k < row_offsets[i + 1]; ++k) {
-      if (near[col_indices[k]] != aggregate) continue;
-      while (at < a.row_offsets[i + 1] && a.col_indices[at] < col_indices[k]) ++at;
-      if (at < a.row_offsets[i + 1] && a.col_indices[at] == col_indices[k]) sum += double(magnitude(a.values[at]));
-    }
-    return sum;
-  }
-  /// |a_ij|, 0 where it is a_ji alone that is stored.
-  constexpr double weight(std::int64_t i, std::int32_t j) const {
-    Offset first = a.row_offsets[i], end = a.row_offsets[i + 1];
-    while (first < end) {
-      const Offset middle = first + (end - first) / 2;
-      if (a.col_indices[middle] < j)
-        first = middle + 1;
-      else
-        end = middle;
-    }
-    return first < a.row_offsets[i + 1] && a.col_indices[first] == j ? double(magnitude(a.values[first])) : 0.0;
-  }
+  static constexpr std::uint64_t hash(std::int32_t aggregate) { return CounterRandom(0, 2).bits(aggregate); }
 };
 
 /// flags[row] = 1 where the row is in an aggregate. Over the rows.
@@ -217,8 +211,11 @@ struct AggregatePasses {
 };
 template <class Offset, class Where>
 struct RootPasses {
-  static constexpr auto list =
-      passes<Where, StartRoots<Offset>, SpreadKeys<Offset>, DecideRoots<Offset>, JoinRoots<Offset>>;
+  template <class RowPass>
+  using Reduce = void(const Where&, RowPass);
+  static constexpr auto of_rows = passes<Where, StartRoots<Offset>, JoinRoots<Offset>>;
+  static constexpr std::tuple list{instance<Reduce<SpreadKeys<Offset>>>(reduce_rows),
+                                   instance<Reduce<DecideRoots<Offset>>>(reduce_rows)};
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct JoinPasses {

@@ -1,4 +1,5 @@
 #include "sparse/coarsen/aggregate_passes.hpp"
+#include "sparse/coarsen/row_passes_host.hpp"
 #include "sparse/coarsen/strength_passes.hpp"
 #include "sparse/core/pass_host.hpp"
 

@@ -51,8 +51,9 @@ Pairs<T, Offset> match(Context& ctx, const Csr<T, Offset>& A, const Strength& st
   Array<FreeRows> free(1, "free rows");
   const auto measure_rows = [&](const Csr<T, Offset>& of) {
     ctx.dispatch([&](const auto& where) {
-      reduce_rows(where, MeasureForMatching<kernel_t<T>, Offset>{of.view(where), strength.measure, units.write(where),
-                                                                 mates.write(where), measure.write(where)});
+      reduce_rows(where,
+                  MeasureForMatching<kernel_t<T>, Offset>{of.view(where), strength.measure, first, units.write(where),
+                                                          mates.write(where), measure.write(where)});
     });
   };
   measure_rows(A);

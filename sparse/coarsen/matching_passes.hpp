@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "sparse/coarsen/matching.hpp"
+#include "sparse/coarsen/row_passes.hpp"
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/convert/structure.hpp"
 #include "sparse/core/first_row.hpp"
@@ -10,22 +11,6 @@
 #include "sparse/io/counter_random.hpp"
 
 namespace krill::detail {
-
-// A pass over the entries of rows, whose items may be added in any order:
-//
-//   struct RowPass {
-//     CsrView<...> a;
-//     using Item = ...;                                        // what entry() of a row's entries is added up to
-//     using Sum = ...;                                         // as of passes
-//     constexpr bool wants(std::int64_t row) const;            // false: nothing happens for the row
-//     constexpr Item entry(std::int64_t row, std::int64_t k) const;
-//     constexpr Sum finish_row(std::int64_t row, const Item&) const;
-//     constexpr void finish(const Sum&) const;                 // as of passes
-//   };
-template <class RowPass>
-void reduce_rows(const Host&, RowPass);
-template <class RowPass>
-void reduce_rows(const Cuda&, RowPass);
 
 /// 1 over what entries of a row are compared with.
 struct MatchUnits {
@@ -64,6 +49,7 @@ struct MeasureForMatching {
   using Sum = MatchMeasure;
   CsrView<const T, Offset> a;
   StrengthMeasure strength;
+  bool compares;  ///< |A| with its transpose
   MatchUnits* units;
   std::int32_t* mates;
   MatchMeasure* measure;
@@ -79,9 +65,11 @@ struct MeasureForMatching {
       item.diagonal = value;
     } else {
       item.largest = double(magnitude(value)) + 0.0;  // of the two zeros the positive one
+      if (!compares) return item;
       const std::int64_t low = row < col ? row : col, high = row < col ? col : row;
-      constexpr CounterRandom hash(2, 1);
-      const std::uint64_t bits = hash.bits(low << 32 | high, std::bit_cast<std::int64_t>(item.largest));
+      const std::uint64_t bits =
+          CounterRandom::mixed(CounterRandom::mixed(static_cast<std::uint64_t>(low << 32 | high)) ^
+                               std::bit_cast<std::uint64_t>(item.largest));
       item.measure.difference = row < col ? bits : -bits;
     }
     return item;

@@ -15,12 +15,6 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// The strong graph as a pattern.
-template <class Where, class Offset>
-CsrView<const NoValue, Offset> graph_pattern(const Where& where, const StrongGraph<Offset>& graph) {
-  return {graph.rows(), graph.rows(), graph.nnz(), graph.row_offsets.read(where), graph.col_indices.read(where)};
-}
-
 /// The units of the candidates' columns. Waits; raises InvalidArgument where an entry is not finite.
 template <class T>
 Array<ColumnUnit> measured(Context& ctx, const Dense<T>& candidates) {
@@ -117,7 +111,7 @@ static Csr<T, Offset> smoothed_pattern(Context& ctx, const StrongGraph<Offset>& 
     run_pass(where, nodes, FindAggregates<Offset>{pattern(where, P0), block_dim, columns, aggregates.write(where)});
   });
   const auto nodes_on = [&](const auto& where) {
-    return NodeUnion<Offset>{graph_pattern(where, graph), aggregates.read(where)};
+    return NodeUnion<Offset>{graph.pattern(where), aggregates.read(where)};
   };
   const auto of_nodes = scanned<std::int64_t>(
       ctx, nodes, "aggregates of nodes",
@@ -182,7 +176,7 @@ void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& 
   require_size("smoothed prolongator: entries of the strong graph", graph.nnz(), graph_nnz_);
   require_size("smoothed prolongator: entries of P0", P0.nnz(), p0_nnz_);
   ctx.dispatch([&](const auto& where) {
-    smooth(where, Smoothing<kernel_t<T>, Offset>{{A.view(where), graph_pattern(where, graph), block_dim_},
+    smooth(where, Smoothing<kernel_t<T>, Offset>{{A.view(where), graph.pattern(where), block_dim_},
                                                  P0.view(where),
                                                  columns_,
                                                  omega.read(where),
@@ -200,9 +194,9 @@ void bound_filtered(Context& ctx, const Csr<T, Offset>& A, const StrongGraph<Off
   require_size("bound of a filtered matrix: columns of A", A.cols(), A.rows());
   require_size("bound of a filtered matrix: the bound", bound.size(), 1);
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(),
-             BoundFilteredRows<kernel_t<T>, Offset>{{A.view(where), graph_pattern(where, graph), block_dim},
-                                                    bound.write(where)});
+    run_pass(
+        where, A.rows(),
+        BoundFilteredRows<kernel_t<T>, Offset>{{A.view(where), graph.pattern(where), block_dim}, bound.write(where)});
   });
 }
 

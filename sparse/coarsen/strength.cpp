@@ -36,28 +36,26 @@ StrongGraph<Offset> strong_graph(Context& ctx, const Csr<T, Offset>& A, const St
   require(strength.threshold >= 0, "strong graph: the threshold is negative or not a number");
   Array<double> roots(A.rows(), "strength of rows");
   Array<FirstRow> fault(1, "first row that is not finite");
-  Array<PairBalance> balance(1, "balance of the graph");
+  Array<StrongCount> all(1, "strong entries");
   const auto strong = [&](const auto& where) {
     return StrongEntries<K, Offset>{A.view(where), strength.threshold, roots.read(where)};
   };
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(),
-             MeasureStrength<K, Offset>{A.view(where), strength.measure, roots.write(where), fault.write(where)});
+    reduce_rows(where,
+                MeasureStrength<K, Offset>{A.view(where), strength.measure, roots.write(where), fault.write(where)});
   });
   auto [row_offsets, nnz] =
       checked_offsets<Offset>(ctx, A.rows(), "strong row_offsets", [&](const auto& where, std::int64_t* counts) {
-        run_pass(where, A.rows(), CountStrong<K, Offset>{strong(where), counts});
+        reduce_rows(where, CountStrong<K, Offset>{strong(where), counts, all.write(where)});
       });
   if (const std::int32_t row = fault.host()[0].row; row != no_row)
     throw InvalidArgument(
         fmt::format("strong graph: there is an entry that is not finite in row {} (counted from 0)", row));
   StrongGraph<Offset> graph{std::move(row_offsets), Array<std::int32_t>(nnz, "strong col_indices")};
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(),
-             ListStrong<K, Offset>{strong(where), graph.row_offsets.read(where), graph.col_indices.write(where),
-                                   balance.write(where)});
+    list_rows(where, strong(where), graph.row_offsets.read(where), graph.col_indices.write(where));
   });
-  if (balance.host()[0].value == 0) return graph;
+  if (all.host()[0].balance == 0) return graph;
   return united_with_transpose(ctx, std::move(graph));
 }
 

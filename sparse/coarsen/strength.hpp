@@ -27,12 +27,16 @@ struct StrongGraph {
 
   std::int32_t rows() const { return static_cast<std::int32_t>(row_offsets.size() - 1); }
   std::int64_t nnz() const { return col_indices.size(); }
+  template <class Where>
+  CsrView<const NoValue, Offset> pattern(const Where& where) const {
+    return {rows(), rows(), nnz(), row_offsets.read(where), col_indices.read(where)};
+  }
 };
 
 /// Rows i and j are bound where a_ij or a_ji is strong; an entry that is 0 never is. The measure is the same for both,
-/// so of a matrix with |a_ij| = |a_ji| the graph is found at once, in two readings of A; of others, of which a hash of
-/// the graph tells, it is united with its transpose. Waits. Raises ShapeMismatch unless A is square, InvalidArgument
-/// that names the row where an entry is not finite.
+/// so of a matrix with |a_ij| = |a_ji|, to rounding, the graph is found at once, in three readings of A; of others, of
+/// which a hash of the graph tells, it is united with its transpose. Waits. Raises ShapeMismatch unless A is square,
+/// InvalidArgument that names the row where an entry is not finite.
 template <class T, class Offset>
 StrongGraph<Offset> strong_graph(Context&, const Csr<T, Offset>& A, const Strength& = {});
 

@@ -2,7 +2,9 @@
 #pragma once
 #include <cmath>
 
+#include "sparse/coarsen/row_passes.hpp"
 #include "sparse/coarsen/strength.hpp"
+#include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
@@ -10,93 +12,93 @@
 
 namespace krill::detail {
 
-/// The root of what a row is measured by, and the first row with an entry that is not finite. Over the rows.
+/// What a row is measured by, and whether all of it is finite.
+struct RowStrength {
+  double greatest = 0;
+  FirstRow fault;
+  std::int32_t unused = 0;
+  constexpr RowStrength& operator+=(const RowStrength& other) {
+    if (other.greatest > greatest) greatest = other.greatest;
+    fault += other.fault;
+    return *this;
+  }
+};
+
+/// The root of what a row is measured by, and the first row with an entry that is not finite. Over the rows' entries.
 template <class T, class Offset>
 struct MeasureStrength {
+  using Item = RowStrength;
   using Sum = FirstRow;
   CsrView<const T, Offset> a;
   StrengthMeasure measure;
   double* roots;
   FirstRow* fault;
 
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
-    double greatest = 0, sum = 0;
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-      const double size = magnitude(a.values[k]);
-      sum += size - size;  // NaN where it is not finite
-      const bool on_diagonal = a.col_indices[k] == i;
-      if (on_diagonal == (measure == StrengthMeasure::diagonal) && size > greatest) greatest = size;
-    }
-    roots[i] = std::sqrt(greatest);
-    if (sum == 0) return {};
-    return {static_cast<std::int32_t>(i)};
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t row, std::int64_t k) const {
+    const double size = magnitude(a.values[k]);
+    if (!is_finite(size)) return {0, {static_cast<std::int32_t>(row)}};
+    const bool on_diagonal = a.col_indices[k] == row;
+    return {on_diagonal == (measure == StrengthMeasure::diagonal) ? size : 0, {}};
+  }
+  constexpr Sum finish_row(std::int64_t row, const Item& item) const {
+    roots[row] = std::sqrt(item.greatest);
+    return item.fault;
   }
   constexpr void finish(const Sum& sum) const { *fault = sum; }
 };
 
-/// Whether an entry is strong: roots of products neither overflow nor vanish.
+/// Whether an entry is strong: roots of products neither overflow nor vanish. Where it is nearly at the threshold, the
+/// larger one of a_ij and a_ji is looked at, so that rounding makes no graph of a Hermitian matrix one-sided.
 template <class T, class Offset>
 struct StrongEntries {
+  static constexpr double near = 1e-3;  ///< relative. Not varied.
   CsrView<const T, Offset> a;
   double threshold;
   const double* roots;
 
-  constexpr bool holds(std::int64_t i, Offset k) const {
-    const std::int32_t j = a.col_indices[k];
+  constexpr bool holds(std::int64_t row, std::int64_t k) const {
+    const std::int32_t col = a.col_indices[k];
     const double size = magnitude(a.values[k]);
-    return j != i && size > 0 && size >= threshold * (roots[i] * roots[j]);
+    if (col == row || !(size > 0)) return false;
+    const double bound = threshold * (roots[row] * roots[col]);
+    if (size >= bound) return true;
+    if (size < (1 - near) * bound) return false;
+    const Offset end = a.row_offsets[col + 1], mirror = lower_entry(a.col_indices, a.row_offsets[col], end, row);
+    return mirror < end && a.col_indices[mirror] == row && double(magnitude(a.values[mirror])) >= bound;
   }
 };
 
-/// Over the rows.
+/// Strong entries, and a sum of hashes above the diagonal less those below it.
+struct StrongCount {
+  std::int64_t count = 0;
+  std::uint64_t balance = 0;
+  constexpr StrongCount& operator+=(const StrongCount& other) {
+    count += other.count, balance += other.balance;
+    return *this;
+  }
+};
+
+/// counts = the strong entries of each row; the sum's balance is 0 where the graph is symmetric; else that happens once
+/// in 2^64. Over the rows' entries.
 template <class T, class Offset>
 struct CountStrong {
-  using Sum = NoSum;
+  using Item = StrongCount;
+  using Sum = StrongCount;
   StrongEntries<T, Offset> strong;
   std::int64_t* counts;
+  StrongCount* all;
+  CsrView<const T, Offset> a = strong.a;
 
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    std::int64_t count = 0;
-    for (Offset k = strong.a.row_offsets[i]; k < strong.a.row_offsets[i + 1]; ++k) count += strong.holds(i, k);
-    counts[i] = count;
-    return {};
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t row, std::int64_t k) const {
+    if (!strong.holds(row, k)) return {};
+    const std::int64_t col = a.col_indices[k];
+    const std::uint64_t pair = row < col ? row << 32 | col : col << 32 | row, hash = CounterRandom::mixed(pair);
+    return {1, row < col ? hash : -hash};
   }
-};
-
-/// A sum of hashes, above the diagonal less those below it.
-struct PairBalance {
-  std::uint64_t value = 0;
-  constexpr PairBalance& operator+=(PairBalance other) { return value += other.value, *this; }
-};
-
-/// The columns, and a sum that is 0 where the graph is symmetric; else that happens once in 2^64. Over the rows.
-template <class T, class Offset>
-struct ListStrong {
-  using Sum = PairBalance;
-  StrongEntries<T, Offset> strong;
-  const Offset* row_offsets;
-  std::int32_t* col_indices;
-  PairBalance* balance;
-
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
-    const CounterRandom hash(0, 0);
-    Offset at = row_offsets[i];
-    std::uint64_t sum = 0;
-    for (Offset k = strong.a.row_offsets[i]; k < strong.a.row_offsets[i + 1]; ++k) {
-      if (!strong.holds(i, k)) continue;
-      const std::int32_t j = strong.a.col_indices[k];
-      col_indices[at++] = j;
-      if (i < j)
-        sum += hash.bits(i, j);
-      else
-        sum -= hash.bits(j, i);
-    }
-    return {sum};
-  }
-  constexpr void finish(const Sum& sum) const { *balance = sum; }
+  constexpr Sum finish_row(std::int64_t row, const Item& item) const { return counts[row] = item.count, item; }
+  constexpr void finish(const Sum& sum) const { *all = sum; }
 };
 
 /// The norms of a node's blocks, whose columns are known and sorted. Over the nodes.
@@ -146,8 +148,12 @@ struct BlockNorms {
 /// What is compiled for each backend.
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct StrengthPasses {
-  static constexpr auto list =
-      passes<Where, MeasureStrength<T, Offset>, CountStrong<T, Offset>, ListStrong<T, Offset>, BlockNorms<T, Offset>>;
+  template <class RowPass>
+  using Reduce = void(const Where&, RowPass);
+  static constexpr std::tuple list{
+      instance<Reduce<MeasureStrength<T, Offset>>>(reduce_rows), instance<Reduce<CountStrong<T, Offset>>>(reduce_rows),
+      instance<void(const Where&, StrongEntries<T, Offset>, const Offset*, std::int32_t*)>(list_rows)};
+  static constexpr auto of_nodes = passes<Where, BlockNorms<T, Offset>>;
 };
 
 }  // namespace krill::detail

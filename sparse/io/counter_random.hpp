@@ -12,10 +12,10 @@ class CounterRandom {
  public:
   /// Different `purpose`s of one seed are independent.
   constexpr CounterRandom(int seed, int purpose)
-      : key_(mix(mix(static_cast<std::uint64_t>(seed)) ^ static_cast<std::uint64_t>(purpose))) {}
+      : key_(mixed(mixed(static_cast<std::uint64_t>(seed)) ^ static_cast<std::uint64_t>(purpose))) {}
 
   constexpr std::uint64_t bits(std::int64_t a, std::int64_t b = 0) const {
-    return mix(mix(key_ ^ static_cast<std::uint64_t>(a)) ^ static_cast<std::uint64_t>(b));
+    return mixed(mixed(key_ ^ static_cast<std::uint64_t>(a)) ^ static_cast<std::uint64_t>(b));
   }
   /// Uniform in [0, 1), a multiple of 2^-53.
   constexpr double unit(std::int64_t a, std::int64_t b = 0) const {
@@ -35,15 +35,15 @@ class CounterRandom {
       return static_cast<K>(first);
   }
 
- private:
   /// splitmix64 (Steele, Lea and Flood 2014): a bijection in which every bit of the input moves half of the output.
-  static constexpr std::uint64_t mix(std::uint64_t z) {
+  static constexpr std::uint64_t mixed(std::uint64_t z) {
     z += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
 
+ private:
   std::uint64_t key_;
 };
 
