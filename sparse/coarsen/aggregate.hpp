@@ -15,7 +15,8 @@ struct Aggregates {
 /// Aggregates around roots that are more than two edges apart in the strong graph, while every row with a neighbor is
 /// within two edges of one (Bell, Dalton and Olson 2012). Roots are a maximal independent set at distance two by hashed
 /// priorities that change with each round. A row beside a root belongs to it; any other goes to the aggregate that its
-/// neighbors beside roots are bound to most, by the sum of |a_ij|, of the first 16 that they name, ties by a hash. Aggregates are numbered by their roots' rows. Rows without a neighbor are in none.
+/// neighbors beside roots are bound to most, by the sum of |a_ij|, of the first 16 that they name, ties by a hash.
+/// Aggregates are numbered by their roots' rows. Rows without a neighbor are in none.
 ///
 /// A: the matrix of the graph; only moduli of strong entries are looked at. O(nnz of the graph x rounds), 8 to 16
 /// rounds; waits for every fourth. The same aggregates on both backends for the same values, whatever the number of

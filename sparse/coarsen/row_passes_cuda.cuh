@@ -9,7 +9,7 @@
 namespace krill::detail {
 
 /// How rows are divided among threads. Not varied, but for max_entries.
-struct RowTuning {
+struct RowPassTuning {
   static constexpr std::int64_t long_row = 256;  ///< entries from which a whole warp has a row
   static constexpr int max_entries = 8;          ///< of a mean row to a lane
 };
@@ -23,7 +23,8 @@ __device__ Item add_lanes(Item item, int lanes) {
 }
 
 // Threads: a team of `lanes` neighboring ones (a power of two up to 32) a row, an entry to a lane at a time; rows of
-//   more than RowTuning::long_row entries are their warp's. Loops that hold shuffles end for a whole warp at a time.
+//   more than RowPassTuning::long_row entries are their warp's. Loops that hold shuffles end for a whole warp at a
+//   time.
 // Bytes: what the pass reads of each entry, once; what it writes for each row.
 // Races: finish_row(row) is one lane's, and writes what no entry() of another row reads.
 template <class RowPass, class Sum = typename RowPass::Sum>
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(sum_threads)
     const std::int64_t row = first + threadIdx.x / lanes;
     const bool there = row < pass.a.rows && pass.wants(row);
     const std::int64_t begin = there ? pass.a.row_offsets[row] : 0, end = there ? pass.a.row_offsets[row + 1] : 0;
-    const bool is_long = end - begin > RowTuning::long_row;
+    const bool is_long = end - begin > RowPassTuning::long_row;
     Item item{};
     if (!is_long)
       for (std::int64_t k = begin + lane; k < end; k += lanes) item += pass.entry(row, k);
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(sum_threads)
     const std::int64_t row = first + threadIdx.x / lanes;
     const bool there = row < choice.a.rows;
     const std::int64_t begin = there ? choice.a.row_offsets[row] : 0, end = there ? choice.a.row_offsets[row + 1] : 0;
-    const bool is_long = end - begin > RowTuning::long_row;
+    const bool is_long = end - begin > RowPassTuning::long_row;
     const auto list = [&](std::int64_t of_row, std::int64_t from, std::int64_t to, Offset at, int team) {
       const int lane = warp_lane % team;
       const unsigned before = (1u << warp_lane) - 1, mine = (~0u >> (32 - team)) << (warp_lane - lane);
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(sum_threads)
 inline int lanes_of_rows(std::int64_t nnz, std::int64_t rows) {
   const std::int64_t mean = nnz / std::max<std::int64_t>(rows, 1);
   return static_cast<int>(
-      std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(mean / RowTuning::max_entries)), 1, 32));
+      std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(mean / RowPassTuning::max_entries)), 1, 32));
 }
 
 template <class RowPass>
