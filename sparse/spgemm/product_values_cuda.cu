@@ -111,8 +111,9 @@ struct PartOfRow {
 
 // Threads: a team has a row of C of more than `least` and at most `room` entries, whose columns and sums (or what `use`
 //   has in their place) lie in shared memory; lanes lie along a row of B at a time, and its columns differ, so that no
-//   two lanes add to one sum.
-// Bytes: C once; A and B as often as the caches miss. Races: a barrier of the warp after each row.
+//   two lanes add to one sum. Where rows of B have one entry, lanes lie along the row of A, and add one after the
+//   other.
+// Bytes: C once; A and B as often as the caches miss. Races: a barrier of the warp after each row, or lane.
 template <int lanes, class V, class Offset, class Use>
 __global__ void __launch_bounds__(team_threads)
     each_product_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, std::int64_t least, int room, bool masked,
@@ -139,8 +140,23 @@ __global__ void __launch_bounds__(team_threads)
     std::int32_t found[at_once];
     typename Use::OfA of_a[at_once];
     typename Use::OfB of_b[at_once];
+    const RowsOfB<Offset> rows(a, b, k, end, lane);
+    if (!__any_sync(~0u, rows.length > 1)) {  // each lane its own row of B, which add in turn
+      int place = 0;
+      bool adds = rows.length > 0;
+      if (adds) {
+        found[0] = b.col_indices[rows.first], of_a[0] = use.of_a(k + lane), of_b[0] = use.of_b(rows.first);
+        place = part.place_of(found[0]);
+        adds = !masked || part.columns[place] == found[0];
+      }
+      for (int turn = 0; turn < lanes; ++turn) {
+        if (adds && lane == turn) use.add(part.slots[place], of_a[0], of_b[0]);
+        __syncwarp();
+      }
+      continue;
+    }
     for_rows_of_b(
-        RowsOfB<Offset>(a, b, k, end, lane), lanes,
+        rows, lanes,
         [&](int u, int j) {
           if (k + j < end) of_a[u] = use.of_a(k + j);
         },
