@@ -23,8 +23,9 @@ struct VotingTeam {
   }
 };
 
-/// For each entry k of a row of `a`: use(k, its place in the union, its place in `b` or absent). Returns how many are
-/// in both. Every thread of the warp calls it, with an empty row where there is none.
+/// For each entry k of a row of `a`: use(k, its place in the union, its place in `b` or absent), which is first sought
+/// where patterns that are alike have it. Returns how many are in both. Every thread of the warp calls it, with an
+/// empty row where there is none.
 template <class Offset, class Use>
 __device__ std::int64_t rank_entries(const VotingTeam& team, const std::int32_t* a_cols, Offset a_begin, Offset a_end,
                                      const std::int32_t* b_cols, Offset b_begin, Offset b_end, Use&& use) {
@@ -33,11 +34,15 @@ __device__ std::int64_t rank_entries(const VotingTeam& team, const std::int32_t*
     const std::int64_t k = first + team.lane;
     const bool inside = k < a_end;
     const std::int32_t col = inside ? a_cols[k] : 0;
-    const Offset found = inside ? lower_entry(b_cols, b_begin, b_end, col) : b_end;
-    const bool in_both = found < b_end && b_cols[found] == col;
+    std::int64_t found = inside ? b_begin + (k - a_begin) : std::int64_t{b_end};
+    bool in_both = found < b_end && b_cols[found] == col;
+    if (inside && !in_both) {
+      found = lower_entry(b_cols, b_begin, b_end, col);
+      in_both = found < b_end && b_cols[found] == col;
+    }
     const unsigned votes = team.vote(in_both);
     const std::int64_t before = common + __popc(votes & ((1u << team.lane) - 1));
-    if (inside) use(k, (k - a_begin) + (found - b_begin) - before, in_both ? std::int64_t{found} : absent);
+    if (inside) use(k, (k - a_begin) + (found - b_begin) - before, in_both ? found : absent);
     common += __popc(votes);
   }
   return common;
@@ -62,10 +67,11 @@ __global__ void __launch_bounds__(sum_threads)
     const Offset a_begin = there ? a.row_offsets[row] : 0, a_end = there ? a.row_offsets[row + 1] : 0;
     const Offset b_begin = there ? b.row_offsets[row] : 0, b_end = there ? b.row_offsets[row + 1] : 0;
     const std::int64_t begin = there ? sink.begin(row) : 0;
-    rank_entries(team, b.col_indices, b_begin, b_end, a.col_indices, a_begin, a_end,
-                 [&](std::int64_t k, std::int64_t at, std::int64_t in_a) {
-                   if (in_a == absent) sink.entry(begin + at, b.col_indices[k], absent, k);
-                 });
+    if constexpr (!std::is_same_v<Sink, CountUnion>)
+      rank_entries(team, b.col_indices, b_begin, b_end, a.col_indices, a_begin, a_end,
+                   [&](std::int64_t k, std::int64_t at, std::int64_t in_a) {
+                     if (in_a == absent) sink.entry(begin + at, b.col_indices[k], absent, k);
+                   });
     const std::int64_t common = rank_entries(
         team, a.col_indices, a_begin, a_end, b.col_indices, b_begin, b_end,
         [&](std::int64_t k, std::int64_t at, std::int64_t in_b) { sink.entry(begin + at, a.col_indices[k], k, in_b); });
