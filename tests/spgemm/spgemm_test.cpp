@@ -357,6 +357,24 @@ TEST_P(Spgemm, is_the_same_for_any_number_of_threads) {
   });
 }
 
+/// A column times a row. On the host it would take seconds to count that.
+TEST_P(Spgemm, refuses_more_entries_than_offsets_of_32_bits_hold) {
+  if (std::get<0>(GetParam()) != Backend::cuda) GTEST_SKIP();
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr std::int32_t n = 46'341;  // n n > 2^31 - 1
+    std::vector<std::int32_t> places(n + 1);
+    std::iota(places.begin(), places.end(), 0);
+    const Csr<T> column(1, Array(places), Array(std::vector<std::int32_t>(n)), Array(std::vector<T>(n, T(1))));
+    places.pop_back();
+    const Csr<T> row(n, Array<std::int32_t>{0, n}, Array(std::move(places)), Array(std::vector<T>(n, T(1))));
+    EXPECT_NE(complaint<InvalidArgument>([&] {
+                SpgemmPlan<T>(ctx, Op::none, column, Op::none, row);
+              }).find("2147488281 entries do not fit 32-bit row offsets"),
+              std::string::npos);
+  });
+}
+
 TEST_P(Spgemm, refuses_what_does_not_fit) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
