@@ -8,8 +8,9 @@ namespace {
 constexpr int sort_threads = 128, mark_threads = 512;
 constexpr int short_row = 2;  ///< entries of a row of B that one lane lists by itself. Not varied.
 
-// Threads: a few lanes a row of A, grid-stride; all lanes of a warp take the same number of steps. Bytes: A once, two
-//   offsets of B for each of its entries. Races: a row's first lane alone writes; the sum as in grid_sum.
+// Threads: a few lanes a row of A, then a warp each long one of its rows, grid-stride. Whole warps stay together.
+// Bytes: A once, two offsets of B for each of its entries. Races: a row's first lane alone writes; the sum as in
+//   grid_sum.
 template <class Offset>
 __global__ void __launch_bounds__(sum_threads)
     measure_products_kernel(CsrView<const NoValue, Offset> a, const Offset* b_offsets, std::int64_t* products,
@@ -17,19 +18,29 @@ __global__ void __launch_bounds__(sum_threads)
   constexpr int lanes = ProductTuning::lanes_of_a, rows_a_block = sum_threads / lanes;
   if (skip.now()) return;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
+  const auto count_some = [&](Offset k, Offset end, int step) {
+    std::int64_t count = 0;
+#pragma unroll 4  // not varied
+    for (; k < end; k += step) {
+      const std::int32_t named = a.col_indices[k];
+      count += b_offsets[named + 1] - b_offsets[named];
+    }
+    return count;
+  };
   ProductTotals sum{};
   for (std::int64_t first = std::int64_t{blockIdx.x} * rows_a_block; first < a.rows;
        first += std::int64_t{gridDim.x} * rows_a_block) {
     const std::int64_t row = first + threadIdx.x / lanes;
     const bool mine = row < a.rows;
     const Offset begin = mine ? a.row_offsets[row] : 0, end = mine ? a.row_offsets[row + 1] : 0;
-    std::int64_t count = 0;
-#pragma unroll 4  // not varied
-    for (Offset k = begin + lane; k < end; k += lanes) {
-      const std::int32_t named = a.col_indices[k];
-      count += b_offsets[named + 1] - b_offsets[named];
+    const bool is_long = end - begin > ProductTuning::max_of_a;
+    std::int64_t count = lanes_sum(is_long ? 0 : count_some(begin + lane, end, lanes), lanes);
+    for (unsigned left = __ballot_sync(~0u, is_long && lane == 0); left != 0; left &= left - 1) {
+      const int source = __ffs(static_cast<int>(left)) - 1, in_warp = static_cast<int>(threadIdx.x) % 32;
+      const Offset from = __shfl_sync(~0u, begin, source), to = __shfl_sync(~0u, end, source);
+      const std::int64_t whole = lanes_sum(count_some(from + in_warp, to, 32), 32), found = shuffle_from(whole, 0);
+      if (in_warp == source) count = found;
     }
-    count = lanes_sum(count, lanes);
     if (!mine || lane > 0) continue;
     products[row] = count;
     sum += ProductTotals{{count}, count, {static_cast<std::int64_t>(end - begin)}};
@@ -232,8 +243,9 @@ constexpr std::size_t window_bytes = (window_words + mark_threads) * sizeof(unsi
 
 // Threads: a block a window of a row of C; its threads share the entries that rows of B have there; a bit for each
 //   column says whether it was met.
-// Bytes: entries of B once, its rows' ends once a window. Races: bits are set atomically, in any order; each thread
-//   lists words of its own.
+// Bytes: entries of B once, its rows' ends once a window; where there are few windows, entries of B once each, which
+//   spares a bisection of its rows.
+// Races: bits are set atomically, in any order; each thread lists words of its own.
 template <class Offset, class Use>
 __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPattern<Offset> p, Use use, Skip skip) {
   using Scan = cub::BlockScan<int, mark_threads, cub::BLOCK_SCAN_WARP_SCANS>;
@@ -247,19 +259,20 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
   const std::int64_t window = blockIdx.x;
   const std::int32_t row = p.windows.rows[window];
   const std::int64_t from = (window - p.windows.starts[row]) * ProductTuning::window;
+  const bool whole = p.b.cols <= ProductTuning::max_read_whole * ProductTuning::window;
   for (int w = thread; w < window_words; w += mark_threads) met[padded(w)] = 0;
   __syncthreads();
   std::int32_t found[at_once];
   for_entries_of_rows<mark_threads, at_once>(
-      rows, p.a, p.b, p.a.row_offsets[row], p.a.row_offsets[row + 1], from, from + ProductTuning::window,
+      rows, p.a, p.b, p.a.row_offsets[row], p.a.row_offsets[row + 1], whole ? 0 : from,
+      whole ? p.b.cols : from + ProductTuning::window,
       [&](int u, Offset, Offset place) { found[u] = p.b.col_indices[place]; },
       [&](int count) {
 #pragma unroll
         for (int u = 0; u < at_once; ++u)
-          if (u * mark_threads + thread < count) {
-            const int bit = static_cast<int>(found[u] - from);
-            atomicOr(met + padded(bit / 32), 1u << bit % 32);
-          }
+          if (const std::int64_t bit = found[u] - from;
+              u * mark_threads + thread < count && bit >= 0 && bit < ProductTuning::window)
+            atomicOr(met + padded(static_cast<int>(bit / 32)), 1u << bit % 32);
       });
   __syncthreads();
   int count = 0, before = 0, total = 0;

@@ -17,6 +17,8 @@ struct ProductTuning {
   static constexpr std::int64_t max_held = 512;  ///< those of any team
   static constexpr std::int64_t piece = 4096;    ///< of a longer row, for a block
   static constexpr int lanes_of_a = 8;           ///< along a row of A, to count products
+  static constexpr int max_of_a = 256;           ///< entries of a row of A for those; a warp has longer ones
+  static constexpr int max_read_whole = 4;       ///< windows of a row up to which each reads all products
   /// Entries of a row of A whose rows of B a thread merges, where no row of C is of more than max_sorted products.
   static constexpr std::int64_t max_merged = 8;
   /// Products of an entry in the mean that are worth a list. New values on an H200, ms, with one and without: 2.0

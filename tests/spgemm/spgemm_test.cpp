@@ -95,32 +95,34 @@ TEST_P(Spgemm, has_wide_results_and_offsets_of_64_bits) {
     const Shape many{"many", 20, 300, [](std::int32_t row, std::mt19937_64&) {
                        return row == 7 ? 290 : row % 2 ? 100 : 3;
                      }};
-    const Shape wide{"wide", 300, 600'000, [](std::int32_t row, std::mt19937_64&) { return row % 60; }};
-    const auto A = random_csr<T, std::int64_t>(31, many), B = random_csr<T, std::int64_t>(32, wide);
-    Sums expected;
-    add_product(expected, Op::none, Op::none, T(1), A, B);
-    const auto C = spgemm(ctx, Op::none, Op::none, T(1), A, B);
-    expect_entries(expected, C, "wide");
-    EXPECT_GT(C.row_offsets().host()[8] - C.row_offsets().host()[7], 2 * detail::ProductTuning::piece);
-    SpgemmPlan<T, std::int64_t> listed(ctx, Op::none, A, Op::none, B);
-    listed.update(ctx, T(1), A, B);
-    expect_same(C, listed.matrix());
-    std::vector<std::int64_t> offsets{0};
-    std::vector<std::int32_t> columns;
-    Sums kept;
-    for (std::int32_t i = 0; i < C.rows(); offsets.push_back(std::ssize(columns)), ++i)
-      for (std::int64_t k = C.row_offsets().host()[static_cast<std::size_t>(i)] + 1,
-                        end = C.row_offsets().host()[static_cast<std::size_t>(i) + 1];
-           k < end; k += 2) {
-        columns.push_back(C.col_indices().host()[static_cast<std::size_t>(k)]);
-        kept[{i, columns.back()}] = expected[{i, columns.back()}];
-      }
-    std::vector<T> values(columns.size());
-    const Csr<T, std::int64_t> mask(C.cols(), Array(std::move(offsets)), Array(std::move(columns)),
-                                    Array(std::move(values)));
-    SpgemmPlan<T, std::int64_t> masked(ctx, Op::none, A, Op::none, B, mask);
-    masked.update(ctx, T(1), A, B);
-    expect_entries(kept, masked.matrix(), "masked");
+    for (const std::int32_t cols : {600'000, 3'000'000}) {  // few windows read all products, many their own
+      const Shape wide{"wide", 300, cols, [](std::int32_t row, std::mt19937_64&) { return row % 60; }};
+      const auto A = random_csr<T, std::int64_t>(31, many), B = random_csr<T, std::int64_t>(32, wide);
+      Sums expected;
+      add_product(expected, Op::none, Op::none, T(1), A, B);
+      const auto C = spgemm(ctx, Op::none, Op::none, T(1), A, B);
+      expect_entries(expected, C, "wide");
+      EXPECT_GT(C.row_offsets().host()[8] - C.row_offsets().host()[7], 2 * detail::ProductTuning::piece);
+      SpgemmPlan<T, std::int64_t> listed(ctx, Op::none, A, Op::none, B);
+      listed.update(ctx, T(1), A, B);
+      expect_same(C, listed.matrix());
+      std::vector<std::int64_t> offsets{0};
+      std::vector<std::int32_t> columns;
+      Sums kept;
+      for (std::int32_t i = 0; i < C.rows(); offsets.push_back(std::ssize(columns)), ++i)
+        for (std::int64_t k = C.row_offsets().host()[static_cast<std::size_t>(i)] + 1,
+                          end = C.row_offsets().host()[static_cast<std::size_t>(i) + 1];
+             k < end; k += 2) {
+          columns.push_back(C.col_indices().host()[static_cast<std::size_t>(k)]);
+          kept[{i, columns.back()}] = expected[{i, columns.back()}];
+        }
+      std::vector<T> values(columns.size());
+      const Csr<T, std::int64_t> mask(C.cols(), Array(std::move(offsets)), Array(std::move(columns)),
+                                      Array(std::move(values)));
+      SpgemmPlan<T, std::int64_t> masked(ctx, Op::none, A, Op::none, B, mask);
+      masked.update(ctx, T(1), A, B);
+      expect_entries(kept, masked.matrix(), "masked");
+    }
   });
 }
 
