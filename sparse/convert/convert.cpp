@@ -8,6 +8,7 @@
 #include "sparse/convert/convert_passes.hpp"
 #include "sparse/convert/sort.hpp"
 #include "sparse/convert/transpose.hpp"
+#include "sparse/core/device.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -30,11 +31,17 @@ Array<T> copy_of(Context& ctx, const Array<T>& from) {
 
 template <class Offset>
 std::int64_t last_offset(Context& ctx, const Array<Offset>& offsets) {
-  Array<Offset> last(1, "last offset");
+  Offset last{};
   ctx.dispatch([&](const auto& where) {
-    copy_bytes(where, last.write(where), offsets.read(where) + offsets.size() - 1, sizeof(Offset));
+    const Offset* const at = offsets.read(where) + offsets.size() - 1;
+    if (const Cuda* const cuda = where.cuda()) {
+      device::forbid_in_capture(*cuda, offsets.name());
+      device::copy_out(*cuda, &last, at, sizeof last);
+    } else {
+      last = *at;
+    }
   });
-  return static_cast<std::int64_t>(last.host()[0]);
+  return static_cast<std::int64_t>(last);
 }
 
 template <class Offset>

@@ -27,11 +27,11 @@ Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
     mark_above<K>(where, A.nnz(), A.values().read(where), threshold, words.write(where), counts);
   });
   Array<Offset> row_offsets(rows + 1, "csr row_offsets");
-  ctx.dispatch([&](const auto& where) {  // needs no number of entries, so it runs while the host waits for that
+  const std::int64_t nnz = last_offset(ctx, starts);
+  ctx.dispatch([&](const auto& where) {  // needs no memory of that size, so it runs while the host sees to it
     const Kept kept{words.read(where), starts.read(where)};
     run_pass(where, rows + 1, KeptOffsets<Offset>{kept, A.row_offsets().read(where), row_offsets.write(where)});
   });
-  const std::int64_t nnz = last_offset(ctx, starts);
   Array<std::int32_t> col_indices(nnz, "csr col_indices");
   Array<T> values(nnz, "csr values");
   ctx.dispatch([&](const auto& where) {

@@ -165,15 +165,16 @@ __global__ void __launch_bounds__(sum_threads) mark_kernel(std::int64_t size, co
   if (lane == 31) counts[blockIdx.x] = end;
 }
 
-// Threads: a block a tile, each thread every 256th entry of it. All loads of a thread are under way at once, of entries
-//   that are kept alone. Bytes: what is kept of the columns and values, read and written, a word of 8 for 32 entries.
+// Threads: a block a tile, the last first, for what was marked last may still lie in the cache; each thread every 256th
+//   entry of it. All loads of a thread are under way at once, of entries that are kept alone. Bytes: what is kept of
+//   the columns and values, read and written, a word of 8 for 32 entries.
 // Races: none, each entry has its place.
 template <class T>
 __global__ void __launch_bounds__(sum_threads)
     copy_kernel(std::int64_t size, Kept kept, EntryList<const T> from, EntryList<T> to, Skip skip) {
   if (skip.now()) return;
   constexpr int each = Kept::tile / sum_threads;
-  const std::int64_t first = std::int64_t{blockIdx.x} * Kept::tile;
+  const std::int64_t first = (std::int64_t{gridDim.x} - 1 - blockIdx.x) * Kept::tile;
   std::int64_t place[each];
   std::int32_t column[each];
   T value[each];

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <bit>
-#include <cub/block/block_scan.cuh>
 
-#include "sparse/convert/row_of_entry.hpp"
 #include "sparse/core/pass_cuda.cuh"
 #include "sparse/spgemm/merge_rows.cuh"
 #include "sparse/spgemm/rows_of_b.cuh"
@@ -10,11 +8,52 @@
 namespace krill::detail {
 namespace {
 
-constexpr int sort_threads = 128, mark_threads = 256;
-constexpr int short_row = 2;        ///< entries of a row of B that one lane lists by itself. Not varied.
-constexpr int few_sorted = 64;      ///< products of a row whose columns eight lanes sort
-constexpr int few_held = 128;       ///< entries of a row of C for which a small set is enough
-constexpr std::int64_t retry = -2;  ///< in place of a count: a larger set is needed
+constexpr int sort_threads = 128, mark_threads = 512;
+constexpr int short_row = 2;    ///< entries of a row of B that one lane lists by itself. Not varied.
+constexpr int few_sorted = 64;  ///< products of a row whose columns eight lanes sort
+constexpr int few_held = 128;   ///< entries of a row of C for which a small set is enough
+constexpr std::int64_t max_numbered = std::int64_t{1} << 30;  ///< products of a row that a warp counts in 32 bits
+constexpr std::int64_t retry = -2;                            ///< in place of a count: a larger set is needed
+
+// Threads: a few lanes a row of A, then a warp each long one of its rows, grid-stride. Whole warps stay together.
+// Bytes: A once, two offsets of B for each of its entries. Races: a row's first lane alone writes; the sum as in
+//   grid_sum.
+template <class Offset>
+__global__ void __launch_bounds__(sum_threads)
+    measure_products_kernel(CsrView<const NoValue, Offset> a, const Offset* b_offsets, std::int64_t* products,
+                            ProductTotals* totals, Skip skip, GridScratch<ProductTotals> scratch) {
+  constexpr int lanes = ProductTuning::lanes_of_a, rows_a_block = sum_threads / lanes;
+  if (skip.now()) return;
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
+  const auto count_some = [&](Offset k, Offset end, int step) {
+    std::int64_t count = 0;
+#pragma unroll 4  // not varied
+    for (; k < end; k += step) {
+      const std::int32_t named = a.col_indices[k];
+      count += b_offsets[named + 1] - b_offsets[named];
+    }
+    return count;
+  };
+  ProductTotals sum{};
+  for (std::int64_t first = std::int64_t{blockIdx.x} * rows_a_block; first < a.rows;
+       first += std::int64_t{gridDim.x} * rows_a_block) {
+    const std::int64_t row = first + threadIdx.x / lanes;
+    const bool mine = row < a.rows;
+    const Offset begin = mine ? a.row_offsets[row] : 0, end = mine ? a.row_offsets[row + 1] : 0;
+    const bool is_long = end - begin > ProductTuning::max_of_a;
+    std::int64_t count = lanes_sum(is_long ? 0 : count_some(begin + lane, end, lanes), lanes);
+    for (unsigned left = __ballot_sync(~0u, is_long && lane == 0); left != 0; left &= left - 1) {
+      const int source = __ffs(static_cast<int>(left)) - 1, in_warp = static_cast<int>(threadIdx.x) % 32;
+      const Offset from = __shfl_sync(~0u, begin, source), to = __shfl_sync(~0u, end, source);
+      const std::int64_t whole = lanes_sum(count_some(from + in_warp, to, 32), 32), found = shuffle_from(whole, 0);
+      if (in_warp == source) count = found;
+    }
+    if (!mine || lane > 0) continue;
+    products[row] = count;
+    sum += ProductTotals{{count}, count, {static_cast<std::int64_t>(end - begin)}};
+  }
+  grid_sum(sum, scratch, [&](const ProductTotals& all) { *totals = all; });
+}
 
 /// Sorts the keys that lanes have in registers, bitonically: key i of lane l is then number l each + i. Every thread of
 /// the warp calls it.
@@ -47,10 +86,11 @@ __device__ void sort_in_team(std::int32_t (&keys)[each]) {
 template <int lanes, int each, class Offset, class Sink>
 __global__ void __launch_bounds__(sort_threads) sort_products_kernel(ProductPattern<Offset> p, Sink sink, Skip skip) {
   constexpr int teams = sort_threads / lanes, places = lanes * each;
-  __shared__ std::int32_t shared[teams * places];
+  constexpr int apart = places + lanes;  // teams of a warp have banks of their own
+  __shared__ std::int32_t shared[teams * apart];
   if (skip.now()) return;
   const int lane = static_cast<int>(threadIdx.x) % lanes, team = static_cast<int>(threadIdx.x) / lanes;
-  std::int32_t* const columns = shared + team * places;
+  std::int32_t* const columns = shared + team * apart;
   const std::int64_t row = std::int64_t{blockIdx.x} * teams + team;
   const bool mine = row < p.a.rows && p.products[row] <= places;
   if (!__any_sync(~0u, mine)) return;
@@ -159,8 +199,8 @@ struct ColumnSet {
 template <int most, class Offset, class Sink>
 __global__ void __launch_bounds__(sort_threads)
     hash_products_kernel(ProductPattern<Offset> p, int least, Sink sink, Skip skip) {
-  constexpr bool counts = requires { sink.counts; }
-  , largest = most == ProductTuning::max_held;
+  constexpr bool largest = most == ProductTuning::max_held;
+  constexpr bool counts = !std::is_same_v<Sink, ListUnion<Offset>>;
   constexpr int warps = sort_threads / 32;
   __shared__ ColumnSet<most> sets[warps];
   __shared__ Offset bases[warps][32];
@@ -170,7 +210,12 @@ __global__ void __launch_bounds__(sort_threads)
   if (row >= p.a.rows || p.products[row] <= few_sorted) return;
   if constexpr (counts) {
     if (least > 0 && sink.counts[row] != retry) return;
+    if (p.products[row] > max_numbered) {
+      if (lane == 0) sink.counts[row] = -1;
+      return;
+    }
   } else {
+    if (p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return;
     const std::int64_t known = sink.row_offsets[row + 1] - sink.row_offsets[row];
     if (known <= least || known > most) return;
   }
@@ -231,37 +276,42 @@ struct ListWindow {
   constexpr void finish(std::int64_t, int) const {}
 };
 
-// Threads: a block a window of a row of C, a warp 32 rows of B at a time; a bit for each column says whether it was
-// met. Bytes: rows of B once a window. Races: bits are set atomically, in any order; each thread lists words of its
-// own.
+constexpr int window_words = ProductTuning::window / 32, words_a_thread = window_words / mark_threads;
+constexpr std::size_t window_bytes = (window_words + mark_threads) * sizeof(unsigned);
+
+// Threads: a block a window of a row of C; its threads share the entries that rows of B have there; a bit for each
+//   column says whether it was met.
+// Bytes: entries of B once, its rows' ends once a window; where there are few windows, entries of B once each, which
+//   spares a bisection of its rows.
+// Races: bits are set atomically, in any order; each thread lists words of its own.
 template <class Offset, class Use>
 __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPattern<Offset> p, Use use, Skip skip) {
-  using Scan = cub::BlockScan<int, mark_threads>;
-  constexpr int words = ProductTuning::window / 32, words_a_thread = words / mark_threads;
-  __shared__ unsigned met[words + words / words_a_thread];
+  using Scan = cub::BlockScan<int, mark_threads, cub::BLOCK_SCAN_WARP_SCANS>;
+  extern __shared__ unsigned met[];  // window_bytes
+  __shared__ SharedRowsOfB<mark_threads, Offset> rows;
   __shared__ typename Scan::TempStorage scan;
   if (skip.now()) return;
   // A thread lists words side by side: padded, so that neighbors read banks of their own.
   const auto padded = [](int word) { return word + word / words_a_thread; };
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t window = blockIdx.x;
-  const std::int32_t row = row_of_entry(p.windows.starts, p.a.rows, window);
+  const std::int32_t row = p.windows.rows[window];
   const std::int64_t from = (window - p.windows.starts[row]) * ProductTuning::window;
-  for (int w = thread; w < words; w += mark_threads) met[padded(w)] = 0;
+  const bool whole = p.b.cols <= ProductTuning::max_read_whole * ProductTuning::window;
+  for (int w = thread; w < window_words; w += mark_threads) met[padded(w)] = 0;
   __syncthreads();
-  const Offset end = p.a.row_offsets[row + 1];
-  for (Offset k = p.a.row_offsets[row] + thread / 32 * 32; k < end; k += mark_threads) {
-    const RowsOfB<Offset> rows(p.a, p.b, k, end, lane);
-    std::int32_t found[at_once];
-    for_rows_of_b(
-        rows, 32, [](int, int) {}, [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
-        [&](int u, int) {
-          const std::int64_t bit = found[u] - from;
-          if (bit >= 0 && bit < ProductTuning::window)
+  std::int32_t found[at_once];
+  for_entries_of_rows<mark_threads, at_once>(
+      rows, p.a, p.b, p.a.row_offsets[row], p.a.row_offsets[row + 1], whole ? 0 : from,
+      whole ? p.b.cols : from + ProductTuning::window,
+      [&](int u, Offset, Offset place) { found[u] = p.b.col_indices[place]; },
+      [&](int count) {
+#pragma unroll
+        for (int u = 0; u < at_once; ++u)
+          if (const std::int64_t bit = found[u] - from;
+              u * mark_threads + thread < count && bit >= 0 && bit < ProductTuning::window)
             atomicOr(met + padded(static_cast<int>(bit / 32)), 1u << bit % 32);
-        },
-        [] {});
-  }
+      });
   __syncthreads();
   int count = 0, before = 0, total = 0;
   for (int w = thread * words_a_thread; w < (thread + 1) * words_a_thread; ++w) count += __popc(met[padded(w)]);
@@ -294,18 +344,29 @@ void hash_rows(const Cuda& cuda, const ProductPattern<Offset>& p, int least, con
 template <class Offset, class Use>
 void mark_windows(const Cuda& cuda, const ProductPattern<Offset>& p, const Use& use) {
   if (p.windows.count == 0) return;
-  mark_products_kernel<<<static_cast<unsigned>(p.windows.count), mark_threads, 0, cuda.stream>>>(p, use, cuda.skip);
+  constexpr auto kernel = mark_products_kernel<Offset, Use>;
+  resident_blocks<kernel>(cuda, window_bytes, mark_threads);  // allows so much shared memory
+  kernel<<<static_cast<unsigned>(p.windows.count), mark_threads, window_bytes, cuda.stream>>>(p, use, cuda.skip);
   check(cudaGetLastError());
 }
 
 }  // namespace
 
+template <class Offset>
+void measure_products(const Cuda& cuda, const CsrView<const NoValue, Offset>& a, const Offset* b_offsets,
+                      std::int64_t* products, ProductTotals* totals) {
+  const int blocks = grid_blocks(cuda, a.rows, sum_threads / ProductTuning::lanes_of_a);
+  Frame frame(cuda);
+  measure_products_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(a, b_offsets, products, totals, cuda.skip,
+                                                                   grid_scratch<ProductTotals>(cuda, frame, blocks));
+  check(cudaGetLastError());
+}
+
 template <class Offset, class Sink>
 void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink) {
   if (p.a.rows == 0) return;
   if (p.merged_terms > 0) return merge_rows(cuda, p.a, p.b, p.merged_terms, MergedColumns<Sink>{sink});
-  if constexpr (std::is_same_v<Sink,
-                               KeepUnion>) {  // no row is too long, and one kind of team serves all that are short
+  if constexpr (std::is_same_v<Sink, KeepUnion>) {  // one kind of team serves all rows
     if (p.max_products <= 4 * 4) return sort_rows<4, 4>(cuda, p, sink);
     if (p.max_products <= 8 * 4) return sort_rows<8, 4>(cuda, p, sink);
   }

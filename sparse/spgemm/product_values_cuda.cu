@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "sparse/convert/row_of_entry.hpp"
 #include "sparse/core/pass_cuda.cuh"
 #include "sparse/spgemm/merge_rows.cuh"
 #include "sparse/spgemm/rows_of_b.cuh"
@@ -9,14 +8,7 @@
 namespace krill::detail {
 namespace {
 
-constexpr int team_threads = 128;
-
-/// Which parts of C teams have: rows of more than `least` and at most `most` entries, or pieces of longer ones.
-struct SumParts {
-  std::int64_t least, most;  ///< `most`, a power of two, is also what a team has room for
-  RowItems pieces = {};
-  bool masked = false;
-};
+constexpr int team_threads = 128, piece_threads = 256;
 
 // What teams make of the products that an entry of C gets: start(at), then add() for each product, then finish(). What
 // is read of A and B is on its way before.
@@ -73,56 +65,96 @@ struct ListEach {
   __device__ void finish(std::int64_t, Offset) const {}
 };
 
-// Threads: a team has a part of a row of C, whose columns and sums (or what `use` has in their place) lie in shared
-//   memory; lanes lie along a row of B at a time, and its columns differ, so that no two lanes add to one sum.
-// Bytes: C once; A and B as often as the caches miss, for pieces once each. Races: a barrier of the warp after each
-//   row.
+/// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free,
+/// for places halfway between others, which lanes compare next, would share a bank.
+template <class Slot>
+struct PartOfRow {
+  Slot* slots;
+  std::int32_t* columns;
+  int room;  ///< entries, a power of two
+
+  static constexpr int padded(int place) { return place + (place >> 5); }
+  /// Slots, and columns, for so many entries: an odd number, so that parts side by side, which are often alike, begin
+  /// in banks of their own.
+  static constexpr int size(int room) { return (padded(room - 1) + 1) | 1; }
+  static constexpr std::size_t bytes(int room) {
+    return static_cast<std::size_t>(size(room)) * (sizeof(Slot) + sizeof(std::int32_t));
+  }
+  /// Part `team` of `teams` in that memory.
+  static __device__ PartOfRow in(unsigned char* memory, int team, int teams, int room) {
+    Slot* const slots = reinterpret_cast<Slot*>(memory);
+    return {slots + team * size(room), reinterpret_cast<std::int32_t*>(slots + teams * size(room)) + team * size(room),
+            room};
+  }
+
+  /// Entries [first, first + count) of C, by `lanes` threads.
+  template <class Offset, class Use>
+  __device__ void start(const CsrView<const NoValue, Offset>& c, Offset first, int count, const Use& use, int lane,
+                        int lanes) const {
+    for (int s = lane; s < room; s += lanes) {
+      columns[padded(s)] = s < count ? c.col_indices[first + s] : no_column;
+      slots[padded(s)] = s < count ? use.start(first + s) : Slot{};
+    }
+  }
+  template <class Offset, class Use>
+  __device__ void finish(Offset first, int count, const Use& use, int lane, int lanes) const {
+    for (int s = lane; s < count; s += lanes) use.finish(first + s, slots[padded(s)]);
+  }
+  /// Padded, of the last entry whose column is not beyond `col`.
+  __device__ int place_of(std::int32_t col) const {
+    int place = 0;
+    for (int half = room / 2; half > 0; half /= 2)  // padded(place + half) is the sum of both padded
+      if (const int step = padded(half); columns[place + step] <= col) place += step;
+    return place;
+  }
+};
+
+// Threads: a team has a row of C of more than `least` and at most `room` entries, whose columns and sums (or what `use`
+//   has in their place) lie in shared memory; lanes lie along a row of B at a time, and its columns differ, so that no
+//   two lanes add to one sum. Where rows of B have one entry, lanes lie along the row of A, and add one after the
+//   other.
+// Bytes: C once; A and B as often as the caches miss. Races: a barrier of the warp after each row, or lane.
 template <int lanes, class V, class Offset, class Use>
 __global__ void __launch_bounds__(team_threads)
-    each_product_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, SumParts parts, CsrView<const NoValue, Offset> c,
-                        Use use, Skip skip) {
+    each_product_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, std::int64_t least, int room, bool masked,
+                        CsrView<const NoValue, Offset> c, Use use, Skip skip) {
   using Slot = typename Use::Slot;
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
   constexpr int teams = team_threads / lanes;
   const int lane = static_cast<int>(threadIdx.x) % lanes, team = static_cast<int>(threadIdx.x) / lanes;
-  const int room = static_cast<int>(parts.most);
-  Slot* const slots = reinterpret_cast<Slot*>(memory) + team * room;
-  std::int32_t* const columns =
-      reinterpret_cast<std::int32_t*>(reinterpret_cast<Slot*>(memory) + teams * room) + team * room;
-  const std::int64_t part = std::int64_t{blockIdx.x} * teams + team;
+  const auto part = PartOfRow<Slot>::in(memory, team, teams, room);
+  const std::int64_t row = std::int64_t{blockIdx.x} * teams + team;
   Offset k = 0, end = 0, first = 0;
   int count = 0;
-  if (part < (parts.pieces.count > 0 ? parts.pieces.count : a.rows)) {
-    std::int64_t row = part;
-    if (parts.pieces.count > 0) {
-      row = row_of_entry(parts.pieces.starts, a.rows, part);
-      first = c.row_offsets[row] + static_cast<Offset>((part - parts.pieces.starts[row]) * room);
-      count = static_cast<int>(min(static_cast<Offset>(room), c.row_offsets[row + 1] - first));
-    } else if (const Offset length = c.row_offsets[row + 1] - c.row_offsets[row];
-               length > parts.least && length <= parts.most) {
-      first = c.row_offsets[row], count = static_cast<int>(length);
-    }
-    if (count > 0) k = a.row_offsets[row], end = a.row_offsets[row + 1];
+  if (row < a.rows) {
+    first = c.row_offsets[row];
+    const Offset length = c.row_offsets[row + 1] - first;
+    if (length > least && length <= room)
+      count = static_cast<int>(length), k = a.row_offsets[row], end = a.row_offsets[row + 1];
   }
   if (!__any_sync(~0u, count > 0)) return;
-  for (int s = lane; s < room; s += lanes) {
-    columns[s] = s < count ? c.col_indices[first + s] : no_column;
-    slots[s] = s < count ? use.start(first + s) : Slot{};
-  }
+  part.start(c, first, count, use, lane, lanes);
   __syncwarp();
-  const auto place_of = [&](std::int32_t col) {  // room is a power of two
-    int place = 0;
-    for (int half = room / 2; half > 0; half /= 2)
-      if (columns[place + half] <= col) place += half;
-    return place;
-  };
   for (; __any_sync(~0u, k < end); k += lanes) {
-    RowsOfB<Offset> rows(a, b, k, end, lane);
-    if (parts.pieces.count > 0) rows.restrict(b.col_indices, columns[0], columns[count - 1]);
     std::int32_t found[at_once];
     typename Use::OfA of_a[at_once];
     typename Use::OfB of_b[at_once];
+    const RowsOfB<Offset> rows(a, b, k, end, lane);
+    if (!__any_sync(~0u, rows.length > 1)) {  // each lane its own row of B, which add in turn
+      int place = 0;
+      bool adds = rows.length > 0;
+      if (adds) {
+        found[0] = b.col_indices[rows.first], of_a[0] = use.of_a(k + lane), of_b[0] = use.of_b(rows.first);
+        place = part.place_of(found[0]);
+        adds = !masked || part.columns[place] == found[0];
+      }
+      for (int turn = 0; turn < lanes; ++turn) {
+        if (adds && lane == turn) use.add(part.slots[place], of_a[0], of_b[0]);
+        __syncwarp();
+      }
+      continue;
+    }
     for_rows_of_b(
         rows, lanes,
         [&](int u, int j) {
@@ -130,48 +162,124 @@ __global__ void __launch_bounds__(team_threads)
         },
         [&](int u, Offset place) { found[u] = b.col_indices[place], of_b[u] = use.of_b(place); },
         [&](int u, int) {
-          const int place = place_of(found[u]);
-          if (!parts.masked || columns[place] == found[u]) use.add(slots[place], of_a[u], of_b[u]);
+          const int place = part.place_of(found[u]);
+          if (!masked || part.columns[place] == found[u]) use.add(part.slots[place], of_a[u], of_b[u]);
         },
         [] { __syncwarp(); });
   }
-  for (int s = lane; s < count; s += lanes) use.finish(first + s, slots[s]);
+  part.finish(first, count, use, lane, lanes);
 }
 
+/// Products that a block lines up in shared memory before they are added.
+template <class Use>
+struct LinedUp {
+  static constexpr int each = sizeof(typename Use::Slot) > 8 ? 1 : 2;  ///< that a thread fetches. Not varied.
+  static constexpr int size = each * piece_threads;
+  alignas(16) unsigned char of_a[size * sizeof(typename Use::OfA)], of_b[size * sizeof(typename Use::OfB)];
+  std::int32_t places[size];
+};
+
+// Threads: a block has a piece of a longer row of C in shared memory. Its threads share the entries that rows of B have
+//   there, and line up in the order of A's row what is to be added; a warp then adds 32 at a time, those for one sum
+//   one after the other.
+// Bytes: C once; entries of B once, its rows' ends once a piece. Races: barriers before and after the warp adds, and of
+//   the warp between two for one sum.
+template <class V, class Offset, class Use>
+__global__ void __launch_bounds__(piece_threads)
+    each_product_of_piece_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, RowItems pieces, bool masked,
+                                 CsrView<const NoValue, Offset> c, Use use, Skip skip) {
+  using Part = PartOfRow<typename Use::Slot>;
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ SharedRowsOfB<piece_threads, Offset> rows;
+  __shared__ LinedUp<Use> line;
+  if (skip.now()) return;
+  auto* const of_a = reinterpret_cast<typename Use::OfA*>(line.of_a);
+  auto* const of_b = reinterpret_cast<typename Use::OfB*>(line.of_b);
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t piece = blockIdx.x;
+  const std::int32_t row = pieces.rows[piece];
+  const Offset end = c.row_offsets[row + 1],
+               first = c.row_offsets[row] + static_cast<Offset>((piece - pieces.starts[row]) * ProductTuning::piece);
+  const auto count = static_cast<int>(min(static_cast<Offset>(ProductTuning::piece), end - first));
+  int room = 1;
+  while (room < count) room *= 2;
+  const auto part = Part::in(memory, 0, 1, room);
+  part.start(c, first, count, use, thread, piece_threads);
+  __syncthreads();
+  // Products before the first piece and behind the last one are there under a mask alone, which has no place for them.
+  const std::int64_t low = first == c.row_offsets[row] ? 0 : part.columns[0],
+                     high = first + count == end ? b.cols : std::int64_t{part.columns[Part::padded(count - 1)]} + 1;
+  for_entries_of_rows<piece_threads, LinedUp<Use>::each>(
+      rows, a, b, a.row_offsets[row], a.row_offsets[row + 1], low, high,
+      [&](int u, Offset k, Offset e) {
+        const int at = u * piece_threads + thread;
+        const std::int32_t col = b.col_indices[e];
+        of_a[at] = use.of_a(k), of_b[at] = use.of_b(e);
+        const int place = part.place_of(col);
+        line.places[at] = !masked || part.columns[place] == col ? place : -1;
+      },
+      [&](int ready) {
+        __syncthreads();
+        for (int next = thread; thread < 32 && next - thread < ready; next += 32) {
+          const int place = next < ready ? line.places[next] : -1;
+          const int before = __popc(__match_any_sync(~0u, place) & ((1u << thread) - 1));
+          for (int turn = 0; __any_sync(~0u, place >= 0 && turn <= before); ++turn) {
+            if (place >= 0 && turn == before) use.add(part.slots[place], of_a[next], of_b[next]);
+            __syncwarp();
+          }
+        }
+        __syncthreads();
+      });
+  part.finish(first, count, use, thread, piece_threads);
+}
+
+/// Rows of C of more than `least` and at most `room` entries.
 template <int lanes, class V, class Offset, class Use>
-void use_parts(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, const SumParts& parts,
-               const CsrView<const NoValue, Offset>& c, const Use& use) {
+void use_rows(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, std::int64_t least,
+              std::int64_t room, bool masked, const CsrView<const NoValue, Offset>& c, const Use& use) {
   constexpr int teams = team_threads / lanes;
   constexpr auto kernel = each_product_kernel<lanes, V, Offset, Use>;
-  const std::size_t shared =
-      teams * static_cast<std::size_t>(parts.most) * (sizeof(typename Use::Slot) + sizeof(std::int32_t));
+  const std::size_t shared = teams * PartOfRow<typename Use::Slot>::bytes(static_cast<int>(room));
   resident_blocks<kernel>(cuda, shared, team_threads);  // allows so much shared memory
-  const std::int64_t count = parts.pieces.count > 0 ? parts.pieces.count : a.rows;
-  kernel<<<static_cast<unsigned>(ceil_div(count, std::int64_t{teams})), team_threads, shared, cuda.stream>>>(
-      a, b, parts, c, use, cuda.skip);
+  kernel<<<static_cast<unsigned>(ceil_div(a.rows, teams)), team_threads, shared, cuda.stream>>>(
+      a, b, least, static_cast<int>(room), masked, c, use, cuda.skip);
   check(cudaGetLastError());
 }
 
-/// All products, by teams whose lanes are as many as rows of B have use for.
+/// Rows of C that no team holds.
+template <class V, class Offset, class Use>
+void use_pieces(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, const SumTeams& by,
+                const CsrView<const NoValue, Offset>& c, const Use& use) {
+  if (by.pieces.count == 0) return;
+  constexpr auto kernel = each_product_of_piece_kernel<V, Offset, Use>;
+  constexpr std::size_t shared = PartOfRow<typename Use::Slot>::bytes(ProductTuning::piece);
+  resident_blocks<kernel>(cuda, shared, piece_threads);
+  kernel<<<static_cast<unsigned>(by.pieces.count), piece_threads, shared, cuda.stream>>>(a, b, by.pieces, by.masked, c,
+                                                                                         use, cuda.skip);
+  check(cudaGetLastError());
+}
+
+/// All products, by teams whose lanes are as many as rows of B have use for, and by blocks for long rows of C.
 template <class V, class Offset, class Use>
 void use_products(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, const SumTeams& by,
                   const CsrView<const NoValue, Offset>& c, const Use& use) {
   if (a.rows == 0) return;
   const auto room = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(by.longest)));
-  const SumParts small{0, std::clamp<std::int64_t>(room, 8, ProductTuning::small), {}, by.masked},
-      large{ProductTuning::small, std::min(room, ProductTuning::max_held), {}, by.masked},
-      pieces{0, ProductTuning::piece, by.pieces, by.masked};
-  const auto with = [&](auto lanes, const SumParts& parts) { use_parts<lanes.value>(cuda, a, b, parts, c, use); };
+  const std::int64_t small = std::clamp<std::int64_t>(room, 8, ProductTuning::small),
+                     large = std::min(room, ProductTuning::max_held);
+  const auto rows = [&](auto lanes, std::int64_t least, std::int64_t most) {
+    use_rows<lanes.value>(cuda, a, b, least, most, by.masked, c, use);
+  };
   constexpr std::integral_constant<int, 4> four{};
   constexpr std::integral_constant<int, 8> eight{};
   constexpr std::integral_constant<int, 16> sixteen{};
   constexpr std::integral_constant<int, 32> warp{};
-  by.lanes == 4    ? with(four, small)
-  : by.lanes == 8  ? with(eight, small)
-  : by.lanes == 16 ? with(sixteen, small)
-                   : with(warp, small);
-  if (by.longest > ProductTuning::small) by.lanes == 32 ? with(warp, large) : with(sixteen, large);
-  if (by.pieces.count > 0) with(warp, pieces);
+  by.lanes == 4    ? rows(four, 0, small)
+  : by.lanes == 8  ? rows(eight, 0, small)
+  : by.lanes == 16 ? rows(sixteen, 0, small)
+                   : rows(warp, 0, small);
+  if (by.longest > small) by.lanes == 32 ? rows(warp, small, large) : rows(sixteen, small, large);
+  use_pieces(cuda, a, b, by, c, use);
 }
 
 }  // namespace

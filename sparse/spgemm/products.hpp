@@ -12,10 +12,13 @@ struct ProductTuning {
   /// Of columns that are kept from the count on, where no row has more than max_sorted products: as many for each row.
   static constexpr std::int64_t max_kept_bytes = std::int64_t{1} << 31;
   static constexpr std::int64_t window =
-      1 << 18;                               ///< columns that a block marks at a time, for rows of C that no team holds
+      1 << 19;                               ///< columns that a block marks at a time, for rows of C that no team holds
   static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks
   static constexpr std::int64_t max_held = 512;  ///< those of any team
-  static constexpr std::int64_t piece = 1024;    ///< of a longer row, for a warp
+  static constexpr std::int64_t piece = 4096;    ///< of a longer row, for a block
+  static constexpr int lanes_of_a = 8;           ///< along a row of A, to count products
+  static constexpr int max_of_a = 256;           ///< entries of a row of A for those; a warp has longer ones
+  static constexpr int max_read_whole = 4;       ///< windows of a row up to which each reads all products
   /// Entries of a row of A whose rows of B a thread merges, where no row of C is of more than max_sorted products.
   static constexpr std::int64_t max_merged = 8;
   /// Products of an entry in the mean that are worth a list. New values on an H200, ms, with one and without: 2.0
@@ -23,11 +26,39 @@ struct ProductTuning {
   static constexpr std::int64_t max_listed = 5;
 };
 
-/// Work that rows have in items: items [starts[row], starts[row + 1]) are the row's.
+/// Lanes that lie along a row of B on CUDA: as many as its rows have use for in the mean.
+constexpr int lanes_along(std::int64_t entries, std::int32_t rows) {
+  const std::int64_t mean = entries / (rows > 0 ? rows : 1);
+  return mean <= 2 ? 4 : mean <= 8 ? 8 : mean <= 16 ? 16 : 32;
+}
+
+/// Work that rows have in items: items [starts[row], starts[row + 1]) are the row's, rows[item] == row.
 struct RowItems {
   const std::int64_t* starts = nullptr;
+  const std::int32_t* rows = nullptr;
   std::int64_t count = 0;
 };
+
+/// RowItems, and what they point to.
+struct ItemsOfRows {
+  Array<std::int64_t> starts;
+  Array<std::int32_t> rows;
+
+  template <class Where>
+  RowItems on(const Where& where) const {
+    return {starts.read(where), rows.read(where), rows.size()};
+  }
+};
+/// Of what `count(where, items)` counts for each row. Waits for their number.
+template <class Count>
+ItemsOfRows items_of_rows(Context& ctx, std::int32_t rows, const char* name, Count&& count) {
+  ItemsOfRows items{scanned<std::int64_t>(ctx, rows, name, count), Array<std::int32_t>(0, name)};
+  const std::int64_t all = last_offset(ctx, items.starts);
+  items.rows = Array<std::int32_t>(all, name);
+  ctx.dispatch(
+      [&](const auto& where) { expand_offsets(where, rows, all, items.starts.read(where), items.rows.write(where)); });
+  return items;
+}
 
 /// A B without values.
 template <class Offset>
@@ -51,25 +82,13 @@ struct ProductTotals {
   }
 };
 
-/// products[row] = how many products make the row: an upper bound of its entries. Over the rows.
+/// products[row] = how many products make the row: an upper bound of its entries. totals = those of all rows.
 template <class Offset>
-struct CountProducts {
-  using Sum = ProductTotals;
-  CsrView<const NoValue, Offset> a;
-  const Offset* b_offsets;
-  std::int64_t* products;
-  ProductTotals* totals;
-
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t row) const {
-    std::int64_t count = 0;
-    for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
-      count += b_offsets[a.col_indices[k] + 1] - b_offsets[a.col_indices[k]];
-    products[row] = count;
-    return {{count}, count, {static_cast<std::int64_t>(a.row_offsets[row + 1] - a.row_offsets[row])}};
-  }
-  constexpr void finish(const Sum& sum) const { *totals = sum; }
-};
+void measure_products(const Host&, const CsrView<const NoValue, Offset>& a, const Offset* b_offsets,
+                      std::int64_t* products, ProductTotals* totals);
+template <class Offset>
+void measure_products(const Cuda&, const CsrView<const NoValue, Offset>& a, const Offset* b_offsets,
+                      std::int64_t* products, ProductTotals* totals);
 
 /// totals = those of the rows of C. Over the rows.
 struct MeasureRows {
@@ -238,11 +257,13 @@ template <class Offset, class Where>
 struct ProductPatternKernels {
   template <class Sink>
   using Merge = void(const Where&, const ProductPattern<Offset>&, Sink);
-  static constexpr std::tuple list{instance<Merge<CountUnion>>(merge_products),
-                                   instance<Merge<ListUnion<Offset>>>(merge_products),
-                                   instance<Merge<KeepUnion>>(merge_products)};
-  static constexpr auto of_rows = passes<Where, CountProducts<Offset>, MeasureRows, CountWindows, CountPieces<Offset>,
-                                         AddWindows, CopyUnion<Offset>>;
+  static constexpr std::tuple list{
+      instance<void(const Where&, const CsrView<const NoValue, Offset>&, const Offset*, std::int64_t*, ProductTotals*)>(
+          measure_products),
+      instance<Merge<CountUnion>>(merge_products), instance<Merge<ListUnion<Offset>>>(merge_products),
+      instance<Merge<KeepUnion>>(merge_products)};
+  static constexpr auto of_rows =
+      passes<Where, MeasureRows, CountWindows, CountPieces<Offset>, AddWindows, CopyUnion<Offset>>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct ProductSumKernels {

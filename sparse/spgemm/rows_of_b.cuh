@@ -1,8 +1,10 @@
 // The rows of B that a row of A names, as a team of lanes goes along them.
 #pragma once
+#include <cub/block/block_scan.cuh>
 #include <limits>
 
 #include "sparse/convert/lower_entry.hpp"
+#include "sparse/convert/row_of_entry.hpp"
 #include "sparse/spgemm/products.hpp"
 
 namespace krill::detail {
@@ -22,11 +24,13 @@ struct RowsOfB {
     const std::int32_t row = a.col_indices[k + lane];
     first = b.row_offsets[row], length = static_cast<int>(b.row_offsets[row + 1] - first);
   }
-  /// Keeps entries of columns [low, high].
-  __device__ void restrict(const std::int32_t* columns, std::int32_t low, std::int32_t high) {
-    const Offset end = first + length;
-    first = lower_entry(columns, first, end, low);
-    length = static_cast<int>(lower_entry(columns, first, end, std::int64_t{high} + 1) - first);
+  /// Keeps entries of columns [low, high).
+  template <class V>
+  __device__ void restrict(const CsrView<V, Offset>& b, std::int64_t low, std::int64_t high) {
+    Offset end = first + length;
+    if (low > 0) first = lower_entry(b.col_indices, first, end, low);
+    if (high < b.cols) end = lower_entry(b.col_indices, first, end, high);
+    length = static_cast<int>(end - first);
   }
 };
 
@@ -88,6 +92,45 @@ __device__ void for_products(const RowsOfB<Offset>& mine, Offset* bases, Fetch&&
 #pragma unroll
     for (int u = 0; u < at_once; ++u)
       if (from + 32 * u + lane < total) use(u);
+  }
+}
+
+/// What the threads of a block share while they go along rows of B.
+template <int threads, class Offset>
+struct SharedRowsOfB {
+  using Scan = cub::BlockScan<std::int64_t, threads, cub::BLOCK_SCAN_WARP_SCANS>;  // which needs little room
+  typename Scan::TempStorage scan;
+  std::int64_t before[threads];  ///< entries in columns [low, high) of all rows before each
+  Offset first[threads];         ///< such entry of each row
+};
+
+/// Entries of columns [low, high) in the rows of B that entries [k, end) of a row of A name, divided evenly among the
+/// threads of a block however long the rows are: fetch(u, entry of A, entry of B) by a thread of its own, then
+/// use(count) by all threads, for up to threads x each entries, the one that thread t fetched as its u-th being number
+/// u threads + t. In the order of A's row. All threads of the block call it.
+template <int threads, int each, class T, class V, class Offset, class Fetch, class Use>
+__device__ void for_entries_of_rows(SharedRowsOfB<threads, Offset>& shared, const CsrView<T, Offset>& a,
+                                    const CsrView<V, Offset>& b, Offset k, Offset end, std::int64_t low,
+                                    std::int64_t high, Fetch&& fetch, Use&& use) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (; k < end; k += threads) {
+    RowsOfB<Offset> mine(a, b, k, end, thread);
+    mine.restrict(b, low, high);
+    std::int64_t before = 0, total = 0;
+    typename SharedRowsOfB<threads, Offset>::Scan(shared.scan).ExclusiveSum(std::int64_t{mine.length}, before, total);
+    shared.first[thread] = mine.first, shared.before[thread] = before;
+    __syncthreads();
+    for (std::int64_t begin = 0; begin < total; begin += threads * each) {
+#pragma unroll
+      for (int u = 0; u < each; ++u)
+        if (const std::int64_t number = begin + u * threads + thread; number < total) {
+          const std::int32_t row = row_of_entry(shared.before, threads, number);
+          fetch(u, static_cast<Offset>(k + row),
+                static_cast<Offset>(shared.first[row] + (number - shared.before[row])));
+        }
+      use(static_cast<int>(min(total - begin, std::int64_t{threads * each})));
+    }
+    __syncthreads();
   }
 }
 

@@ -32,13 +32,11 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
                                                          bool b_is_sorted) {
   require_size("spgemm: rows of op(B)", b.rows(), a.cols());
   const std::int64_t rows = a.rows();
-  Array<std::int64_t> products(rows, "products of rows"), window_starts(0, "windows of rows"),
-      before_windows(0, "entries before windows");
+  Array<std::int64_t> products(rows, "products of rows"), before_windows(0, "entries before windows");
+  ItemsOfRows windows;
   Array<ProductTotals> totals(1, "products of all rows");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, rows,
-             CountProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where),
-                                   totals.write(where)});
+    measure_products(where, pattern(where, a), b.row_offsets().read(where), products.write(where), totals.write(where));
   });
   const ProductTotals of_products = totals.host()[0];
   const std::int64_t max_products = of_products.of_a_row.value;
@@ -46,27 +44,21 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   if (ctx.on_cuda() && b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
-  std::int64_t windows = 0;
   const auto product = [&](const auto& where) {
-    return ProductPattern<Offset>{pattern(where, a),
-                                  pattern(where, b),
-                                  products.read(where),
-                                  max_products,
-                                  {window_starts.read(where), windows},
-                                  before_windows.read(where),
-                                  merged_terms_};
+    return ProductPattern<Offset>{pattern(where, a), pattern(where, b),          products.read(where), max_products,
+                                  windows.on(where), before_windows.read(where), merged_terms_};
   };
   const auto count_long_rows = [&](const auto& where, std::int64_t* row_counts) {
-    window_starts = scanned<std::int64_t>(ctx, rows, "windows of rows", [&](const auto& at, std::int64_t* items) {
+    windows = items_of_rows(ctx, a.rows(), "windows of rows", [&](const auto& at, std::int64_t* items) {
       run_pass(at, rows, CountWindows{ceil_div(b.cols(), ProductTuning::window), row_counts, items});
     });
-    windows = last_offset(ctx, window_starts);
-    if (windows == 0) return;
+    const std::int64_t count = windows.rows.size();
+    if (count == 0) return;
     before_windows =
-        scanned<std::int64_t>(ctx, windows, "entries before windows", [&](const auto& at, std::int64_t* counts) {
+        scanned<std::int64_t>(ctx, count, "entries before windows", [&](const auto& at, std::int64_t* counts) {
           if (const Cuda* cuda = at.cuda()) count_windows(*cuda, product(at), counts);
         });
-    run_pass(where, rows, AddWindows{window_starts.read(where), before_windows.read(where), row_counts});
+    run_pass(where, rows, AddWindows{windows.starts.read(where), before_windows.read(where), row_counts});
   };
   const bool keeps = max_products <= ProductTuning::max_sorted &&
                      rows * max_products * std::int64_t{sizeof(std::int32_t)} <= ProductTuning::max_kept_bytes;
@@ -99,24 +91,16 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
 template <class T, class Offset>
 void SpgemmPlan<T, Offset>::find_pieces(Context& ctx, const Array<Offset>& row_offsets) {
   if (!ctx.on_cuda() || longest_row_ <= ProductTuning::max_held) return;
-  const std::int64_t rows = row_offsets.size() - 1;
-  piece_starts_ = scanned<std::int64_t>(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
+  const auto rows = static_cast<std::int32_t>(row_offsets.size() - 1);
+  pieces_ = items_of_rows(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
     run_pass(where, rows, CountPieces<Offset>{row_offsets.read(where), items});
   });
-  pieces_ = last_offset(ctx, piece_starts_);
 }
 
 template <class T, class Offset>
 template <class Where>
 SumTeams SpgemmPlan<T, Offset>::teams(const Where& where, std::int64_t entries_of_b, std::int32_t rows_of_b) const {
-  const std::int64_t mean = entries_of_b / std::max(rows_of_b, 1);
-  return {mean <= 2    ? 4
-          : mean <= 8  ? 8
-          : mean <= 16 ? 16
-                       : 32,
-          longest_row_,
-          {piece_starts_.read(where), pieces_},
-          masked_,
+  return {lanes_along(entries_of_b, rows_of_b), longest_row_, pieces_.on(where), masked_,
           merged_terms_ <= MergeTuning::max_summed ? merged_terms_ : 0};
 }
 
@@ -191,7 +175,7 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
 
 template <class T, class Offset>
 std::size_t SpgemmPlan<T, Offset>::bytes() const {
-  return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(piece_starts_, list_starts_, list_);
+  return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(pieces_.starts, pieces_.rows, list_starts_, list_);
 }
 
 template <class T, class Offset>

@@ -27,7 +27,8 @@ class SpgemmPlan {
  public:
   /// Finds the pattern, by going through all products twice; the values come with the first update(). An operand with
   /// an op is kept transposed, with a permutation. While it works it takes up to 40 bytes a row of C, and on the host 8
-  /// a column for each thread; on CUDA it keeps 8 a row where C has rows of more than 512 entries. Waits; not inside a
+  /// a column for each thread; on CUDA it keeps 8 a row, and 4 for 4096 entries, where C has rows of more
+  /// than 512. Waits; not inside a
   /// capture. Raises ShapeMismatch unless op(B) has as many rows as op(A) columns, and InvalidArgument where the
   /// entries of C do not fit `Offset`, before C is allocated.
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, SpgemmOptions = {});
@@ -60,8 +61,7 @@ class SpgemmPlan {
 
   detail::Operand<T, Offset> a_, b_;
   std::int64_t longest_row_ = 0;
-  Array<std::int64_t> piece_starts_;  // of rows that are summed in pieces; empty where there are none, as on the host
-  std::int64_t pieces_ = 0;
+  detail::ItemsOfRows pieces_;  // of rows that are summed in pieces; empty where there are none, as on the host
   std::int64_t products_ = 0, merged_terms_ = 0;
   Csr<T, Offset> c_;
   Array<Offset> list_starts_;  // of each entry of C; empty where there is no list

@@ -10,6 +10,9 @@ namespace krill::detail {
 namespace {
 
 constexpr int batch_threads = 256;
+/// Entries of a row in the mean for a lane, where it has so many columns: with more, what lanes add up and hand to one
+/// another at the end costs more than the way along the row. Not varied.
+constexpr int entries_a_lane(int columns) { return columns == 1 ? 2 : 8; }
 
 // Threads: `lanes` neighboring ones a row of a matrix of the batch, each with the sums of up to `columns` columns at a
 //   time.
@@ -52,7 +55,8 @@ template <int columns, class T, class Offset>
 void launch(const Cuda& cuda, const ProductBatch<T, Offset>& batch) {
   const auto& a = batch.first.a;
   const auto mean = static_cast<std::uint64_t>(a.nnz / std::max(a.rows, 1));
-  const int lanes = static_cast<int>(std::bit_ceil(std::clamp<std::uint64_t>((mean + 1) / 2, 1, 32)));
+  constexpr std::uint64_t each = entries_a_lane(columns);
+  const int lanes = static_cast<int>(std::bit_ceil(std::clamp<std::uint64_t>(ceil_div(mean, each), 1, 32)));
   const std::int64_t threads = batch.count * a.rows * lanes;
   batch_kernel<columns>
       <<<static_cast<unsigned>(ceil_div(threads, std::int64_t{batch_threads})), batch_threads, 0, cuda.stream>>>(

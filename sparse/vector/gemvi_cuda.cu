@@ -15,7 +15,9 @@ struct Tuning {
   static constexpr int flight = 8;  ///< entries of A that a thread asks for before it uses the first
   static constexpr int max_parts = 256;
   static constexpr int min_lanes = 8;       ///< along a column: 32 bytes or more
-  static constexpr int max_lanes = 32;      ///< along x, or beside the least along a column
+  static constexpr int column_bytes = 128;  ///< that lanes along a column need not exceed
+  static constexpr int max_lanes = 32;      ///< along x
+  static constexpr int resident_share = 2;  ///< half of the threads that fit have enough on its way
   static constexpr int entries_a_lane = 2;  ///< of x; lanes are rounded down, so up to four
 };
 /// Rows that a thread has where there are threads enough.
@@ -135,13 +137,15 @@ void launch(const Cuda& cuda, const GemviParts<T>& parts, std::int64_t blocks, i
   check(cudaGetLastError());
 }
 
-/// Teams first: their sums stay in the block.
+/// Teams first: their sums stay in the block. Where x has few entries a thread asks for all of its at once.
 template <int held, class T>
 void run_columns(const Cuda& cuda, Frame& frame, GemviParts<T>& parts) {
-  const std::int64_t rows = parts.p.a.rows, wanted = std::clamp<std::int64_t>(resident_threads(cuda) * held / rows, 1,
-                                                                              1 + parts.p.x.nnz / Tuning::flight);
-  const int fewest = ceil_power(rows, Tuning::min_lanes, Tuning::max_lanes),
-            teams = floor_power(wanted, 1, sum_threads / fewest), lanes = sum_threads / teams;
+  const std::int64_t rows = parts.p.a.rows,
+                     wanted = std::clamp<std::int64_t>(resident_threads(cuda) / Tuning::resident_share * held / rows, 1,
+                                                       1 + parts.p.x.nnz / Tuning::flight);
+  constexpr int enough = std::max(Tuning::min_lanes, Tuning::column_bytes / static_cast<int>(sizeof(T)));
+  const int fewest = ceil_power(rows, Tuning::min_lanes, enough), teams = ceil_power(wanted, 1, sum_threads / fewest),
+            lanes = sum_threads / teams;
   parts.split(frame, std::clamp<std::int64_t>(wanted / teams, 1, Tuning::max_parts));
   launch<columns_kernel<held, T>>(cuda, parts, ceil_div(rows, held * lanes), lanes);
 }

@@ -1,8 +1,13 @@
 // Plans, factors and solvers on memory of the caller's.
+#include <functional>
+
+#include "sparse/convert/prune.hpp"
 #include "sparse/factor/incomplete.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
 #include "sparse/order/coloring.hpp"
 #include "sparse/scale/scaling.hpp"
+#include "sparse/spgemm/spgemm.hpp"
+#include "sparse/spmm/plan.hpp"
 #include "sparse/triangular/triangular.hpp"
 #include "tests/solvers/systems.hpp"
 #include "tests/support/assertions.hpp"
@@ -46,6 +51,15 @@ void expect_no_copy(Context& ctx, std::size_t bytes, const Run& run) {
   EXPECT_EQ(counters(), first);
 }
 
+/// y = the first entries of `values`.
+template <class T>
+void take_first(Context& ctx, const Array<T>& values, Array<T>& y) {
+  ASSERT_GE(values.size(), y.size());
+  ctx.dispatch([&](const auto& where) {
+    copy_bytes(where, y.write(where), values.read(where), static_cast<std::size_t>(y.size()) * sizeof(T));
+  });
+}
+
 TEST_P(BorrowedSystem, is_multiplied_by_a_plan) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -79,11 +93,42 @@ TEST_P(BorrowedSystem, is_factored) {
         ctx, random_dominant<T>(24, 3000, 7), [&](const AnyMatrix<T>& a, const Array<T>&, Array<T>& y) {
           IncompleteFactor<T, std::int32_t> factor(ctx, std::get<Csr<T>>(a), Factorization::ilu0);
           expect_no_copy(ctx, std::size_t{1} << 20, [&] { factor.update(ctx, std::get<Csr<T>>(a)); });
-          ctx.dispatch([&](const auto& where) {
-            copy_bytes(where, y.write(where), factor.matrix().values().read(where),
-                       static_cast<std::size_t>(y.size()) * sizeof(T));
-          });
+          take_first(ctx, factor.matrix().values(), y);
         });
+  });
+}
+
+TEST_P(BorrowedSystem, is_multiplied_by_matrices_and_pruned) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = random_dominant<T>(25, 3000, 7);
+    using Work = std::function<void(const AnyMatrix<T>&, const Csr<T>&, Array<T>&)>;
+    const auto values = random_vector<T>(26, std::int64_t{A.rows()} * 3);
+    const Work all[] = {
+        [&](const AnyMatrix<T>& any, const Csr<T>&, Array<T>& y) {
+          const Dense<T> B(A.rows(), 3, Array<T>(values));
+          Dense<T> C(A.rows(), 3);
+          const SpmmPlan<T> plan(ctx, any, Op::none, 3);
+          plan.apply(ctx, Op::none, T(1), B, T(0), C);
+          expect_no_copy(ctx, std::size_t{1} << 16, [&] { plan.apply(ctx, Op::none, T(1), B, T(0), C); });
+          take_first(ctx, C.values(), y);
+        },
+        [&](const AnyMatrix<T>&, const Csr<T>& a, Array<T>& y) {
+          SpgemmPlan<T> plan(ctx, Op::none, a, Op::none, a);
+          plan.update(ctx, T(1), a, a);
+          expect_no_copy(ctx, std::size_t{1} << 16, [&] { plan.update(ctx, T(1), a, a); });
+          take_first(ctx, plan.matrix().values(), y);
+        },
+        [&](const AnyMatrix<T>&, const Csr<T>& a, Array<T>& y) {
+          SpgeamPlan<T> plan(ctx, Op::none, a, Op::transpose, a);
+          plan.update(ctx, T(1), a, T(2), a);
+          take_first(ctx, plan.matrix().values(), y);
+        },
+        [&](const AnyMatrix<T>&, const Csr<T>& a, Array<T>& y) { take_first(ctx, prune(ctx, a, 1e-3).values(), y); },
+    };
+    for (const Work& work : all)
+      expect_same_on_lent_memory(
+          ctx, A, [&](const AnyMatrix<T>& a, const Array<T>&, Array<T>& y) { work(a, std::get<Csr<T>>(a), y); });
   });
 }
 

@@ -50,8 +50,8 @@ Shape short_rows(std::int32_t rows, std::int32_t cols, int longest) {
                           : up_to<32>};
 }
 
-template <class T>
-void expect_same(const Csr<T>& expected, const Csr<T>& C) {
+template <class T, class Offset>
+void expect_same(const Csr<T, Offset>& expected, const Csr<T, Offset>& C) {
   EXPECT_EQ(contents(C.row_offsets()), contents(expected.row_offsets()));
   EXPECT_EQ(contents(C.col_indices()), contents(expected.col_indices()));
   EXPECT_EQ(contents(C.values()), contents(expected.values()));
@@ -87,16 +87,42 @@ TEST_P(Spgemm, is_the_product_of_rows_of_every_length) {
   });
 }
 
-/// More columns than the bits of a window on CUDA, in a row that no team merges.
+/// More columns than the bits of a window on CUDA, in a row that no team merges; in several pieces, with a list and
+/// without, and under a mask that lacks every other entry.
 TEST_P(Spgemm, has_wide_results_and_offsets_of_64_bits) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
-    const Shape many{"many", 20, 300, [](std::int32_t row, std::mt19937_64&) { return row % 2 ? 100 : 3; }};
-    const Shape wide{"wide", 300, 600'000, [](std::int32_t row, std::mt19937_64&) { return row % 60; }};
-    const auto A = random_csr<T, std::int64_t>(31, many), B = random_csr<T, std::int64_t>(32, wide);
-    Sums expected;
-    add_product(expected, Op::none, Op::none, T(1), A, B);
-    expect_entries(expected, spgemm(ctx, Op::none, Op::none, T(1), A, B), "wide");
+    const Shape many{"many", 20, 300, [](std::int32_t row, std::mt19937_64&) {
+                       return row == 7 ? 290 : row % 2 ? 100 : 3;
+                     }};
+    for (const std::int32_t cols : {600'000, 3'000'000}) {  // few windows read all products, many their own
+      const Shape wide{"wide", 300, cols, [](std::int32_t row, std::mt19937_64&) { return row % 60; }};
+      const auto A = random_csr<T, std::int64_t>(31, many), B = random_csr<T, std::int64_t>(32, wide);
+      Sums expected;
+      add_product(expected, Op::none, Op::none, T(1), A, B);
+      const auto C = spgemm(ctx, Op::none, Op::none, T(1), A, B);
+      expect_entries(expected, C, "wide");
+      EXPECT_GT(C.row_offsets().host()[8] - C.row_offsets().host()[7], 2 * detail::ProductTuning::piece);
+      SpgemmPlan<T, std::int64_t> listed(ctx, Op::none, A, Op::none, B);
+      listed.update(ctx, T(1), A, B);
+      expect_same(C, listed.matrix());
+      std::vector<std::int64_t> offsets{0};
+      std::vector<std::int32_t> columns;
+      Sums kept;
+      for (std::int32_t i = 0; i < C.rows(); offsets.push_back(std::ssize(columns)), ++i)
+        for (std::int64_t k = C.row_offsets().host()[static_cast<std::size_t>(i)] + 1,
+                          end = C.row_offsets().host()[static_cast<std::size_t>(i) + 1];
+             k < end; k += 2) {
+          columns.push_back(C.col_indices().host()[static_cast<std::size_t>(k)]);
+          kept[{i, columns.back()}] = expected[{i, columns.back()}];
+        }
+      std::vector<T> values(columns.size());
+      const Csr<T, std::int64_t> mask(C.cols(), Array(std::move(offsets)), Array(std::move(columns)),
+                                      Array(std::move(values)));
+      SpgemmPlan<T, std::int64_t> masked(ctx, Op::none, A, Op::none, B, mask);
+      masked.update(ctx, T(1), A, B);
+      expect_entries(kept, masked.matrix(), "masked");
+    }
   });
 }
 
@@ -330,6 +356,24 @@ TEST_P(Spgemm, is_the_same_for_any_number_of_threads) {
     const Csr<T> first = made(1);
     expect_same(first, made(2));
     expect_same(first, made(3));
+  });
+}
+
+/// A column times a row. On the host it would take seconds to count that.
+TEST_P(Spgemm, refuses_more_entries_than_offsets_of_32_bits_hold) {
+  if (std::get<0>(GetParam()) != Backend::cuda) GTEST_SKIP();
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr std::int32_t n = 46'341;  // n n > 2^31 - 1
+    std::vector<std::int32_t> places(n + 1);
+    std::iota(places.begin(), places.end(), 0);
+    const Csr<T> column(1, Array(places), Array(std::vector<std::int32_t>(n)), Array(std::vector<T>(n, T(1))));
+    places.pop_back();
+    const Csr<T> row(n, Array<std::int32_t>{0, n}, Array(std::move(places)), Array(std::vector<T>(n, T(1))));
+    EXPECT_NE(complaint<InvalidArgument>([&] {
+                SpgemmPlan<T>(ctx, Op::none, column, Op::none, row);
+              }).find("2147488281 entries do not fit 32-bit row offsets"),
+              std::string::npos);
   });
 }
 

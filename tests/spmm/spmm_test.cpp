@@ -20,8 +20,8 @@ TEST_P(Spmm, csr_follows_its_formula_for_every_shape_width_and_order) {
       const Csr<T> A = random_csr<T>(31, shape);
       const Csr<T, std::int64_t> wide = random_csr<T, std::int64_t>(31, shape);
       const Reference ref = reference(A);
-      for (const std::int64_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32, 33, 67}) {
-        if (k > 9 && A.nnz() > 20'000) continue;
+      for (const std::int64_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32, 33, 67, 128}) {
+        if (k > 9 && k * A.nnz() > 330'000) continue;
         const T beta = k % 2 ? factor : T(0);
         const auto expected =
             expected_columns(Op::none, Op::none, alpha, ref, random_dense<T>(3, A.cols(), k, orders[0]), beta,
@@ -31,11 +31,10 @@ TEST_P(Spmm, csr_follows_its_formula_for_every_shape_width_and_order) {
             for (const std::int64_t padding : {0, 3}) {
               const auto B = random_dense<T>(3, A.cols(), k, of_b, padding);
               const auto before = random_dense<T>(4, A.rows(), k, of_c, padding);
-              Dense<T> C = before.clone(), D = before.clone();
-              spmm(ctx, Op::none, Op::none, alpha, A, B, beta, C);
+              Dense<T> C = before.clone();
+              padding ? spmm(ctx, Op::none, Op::none, alpha, A, B, beta, C)
+                      : spmm(ctx, Op::none, Op::none, alpha, wide, B, beta, C);
               expect_columns(expected, C, shape.name);
-              spmm(ctx, Op::none, Op::none, alpha, wide, B, beta, D);
-              expect_columns(expected, D, shape.name);
             }
       }
     }
