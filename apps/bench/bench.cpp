@@ -54,7 +54,8 @@ constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
                                  {banded_kernel, bench_banded<T>, Kernel<T>::without_matrix},
                                  {"pcg", bench_solver<T, PcgOptions>, Kernel<T>::solver},
                                  {"gmres", bench_solver<T, GmresOptions>, Kernel<T>::solver},
-                                 {"bicgstab", bench_solver<T, BicgstabOptions>, Kernel<T>::solver}};
+                                 {"bicgstab", bench_solver<T, BicgstabOptions>, Kernel<T>::solver},
+                                 {"amg", bench_amg<T>, Kernel<T>::solver}};
 
 std::vector<std::string> names_of(Kernel<double>::Kind kind) {
   std::vector<std::string> names;

@@ -97,6 +97,19 @@ TEST_F(BenchCommandLine, coarse_matrices_are_of_boxes_on_a_grid) {
   }
 }
 
+TEST_F(BenchCommandLine, multigrid_is_timed_by_steps_cycle_and_new_values) {
+  const Json result = measured("amg --matrix poisson2d nx=60 --backend host --precision float64");
+  std::set<std::string> variants;
+  for (const Json& row : result["rows"]) {
+    EXPECT_TRUE(row["error"].is_null()) << row;
+    EXPECT_GE(row["ms"], 0) << row;
+    variants.insert(row["variant"]);
+  }
+  for (const std::string method : {"smoothed_aggregation", "aggregation"})
+    for (const std::string what : {"set-up", "set-up: smoother", "set-up: aggregates", "cycle", "new values"})
+      EXPECT_TRUE(variants.contains(method + " " + what)) << method << " " << what;
+}
+
 TEST_F(BenchCommandLine, products_with_dense_matrices_have_rows_for_columns_and_orders) {
   const Json result = measured("spmm --matrix poisson2d nx=60 --backend host --warm --compare eigen");
   ASSERT_EQ(result["rows"].size(), 5u + 4);
@@ -236,7 +249,7 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, spmm, "
          "sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, color, coarsen, vector, "
-         "batch, banded, pcg, gmres, bicgstab or solvers");
+         "batch, banded, pcg, gmres, bicgstab, amg or solvers");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
