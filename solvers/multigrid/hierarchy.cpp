@@ -122,7 +122,8 @@ template <class T>
 void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A, const Operator<T>* products) {
   level.products = products;
   if (products) return;
-  const bool coded = options_.reuse == HierarchyReuse::nothing && !options_.smoothed() && nnz(A) >= min_coded_entries;
+  const bool few_kinds_of_rows = !level.A || !options_.smoothed();
+  const bool coded = options_.reuse == HierarchyReuse::nothing && few_kinds_of_rows && nnz(A) >= min_coded_entries;
   level.own_products = std::make_unique<MatrixOperator<T>>(A, coded ? SpmvMethod::automatic : SpmvMethod::in_place);
   level.own_products->prepare(ctx);
   level.products = level.own_products.get();
