@@ -103,7 +103,7 @@ TEST_F(BenchCommandLine, multigrid_is_timed_by_steps_cycle_and_new_values) {
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;
     EXPECT_GE(row["ms"], 0) << row;
-    variants.insert(row["variant"]);
+    variants.insert(row["variant"].get<std::string>());
   }
   for (const std::string method : {"smoothed_aggregation", "aggregation"})
     for (const std::string what : {"set-up", "set-up: smoother", "set-up: aggregates", "cycle", "new values"})
