@@ -189,12 +189,7 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
   if (!command.suite.empty() || request.matrices.empty())
     for (BenchMatrix& matrix : named_suite(!command.suite.empty() ? command.suite : on_cuda ? "targets" : "small"))
       request.matrices.push_back(std::move(matrix));
-  if (request.kernels.empty()) {
-    request.kernels = kernel_names();  // solvers take minutes where kernels take seconds
-    std::erase_if(request.kernels, [](const std::string& kernel) {
-      return is_in(standalone_kernel_names(), kernel) || is_in(solver_names(), kernel);
-    });
-  }
+  if (request.kernels.empty()) request.kernels = default_kernel_names();
   if (!command.formats.empty()) {
     request.formats = split("--format", command.formats);
     for (const auto& format : request.formats)

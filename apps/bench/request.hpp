@@ -22,8 +22,10 @@ struct Request {
 /// the word and what is allowed there.
 Request parse_request(const BenchCommand&, bool on_cuda);
 
-/// The kernels there are; those of them that are solvers, a group that "solvers" names; and those that take no matrix.
+/// The kernels there are; those that are measured where none is named; the solvers, a group that "solvers" names; and
+/// those that take no matrix.
 std::vector<std::string> kernel_names();
+std::vector<std::string> default_kernel_names();
 std::vector<std::string> solver_names();
 std::vector<std::string> standalone_kernel_names();
 
