@@ -1,9 +1,9 @@
 // The passes that make aggregates around roots.
 #pragma once
 #include "sparse/coarsen/aggregate.hpp"
-#include "sparse/coarsen/row_passes.hpp"
 #include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/io/counter_random.hpp"
 

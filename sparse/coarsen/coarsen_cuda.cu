@@ -1,6 +1,6 @@
 #include "sparse/coarsen/aggregate_passes.hpp"
-#include "sparse/coarsen/row_passes_cuda.cuh"
 #include "sparse/coarsen/strength_passes.hpp"
+#include "sparse/convert/reduce_rows_cuda.cuh"
 #include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {

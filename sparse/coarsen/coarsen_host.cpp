@@ -1,6 +1,6 @@
 #include "sparse/coarsen/aggregate_passes.hpp"
-#include "sparse/coarsen/row_passes_host.hpp"
 #include "sparse/coarsen/strength_passes.hpp"
+#include "sparse/convert/reduce_rows_host.hpp"
 #include "sparse/core/pass_host.hpp"
 
 namespace krill::detail {

@@ -1,5 +1,5 @@
 #include "sparse/coarsen/matching_passes.hpp"
-#include "sparse/coarsen/row_passes_cuda.cuh"
+#include "sparse/convert/reduce_rows_cuda.cuh"
 
 namespace krill::detail {
 

@@ -1,5 +1,5 @@
 #include "sparse/coarsen/matching_passes.hpp"
-#include "sparse/coarsen/row_passes_host.hpp"
+#include "sparse/convert/reduce_rows_host.hpp"
 
 namespace krill::detail {
 

@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "sparse/coarsen/matching.hpp"
-#include "sparse/coarsen/row_passes.hpp"
 #include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/convert/structure.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"

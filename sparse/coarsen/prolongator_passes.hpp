@@ -10,19 +10,6 @@
 
 namespace krill::detail {
 
-/// The greatest modulus squared of a column, and the first row that is not finite.
-struct ColumnSize {
-  double squared = 0;
-  FirstRow fault;
-  std::int32_t unused = 0;
-
-  constexpr ColumnSize& operator+=(const ColumnSize& other) {
-    if (other.squared > squared) squared = other.squared;
-    fault += other.fault;
-    return *this;
-  }
-};
-
 /// What a column is measured in: its greatest modulus, or 1 where that is 0.
 struct ColumnUnit {
   double size, inverse;
@@ -30,10 +17,10 @@ struct ColumnUnit {
   std::int32_t unused;
 };
 
-/// Over the rows of a column.
+/// From the squares of moduli. Over the rows of a column.
 template <class T>
 struct MeasureColumn {
-  using Sum = ColumnSize;
+  using Sum = GreatestFinite;
   DenseView<const T> b;
   std::int32_t column;
   ColumnUnit* units;
@@ -45,7 +32,7 @@ struct MeasureColumn {
     return {0, {static_cast<std::int32_t>(i)}, 0};
   }
   constexpr void finish(const Sum& sum) const {
-    const double size = sum.squared > 0 ? square_root(sum.squared) : 1;
+    const double size = sum.size > 0 ? square_root(sum.size) : 1;
     units[column] = {size, 1 / size, sum.fault, 0};
   }
 };

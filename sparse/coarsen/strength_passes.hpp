@@ -2,32 +2,20 @@
 #pragma once
 #include <cmath>
 
-#include "sparse/coarsen/row_passes.hpp"
 #include "sparse/coarsen/strength.hpp"
 #include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/io/counter_random.hpp"
 
 namespace krill::detail {
 
-/// What a row is measured by, and whether all of it is finite.
-struct RowStrength {
-  double greatest = 0;
-  FirstRow fault;
-  std::int32_t unused = 0;
-  constexpr RowStrength& operator+=(const RowStrength& other) {
-    if (other.greatest > greatest) greatest = other.greatest;
-    fault += other.fault;
-    return *this;
-  }
-};
-
 /// The root of what a row is measured by, and the first row with an entry that is not finite. Over the rows' entries.
 template <class T, class Offset>
 struct MeasureStrength {
-  using Item = RowStrength;
+  using Item = GreatestFinite;
   using Sum = FirstRow;
   CsrView<const T, Offset> a;
   StrengthMeasure measure;
@@ -42,7 +30,7 @@ struct MeasureStrength {
     return {on_diagonal == (measure == StrengthMeasure::diagonal) ? size : 0, {}};
   }
   constexpr Sum finish_row(std::int64_t row, const Item& item) const {
-    roots[row] = std::sqrt(item.greatest);
+    roots[row] = std::sqrt(item.size);
     return item.fault;
   }
   constexpr void finish(const Sum& sum) const { *fault = sum; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sparse/coarsen/row_passes.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {

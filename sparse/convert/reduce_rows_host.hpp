@@ -1,6 +1,6 @@
 // Passes over the entries of rows, on the host.
 #pragma once
-#include "sparse/coarsen/row_passes.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/pass_host.hpp"
 
 namespace krill::detail {

@@ -17,6 +17,18 @@ struct FirstRow {
   }
 };
 
+/// The greatest of the sizes that a pass has seen, and the first row with one that is not finite.
+struct GreatestFinite {
+  double size = 0;
+  FirstRow fault;
+  std::int32_t unused = 0;
+  constexpr GreatestFinite& operator+=(const GreatestFinite& other) {
+    if (other.size > size) size = other.size;
+    fault += other.fault;
+    return *this;
+  }
+};
+
 /// The row, as a block row where rows stand in blocks; nothing for no_row.
 inline std::optional<std::int32_t> row_or_none(std::int32_t row, std::int32_t block_dim = 1) {
   if (row == no_row) return std::nullopt;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sparse/core/pass_cuda.cuh"
+#include "sparse/convert/reduce_rows_cuda.cuh"
 #include "sparse/spgemm/merge_rows.cuh"
 #include "sparse/spgemm/rows_of_b.cuh"
 
@@ -14,46 +14,6 @@ constexpr int few_sorted = 64;  ///< products of a row whose columns eight lanes
 constexpr int few_held = 128;   ///< entries of a row of C for which a small set is enough
 constexpr std::int64_t max_numbered = std::int64_t{1} << 30;  ///< products of a row that a warp counts in 32 bits
 constexpr std::int64_t retry = -2;                            ///< in place of a count: a larger set is needed
-
-// Threads: a few lanes a row of A, then a warp each long one of its rows, grid-stride. Whole warps stay together.
-// Bytes: A once, two offsets of B for each of its entries. Races: a row's first lane alone writes; the sum as in
-//   grid_sum.
-template <class Offset>
-__global__ void __launch_bounds__(sum_threads)
-    measure_products_kernel(CsrView<const NoValue, Offset> a, const Offset* b_offsets, std::int64_t* products,
-                            ProductTotals* totals, Skip skip, GridScratch<ProductTotals> scratch) {
-  constexpr int lanes = ProductTuning::lanes_of_a, rows_a_block = sum_threads / lanes;
-  if (skip.now()) return;
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
-  const auto count_some = [&](Offset k, Offset end, int step) {
-    std::int64_t count = 0;
-#pragma unroll 4  // not varied
-    for (; k < end; k += step) {
-      const std::int32_t named = a.col_indices[k];
-      count += b_offsets[named + 1] - b_offsets[named];
-    }
-    return count;
-  };
-  ProductTotals sum{};
-  for (std::int64_t first = std::int64_t{blockIdx.x} * rows_a_block; first < a.rows;
-       first += std::int64_t{gridDim.x} * rows_a_block) {
-    const std::int64_t row = first + threadIdx.x / lanes;
-    const bool mine = row < a.rows;
-    const Offset begin = mine ? a.row_offsets[row] : 0, end = mine ? a.row_offsets[row + 1] : 0;
-    const bool is_long = end - begin > ProductTuning::max_of_a;
-    std::int64_t count = lanes_sum(is_long ? 0 : count_some(begin + lane, end, lanes), lanes);
-    for (unsigned left = __ballot_sync(~0u, is_long && lane == 0); left != 0; left &= left - 1) {
-      const int source = __ffs(static_cast<int>(left)) - 1, in_warp = static_cast<int>(threadIdx.x) % 32;
-      const Offset from = __shfl_sync(~0u, begin, source), to = __shfl_sync(~0u, end, source);
-      const std::int64_t whole = lanes_sum(count_some(from + in_warp, to, 32), 32), found = shuffle_from(whole, 0);
-      if (in_warp == source) count = found;
-    }
-    if (!mine || lane > 0) continue;
-    products[row] = count;
-    sum += ProductTotals{{count}, count, {static_cast<std::int64_t>(end - begin)}};
-  }
-  grid_sum(sum, scratch, [&](const ProductTotals& all) { *totals = all; });
-}
 
 /// Sorts the keys that lanes have in registers, bitonically: key i of lane l is then number l each + i. Every thread of
 /// the warp calls it.
@@ -351,16 +311,6 @@ void mark_windows(const Cuda& cuda, const ProductPattern<Offset>& p, const Use& 
 }
 
 }  // namespace
-
-template <class Offset>
-void measure_products(const Cuda& cuda, const CsrView<const NoValue, Offset>& a, const Offset* b_offsets,
-                      std::int64_t* products, ProductTotals* totals) {
-  const int blocks = grid_blocks(cuda, a.rows, sum_threads / ProductTuning::lanes_of_a);
-  Frame frame(cuda);
-  measure_products_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(a, b_offsets, products, totals, cuda.skip,
-                                                                   grid_scratch<ProductTotals>(cuda, frame, blocks));
-  check(cudaGetLastError());
-}
 
 template <class Offset, class Sink>
 void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink) {

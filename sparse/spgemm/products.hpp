@@ -1,5 +1,6 @@
 // Kernels of products of sparse matrices. All matrices are zero-based and sorted.
 #pragma once
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/convert/structure.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/spgemm/merge_pair.hpp"
@@ -16,8 +17,6 @@ struct ProductTuning {
   static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks
   static constexpr std::int64_t max_held = 512;  ///< those of any team
   static constexpr std::int64_t piece = 4096;    ///< of a longer row, for a block
-  static constexpr int lanes_of_a = 8;           ///< along a row of A, to count products
-  static constexpr int max_of_a = 256;           ///< entries of a row of A for those; a warp has longer ones
   static constexpr int max_read_whole = 4;       ///< windows of a row up to which each reads all products
   /// Entries of a row of A whose rows of B a thread merges, where no row of C is of more than max_sorted products.
   static constexpr std::int64_t max_merged = 8;
@@ -82,13 +81,28 @@ struct ProductTotals {
   }
 };
 
-/// products[row] = how many products make the row: an upper bound of its entries. totals = those of all rows.
+/// products[row] = how many products make the row: an upper bound of its entries. totals = those of all rows. Over the
+/// rows' entries.
 template <class Offset>
-void measure_products(const Host&, const CsrView<const NoValue, Offset>& a, const Offset* b_offsets,
-                      std::int64_t* products, ProductTotals* totals);
-template <class Offset>
-void measure_products(const Cuda&, const CsrView<const NoValue, Offset>& a, const Offset* b_offsets,
-                      std::int64_t* products, ProductTotals* totals);
+struct MeasureProducts {
+  using Item = std::int64_t;
+  using Sum = ProductTotals;
+  CsrView<const NoValue, Offset> a;
+  const Offset* b_offsets;
+  std::int64_t* products;
+  ProductTotals* totals;
+
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t, std::int64_t k) const {
+    const std::int32_t named = a.col_indices[k];
+    return b_offsets[named + 1] - b_offsets[named];
+  }
+  constexpr Sum finish_row(std::int64_t row, Item count) const {
+    products[row] = count;
+    return {{count}, count, {static_cast<std::int64_t>(a.row_offsets[row + 1] - a.row_offsets[row])}};
+  }
+  constexpr void finish(const Sum& sum) const { *totals = sum; }
+};
 
 /// totals = those of the rows of C. Over the rows.
 struct MeasureRows {
@@ -258,10 +272,8 @@ struct ProductPatternKernels {
   template <class Sink>
   using Merge = void(const Where&, const ProductPattern<Offset>&, Sink);
   static constexpr std::tuple list{
-      instance<void(const Where&, const CsrView<const NoValue, Offset>&, const Offset*, std::int64_t*, ProductTotals*)>(
-          measure_products),
-      instance<Merge<CountUnion>>(merge_products), instance<Merge<ListUnion<Offset>>>(merge_products),
-      instance<Merge<KeepUnion>>(merge_products)};
+      instance<void(const Where&, MeasureProducts<Offset>)>(reduce_rows), instance<Merge<CountUnion>>(merge_products),
+      instance<Merge<ListUnion<Offset>>>(merge_products), instance<Merge<KeepUnion>>(merge_products)};
   static constexpr auto of_rows =
       passes<Where, MeasureRows, CountWindows, CountPieces<Offset>, AddWindows, CopyUnion<Offset>>;
 };

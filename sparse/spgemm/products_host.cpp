@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sparse/core/pass_host.hpp"
+#include "sparse/convert/reduce_rows_host.hpp"
 #include "sparse/spgemm/products.hpp"
 
 namespace krill::detail {
@@ -25,33 +25,7 @@ void for_row_blocks(const Host& host, std::int64_t rows, std::int64_t work, std:
   });
 }
 
-/// As measure_products. Over the rows.
-template <class Offset>
-struct MeasureProducts {
-  using Sum = ProductTotals;
-  CsrView<const NoValue, Offset> a;
-  const Offset* b_offsets;
-  std::int64_t* products;
-  ProductTotals* totals;
-
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t row) const {
-    std::int64_t count = 0;
-    for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k)
-      count += b_offsets[a.col_indices[k] + 1] - b_offsets[a.col_indices[k]];
-    products[row] = count;
-    return {{count}, count, {static_cast<std::int64_t>(a.row_offsets[row + 1] - a.row_offsets[row])}};
-  }
-  constexpr void finish(const Sum& sum) const { *totals = sum; }
-};
-
 }  // namespace
-
-template <class Offset>
-void measure_products(const Host& host, const CsrView<const NoValue, Offset>& a, const Offset* b_offsets,
-                      std::int64_t* products, ProductTotals* totals) {
-  run_pass(host, a.rows, MeasureProducts<Offset>{a, b_offsets, products, totals});
-}
 
 template <class Offset, class Sink>
 void merge_products(const Host& host, const ProductPattern<Offset>& p, Sink sink) {

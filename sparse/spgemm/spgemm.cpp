@@ -36,7 +36,8 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   ItemsOfRows windows;
   Array<ProductTotals> totals(1, "products of all rows");
   ctx.dispatch([&](const auto& where) {
-    measure_products(where, pattern(where, a), b.row_offsets().read(where), products.write(where), totals.write(where));
+    reduce_rows(where, MeasureProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where),
+                                               totals.write(where)});
   });
   const ProductTotals of_products = totals.host()[0];
   const std::int64_t max_products = of_products.of_a_row.value;
