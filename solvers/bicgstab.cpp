@@ -1,6 +1,5 @@
 #include "solvers/bicgstab.hpp"
 
-#include "solvers/inner_solver.hpp"
 #include "solvers/persistent.hpp"
 #include "sparse/core/instantiate.hpp"
 

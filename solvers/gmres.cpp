@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "solvers/inner_solver.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/vector/vector.hpp"
 

@@ -2,20 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "solvers/krylov.hpp"
 #include "solvers/work.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
 namespace {
-
-constexpr int max_depth = 2;
-
-template <class T>
-int depth_of(const Preconditioner<T>& M) {
-  const auto* inner = dynamic_cast<const InnerSolver<T>*>(&M);
-  return inner ? inner->depth() : 0;
-}
 
 std::string_view type_of(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.type; }, options);
@@ -25,20 +19,31 @@ std::string_view type_of(const SolverOptions& options) {
 
 template <class T>
 InnerSolver<T>::InnerSolver(const SolverOptions& options, const Operator<T>& A, std::unique_ptr<Preconditioner<T>> M)
+    : InnerSolver(options, A, nullptr, std::move(M)) {}
+
+template <class T>
+InnerSolver<T>::InnerSolver(const SolverOptions& options, std::unique_ptr<MatrixOperator<T>> A,
+                            std::unique_ptr<Preconditioner<T>> M)
+    : InnerSolver{options, *A, std::move(A), std::move(M)} {}  // in braces, so that *A is evaluated first
+
+template <class T>
+InnerSolver<T>::InnerSolver(const SolverOptions& options, const Operator<T>& A, std::unique_ptr<MatrixOperator<T>> own,
+                            std::unique_ptr<Preconditioner<T>> M)
     : options_(options),
-      rows_(A.rows()),
+      own_(std::move(own)),
+      A_(A),
       M_(std::move(M)),
-      depth_(1 + depth_of(*M_)),
+      depth_(1 + M_->nested_solvers()),
       solver_(make_solver(options, A, *M_)),
       krylov_(dynamic_cast<Krylov<T>*>(solver_.get())) {
   const std::string_view type = type_of(options);
   const StopOptions& ends = stop(options);
   if (!krylov_)
     throw InvalidArgument(fmt::format("inner solver {}: it does not iterate; use pcg, gmres or bicgstab inside", type));
-  if (depth_ > max_depth)
+  if (depth_ > max_nested_solvers)
     throw InvalidArgument(fmt::format(
         "inner solver {}: its preconditioner holds {} solvers inside of each other already; {} is as deep as it goes",
-        type, depth_ - 1, max_depth));
+        type, depth_ - 1, max_nested_solvers));
   if (ends.time_limit > 0)
     throw InvalidArgument(
         fmt::format("inner solver {}: stop.time_limit is for the outer solver, whose limit ends this one, too", type));
@@ -60,7 +65,12 @@ template <class T>
 PreconditionerReport InnerSolver<T>::report() const {
   PreconditionerReport report = M_->report();
   report.bytes += solver_->bytes();
-  report.facts.push_back({"inner_solver", std::string(type_of(options_))});
+  const auto of_inner = std::ranges::find(report.facts, "inner_solver", &Fact::name);
+  const std::string type(type_of(options_));
+  if (of_inner == report.facts.end())
+    report.facts.push_back({"inner_solver", type});
+  else
+    of_inner->value = type + ", " + std::get<std::string>(of_inner->value);
   return report;
 }
 
@@ -69,13 +79,16 @@ ApplicationWork InnerSolver<T>::work() const {
   const SolveWork w = work_of(options_, max_iterations(options_));
   const ApplicationWork M = M_->work();
   constexpr double around = 7;  // vectors: max |r|, the import and the export
-  const Work own =
-      total<T>({0, w.vectors + around, w.updates, w.applications, w.kept_vectors}, {M.own, 0}, 0, rows_, 0);
-  return {own, w.products + w.applications * M.products};
+  const SolveWork all{w.products, w.vectors + around, w.updates, w.applications, w.kept_vectors};
+  if (own_)
+    return {total<T>(all, M, static_cast<double>(krill::bytes(*own_->matrix())), A_.rows(), nnz(*own_->matrix()))};
+  return {total<T>({0, all.vectors, all.updates, all.applications, all.kept_vectors}, {M.own, 0}, 0, A_.rows(), 0),
+          all.products + all.applications * M.products};
 }
 
 template <class T>
 void InnerSolver<T>::update(Context& ctx, const AnyMatrix<T>& A) {
+  if (own_) own_->update(ctx);
   M_->update(ctx, A);
 }
 
@@ -84,20 +97,6 @@ void InnerSolver<T>::require_definite(Context& ctx) const {
   M_->require_definite(ctx);
 }
 
-template <class T>
-void require_fixed(std::string_view solver, const Preconditioner<T>& M) {
-  if (depth_of(M) > 0)
-    throw InvalidArgument(fmt::format(
-        "solver {}: a solver as preconditioner is another matrix in every iteration; use fcg for Hermitian positive "
-        "definite systems, or fgmres",
-        solver));
-}
-
-template <class T>
-struct RequireFixed {
-  static constexpr auto list = instance<void(std::string_view, const Preconditioner<T>&)>(require_fixed<T>);
-};
 KRILL_INSTANTIATE(InnerSolver);
-KRILL_INSTANTIATE(RequireFixed);
 
 }  // namespace krill

@@ -1,7 +1,6 @@
 // A solver as the preconditioner of another one.
 #pragma once
 #include <memory>
-#include <string_view>
 
 #include "solvers/solver.hpp"
 
@@ -9,6 +8,9 @@ namespace krill {
 
 template <class T>
 class Krylov;
+
+/// Solvers that may stand inside of each other as preconditioners.
+inline constexpr int max_nested_solvers = 2;
 
 /// M r is what a solver makes of A z = r from z = 0, until its own tolerance or max_iterations. That is another matrix
 /// for every r, so fcg, fgmres and richardson take it, the others refuse it (require_fixed). Its own preconditioner may
@@ -24,6 +26,8 @@ class InnerSolver final : public Preconditioner<T> {
   /// stop.time_limit, for stop.baseline backward_error, where the solver refuses M, and where M holds two solvers
   /// already.
   InnerSolver(const SolverOptions& options, const Operator<T>& A, std::unique_ptr<Preconditioner<T>> M);
+  /// The same with an operator of its own.
+  InnerSolver(const SolverOptions& options, std::unique_ptr<MatrixOperator<T>> A, std::unique_ptr<Preconditioner<T>> M);
   ~InnerSolver() override;
 
   const Array<T>& apply(Context&, const Array<T>& r, Array<T>& z) const override;
@@ -35,21 +39,20 @@ class InnerSolver final : public Preconditioner<T> {
   void update(Context&, const AnyMatrix<T>& A) override;
   void require_definite(Context&) const override;
 
-  /// Solvers inside of each other in an application: 1 or 2.
-  int depth() const { return depth_; }
+  bool varies() const override { return true; }
+  int nested_solvers() const override { return depth_; }
 
  private:
+  InnerSolver(const SolverOptions&, const Operator<T>& A, std::unique_ptr<MatrixOperator<T>> own,
+              std::unique_ptr<Preconditioner<T>> M);
+
   SolverOptions options_;
-  std::int64_t rows_;
+  std::unique_ptr<MatrixOperator<T>> own_;
+  const Operator<T>& A_;
   std::unique_ptr<Preconditioner<T>> M_;
   int depth_;
   std::unique_ptr<Solver<T>> solver_;
   Krylov<T>* krylov_;  // solver_
 };
-
-/// For solvers whose preconditioner has to be the same matrix in every iteration. Raises InvalidArgument for an
-/// InnerSolver.
-template <class T>
-void require_fixed(std::string_view solver, const Preconditioner<T>& M);
 
 }  // namespace krill

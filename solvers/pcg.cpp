@@ -1,6 +1,5 @@
 #include "solvers/pcg.hpp"
 
-#include "solvers/inner_solver.hpp"
 #include "solvers/persistent.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/vector/vector.hpp"

@@ -1,5 +1,7 @@
 #include "solvers/preconditioner.hpp"
 
+#include <fmt/format.h>
+
 #include "solvers/krylov_passes.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -27,6 +29,20 @@ const Array<T>& Preconditioner<T>::apply_adjoint(Context&, const Array<T>&, Arra
   throw InvalidArgument("preconditioner: it has no application of its adjoint; use another one (has_adjoint() tells)");
 }
 
+template <class T>
+void require_fixed(std::string_view solver, const Preconditioner<T>& M) {
+  if (M.varies())
+    throw InvalidArgument(
+        fmt::format("solver {}: the preconditioner is another matrix in every iteration, as a solver or a K-cycle is; "
+                    "use fcg for Hermitian positive definite systems, or fgmres",
+                    solver));
+}
+
+template <class T>
+struct RequireFixed {
+  static constexpr auto list = instance<void(std::string_view, const Preconditioner<T>&)>(require_fixed<T>);
+};
 KRILL_INSTANTIATE(Preconditioner);
+KRILL_INSTANTIATE(RequireFixed);
 
 }  // namespace krill

@@ -69,6 +69,10 @@ class Preconditioner {
   virtual PreconditionerReport report() const { return {}; }
   /// Of apply().
   virtual ApplicationWork work() const = 0;
+  /// Whether M is another matrix for another r, so that only flexible solvers take it (require_fixed).
+  virtual bool varies() const { return false; }
+  /// Solvers inside of each other in an application.
+  virtual int nested_solvers() const { return 0; }
   /// The entries of an M that is diagonal, for kernels that hold a whole solve; an empty array is that of the identity,
   /// null of any other M.
   virtual const Array<T>* diagonal() const { return nullptr; }
@@ -87,6 +91,11 @@ class Preconditioner {
   /// As apply(), with M^H. Raises InvalidArgument where there is none.
   virtual const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>& z) const;
 };
+
+/// For solvers whose preconditioner has to be the same matrix in every iteration. Raises InvalidArgument where it
+/// varies.
+template <class T>
+void require_fixed(std::string_view solver, const Preconditioner<T>& M);
 
 /// M = I: no preconditioner, for solvers that are made by hand. Costs nothing.
 template <class T>

@@ -1,6 +1,6 @@
-// The C interface between the program and libkrill_bench_cusparse.so, which alone is linked to cuSPARSE and is opened
-// by `krill bench --compare cusparse`. Pointers are device pointers of the caller's; work goes into the caller's
-// stream.
+// The C interface between the program and libkrill_bench_cusparse.so, which alone is linked to cuSPARSE and cuBLAS and
+// is opened by `krill bench --compare cusparse`. Pointers are device pointers of the caller's; work goes into the
+// caller's stream.
 //
 // A kernel is a name, so another one (spsv, ilu0, spmm) needs no new function here: a line in the module's table, and a
 // member of KrillRivalTask where it has an operand that no other kernel has.
@@ -13,7 +13,7 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when a struct below changes; a module with another number is refused.
-inline constexpr int krill_rival_interface = 7;
+inline constexpr int krill_rival_interface = 8;
 inline constexpr const char* krill_rival_entry = "krill_rival_module";
 
 enum KrillRivalScalar : std::int32_t {
@@ -33,7 +33,8 @@ enum KrillRivalLayout : std::int32_t {
   krill_rival_dense,        ///< values alone, row by row
   krill_rival_blocked_ell,  ///< col_indices of blocks, block_dim, ell_cols
   krill_rival_bands,        ///< bands of one system or a batch of them
-  krill_rival_vector        ///< a sparse vector of `rows` entries: col_indices, values
+  krill_rival_vector,       ///< a sparse vector of `rows` entries: col_indices, values
+  krill_rival_basis         ///< `cols` vectors of `rows` values each, `values_stride` apart
 };
 
 /// A matrix, zero-based. Where it is a result, it is written to, and its sizes are known in advance.
@@ -53,7 +54,7 @@ struct KrillRivalMatrix {
   /// where they leave the matrix. Systems of `rows` each lie one after the other, or interleaved, as the kernel has it.
   const void* bands[5] = {};
   std::int64_t batch = 0;                              ///< of bands and csr; 0: no batch
-  std::int64_t offsets_stride = 0, values_stride = 0;  ///< of a batch in csr; 0: all have the first one's
+  std::int64_t offsets_stride = 0, values_stride = 0;  ///< of a batch in csr, 0: all have the first one's; of a basis
 };
 
 struct KrillRivalTask {
@@ -62,7 +63,9 @@ struct KrillRivalTask {
                 ///< triple_product_values, prune, prune_percentage, csr2csc, csr2coo, coo2csr, csr2bsr, csr2dense,
                 ///< dense2csr, triangular, triangular_many (8 columns, one after the other), triangular_plan, ilu0,
                 ///< ic0, ilu0_analysis, ic0_analysis, color, gtsv2, gtsv2_nopivot, gtsv2_strided, gtsv_interleaved
-                ///< thomas, lu or qr, gpsv_interleaved; of a sparse vector: axpby, gather, scatter, rotate, dot, gemvi
+                ///< thomas, lu or qr, gpsv_interleaved; of a sparse vector: axpby, gather, scatter, rotate, dot, gemvi;
+                ///< of a basis V: basis_dots (y = V^H x, 2 columns), basis_update (y -= V x), dense_product (y = V x);
+                ///< whole solves A y = x from y = 0 on: pcg, gmres, bicgstab, whose algorithms are preconditioners
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;
   std::int32_t half = 0;  ///< of spmm: values are of 16 bits, `scalar` is what they are computed in
@@ -74,7 +77,10 @@ struct KrillRivalTask {
   const void* x = nullptr;    ///< of spmv: y = A x; of triangular and bands: A y = x
   void* y = nullptr;          ///< the dense vector of axpby, gather, scatter, rotate and dot; the result of gemvi
   std::int64_t x_stride = 0;  ///< of spmm_batch; 0: one x for all
-  double threshold = 0;       ///< of prune; of prune_percentage in percent
+  double threshold = 0;       ///< of prune; of prune_percentage in percent; of a solve ||r|| / ||b|| to reach
+  std::int32_t max_iterations = 0, restart = 0;  ///< of a solve
+  const void* inverse_diagonal = nullptr;        ///< of a solve with jacobi
+  std::int32_t* iterations = nullptr;         ///< of a solve, on the host: written by each run; -1: it did not converge
   std::int32_t upper = 0, unit_diagonal = 0;  ///< of triangular
   std::int32_t columns = 1, by_rows = 0;      ///< as in Task; dense matrices have no padding
 };

@@ -9,6 +9,7 @@
 
 #include "apps/bench/cusparse_interface.hpp"
 #include "apps/bench/rival.hpp"
+#include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill::apps::bench {
@@ -208,6 +209,12 @@ KrillRivalMatrix rival_operand(const Task<T>& task, const Where& where) {
   if (task.bands) return rival_view(*task.bands, where);
   if (task.batch) return rival_view(*task.batch, where);
   if (task.vector) return rival_view(*task.vector, where);
+  if (task.stacked)
+    return {.layout = krill_rival_basis,
+            .rows = task.stacked->rows,
+            .cols = task.stacked->columns,
+            .values = task.stacked->values,
+            .values_stride = task.stacked->stride};
   if (task.half) return task.half->csr ? rival_view(*task.half->csr, where) : rival_view(*task.half->blocks, where);
   return std::visit([&](const auto& a) { return rival_view(a, where); }, *task.A);
 }
@@ -216,6 +223,7 @@ KrillRivalLayout layout_of_operand(const Task<T>& task) {
   if (task.bands) return krill_rival_bands;
   if (task.batch) return krill_rival_csr;
   if (task.vector) return krill_rival_vector;
+  if (task.stacked) return krill_rival_basis;
   if (task.half) return task.half->csr ? krill_rival_csr : krill_rival_blocked_ell;
   return std::visit([]<class Matrix>(const Matrix&) { return layout_of<Matrix>; }, *task.A);
 }
@@ -258,6 +266,41 @@ class ModuleRun final : public RivalRun {
   std::array<char, 512> message_{};
 };
 
+/// The textbook's loop for a system.
+template <class T>
+class ModuleSolve final : public SolveRun {
+ public:
+  ModuleSolve(Context& ctx, void* session, const SolveTask<T>& task)
+      : variant_(fmt::format("textbook {}, {}", task.solver, task.preconditioner)) {
+    const std::string solver(task.solver), preconditioner(task.preconditioner);
+    KrillRivalTask given{.kernel = solver.c_str(), .algorithm = preconditioner.c_str(), .scalar = scalar<T>()};
+    given.threshold = task.relative, given.max_iterations = task.max_iterations, given.restart = task.restart;
+    given.iterations = &iterations_;
+    if (preconditioner == "jacobi") {
+      inverse_.emplace(krill::diagonal(ctx, task.A));
+      for (T& entry : inverse_->edit()) entry = T(1) / entry;
+    }
+    ctx.dispatch([&](const auto& where) {
+      given.a = std::visit([&](const auto& a) { return rival_view(a, where); }, task.A);
+      given.x = task.b.read(where);
+      if (inverse_) given.inverse_diagonal = inverse_->read(where);
+    });
+    run_ = std::make_unique<ModuleRun>(session, given);
+  }
+  void operator()() override { (*run_)(); }
+  std::string variant() const override { return variant_; }
+  std::optional<int> iterations() const override {
+    if (iterations_ < 0) return {};
+    return iterations_;
+  }
+
+ private:
+  std::string variant_;
+  std::optional<Array<T>> inverse_;
+  std::int32_t iterations_ = -1;
+  std::unique_ptr<ModuleRun> run_;
+};
+
 template <class T>
 class CusparseRival final : public Rival<T> {
  public:
@@ -276,7 +319,9 @@ class CusparseRival final : public Rival<T> {
   std::string name() const override { return module().name; }
 
   std::vector<std::string> algorithms(const Task<T>& task) const override {
-    if (task.bands ? task.bands->layout().padded() : !task.A && !task.batch && !task.vector && !task.half) return {};
+    if (task.bands ? task.bands->layout().padded()
+                   : !task.A && !task.batch && !task.vector && !task.half && !task.stacked)
+      return {};
     if (const auto* blocks = task.half ? task.half->blocks : nullptr)
       if (blocks->rows() % blocks->block_dim() || blocks->cols() % blocks->block_dim()) return {};
     // cuSPARSE multiplies whole blocks: x and y would have to be padded
@@ -306,6 +351,14 @@ class CusparseRival final : public Rival<T> {
       if (task.half) given.half = 1, given.x = task.half->x->read(where), given.y = task.half->y->update(where);
     });
     return std::make_unique<ModuleRun>(session_, given);
+  }
+
+  std::unique_ptr<SolveRun> prepare_solve(Context& ctx, const SolveTask<T>& task) const override {
+    if (!std::holds_alternative<Csr<T>>(task.A)) return nullptr;
+    std::istringstream words(module().algorithms(std::string(task.solver).c_str(), krill_rival_csr));
+    for (std::string word; words >> word;)
+      if (word == task.preconditioner) return std::make_unique<ModuleSolve<T>>(ctx, session_, task);
+    return nullptr;
   }
 
  private:

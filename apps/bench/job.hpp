@@ -63,7 +63,7 @@ std::string failure_of(const std::function<void()>& f);
 
 // The kernels' benchmarks: spmv_bench.cpp, spmm_bench.cpp, half_bench.cpp, batch_bench.cpp, sddmm_bench.cpp,
 // spgemm_bench.cpp, prune_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp, color_bench.cpp,
-// coarsen_bench.cpp, vector_bench.cpp, banded_bench.cpp, solver_bench.cpp, amg_bench.cpp.
+// coarsen_bench.cpp, vector_bench.cpp, basis_bench.cpp, banded_bench.cpp, solver_bench.cpp, amg_bench.cpp.
 template <class T>
 void bench_spmv(const BenchSubject<T>&);
 template <class T>
@@ -83,6 +83,8 @@ template <class T>
 void bench_prune(const BenchSubject<T>&);
 template <class T>
 void bench_vector(const BenchSubject<T>&);
+template <class T>
+void bench_basis(const BenchSubject<T>&);
 template <class T>
 void bench_batch(const BenchSubject<T>&);
 template <class T>

@@ -24,6 +24,13 @@ struct HalfTask {
   Array<Half>* y = nullptr;
 };
 
+/// Vectors side by side in memory of the backend: `columns` of them, `stride` values apart.
+template <class T>
+struct StackedVectors {
+  std::int64_t rows, columns, stride;
+  const T* values;
+};
+
 /// One call of a kernel, as both Krill and the rival are to make it. What a kernel does not use is null. All of it has
 /// to outlive the rival's RivalRun.
 template <class T>
@@ -34,7 +41,8 @@ struct Task {
   /// "triangular" (A y = x), "triangular_many" (8 columns), "triangular_plan" (what has to be done once), "ilu0", "ic0"
   /// (the factor in values), "ilu0_analysis", "ic0_analysis", "color" (a color for each row to `indices`); of bands (A
   /// y = x) those of banded_bench.cpp; of a batch "spmm_batch"; of a sparse vector x with a dense y "axpby" (y += x),
-  /// "gather", "scatter", "rotate" (c = 0, s = 1), "dot" (the result in values), "gemvi" (values = D x)
+  /// "gather", "scatter", "rotate" (c = 0, s = 1), "dot" (the result in values), "gemvi" (values = D x); of stacked
+  /// vectors V "basis_dots" (y = V^H x of `columns` vectors x), "basis_update" (y -= V x), "dense_product" (y = V x)
   std::string_view kernel;
   const AnyMatrix<T>* A = nullptr;
   const AnyMatrix<T>* B = nullptr;  ///< of spgemm, spgeam and triple_product
@@ -45,6 +53,7 @@ struct Task {
   const HalfTask* half = nullptr;  ///< of spmm, computed in float; x and y are there, too
   SparseVector<T>* vector = nullptr;
   const Dense<T>* D = nullptr;  ///< of gemvi, column-major
+  const StackedVectors<T>* stacked = nullptr;
   const Array<T>* x = nullptr;
   Array<T>* y = nullptr;
   Array<std::int32_t>* offsets = nullptr;  ///< of the result, where that is a matrix
@@ -74,6 +83,7 @@ struct SolveTask {
   const Array<T>& b;
   double relative;
   int max_iterations;
+  int restart = 0;  ///< vectors, of gmres
 };
 
 /// A solve with all that is done once a matrix.

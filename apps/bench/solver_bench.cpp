@@ -143,7 +143,8 @@ class SolverBench {
   }
 
   void compete(const PreconditionerSample& variant, Row& row) const {
-    const SolveTask<T> task{kernel_, name_of(variant), *s_.A, b_, wanted_residual<T>(), max_iterations};
+    const SolveTask<T> task{
+        kernel_, name_of(variant), *s_.A, b_, wanted_residual<T>(), max_iterations, restart_of(options_).value_or(0)};
     row.rival_error = failure_of([&] {
       std::unique_ptr<SolveRun> run;
       const double setup_ms = once_ms(s_.ctx, [&] { run = s_.rival->prepare_solve(s_.ctx, task); });

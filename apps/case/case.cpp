@@ -142,7 +142,7 @@ LoadedCase checked_parts(YamlNode& root, std::string& name, const std::string& s
 
 /// Preconditioner line without a grid takes that of the generator.
 void take_grid(Case& c) {
-  auto* lines = std::get_if<LineOptions>(&c.preconditioner);
+  auto* lines = std::get_if<LineOptions>(&innermost(c.preconditioner));
   if (!lines || lines->nx > 0) return;
   if (const auto grid = grid_of(c.matrix)) std::tie(lines->nx, lines->ny, lines->nz) = std::tuple_cat(*grid);
 }

@@ -345,24 +345,18 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
   if (c.layout.block_rows > max_block_rows && std::find(idle.begin(), idle.end(), "block_rows") == idle.end())
     refuse({"layout", "block_rows"}, fmt::format("layout.block_rows is {}, expected 0 to {} for format {}",
                                                  c.layout.block_rows, max_block_rows, name(c.format)));
-  if (c.assume == Assume::spd && !needs_definite(c.solver))
+  if (c.assume == Assume::spd && needs_definite(c.solver, c.preconditioner).empty())
     refuse({"assume"}, "assume: spd is used by solver pcg only; leave it out or change solver.type");
   if (!takes_preconditioner(c.solver) && !std::holds_alternative<NoPreconditioner>(c.preconditioner) &&
       !std::holds_alternative<AutoPreconditioner>(c.preconditioner))
     refuse({"preconditioner"},
            fmt::format("preconditioner is not used by solver {}; leave it out", type_name(c.solver)));
-  if (const PcgFit fit = suits_pcg(c.preconditioner); !fit.holds && !fit.key.empty() && needs_definite(c.solver))
-    refuse({"preconditioner", fit.key},
-           fmt::format("preconditioner.{} is {}, expected {} for solver {}, which needs a Hermitian preconditioner",
-                       fit.key, fit.value, fit.expected, type_name(c.solver)));
-  if (const std::string_view why = varies(c.preconditioner); !why.empty() && !takes_varying_preconditioner(c.solver))
-    refuse({"preconditioner"}, fmt::format("with {} preconditioner {} is another one in each iteration, and solver {} "
-                                           "needs one that stays; expected solver fcg or fgmres",
-                                           why, type_name(c.preconditioner), type_name(c.solver)));
-  if (const OptionConflict both = conflict(c.preconditioner); !both.message.empty()) {
+  for (const OptionConflict& both :
+       {conflict(c.solver, c.preconditioner, "preconditioner"), conflict(c.preconditioner)}) {
+    if (both.message.empty()) continue;
     std::vector<std::string_view> path{"preconditioner"};
     path.insert(path.end(), both.key.begin(), both.key.end());
-    refuse(path, std::string(both.message));
+    refuse(path, both.message);
   }
   if (c.verify.reference == Reference::none && c.verify.tolerance != 0)
     refuse({"verify", "tolerance"},

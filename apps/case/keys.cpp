@@ -41,6 +41,14 @@ const Key& case_key(std::string_view name) {
   return *key;
 }
 
+std::string registry_of(const Key& inner) {
+  for (const Key& key : case_keys())
+    if (!inner.alternatives.empty() && !key.alternatives.empty() &&
+        key.alternatives.front().described == inner.alternatives.front().described)
+      return key.name;
+  return {};
+}
+
 std::vector<std::string> names_of(const std::vector<Key>& keys) {
   std::vector<std::string> names;
   names.reserve(keys.size());
@@ -63,6 +71,7 @@ std::vector<std::string> sections_with(std::string_view name) {
     for (const Key& key : keys) {
       const std::string inner = section.empty() ? key.name : section + "." + key.name;
       self(self, key.keys, inner, within);
+      if (!section.empty() && !registry_of(key).empty()) continue;
       for (const auto& alternative : key.alternatives)
         if (!within.has(alternative)) self(self, alternative.keys(), inner, Within(within, alternative));
     }

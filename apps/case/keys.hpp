@@ -184,6 +184,9 @@ const std::vector<Key>& case_keys();
 const Key* find_key(const std::vector<Key>&, std::string_view name);
 /// The registry behind a variant of the case: "solver", "preconditioner", ...
 const Key& case_key(std::string_view name);
+/// The name of the case's own variant whose alternatives `inner`, a key further inside, has, too; empty: there is none.
+/// Walks over all keys say of such a key what it is, and where its alternatives stand.
+std::string registry_of(const Key& inner);
 
 std::vector<std::string> names_of(const std::vector<Key>&);
 /// The types of a variant, without those that are chosen by a key.

@@ -10,12 +10,18 @@
 
 namespace krill::apps {
 
-/// "restart: 100, stop: {relative: 1e-6}": the keys whose values are not the usual ones.
+/// "restart: 100, stop: {relative: 1e-6}": the keys whose values are not the usual ones. Where a section is of another
+/// type than usual, it is there as a whole.
 inline std::string differing_text(const nlohmann::ordered_json& values, const nlohmann::ordered_json& usual) {
   std::string text;
+  const auto nothing = nlohmann::ordered_json::object();
   for (const auto& [key, value] : values.items()) {
-    const std::string inner = value.is_object() ? differing_text(value, usual.at(key)) : "";
-    if (value.is_object() ? inner.empty() : value == usual.at(key)) continue;
+    const bool known = usual.contains(key);
+    const bool another =
+        value.is_object() && value.contains("type") && (!known || value.at("type") != usual.at(key).at("type"));
+    const std::string inner =
+        value.is_object() ? differing_text(value, known && !another ? usual.at(key) : nothing) : "";
+    if (value.is_object() ? inner.empty() : known && value == usual.at(key)) continue;
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key,
                         value.is_object() ? "{" + inner + "}" : yaml_scalar(value));
   }

@@ -111,16 +111,28 @@ double count_expanded(const YamlNode& node) {
   return product;
 }
 
-void write_out_words(YamlNode& part) {
+namespace {
+
+void write_out_words(YamlNode& part, const std::vector<Key>& keys) {
   for (auto& [name, value] : part.entries) {
-    const Key* key = find_key(case_keys(), name.text);
-    if (!key || key->kind != Key::Kind::variant || value.kind != YamlNode::Kind::scalar) continue;
-    const auto with_key = std::find_if(key->alternatives.begin(), key->alternatives.end(),
-                                       [](const Alternative& one) { return !one.key.empty(); });
-    const bool by_key = with_key != key->alternatives.end() && !key->alternative(value.text);
-    value = section(by_key ? with_key->key : key->tag, std::move(value));
+    const Key* key = find_key(keys, name.text);
+    if (!key) continue;
+    if (key->kind == Key::Kind::section) write_out_words(value, key->keys);
+    if (key->kind != Key::Kind::variant) continue;
+    if (value.kind == YamlNode::Kind::scalar) {
+      const auto with_key = std::find_if(key->alternatives.begin(), key->alternatives.end(),
+                                         [](const Alternative& one) { return !one.key.empty(); });
+      const bool by_key = with_key != key->alternatives.end() && !key->alternative(value.text);
+      value = section(by_key ? with_key->key : key->tag, std::move(value));
+    } else if (const Alternative* chosen = chosen_alternative(value, *key)) {
+      write_out_words(value, chosen->keys());
+    }
   }
 }
+
+}  // namespace
+
+void write_out_words(YamlNode& part) { write_out_words(part, case_keys()); }
 
 void apply_case_setting(YamlNode& root, const std::string& setting, const std::string& source,
                         std::vector<Diagnostic>& found) {

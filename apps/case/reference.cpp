@@ -20,6 +20,7 @@ struct KeyEntry {
   std::string path;
   const Key* key;
   std::vector<std::string> users;  ///< "solver type gmres"
+  std::string registry = {};       ///< of a variant inside: the key of the case that has the same alternatives
 };
 
 bool same(const Key& a, const Key& b) { return a.doc == b.doc && a.kind == b.kind && a.fallback == b.fallback; }
@@ -35,7 +36,10 @@ std::vector<KeyEntry> all_entries(const std::vector<Key>& of_sweeps) {
                                       [&](const KeyEntry& e) { return e.path == name && same(*e.key, key); });
       KeyEntry& entry = known == entries.end() ? entries.emplace_back(KeyEntry{name, &key, {}}) : *known;
       if (!user.empty()) entry.users.push_back(user);
+      if (!path.empty()) entry.registry = registry_of(key);
+      const bool elsewhere = !entry.registry.empty();
       self(self, key.keys, name + ".", user, within);
+      if (elsewhere) continue;
       for (const Alternative& one : key.alternatives)
         if (!within.has(one))
           self(self, one.keys(), name + ".", one.key.empty() ? fmt::format("{} {}", key.tag, one.type) : "",
@@ -62,12 +66,13 @@ std::string escaped(std::string_view text) {
 
 /// What a table says of a key; sections and variants are only named, they have a table of their own.
 std::string kind_text(const Key& key, const std::string& path) {
-  if (key.kind == Key::Kind::variant || key.kind == Key::Kind::section)
-    return fmt::format("section, see [{0}](#{1})", path + key.name, [&] {
-      std::string anchor = path + key.name;  // as hosts of Markdown make them of headings
-      std::erase(anchor, '.');
-      return anchor;
-    }());
+  if (key.kind == Key::Kind::variant || key.kind == Key::Kind::section) {
+    const std::string registry = path.empty() ? "" : registry_of(key),
+                      chapter = registry.empty() ? path + key.name : registry;
+    std::string anchor = chapter;  // as hosts of Markdown make them of headings
+    std::erase(anchor, '.');
+    return fmt::format("section, see [{}](#{})", chapter, anchor);
+  }
   return escaped(expectation(key));
 }
 
@@ -234,6 +239,8 @@ std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) 
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
   const std::vector<KeyEntry> entries = all_entries(of_sweeps);
   for (const KeyEntry& entry : entries) {
+    if (!entry.registry.empty() && name.starts_with(entry.path + "."))
+      return explain(entry.registry + name.substr(entry.path.size()), of_sweeps);
     if (entry.key->alternatives.empty() || !name.starts_with(entry.path + ".")) continue;
     const std::string inner = name.substr(entry.path.size() + 1), word = inner.substr(0, inner.find('.'));
     const Alternative* const one = entry.key->alternative(word);
@@ -242,7 +249,8 @@ std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) 
     if (one) return explain(entry.path + inner.substr(word.size()), of_sweeps);  // solver.gmres.restart
   }
   for (const KeyEntry& entry : entries) {
-    if (entry.path == name || entry.path.ends_with("." + name)) add(describe_entry(entry));
+    if (entry.path == name || (entry.registry.empty() && entry.path.ends_with("." + name))) add(describe_entry(entry));
+    if (!entry.registry.empty()) continue;
     for (const Alternative& one : entry.key->alternatives)
       if (one.type == name && !name.empty()) add(describe_alternative(*entry.key, one));
   }
@@ -259,7 +267,7 @@ std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) 
 
 SettingWords setting_words() {
   std::set<std::string> keys, values;
-  for (const auto& [path, key, users] : all_entries({})) {
+  for (const auto& [path, key, users, registry] : all_entries({})) {
     const bool tagged = key->kind == Key::Kind::variant;
     if (key->kind == Key::Kind::section || key->kind == Key::Kind::tree) continue;
     const std::string setting = path + (tagged ? "." + key->tag : "") + "=";

@@ -22,6 +22,7 @@ constexpr Way gmres_where_definite{SystemKind::definite, GmresOptions::type};
 constexpr Way flexible{SystemKind::definite, FcgOptions::type};
 constexpr Way bicgstab{SystemKind::general, BicgstabOptions::type};
 constexpr Way gmres{SystemKind::general, GmresOptions::type};
+constexpr Way flexible_gmres{SystemKind::general, FgmresOptions::type, "restart: 30"};
 constexpr Way long_gmres{SystemKind::general, GmresOptions::type, "restart: 200"};
 
 /// A preconditioner in one of its settings.
@@ -113,6 +114,20 @@ Trials trials(TrialsOf<AmgOptions>) {
           {thorough, pcg, "cycle: w"},
           {thorough, pcg, "smoother: {degree: 4}"},
           {thorough, gmres}};
+}
+
+Trials trials(TrialsOf<InnerSolverOptions>) {
+  constexpr std::string_view
+      by_gmres =
+          "inner: {solver: {type: gmres, restart: 10, max_iterations: 10, stop: {relative: 0.1}}, "
+          "preconditioner: {type: ilu0}}",
+      by_bicgstab =
+          "inner: {solver: {type: bicgstab, max_iterations: 10, stop: {relative: 0.1}}, preconditioner: "
+          "{type: isai}}",
+      by_pcg =
+          "inner: {solver: {type: pcg, max_iterations: 10, stop: {relative: 0.1}}, preconditioner: {type: ic0}}, "
+          "precision: float32";
+  return {{thorough, flexible, by_pcg}, {thorough, flexible_gmres, by_gmres}, {thorough, flexible_gmres, by_bicgstab}};
 }
 
 /// "{type: chebyshev, degree: 4}"

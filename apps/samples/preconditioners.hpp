@@ -56,7 +56,7 @@ inline Samples samples(Of<SsorOptions>) {
 }
 inline Samples samples(Of<Ilu0Options>) {
   return {{general, everywhere, Ilu0Options{}},
-          {definite, in_tests, Ilu0Options{}},
+          {definite, in_tests | in_bench, Ilu0Options{}},
           {general, in_bench, Ilu0Options{}, "ilu0 in color order", true},
           {general, in_verify, Ilu0Options{.solve = by_jacobi}},
           {general, in_verify | in_bench, Ilu0Options{.solve = by_isai}, "ilu0, isai"},
@@ -106,6 +106,18 @@ inline Samples samples(Of<AmgOptions>) {
           {general, in_tests, with_levels(w_cycle)},
           {definite, in_verify, with_levels(smoothed)},
           {both, in_verify, with_levels(krylov)}};
+}
+
+inline InnerSolverOptions inside(SolverOptions solver, PreconditionerOptions M,
+                                 KeptPrecision precision = KeptPrecision::automatic) {
+  return {.inner = InnerMethod{std::move(solver), std::move(M)}, .precision = precision};
+}
+inline Samples samples(Of<InnerSolverOptions>) {
+  const StopOptions never{.relative = 0};
+  const RichardsonOptions richardson{.max_iterations = 2, .relaxation = 0.9, .stop = never};
+  return {{definite, in_verify, inside(PcgOptions{.max_iterations = 3, .stop = never}, JacobiOptions{})},
+          {general, in_verify, inside(richardson, Ilu0Options{})},
+          {definite, in_verify, inside(richardson, Ic0Options{}, float32)}};
 }
 
 template <class Sample, class... Options>

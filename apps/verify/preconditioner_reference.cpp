@@ -5,6 +5,7 @@
 #include "apps/verify/precond/chebyshev.hpp"
 #include "apps/verify/precond/factors.hpp"
 #include "apps/verify/precond/gauss_seidel.hpp"
+#include "apps/verify/precond/inner.hpp"
 #include "apps/verify/precond/isai.hpp"
 #include "apps/verify/precond/jacobi.hpp"
 #include "apps/verify/precond/lines.hpp"

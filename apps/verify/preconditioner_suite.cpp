@@ -175,6 +175,10 @@ void check_preconditioners(Ledger& ledger, Context& ctx, const Subject<T>& s, co
   const AnyMatrix<T> A = matrix_in<T>(ctx, s, selection);
   for (const PreconditionerOptions& options : selection.preconditioners) {
     const std::string name = std::string(type_name(options)) + variant_of(options);
+    if (const std::string& reason = judging_of(options).not_judged; !reason.empty()) {
+      ledger.not_checked(name, reason);
+      continue;
+    }
     std::unique_ptr<Preconditioner<T>> M;
     try {
       M = make_preconditioner(ctx, options, A);

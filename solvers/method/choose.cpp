@@ -132,6 +132,12 @@ class Chooser {
                                        "one pass over the matrix",
                                        m_.lower_bandwidth > 1 || m_.upper_bandwidth > 1 ? "two places" : "one place"));
     }
+    if (const std::string_view what = varies(open_.preconditioner); !what.empty()) {
+      const bool definite = spd_ && suits_pcg(open_.preconditioner).holds;
+      definite ? take(FcgOptions{}) : take(FgmresOptions{});
+      return say("solver", fmt::format("{}: with {} the preconditioner is another one in each iteration",
+                                       definite ? "fcg" : "fgmres", what));
+    }
     if (spd_ && suits_pcg(open_.preconditioner).holds) {
       take(PcgOptions{});
       return say("solver", "pcg, which needs least: the matrix is " + std::string(hermitian()) + ", " + definite());

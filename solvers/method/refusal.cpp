@@ -81,9 +81,9 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
         fmt::format("{}: preconditioner {} takes rows for points, or nodes, in their order: use ordering: {{type: "
                     "none}} and matching: {{type: none}}",
                     matrix, type_name(options.preconditioner)));
-  if (options.assume == Assume::spd || !needs_definite(options.solver)) return;
+  const std::string_view solver = needs_definite(options.solver, options.preconditioner);
+  if (options.assume == Assume::spd || solver.empty()) return;
   const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
-  const std::string_view solver = type_name(options.solver);
   // Files with few digits and matrices summed in another order differ by rounding: pcg bears that.
   const double tolerance = std::sqrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()));
   if (m.hermitian_error > tolerance) {

@@ -55,7 +55,9 @@ template <class T>
 class Amg final : public Preconditioner<T> {
  public:
   Amg(Context& ctx, const AmgOptions& o, const PreconditionerInput<T>& input)
-      : matrix_(&input.A), hierarchy_(made(ctx, o, input, Candidates<T>(ctx, o.near_null_space, input.coordinates))) {
+      : matrix_(&input.A),
+        varies_(!o.varies().empty()),
+        hierarchy_(made(ctx, o, input, Candidates<T>(ctx, o.near_null_space, input.coordinates))) {
     report_.symbolic_ms = hierarchy_->setup_ms();
     report_.bytes = hierarchy_->bytes();
     report_.notes = hierarchy_->notes();
@@ -74,6 +76,7 @@ class Amg final : public Preconditioner<T> {
   }
   PreconditionerReport report() const override { return report_; }
   ApplicationWork work() const override { return hierarchy_->cycle().work(); }
+  bool varies() const override { return varies_; }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     if (&A != matrix_)
@@ -110,6 +113,7 @@ class Amg final : public Preconditioner<T> {
   }
 
   const AnyMatrix<T>* matrix_;
+  bool varies_;
   std::unique_ptr<Hierarchy<T>> hierarchy_;
   PreconditionerReport report_;
 };

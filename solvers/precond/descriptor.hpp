@@ -3,6 +3,7 @@
 #pragma once
 #include <concepts>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,10 +29,10 @@ struct PcgFit {
   std::string_view key{}, value{}, expected{};
 };
 
-/// Two options of which one makes the other ineffective: the path of keys to one of them, and the message.
+/// Options that do not go together: the path of keys to one of them, and the message.
 struct OptionConflict {
   std::vector<std::string_view> key{};
-  std::string_view message{};
+  std::string message{};
 };
 
 /// Options of a preconditioner, with the facts that other parts ask for.

@@ -118,6 +118,8 @@ class LowerPrecision final : public Preconditioner<T> {
     made_->update(ctx, A_ ? *A_ : low);
     tell(lowering_ms);
   }
+  bool varies() const override { return made_->varies(); }
+  int nested_solvers() const override { return made_->nested_solvers(); }
   void require_definite(Context& ctx) const override { made_->require_definite(ctx); }
   bool has_adjoint() const override { return made_->has_adjoint(); }
   const Array<T>& apply_adjoint(Context& ctx, const Array<T>& r, Array<T>& z) const override {

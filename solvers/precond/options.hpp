@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "solvers/options.hpp"
 #include "solvers/precond/amg.hpp"
 #include "solvers/precond/bic0.hpp"
 #include "solvers/precond/bilu0.hpp"
@@ -12,6 +13,7 @@
 #include "solvers/precond/gauss_seidel.hpp"
 #include "solvers/precond/ic0.hpp"
 #include "solvers/precond/ilu0.hpp"
+#include "solvers/precond/inner.hpp"
 #include "solvers/precond/isai.hpp"
 #include "solvers/precond/jacobi.hpp"
 #include "solvers/precond/line.hpp"
@@ -27,18 +29,39 @@ namespace krill {
 using PreconditionerOptions =
     std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
                  Ilu0Options, Ic0Options, Bilu0Options, Bic0Options, Parilu0Options, Paric0Options, IsaiOptions,
-                 TridiagonalOptions, LineOptions, AmgOptions, AutoPreconditioner>;
+                 TridiagonalOptions, LineOptions, AmgOptions, InnerSolverOptions, AutoPreconditioner>;
+
+struct InnerMethod {
+  SolverOptions solver = GmresOptions{};
+  PreconditionerOptions preconditioner = NoPreconditioner{};
+};
+template <class Fields>
+void describe(Fields& fields, InnerMethod& o) {
+  fields.variant("solver", "type", o.solver, {},
+                 "pcg, fcg, gmres, fgmres, bicgstab or richardson, of few iterations: its max_iterations and stop are "
+                 "those of one application");
+  fields.variant("preconditioner", "type", o.preconditioner, {},
+                 "of the solver inside; again a solver where that one is fcg, fgmres or richardson, and no deeper");
+}
 
 static_assert([]<PreconditionerDescriptor... Options>(std::type_identity<std::variant<Options...>>) {
   return true;
 }(std::type_identity<PreconditionerOptions>()));
 
+/// That of the innermost solver where solvers stand inside of each other; else the preconditioner itself.
+template <class Options>  // PreconditionerOptions, const where they are
+Options& innermost(Options& options) {
+  auto* inner = std::get_if<InnerSolverOptions>(&options);
+  return inner ? innermost<Options>(inner->inner->preconditioner) : options;
+}
 /// Whether an application solves with triangles, which take longer the longer their chains of rows are.
-inline bool solves_triangles(const PreconditionerOptions& options) {
+inline bool solves_triangles(const PreconditionerOptions& given) {
+  const PreconditionerOptions& options = innermost(given);
   return std::visit([](const auto& o) { return o.solves_triangles; }, options);
 }
 /// Whether rows have to stand in the order of A as it is given, so that no matching or ordering may move them.
-inline bool needs_given_order(const PreconditionerOptions& options) {
+inline bool needs_given_order(const PreconditionerOptions& given) {
+  const PreconditionerOptions& options = innermost(given);
   if (const auto* amg = std::get_if<AmgOptions>(&options))
     return amg->near_null_space.type != CandidateKind::constant || amg->near_null_space.block_dim > 1;
   return std::holds_alternative<LineOptions>(options);
@@ -56,10 +79,19 @@ inline std::string_view varies(const PreconditionerOptions& options) {
       },
       options);
 }
-/// Options of which one makes the other ineffective.
+/// The first solver, the outer one or one inside, that needs A and M to be Hermitian positive definite; empty where
+/// none does.
+inline std::string_view needs_definite(const SolverOptions& solver, const PreconditionerOptions& M) {
+  if (needs_definite(solver)) return std::visit([](const auto& o) { return o.type; }, solver);
+  const auto* inner = std::get_if<InnerSolverOptions>(&M);
+  return inner ? needs_definite(inner->inner->solver, inner->inner->preconditioner) : std::string_view();
+}
+/// Options that do not go together.
 inline OptionConflict conflict(const PreconditionerOptions& options) {
   return std::visit([](const auto& o) { return o.conflict(); }, options);
 }
+/// Why the solver cannot take the preconditioner, whose path of keys is `path`; the key in the answer starts there.
+OptionConflict conflict(const SolverOptions&, const PreconditionerOptions&, std::string_view path);
 /// Whether it is kept and applied in single precision, which makes a difference only in solves in double precision.
 template <class Options>
 bool is_kept_in_float32(const Options& o) {

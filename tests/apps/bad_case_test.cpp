@@ -216,6 +216,52 @@ INSTANTIATE_TEST_SUITE_P(
             "auto"}),
     [](const auto& info) { return info.param.name; });
 
+/// Line 3 of a case: a preconditioner with that method inside.
+std::string nested(const std::string& outer, const std::string& inner) {
+  return "matrix: {generate: poisson1d}\nsolver: {type: " + outer +
+         "}\npreconditioner: {type: solver, inner: " + inner + "}\n";
+}
+INSTANTIATE_TEST_SUITE_P(
+    nested, BadCase,
+    testing::Values(
+        Bad{"under_pcg", nested("pcg", "{solver: gmres}"),
+            "case.yaml:3:17: with an inner solver preconditioner solver is another one in each iteration, and solver "
+            "pcg needs one that stays; expected solver fcg or fgmres"},
+        Bad{"cycle_k_under_bicgstab",
+            "matrix: {generate: poisson1d}\nsolver: bicgstab\npreconditioner: {type: amg, cycle: k}\n",
+            "case.yaml:3:17: with cycle k preconditioner amg is another one in each iteration, and solver bicgstab "
+            "needs one that stays; expected solver fcg or fgmres"},
+        Bad{"open_inside", nested("fgmres", "{solver: auto}"),
+            "case.yaml:3:48: preconditioner.inner.solver is auto, expected a solver by name"},
+        Bad{"elimination_inside", nested("fgmres", "{solver: banded}"),
+            "case.yaml:3:48: preconditioner.inner.solver is banded, which does not iterate; expected pcg, gmres or "
+            "bicgstab, say"},
+        Bad{"preconditioner_open_inside", nested("fgmres", "{solver: gmres, preconditioner: auto}"),
+            "case.yaml:3:71: preconditioner.inner.preconditioner is auto, expected one by name"},
+        Bad{"time_limit_inside", nested("fgmres", "{solver: {type: gmres, stop: {time_limit: 1}}}"),
+            "case.yaml:3:81: preconditioner.inner.solver.stop.time_limit is for the outer solver, whose limit ends "
+            "this one, too"},
+        Bad{"backward_error_inside", nested("fcg", "{solver: {type: pcg, stop: {baseline: backward_error}}}"),
+            "case.yaml:3:77: preconditioner.inner.solver.stop.baseline is backward_error, expected rhs or "
+            "initial_residual"},
+        Bad{"one_way_inside_of_pcg",
+            nested("fcg", "{solver: pcg, preconditioner: {type: gauss_seidel, direction: forward}}"),
+            "case.yaml:3:101: preconditioner.inner.preconditioner.direction is forward, expected symmetric for solver "
+            "pcg, which needs a Hermitian preconditioner"},
+        Bad{"varying_inside_of_gmres", nested("fgmres", "{solver: gmres, preconditioner: {type: amg, cycle: k}}"),
+            "case.yaml:3:71: with cycle k preconditioner.inner.preconditioner amg is another one in each iteration, "
+            "and "
+            "solver gmres needs one that stays; expected solver fcg or fgmres"},
+        Bad{"three_deep",
+            nested("fgmres",
+                   "{solver: fgmres, preconditioner: {type: solver, inner: {solver: fgmres, preconditioner: "
+                   "{type: solver, inner: {solver: gmres}}}}}"),
+            "case.yaml:3:72: solvers stand inside of each other 3 deep, expected at most 2"},
+        Bad{"wrong_key_inside", nested("fgmres", "{solver: {type: gmres, restrt: 3}}"),
+            "case.yaml:3:62: unknown key \"restrt\" in preconditioner.inner.solver; did you mean 'restart'? allowed: "
+            "type, max_iterations, restart, orthogonalization, basis_precision, stop"}),
+    [](const auto& info) { return info.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(
     syntax, BadCase,
     testing::Values(

@@ -43,7 +43,9 @@ inline std::string case_with(const std::string& variant, const std::string& type
   };
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +
          section("initial_guess", "type", "") + section("matching", "type", "") + section("scaling", "type", "") +
-         section("ordering", "type", "") + section("solver", "type", "pcg") + section("preconditioner", "type", "");
+         section("ordering", "type", "") +
+         section("solver", "type", variant == "preconditioner" && type == "solver" ? "fgmres" : "pcg") +
+         section("preconditioner", "type", "");
 }
 
 /// Every type of every variant, each in a case of its own: "a case with all of its keys" is the effective one.

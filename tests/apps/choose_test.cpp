@@ -47,6 +47,16 @@ TEST(Choose, suits_matrix_and_backend) {
   EXPECT_EQ(types(choose(of_poisson(), true).method), (Types{"pcg", "chebyshev", "none", "none"}));
   EXPECT_EQ(types(choose(of_convection(), false).method), (Types{"bicgstab", "ilu0", "none", "none"}));
   EXPECT_EQ(types(choose(of_convection(), true).method), (Types{"bicgstab", "isai", "none", "none"}));
+  AmgOptions cycle_k;
+  cycle_k.cycle = MultigridCycle::k;
+  for (const PreconditionerOptions& varies :
+       {PreconditionerOptions(InnerSolverOptions{}), PreconditionerOptions(cycle_k)}) {
+    const std::string name(type_name(varies));
+    EXPECT_EQ(types(choose(of_poisson(), false, {.preconditioner = varies}).method),
+              (Types{"fcg", name, "none", "none"}));
+    EXPECT_EQ(types(choose(of_convection(), false, {.preconditioner = varies}).method),
+              (Types{"fgmres", name, "none", "none"}));
+  }
   EXPECT_EQ(types(choose(of_convection(), true, {.preconditioner = Ilu0Options{}}).method),
             (Types{"bicgstab", "ilu0", "color", "none"}));
 }

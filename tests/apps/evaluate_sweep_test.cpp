@@ -135,9 +135,8 @@ TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
         EXPECT_TRUE(suits_pcg(variant.settings.preconditioner).holds) << type_name(variant.settings.preconditioner);
       }
     }
-  EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 4);
+  EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 3);
   EXPECT_TRUE(solvers.contains(SolverOptions(FcgOptions{}).index())) << "for cycles of multigrid that vary";
-  EXPECT_FALSE(solvers.contains(SolverOptions(FgmresOptions{}).index()));
   EXPECT_FALSE(solvers.contains(SolverOptions(BandedOptions{}).index())) << "which auto takes where it can";
   EXPECT_EQ(preconditioners.size(), std::variant_size_v<PreconditionerOptions> - 1);
   EXPECT_FALSE(solvers.contains(SolverOptions(AutoSolver{}).index()));

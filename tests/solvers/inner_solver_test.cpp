@@ -161,8 +161,8 @@ TEST_P(InnerLoop, refuses_what_cannot_stand_there) {
   for (const SolverOptions& fixed :
        {SolverOptions(PcgOptions{}), SolverOptions(GmresOptions{}), SolverOptions(BicgstabOptions{})}) {
     const std::string expected = "solver " + name(fixed) +
-                                 ": a solver as preconditioner is another matrix in every iteration; use fcg for "
-                                 "Hermitian positive definite systems, or fgmres";
+                                 ": the preconditioner is another matrix in every iteration, as a solver or a K-cycle "
+                                 "is; use fcg for Hermitian positive definite systems, or fgmres";
     EXPECT_EQ(refusal([&] { make_solver<double>(fixed, op, *M); }), expected);
     EXPECT_EQ(refusal([&] { made_inside<double>(fixed, op, made_inside<double>(ctx, few<PcgOptions>(3), op)); }),
               expected);
@@ -170,12 +170,54 @@ TEST_P(InnerLoop, refuses_what_cannot_stand_there) {
   for (const SolverOptions& accepted :
        {SolverOptions(FcgOptions{}), SolverOptions(FgmresOptions{}), SolverOptions(RichardsonOptions{})})
     EXPECT_EQ(refusal([&] { make_solver<double>(accepted, op, *M); }), "accepted");
+  for (const bool lower : {false, true}) {
+    AmgOptions krylov = apps::detail::with_levels({});
+    krylov.method = MultigridMethod::aggregation, krylov.cycle = MultigridCycle::k;
+    if (!lower) krylov.precision = KeptPrecision::float64;
+    const auto cycle = make_preconditioner<double>(ctx, krylov, A);
+    EXPECT_TRUE(refusal([&] { make_solver<double>(PcgOptions{}, op, *cycle); }).starts_with("solver pcg: the precond"));
+    EXPECT_EQ(refusal([&] { make_solver<double>(FcgOptions{}, op, *cycle); }), "accepted");
+  }
   EXPECT_EQ(refusal([&] { made_inside<double>(ctx, BandedOptions{}, op); }),
             "inner solver banded: it does not iterate; use pcg, gmres or bicgstab inside");
   EXPECT_EQ(refusal([&] { made_inside<double>(ctx, PcgOptions{.stop = {.time_limit = 1}}, op); }),
             "inner solver pcg: stop.time_limit is for the outer solver, whose limit ends this one, too");
   EXPECT_EQ(refusal([&] { made_inside<double>(ctx, PcgOptions{.stop = {.baseline = Baseline::backward_error}}, op); }),
             "inner solver pcg: stop.baseline backward_error is for the outer solver; use rhs");
+}
+
+/// By options, as a case has it: with the operator of the solve, with one of its own, and in single precision.
+TEST_P(InnerLoop, is_made_by_options_with_new_values) {
+  Context ctx = context();
+  const auto b = random_vector<double>(108, 300);
+  const FgmresOptions outer{.max_iterations = 100, .restart = 20, .stop = {.relative = 1e-10}};
+  for (const bool with_products : {true, false})
+    for (const KeptPrecision precision : {KeptPrecision::automatic, KeptPrecision::float32}) {
+      const InnerSolverOptions inner = apps::detail::inside(
+          few<FgmresOptions>(4), apps::detail::inside(few<BicgstabOptions>(2), Ilu0Options{}), precision);
+      AnyMatrix<double> A(random_dominant<double>(106, 300, 6));
+      MatrixOperator<double> op(A);
+      const auto M = make_preconditioner<double>(ctx, inner, A, with_products ? &op : nullptr);
+      EXPECT_TRUE(M->varies());
+      EXPECT_EQ(M->nested_solvers(), 2);
+      const PreconditionerReport report = M->report();
+      const auto solvers = std::ranges::find(report.facts, "inner_solver", &Fact::name);
+      EXPECT_EQ(std::get<std::string>(solvers->value), "fgmres, bicgstab");
+      Array<double> x(std::vector<double>(300, 0.0));
+      EXPECT_EQ(make_solver<double>(outer, op, *M)->solve(ctx, Array<double>(b), x).reason, Reason::converged);
+      EXPECT_THROW(made_inside<double>(few<FgmresOptions>(3), op, make_preconditioner<double>(ctx, inner, A)),
+                   InvalidArgument)
+          << "three deep";
+      for (std::uint64_t k = 0; double& value : std::get<Csr<double>>(A).values().edit())
+        value *= 1 + 0.1 * static_cast<double>(k++ % 3);
+      op.update(ctx);
+      M->update(ctx, A);
+      const auto anew = make_preconditioner<double>(ctx, inner, A, with_products ? &op : nullptr);
+      const Array<double> r(b);
+      Array<double> z(300, "z"), z_anew(300, "z");
+      M->apply(ctx, r, z), anew->apply(ctx, r, z_anew);
+      EXPECT_TRUE(std::ranges::equal(z.host(), z_anew.host()));
+    }
 }
 
 /// An inner solve that would take long, with a tolerance of 0.

@@ -192,6 +192,23 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
   }
 }
 
+void count(Count& c, const InnerSolverOptions& o, const PreconditionerReport& report) {
+  const bool pcg = std::holds_alternative<PcgOptions>(o.inner->solver);
+  c.vectors(1 + 4 + 2);  // max |r|; r, and b, r, x of the solver; x and z
+  for (int step = 0; step < max_iterations(o.inner->solver); ++step) {
+    std::visit(
+        [&](const auto& M) {
+          if constexpr (!std::is_same_v<decltype(M), const InnerSolverOptions&>) count(c, M, report);
+        },
+        o.inner->preconditioner);
+    c.products += 1, c.vectors(2);
+    if (pcg)
+      c.vectors(3 + 6), c.multiplied((2 + 1 + 2) * c.n);  // p; p, q, x, r: two dots, and three sums
+    else
+      c.vectors(1 + 4), c.multiplied(3 * c.n);  // q, x, r, where z is r
+  }
+}
+
 TEST_P(PreconditionerWork, is_what_its_passes_count) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

@@ -1,4 +1,5 @@
-// libkrill_bench_cusparse.so: cuSPARSE behind the interface of cusparse_interface.hpp. Nothing else links cuSPARSE.
+// libkrill_bench_cusparse.so: cuSPARSE and cuBLAS behind the interface of cusparse_interface.hpp. Nothing else links
+// them.
 #include <cstring>
 
 #include "apps/bench/cusparse/work.hpp"
@@ -8,7 +9,7 @@ namespace {
 
 const CusparseEntry* find(std::string_view kernel, KrillRivalLayout layout) {
   for (const auto entries : {products(), sums_and_products(), pruning(), sparse_vectors(), conversions(), solves(),
-                             factorizations(), banded_solves()})
+                             factorizations(), banded_solves(), bases(), textbook_loops()})
     for (const CusparseEntry& entry : entries)
       if (entry.kernel == kernel && entry.layout == layout) return &entry;
   return nullptr;

@@ -4,18 +4,6 @@
 namespace krill::apps::bench::cusparse {
 namespace {
 
-/// The triangle of a task, in CSR.
-class TriangleDescriptor : public SparseDescriptor {
- public:
-  explicit TriangleDescriptor(const KrillRivalTask& task) : SparseDescriptor(task.a, task.scalar) {
-    cusparseFillMode_t fill = task.upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
-    cusparseDiagType_t diagonal = task.unit_diagonal ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
-    check(cusparseSpMatSetAttribute(*this, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill), "cusparseSpMatSetAttribute");
-    check(cusparseSpMatSetAttribute(*this, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal),
-          "cusparseSpMatSetAttribute");
-  }
-};
-
 /// A solve; with `only_analysis`, what comes before the first one.
 template <bool only_analysis>
 class Spsv final : public CusparseWork {

@@ -2,6 +2,7 @@
 // prepared.
 #pragma once
 #define DISABLE_CUSPARSE_DEPRECATED  // csr2bsr, csrcolor and the factorizations have no successors
+#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
 #include <fmt/format.h>
@@ -23,6 +24,10 @@ inline void check(cusparseStatus_t status, const char* what) {
   if (status != CUSPARSE_STATUS_SUCCESS)
     throw std::runtime_error(fmt::format("{}: {}", what, cusparseGetErrorString(status)));
 }
+inline void check(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error(fmt::format("{}: {}", what, cublasGetStatusString(status)));
+}
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // reported here, so not again by the next check
@@ -31,19 +36,33 @@ inline void check(cudaError_t status, const char* what) {
 
 class Session {
  public:
-  Session(int device, cudaStream_t stream) {
+  Session(int device, cudaStream_t stream) : stream_(stream) {
     check(cudaSetDevice(device), "cudaSetDevice");
     check(cusparseCreate(&handle_), "cusparseCreate");
     check(cusparseSetStream(handle_, stream), "cusparseSetStream");
   }
-  ~Session() { cusparseDestroy(handle_); }
+  ~Session() {
+    cusparseDestroy(handle_);
+    if (blas_) cublasDestroy(blas_);
+  }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   cusparseHandle_t handle() const { return handle_; }
+  cudaStream_t stream() const { return stream_; }
+  /// Made when it is first asked for.
+  cublasHandle_t blas() const {
+    if (!blas_) {
+      check(cublasCreate(&blas_), "cublasCreate");
+      check(cublasSetStream(blas_, stream_), "cublasSetStream");
+    }
+    return blas_;
+  }
 
  private:
+  cudaStream_t stream_;
   cusparseHandle_t handle_ = nullptr;
+  mutable cublasHandle_t blas_ = nullptr;
 };
 
 /// Memory that stays from run to run, and grows where a run wants more.
@@ -162,6 +181,7 @@ class SparseDescriptor {
       case krill_rival_dense:
       case krill_rival_bands:
       case krill_rival_vector:
+      case krill_rival_basis:
         break;
     }
     throw std::runtime_error("cuSPARSE has no sparse matrix of this layout");
@@ -224,6 +244,18 @@ class VectorDescriptor {
   cusparseDnVecDescr_t vector_ = nullptr;
 };
 
+/// The triangle of a task, in CSR.
+class TriangleDescriptor : public SparseDescriptor {
+ public:
+  explicit TriangleDescriptor(const KrillRivalTask& task) : SparseDescriptor(task.a, task.scalar) {
+    cusparseFillMode_t fill = task.upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
+    cusparseDiagType_t diagonal = task.unit_diagonal ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
+    check(cusparseSpMatSetAttribute(*this, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill), "cusparseSpMatSetAttribute");
+    check(cusparseSpMatSetAttribute(*this, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal),
+          "cusparseSpMatSetAttribute");
+  }
+};
+
 using ScalarTypes = std::tuple<float, double, cuComplex, cuDoubleComplex>;
 
 /// A task that has been prepared.
@@ -258,9 +290,7 @@ class CusparseWork {
     }
   }
   void copy(void* to, const void* from, std::size_t bytes) const {
-    cudaStream_t stream = nullptr;
-    check(cusparseGetStream(handle(), &stream), "cusparseGetStream");
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, session_.stream()), "cudaMemcpyAsync");
   }
 
   const Session& session_;
@@ -290,5 +320,7 @@ std::span<const CusparseEntry> banded_solves();
 std::span<const CusparseEntry> sums_and_products();
 std::span<const CusparseEntry> pruning();
 std::span<const CusparseEntry> sparse_vectors();
+std::span<const CusparseEntry> bases();
+std::span<const CusparseEntry> textbook_loops();
 
 }  // namespace krill::apps::bench::cusparse

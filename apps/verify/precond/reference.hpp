@@ -13,6 +13,7 @@ struct Judging {
   std::optional<FactorRecipe> factor = {};  ///< of an incomplete factorization
   std::vector<Triangle> triangles = {};     ///< of A, that it solves with
   TriangularMethod method = TriangularMethod::automatic;  ///< of those
+  std::string not_judged = {};                            ///< why its application is not compared; empty: it is
 };
 
 /// A residual, and what a reference may know beside the options: what the preconditioner found out about A (blocks, an
@@ -25,6 +26,11 @@ struct Question {
   const BoundedVector<T>& r;
   Rows<T> A;  ///< the matrix, entry by entry
 };
+
+/// z = M r by the definition of the preconditioner, one entry after the other.
+template <class T>
+BoundedVector<T> preconditioned(Context&, const PreconditionerOptions&, const AnyMatrix<T>& A,
+                                const PreconditionerReport&, const BoundedVector<T>& r);
 
 template <class Number>
 Number fact(const PreconditionerReport& report, std::string_view name) {
