@@ -27,8 +27,9 @@ enum class SmootherKind { automatic, chebyshev, l1_jacobi };
 inline constexpr std::array<std::string_view, 3> smoother_kind_names{"auto", "chebyshev", "l1_jacobi"};
 
 /// What new values of the matrix leave as it is.
-enum class HierarchyReuse { nothing, interpolation };
-inline constexpr std::array<std::string_view, 2> hierarchy_reuse_names{"nothing", "interpolation"};
+enum class HierarchyReuse { nothing, aggregates, interpolation, hierarchy };
+inline constexpr std::array<std::string_view, 4> hierarchy_reuse_names{"nothing", "aggregates", "interpolation",
+                                                                       "hierarchy"};
 
 struct SmootherOptions {
   static constexpr double max_degree = 6;
@@ -44,8 +45,9 @@ void describe(Fields& fields, SmootherOptions& o) {
                 "which never diverge; auto: chebyshev where the matrix is Hermitian with a positive diagonal");
   fields.value("degree", o.degree, Range{1.0, SmootherOptions::max_degree},
                "of the polynomial, or Jacobi steps: products with A before and after a coarser level is asked");
-  fields.value("eigenvalue_steps", o.eigenvalue_steps, Range{1.0, 1000.0},
-               "Lanczos steps, a product with A each, that estimate the largest eigenvalue of D^-1 A of each level");
+  fields.value("eigenvalue_steps", o.eigenvalue_steps, Range{0.0, 1000.0},
+               "Lanczos steps, a product with A each, that estimate the largest eigenvalue of D^-1 A of each level; 0: "
+               "it is bounded by the sums of rows, which needs no product and no wait");
 }
 
 template <class Fields>
@@ -127,9 +129,12 @@ void describe(Fields& fields, MultigridOptions& o) {
   fields.value("max_levels", o.max_levels, Range{1.0, 100.0}, "levels, the finest included");
   fields.value("growth_limit", o.growth_limit, Range{1.0, Range{}.max},
                "no further level is made once all have this many times the entries of the finest");
-  fields.choice("reuse", o.reuse, hierarchy_reuse_names,
-                "for callers of the library that give new values: interpolation: levels keep aggregates and "
-                "interpolation, and their matrices stay in CSR; nothing: new values take a new preconditioner");
+  fields.choice(
+      "reuse", o.reuse, hierarchy_reuse_names,
+      "for callers of the library that give new values. aggregates: levels keep these alone, and interpolate "
+      "anew; interpolation: they keep the interpolation, too; hierarchy: coarser levels stay as they are, and "
+      "only the finest one follows; nothing: new values take a new preconditioner. Levels of the first two "
+      "keep what makes them again, and their matrices in CSR");
 }
 
 }  // namespace krill

@@ -17,13 +17,24 @@ PolynomialSmoother<T>::PolynomialSmoother(const Operator<T>& A, Array<real_t<T>>
 template <class T>
 void PolynomialSmoother<T>::set_polynomial(Context& ctx, const SmootherPolynomial& polynomial) {
   degree_ = polynomial.degree();
-  if (factors_.size() == 0) factors_ = Array<R>(3 * degree_, "smoother factors");
-  std::span<R> factors = factors_.edit();
+  if (factors_.size() == 0) {
+    factors_ = Array<R>(3 * degree_, "smoother factors");
+    polynomial_ = Array<double>(3 * degree_, "smoother polynomial");
+  }
+  std::span<double> factors = polynomial_.edit();
   for (std::size_t k = 0; k < polynomial.steps.size(); ++k) {
     const auto& step = polynomial.steps[k];
-    factors[3 * k] = R(step.old), factors[3 * k + 1] = R(step.fresh), factors[3 * k + 2] = R(step.weight);
+    factors[3 * k] = step.old, factors[3 * k + 1] = step.fresh, factors[3 * k + 2] = step.weight;
   }
-  ctx.dispatch([&](const auto& where) { factors_.read(where); });
+  scale_polynomial(ctx, Array<double>{1});
+}
+
+template <class T>
+void PolynomialSmoother<T>::scale_polynomial(Context& ctx, const Array<double>& max_eigenvalue) {
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, factors_.size(),
+             ScalePolynomial<R>{max_eigenvalue.read(where), polynomial_.read(where), factors_.write(where)});
+  });
 }
 
 template <class T>

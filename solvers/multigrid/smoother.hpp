@@ -15,6 +15,9 @@ class PolynomialSmoother {
   PolynomialSmoother(const Operator<T>& A, Array<real_t<T>> inverse);
   /// Takes the factors to where kernels read them, in place from the second time on.
   void set_polynomial(Context&, const SmootherPolynomial&);
+  /// The polynomial that was set is for eigenvalues in (0, 1]: makes it one for those up to `max_eigenvalue`, an entry
+  /// on the backend's side. Asynchronous, capturable after a first run.
+  void scale_polynomial(Context&, const Array<double>& max_eigenvalue);
 
   /// x = q D^-1 b: from x = 0. degree - 1 products.
   void smooth_from_zero(Context&, const Array<T>& b, Array<T>& x) const;
@@ -29,7 +32,7 @@ class PolynomialSmoother {
   int degree() const { return degree_; }
   /// {old, fresh, weight} of each step.
   const Array<real_t<T>>& factors() const { return factors_; }
-  std::size_t bytes() const { return detail::bytes_of(inverse_, factors_, r_, d_, w_); }
+  std::size_t bytes() const { return detail::bytes_of(inverse_, polynomial_, factors_, r_, d_, w_); }
   /// Of vectors, beside products with A.
   Work work_from_zero() const;
   Work work() const;
@@ -43,6 +46,7 @@ class PolynomialSmoother {
 
   const Operator<T>& A_;
   Array<R> inverse_, factors_;
+  Array<double> polynomial_;  // the factors as they were set
   int degree_ = 0;
   mutable Array<T> r_, d_, w_;
 };

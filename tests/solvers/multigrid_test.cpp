@@ -223,28 +223,108 @@ TEST_P(Multigrid, cycles_repeat_bit_by_bit_and_in_a_captured_loop) {
   });
 }
 
-TEST_P(Multigrid, new_values_give_what_a_hierarchy_with_these_aggregates_has) {
+template <class T>
+std::vector<T> answer(Context& ctx, const Hierarchy<T>& hierarchy, const Array<T>& b) {
+  Array<T> x(b.size());
+  hierarchy.cycle().apply(ctx, b, x, nullptr);
+  return contents(x);
+}
+
+/// A + c I: the strong graph and the aggregates of the finest level stay, the smoothing of interpolation does not.
+template <class T>
+AnyMatrix<T> shifted_poisson(double c) {
+  Csr<T> A = poisson2d<T>(13);
+  const auto offsets = A.row_offsets().host(), columns = A.col_indices().host();
+  const std::span<T> values = A.values().edit();
+  for (std::int32_t i = 0; i < A.rows(); ++i)
+    for (std::int32_t k = offsets[at(i)]; k < offsets[at(i) + 1]; ++k)
+      if (columns[at(k)] == i) values[at(k)] += T(static_cast<real_t<T>>(c));
+  return A;
+}
+
+/// A cycle of two levels by the parts of one hierarchy on the finest, and of another on the last level.
+template <class T>
+std::vector<T> two_levels(Context& ctx, const Hierarchy<T>& upper, const Hierarchy<T>& lower, const Array<T>& b) {
+  const auto &finest = *upper.levels()[0], &last = *lower.levels()[1];
+  const Transfer<T>& transfer = *lower.levels()[0]->transfer;
+  Array<T> x(b.size()), r(last.report.rows), e(last.report.rows);
+  finest.smoother->smooth_from_zero(ctx, b, x);
+  transfer.restrict_to(ctx, finest.smoother->residual(ctx, b, x), r);
+  last.dense->apply(ctx, r, e);
+  transfer.add_correction(ctx, e, x);
+  finest.smoother->smooth(ctx, b, x);
+  return contents(x);
+}
+
+/// What stays is what `reuse` says: aggregates alone give the hierarchy that is made anew, bit by bit.
+TEST_P(Multigrid, new_values_change_what_reuse_does_not_keep) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
-    for (const MultigridMethod method : both_methods) {
-      auto options = small_levels(method, MultigridCycle::v);
-      options.reuse = HierarchyReuse::interpolation;
-      AnyMatrix<T> A(poisson2d<T>(13));
-      Hierarchy<T> hierarchy(ctx, options, {.A = A, .hermitian = true});
-      auto& values = std::get<Csr<T>>(A).values();
-      for (T& value : values.edit()) value *= T(4);  // a power of two: the same aggregates and interpolation
-      hierarchy.update(ctx, A);
-      const Hierarchy<T> fresh(ctx, options, {.A = A, .hermitian = true});
-      const Array<T> b(random_vector<T>(8, rows(A)));
-      Array<T> x(b.size()), y(b.size());
-      hierarchy.cycle().apply(ctx, b, x, nullptr);
-      fresh.cycle().apply(ctx, b, y, nullptr);
-      EXPECT_EQ(contents(x), contents(y));
-    }
-    AnyMatrix<T> A(poisson2d<T>(13));
-    Hierarchy<T> fixed(ctx, small_levels(MultigridMethod::aggregation, MultigridCycle::v), {.A = A, .hermitian = true});
-    EXPECT_NE(complaint<InvalidArgument>([&] { fixed.update(ctx, A); }).find("reuse nothing"), std::string::npos);
+    const AnyMatrix<T> other(shifted_poisson<T>(0.5));
+    const Array<T> b(random_vector<T>(8, rows(other)));
+    for (const MultigridMethod method : both_methods)
+      for (const auto reuse : {HierarchyReuse::aggregates, HierarchyReuse::interpolation, HierarchyReuse::hierarchy}) {
+        auto options = small_levels(method, MultigridCycle::v);
+        options.reuse = reuse, options.coarse_rows = 60;
+        AnyMatrix<T> A(poisson2d<T>(13));
+        Hierarchy<T> hierarchy(ctx, options, {.A = A, .hermitian = true});
+        const AnyMatrix<T> former(poisson2d<T>(13));
+        const Hierarchy<T> before(ctx, options, {.A = former, .hermitian = true}),
+            fresh(ctx, options, {.A = other, .hermitian = true});
+        ASSERT_EQ(hierarchy.levels().size(), 2u);
+        std::get<Csr<T>>(A).values() = std::get<Csr<T>>(other).values().clone();
+        hierarchy.update(ctx, A);
+        const std::vector<T> found = answer(ctx, hierarchy, b);
+        if (reuse == HierarchyReuse::hierarchy) {
+          EXPECT_EQ(found, two_levels(ctx, fresh, before, b));
+        } else if (reuse == HierarchyReuse::aggregates || method == MultigridMethod::aggregation) {
+          EXPECT_EQ(found, answer(ctx, fresh, b));
+        } else {
+          EXPECT_NE(found, answer(ctx, fresh, b));
+          const auto &kept = dynamic_cast<const MatrixTransfer<T>&>(*hierarchy.levels()[0]->transfer).prolongation(),
+                     &made = dynamic_cast<const MatrixTransfer<T>&>(*before.levels()[0]->transfer).prolongation();
+          EXPECT_EQ(contents(std::get<Csr<T>>(kept).values()), contents(std::get<Csr<T>>(made).values()));
+        }
+        EXPECT_EQ(hierarchy.reports()[0].max_eigenvalue, fresh.reports()[0].max_eigenvalue);
+      }
+    Hierarchy<T> fixed(ctx, small_levels(MultigridMethod::aggregation, MultigridCycle::v),
+                       {.A = other, .hermitian = true});
+    EXPECT_NE(complaint<InvalidArgument>([&] { fixed.update(ctx, other); }).find("reuse nothing"), std::string::npos);
   });
+}
+
+/// With eigenvalues bounded by sums of rows, or Jacobi steps, a captured loop can do it.
+TEST_P(Multigrid, new_values_need_no_allocation_and_no_wait) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    AnyMatrix<T> A(poisson2d<T>(13));
+    const Array<T> b(random_vector<T>(8, rows(A)));
+    for (const MultigridMethod method : both_methods)
+      for (const auto reuse : {HierarchyReuse::aggregates, HierarchyReuse::interpolation, HierarchyReuse::hierarchy})
+        for (const auto smoother : {SmootherKind::chebyshev, SmootherKind::l1_jacobi}) {
+          auto options = small_levels(method, MultigridCycle::v);
+          options.reuse = reuse;
+          options.smoother = {.type = smoother, .eigenvalue_steps = 0};
+          Hierarchy<T> hierarchy(ctx, options, {.A = A, .hermitian = true});
+          const std::vector<T> before = answer(ctx, hierarchy, b);
+          replay(ctx, [&] { hierarchy.recompute(ctx, A); });
+          hierarchy.check();
+          EXPECT_EQ(answer(ctx, hierarchy, b), before);
+        }
+  });
+}
+
+TEST_P(Multigrid, new_values_that_are_not_finite_are_named) {
+  Context ctx = context();
+  auto options = small_levels(MultigridMethod::smoothed_aggregation, MultigridCycle::v);
+  for (const int steps : {0, 10}) {
+    options.reuse = HierarchyReuse::aggregates, options.smoother.eigenvalue_steps = steps;
+    AnyMatrix<double> A(poisson2d<double>(13));
+    Hierarchy<double> hierarchy(ctx, options, {.A = A, .hermitian = true});
+    std::get<Csr<double>>(A).values().edit()[0] = std::numeric_limits<double>::quiet_NaN();
+    const std::string said = complaint<InvalidArgument>([&] { hierarchy.update(ctx, A); });
+    EXPECT_NE(said.find("row 0 of level 0"), std::string::npos) << said;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, Multigrid, backends_and_scalars, param_name);
