@@ -58,7 +58,12 @@ Csr<T, Offset> copy_of_matrix(Context& ctx, const Csr<T, Offset>& A) {
 
 template <class T>
 Hierarchy<T>::Hierarchy(Context& ctx, const MultigridOptions& options, const FinestLevel<T>& finest)
-    : options_(options), hermitian_(finest.hermitian), cycle_(options.cycle, finest.hermitian, levels_) {
+    : options_(options),
+      make_smoothing_(finest.make_smoothing),
+      hermitian_(finest.hermitian),
+      cycle_(options.cycle, finest.hermitian, levels_) {
+  if (!is_polynomial(options.smoother.type) && !make_smoothing_)
+    throw InvalidArgument("multigrid: this smoother is a preconditioner, and there is none that makes it");
   require_size("multigrid: columns of the square matrix", krill::cols(finest.A), krill::rows(finest.A));
   const Stopwatch watch;
   with_csr(ctx, finest.A, [&](const auto& csr) { build(ctx, finest, csr); });
@@ -137,18 +142,34 @@ void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A
 /// The diagonal, the largest eigenvalue and the polynomial of a level's smoother.
 template <class T>
 void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, std::size_t number) {
-  level.smoother.emplace(*level.products, Array<real_t<T>>(krill::rows(A), "inverse diagonal"));
+  const bool by_polynomial = is_polynomial(options_.smoother.type);
+  Array<real_t<T>> inverse(krill::rows(A), "inverse diagonal");
+  if (by_polynomial) {
+    auto made = std::make_unique<PolynomialSmoother<T>>(*level.products, std::move(inverse));
+    level.polynomial = made.get(), level.smoother = std::move(made);
+  } else {
+    level.inverse = std::move(inverse);
+  }
   invert_diagonal(ctx, level, A, false);
   check_diagonal(level, number);
   level.definite = hermitian_ && level.diagonal.negatives == 0;
   level.chebyshev = options_.smoother.type == SmootherKind::chebyshev ||
                     (options_.smoother.type == SmootherKind::automatic && level.definite);
   const int degree = options_.smoother.degree;
-  level.smoother->set_polynomial(ctx, level.chebyshev ? fourth_kind_chebyshev(degree, 1) : jacobi_steps(degree));
-  find_eigenvalue(ctx, level, A);
-  if (level.chebyshev)
-    level.smoother->scale_polynomial(ctx, level.max_eigenvalue);
+  if (by_polynomial)
+    level.polynomial->set_polynomial(ctx, level.chebyshev ? fourth_kind_chebyshev(degree, 1) : jacobi_steps(degree));
   else
+    level.smoother = std::make_unique<PreconditionedSmoother<T>>(*level.products, make_smoothing_(ctx, A), degree);
+  find_eigenvalue(ctx, level, A);
+  follow_diagonal(ctx, level, A);
+}
+
+/// A polynomial's factors, or the sums of rows in place of the diagonal.
+template <class T>
+void Hierarchy<T>::follow_diagonal(Context& ctx, Level& level, const AnyMatrix<T>& A) {
+  if (level.chebyshev)
+    level.polynomial->scale_polynomial(ctx, level.max_eigenvalue);
+  else if (level.polynomial)
     invert_diagonal(ctx, level, A, true);
 }
 
@@ -157,23 +178,26 @@ template <class T>
 void Hierarchy<T>::smooth_anew(Context& ctx, Level& level, const AnyMatrix<T>& A, std::size_t number) {
   const bool interpolates_anew = options_.reuse == HierarchyReuse::aggregates && options_.smoothed(),
              needs_eigenvalue = level.chebyshev || interpolates_anew;
+  level.smoother->update(ctx, A);
   invert_diagonal(ctx, level, A, !needs_eigenvalue);
   if (!needs_eigenvalue) return;
   if (level.definite && options_.smoother.eigenvalue_steps > 0) check_diagonal(level, number);
   find_eigenvalue(ctx, level, A);
-  if (level.chebyshev)
-    level.smoother->scale_polynomial(ctx, level.max_eigenvalue);
-  else
-    invert_diagonal(ctx, level, A, true);
+  follow_diagonal(ctx, level, A);
+}
+
+template <class T>
+Array<real_t<T>>& Hierarchy<T>::inverse_of(Level& level) {
+  return level.polynomial ? level.polynomial->inverse() : level.inverse;
 }
 
 template <class T>
 void Hierarchy<T>::invert_diagonal(Context& ctx, Level& level, const AnyMatrix<T>& A, bool l1) {
   with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
-    require_size("multigrid: rows of the matrix", csr.rows(), level.smoother->inverse().size());
+    require_size("multigrid: rows of the matrix", csr.rows(), inverse_of(level).size());
     ctx.dispatch([&](const auto& where) {
       run_pass(where, csr.rows(),
-               InvertSmootherDiagonal<kernel_t<T>, Offset>{csr.view(where), l1, level.smoother->inverse().write(where),
+               InvertSmootherDiagonal<kernel_t<T>, Offset>{csr.view(where), l1, inverse_of(level).write(where),
                                                            level.facts.write(where)});
     });
   });
@@ -182,11 +206,10 @@ void Hierarchy<T>::invert_diagonal(Context& ctx, Level& level, const AnyMatrix<T
 /// Of D^-1 A, or a bound of it, from the plain diagonal.
 template <class T>
 void Hierarchy<T>::find_eigenvalue(Context& ctx, Level& level, const AnyMatrix<T>& A) {
-  if (level.definite && options_.smoother.eigenvalue_steps > 0) {
+  if (level.definite && options_.smoother.eigenvalue_steps > 0 && (level.chebyshev || options_.smoothed())) {
     Array<T> d(krill::rows(A), "lanczos d"), w(krill::rows(A), "lanczos w");
     const double found =
-        estimate_spectrum(ctx, *level.products, A, level.smoother->inverse(), options_.smoother.eigenvalue_steps, d, w)
-            .upper;
+        estimate_spectrum(ctx, *level.products, A, inverse_of(level), options_.smoother.eigenvalue_steps, d, w).upper;
     level.max_eigenvalue.edit()[0] = found > 0 ? found : 1;
     return;
   }
@@ -219,15 +242,15 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   StepClock clock(ctx, level.report);
   const bool by_nodes = space.block_dim > 1,
              constant = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates.cols() == 1;
+  const Strength strength = options_.strength.at(levels_.size() - 1);
   const auto found = [&]<class V>(const Csr<V, Offset>& nodes) {
     std::optional<StrongGraph<Offset>> graph;  // matching looks at strength by itself
     if (options_.smoothed() || !options_.by_matching()) {
-      graph = strong_graph(ctx, nodes, options_.strength);
+      graph = strong_graph(ctx, nodes, strength);
       clock.done("strength");
     }
-    Aggregates aggregates = options_.by_matching()
-                                ? aggregate_matching(ctx, nodes, options_.matching_passes, options_.strength)
-                                : aggregate_mis2(ctx, *graph, nodes);
+    Aggregates aggregates = options_.by_matching() ? aggregate_matching(ctx, nodes, options_.matching_passes, strength)
+                                                   : aggregate_mis2(ctx, *graph, nodes);
     return std::pair(std::move(graph), std::move(aggregates));
   };
   auto [graph, aggregates] = by_nodes ? found(node_matrix(ctx, A, space.block_dim)) : found(A);
@@ -342,6 +365,7 @@ void Hierarchy<T>::tell(Context& ctx, Level& level, const AnyMatrix<T>& A, doubl
   }
   if (level.A) report.bytes += krill::bytes(*level.A);
   if (level.dense) report.bytes += level.dense->bytes() + detail::bytes_of(level.kernel);
+  report.bytes += detail::bytes_of(level.inverse);
   if (level.smoother) report.bytes += level.smoother->bytes();
   if (level.transfer) report.bytes += level.transfer->bytes();
   report.bytes += level.remaking_bytes;

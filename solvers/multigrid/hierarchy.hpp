@@ -19,6 +19,7 @@ struct FinestLevel {
   bool hermitian = false;            ///< with a positive diagonal: polynomials are for such matrices
   std::int32_t block_dim = 1;        ///< unknowns of a node
   const Dense<T>* candidates = {};   ///< a column for each vector that coarse levels represent; null: a constant
+  MakeSmoothingPair<T> make_smoothing = {};  ///< for the smoothers that are preconditioners
 };
 
 /// Levels from a matrix to one that is small, and what a cycle needs at each.
@@ -70,6 +71,8 @@ class Hierarchy {
   void multiply_by(Context&, Level&, const AnyMatrix<T>& A, const Operator<T>* products);
   void smooth(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
   void smooth_anew(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
+  void follow_diagonal(Context&, Level&, const AnyMatrix<T>& A);
+  static Array<real_t<T>>& inverse_of(Level&);
   void invert_diagonal(Context&, Level&, const AnyMatrix<T>& A, bool l1);
   void find_eigenvalue(Context&, Level&, const AnyMatrix<T>& A);
   void check_diagonal(Level&, std::size_t number);
@@ -79,6 +82,7 @@ class Hierarchy {
   void note_end(std::int64_t rows, std::string_view why);
 
   MultigridOptions options_;
+  MakeSmoothingPair<T> make_smoothing_;
   bool hermitian_;
   MultigridLevels<T> levels_;
   Cycle<T> cycle_;

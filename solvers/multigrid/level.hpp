@@ -19,7 +19,9 @@ struct MultigridLevel {
   std::unique_ptr<MatrixOperator<T>> own_products;
   const Operator<T>* products = nullptr;
   Work product_work;  ///< of one by own_products, its vectors apart
-  std::optional<PolynomialSmoother<T>> smoother;
+  std::unique_ptr<Smoother<T>> smoother;
+  PolynomialSmoother<T>* polynomial = nullptr;  ///< the smoother, where it is one
+  Array<real_t<T>> inverse;                     ///< of the diagonal, where it is none
   std::optional<DenseInverse<T>> dense;
   Array<T> kernel;  ///< of the last level: what it may map to nothing; empty: not known
   std::unique_ptr<Transfer<T>> transfer;
