@@ -19,7 +19,9 @@ struct CoarsenStep {
   Aggregates aggregates;
 
   const Csr<T>& matrix() const { return std::get<Csr<T>>(*source); }
-  verify::Graph<std::int32_t> pattern() const { return {matrix().row_offsets().host(), matrix().col_indices().host()}; }
+  verify::EdgeLists<std::int32_t> pattern() const {
+    return {matrix().row_offsets().host(), matrix().col_indices().host()};
+  }
 };
 
 /// Times run(step) and looks at what it leaves.
@@ -55,7 +57,7 @@ void bench_coarsen(const BenchSubject<T>& s) {
       s, "strong_graph", "relative", [&ctx](Step& step) { step.graph = strong_graph(ctx, step.matrix()); },
       [](const Step& step) { return strong_graph_work(step.matrix(), step.graph); },
       [](const Step& step) {
-        const verify::Graph<std::int32_t> graph{step.graph.row_offsets.host(), step.graph.col_indices.host()};
+        const verify::EdgeLists<std::int32_t> graph{step.graph.row_offsets.host(), step.graph.col_indices.host()};
         return told(verify::wrong_graph(step.pattern(), step.matrix().values().host(), graph, Strength().threshold,
                                         8 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon())));
       });

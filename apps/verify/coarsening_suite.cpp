@@ -28,13 +28,13 @@ Comparison holds(std::string wrong) {
 }
 
 template <class T, class Offset>
-Graph<Offset> graph_of(const Csr<T, Offset>& A) {
+EdgeLists<Offset> graph_of(const Csr<T, Offset>& A) {
   return {A.row_offsets().host(), A.col_indices().host()};
 }
-Graph<std::int32_t> graph_of(const StrongGraph<std::int32_t>& graph) {
+EdgeLists<std::int32_t> graph_of(const StrongGraph<std::int32_t>& graph) {
   return {graph.row_offsets.host(), graph.col_indices.host()};
 }
-Partition partition_of(const Aggregates& found) {
+DisjointRows partition_of(const Aggregates& found) {
   return {found.count, found.of_row.host(), found.offsets.host(), found.rows.host()};
 }
 
@@ -80,7 +80,7 @@ struct EntriesOfProduct {
 /// The columns of P0 for a constant: 1 / sqrt(n) in the n rows of an aggregate. Gram-Schmidt adds n squares and
 /// divides.
 template <class T>
-Comparison compare_tentative(const Rows<T>& P0, const Partition& aggregates) {
+Comparison compare_tentative(const Rows<T>& P0, const DisjointRows& aggregates) {
   BoundedVector<T> wanted;
   for (std::int32_t i = 0; i < P0.rows; ++i) {
     const std::int32_t own = aggregates.of_row[as_size(i)];
@@ -96,7 +96,7 @@ Comparison compare_tentative(const Rows<T>& P0, const Partition& aggregates) {
 
 /// A column for each aggregate, ones in its rows.
 template <class T>
-Rows<T> ones_of(const Partition& aggregates) {
+Rows<T> ones_of(const DisjointRows& aggregates) {
   Rows<T> P{static_cast<std::int32_t>(aggregates.of_row.size()), aggregates.count, {0}, {}, {}};
   for (const std::int32_t own : aggregates.of_row) {
     if (own >= 0) P.col.push_back(own), P.value.push_back(T(1));
@@ -108,7 +108,7 @@ Rows<T> ones_of(const Partition& aggregates) {
 template <class T>
 void check_plain(Ledger& ledger, Context& ctx, const Subject<T>& s) {
   const Aggregates pairs = aggregate_matching(ctx, s.A, matching_passes, {});
-  const Partition partition = partition_of(pairs);
+  const DisjointRows partition = partition_of(pairs);
   ledger.check("aggregates by matching", by_definition, [&] {
     std::string wrong = wrong_aggregates(graph_of(s.A), partition);
     for (std::int32_t set = 0; set < partition.count && wrong.empty(); ++set)
@@ -128,7 +128,7 @@ void check_plain(Ledger& ledger, Context& ctx, const Subject<T>& s) {
 template <class T>
 void check_smoothed(Ledger& ledger, Context& ctx, const Subject<T>& s, const StrongGraph<std::int32_t>& graph) {
   const Aggregates aggregates = aggregate_mis2(ctx, graph, s.A);
-  const Partition partition = partition_of(aggregates);
+  const DisjointRows partition = partition_of(aggregates);
   ledger.check("aggregates around roots", by_definition, [&] {
     const std::string wrong = wrong_aggregates(graph_of(graph), partition);
     return holds(wrong.empty() ? wrong_roots(graph_of(graph), partition) : wrong);

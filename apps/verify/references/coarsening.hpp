@@ -15,7 +15,7 @@ namespace krill::apps::verify {
 
 /// A graph, or a matrix whose values nobody looks at.
 template <class Offset>
-struct Graph {
+struct EdgeLists {
   std::span<const Offset> offsets;
   std::span<const std::int32_t> cols;
 
@@ -27,7 +27,7 @@ struct Graph {
 };
 
 /// Disjoint sets of rows.
-struct Partition {
+struct DisjointRows {
   std::int32_t count;
   std::span<const std::int32_t> of_row, offsets, rows;
 
@@ -40,7 +40,7 @@ struct Partition {
 /// Of a strong graph by the relative measure: an edge without a strong entry, or a strong entry without edges both
 /// ways. Rounding may decide on what is as large as the threshold; `rounding` is that of |a_ij|.
 template <class T, class Offset, class GraphOffset>
-std::string wrong_graph(const Graph<Offset>& a, std::span<const T> values, const Graph<GraphOffset>& graph,
+std::string wrong_graph(const EdgeLists<Offset>& a, std::span<const T> values, const EdgeLists<GraphOffset>& graph,
                         double threshold, double rounding) {
   if (graph.size() != a.size()) return fmt::format("the graph has {} rows", graph.size());
   const auto size_at = [&](std::size_t k) { return static_cast<double>(modulus(exact(values[k]))); };
@@ -72,7 +72,7 @@ std::string wrong_graph(const Graph<Offset>& a, std::span<const T> values, const
 
 /// Of aggregates: lists that say something else than `of_row`, or one that the edges of a graph do not hold together.
 template <class Offset>
-std::string wrong_aggregates(const Graph<Offset>& graph, const Partition& found) {
+std::string wrong_aggregates(const EdgeLists<Offset>& graph, const DisjointRows& found) {
   std::size_t k = 0;
   for (std::int32_t set = 0; set < found.count; ++set)
     for (const std::int32_t row : found.members(set)) {
@@ -109,7 +109,7 @@ std::string wrong_aggregates(const Graph<Offset>& graph, const Partition& found)
 /// aggregate without a row whose neighbors are all its own, as a root's are, or a row further than two edges from such
 /// rows.
 template <class Offset>
-std::string wrong_roots(const Graph<Offset>& graph, const Partition& found) {
+std::string wrong_roots(const EdgeLists<Offset>& graph, const DisjointRows& found) {
   std::vector<int> distance(as_size(graph.size()), 3);  // to a row that may be the root of the same aggregate
   std::vector<bool> rooted(as_size(found.count));
   for (std::int32_t i = 0; i < graph.size(); ++i) {
@@ -140,7 +140,7 @@ struct SmoothedReference {
   std::vector<std::map<std::int32_t, Bounded<T>>> rows;
   std::vector<bool> undecided;
 
-  SmoothedReference(const Rows<T>& A, const Graph<Offset>& strong, const Rows<T>& P0, const Bounded<T>& factor)
+  SmoothedReference(const Rows<T>& A, const EdgeLists<Offset>& strong, const Rows<T>& P0, const Bounded<T>& factor)
       : rows(as_size(A.rows)), undecided(as_size(A.rows)) {
     for (std::int32_t i = 0; i < A.rows; ++i) {
       BoundedSum<T> all;  // the diagonal and what is weak
