@@ -193,6 +193,13 @@ void describe(Fields& fields, RichardsonOptions& o) {
   fields.section("stop", o.stop, "when the solve ends");
 }
 
+struct MultigridSolverOptions : RichardsonOptions {
+  static constexpr std::string_view type = "multigrid";
+  static constexpr std::string_view doc =
+      "cycles by themselves, x += relaxation * M (b - A x) with M preconditioner amg: another name for richardson with "
+      "that";
+};
+
 struct BandedOptions {
   static constexpr std::string_view type = "banded";
   static constexpr std::string_view doc =
@@ -229,7 +236,7 @@ void describe(Fields& fields, AutoSolver& o) {
 
 /// The registry of solvers.
 using SolverOptions = std::variant<PcgOptions, FcgOptions, GmresOptions, FgmresOptions, BicgstabOptions,
-                                   RichardsonOptions, BandedOptions, AutoSolver>;
+                                   RichardsonOptions, MultigridSolverOptions, BandedOptions, AutoSolver>;
 
 /// Options of a solver, with the facts that other parts ask for.
 template <class Options>
@@ -251,7 +258,8 @@ inline bool needs_definite(const SolverOptions& options) {
 /// Whether M may be another operator in each iteration.
 inline bool takes_varying_preconditioner(const SolverOptions& options) {
   return std::holds_alternative<FcgOptions>(options) || std::holds_alternative<FgmresOptions>(options) ||
-         std::holds_alternative<RichardsonOptions>(options) || std::holds_alternative<AutoSolver>(options);
+         std::holds_alternative<RichardsonOptions>(options) ||
+         std::holds_alternative<MultigridSolverOptions>(options) || std::holds_alternative<AutoSolver>(options);
 }
 inline bool takes_preconditioner(const SolverOptions& options) {
   return std::visit([](const auto& o) { return o.takes_preconditioner; }, options);

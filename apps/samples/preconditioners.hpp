@@ -93,7 +93,8 @@ inline AmgOptions with_levels(AmgOptions o) {
   return o;
 }
 inline Samples samples(Of<AmgOptions>) {
-  AmgOptions smoothed, plain, krylov, w_cycle, exact;
+  AmgOptions smoothed, plain, krylov, w_cycle, exact, swept;
+  swept.smoother = {.type = SmootherKind::multicolor_gauss_seidel, .degree = 1};
   plain.method = krylov.method = w_cycle.method = MultigridMethod::aggregation;
   w_cycle.cycle = MultigridCycle::w;
   plain.over_correction = 1.5;
@@ -105,6 +106,7 @@ inline Samples samples(Of<AmgOptions>) {
           {definite, in_verify, with_levels(plain)},
           {general, in_tests, with_levels(w_cycle)},
           {definite, in_verify, with_levels(smoothed)},
+          {definite, in_verify, with_levels(swept)},
           {both, in_verify, with_levels(krylov)}};
 }
 

@@ -29,6 +29,9 @@ inline SolverSamples samples(Of<GmresOptions>) {
 inline SolverSamples samples(Of<FgmresOptions>) { return {{in_verify, FgmresOptions{.restart = 30, .stop = {}}}}; }
 inline SolverSamples samples(Of<BicgstabOptions>) { return {{in_verify | in_tests, BicgstabOptions{}}}; }
 inline SolverSamples samples(Of<RichardsonOptions>) { return {{in_verify, RichardsonOptions{}, Ilu0Options{}}}; }
+inline SolverSamples samples(Of<MultigridSolverOptions>) {
+  return {{in_verify, MultigridSolverOptions{}, with_levels({})}};
+}
 inline SolverSamples samples(Of<BandedOptions>) { return {}; }  // for few diagonals alone
 inline SolverSamples samples(Of<AutoSolver>) { return {}; }
 

@@ -101,6 +101,8 @@ void check_banded(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
 void check_factorizations(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
+void check_coarsening(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
 void check_preconditioners(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
 void check_solvers(Ledger&, Context&, const Subject<T>&, const Selection&);
@@ -123,6 +125,7 @@ inline constexpr CheckSuite<T> suites[] = {
     {"triangular solves", check_triangles<T>},
     {"banded solves", check_banded<T>},
     {"factorizations", check_factorizations<T>},
+    {"coarsening", check_coarsening<T>},
     {"preconditioners", check_preconditioners<T>},
     {"solvers", check_solvers<T>},
 };

@@ -187,6 +187,10 @@ class Chooser {
       M = NoPreconditioner{};
       return say("preconditioner", "none: solver banded takes none");
     }
+    if (is_open<MultigridSolverOptions>(open_.solver)) {
+      M = AmgOptions{};
+      return say("preconditioner", "amg: the cycles of solver multigrid are its");
+    }
     if (!has_diagonal()) {
       M = NoPreconditioner{};
       return say("preconditioner", fmt::format("none: {} of {} diagonal entries are missing or 0, so there is nothing "

@@ -81,6 +81,12 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
         fmt::format("{}: preconditioner {} takes rows for points, or nodes, in their order: use ordering: {{type: "
                     "none}} and matching: {{type: none}}",
                     matrix, type_name(options.preconditioner)));
+  if (std::holds_alternative<MultigridSolverOptions>(options.solver) &&
+      !std::holds_alternative<AmgOptions>(options.preconditioner))
+    throw InvalidArgument(
+        fmt::format("{}: solver multigrid takes the cycles of preconditioner amg, and this is {}: "
+                    "leave the key out, or use solver: {{type: richardson}}",
+                    matrix, type_name(options.preconditioner)));
   const std::string_view solver = needs_definite(options.solver, options.preconditioner);
   if (options.assume == Assume::spd || solver.empty()) return;
   const char* kind = is_complex<T> ? "Hermitian" : "symmetric";

@@ -27,18 +27,18 @@ void Cycle<T>::visit(Context& ctx, std::size_t number, MultigridCycle kind, cons
                      bool from_zero, Array<double>* dot) const {
   const MultigridLevel<T>& level = *levels_[number];
   if (level.dense) return level.dense->apply(ctx, b, x);
-  const PolynomialSmoother<T>& smoother = *level.smoother;
+  const Smoother<T>& smoother = *level.smoother;
   if (from_zero)
     smoother.smooth_from_zero(ctx, b, x);
   else
-    smoother.smooth(ctx, b, x);
+    smoother.smooth(ctx, SmoothingTime::before, b, x);
   if (level.transfer) {
     MultigridLevel<T>& next = *levels_[number + 1];
     level.transfer->restrict_to(ctx, smoother.residual(ctx, b, x), next.b);
     correct(ctx, number + 1, kind);
     level.transfer->add_correction(ctx, next.x, x);
   }
-  smoother.smooth(ctx, b, x, dot);
+  smoother.smooth(ctx, SmoothingTime::after, b, x, dot);
 }
 
 /// The correction that a level is asked for.
@@ -118,33 +118,30 @@ double Cycle<T>::returns(std::size_t number) const {
 template <class T>
 ApplicationWork Cycle<T>::work() const {
   ApplicationWork all;
-  const auto add = [](Work& to, double times, const Work& one) { to += {times * one.bytes, times * one.flops}; };
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const MultigridLevel<T>& level = *levels_[l];
     const double times = visits(l), again = returns(l);
+    double products = 0;
+    const auto add = [&](double count, const ApplicationWork& one) {
+      all.own += {count * one.own.bytes, count * one.own.flops};
+      products += count * one.products;
+    };
     if (level.dense) {
-      add(all.own, times, level.dense->work());
+      add(times, {level.dense->work()});
       continue;
     }
-    const PolynomialSmoother<T>& smoother = *level.smoother;
-    const double degree = smoother.degree();
-    double products = times * (2 * degree - 1) + again;
-    add(all.own, times - again, smoother.work_from_zero());
-    add(all.own, times + again, smoother.work());
-    if (level.transfer) {
-      products += times;
-      add(all.own, times, smoother.residual_work());
-      add(all.own, times, level.transfer->work());
-    }
+    add(times - again, level.smoother->work(true));
+    add(times + again, level.smoother->work(false));
+    if (level.transfer) add(times, level.smoother->residual_work()), add(times, {level.transfer->work()});
     if (level.krylov) {  // each two visits: two products, the second with c1 or v1 for a dot, two dots, two passes
       products += times;
       const auto n = static_cast<double>(level.report.rows);
-      add(all.own, times / 2, {(2 * 2 + 1 + 2 * 2 + 3 + 3) * n * sizeof(T), (3 + 2 + 1 + 2) * n * multiply_add<T>});
+      add(times / 2, {{(2 * 2 + 1 + 2 * 2 + 3 + 3) * n * sizeof(T), (3 + 2 + 1 + 2) * n * multiply_add<T>}});
     }
     if (!level.own_products)
       all.products += products;
     else
-      add(all.own, products, level.product_work);
+      add(products, {level.product_work});
   }
   return all;
 }

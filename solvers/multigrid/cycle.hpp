@@ -6,7 +6,7 @@
 namespace krill {
 
 /// x = M b: smooth, ask the next coarser level for a correction, smooth again. Fixed and, with a smoother that is a
-/// polynomial, Hermitian where A is, but for MultigridCycle::k, which depends on b.
+/// polynomial or sweeps, Hermitian where A is, but for MultigridCycle::k, which depends on b.
 template <class T>
 class Cycle {
  public:
@@ -17,7 +17,7 @@ class Cycle {
   /// From x = 0. With dot, where takes_dot(): dot = Re b'x. Asynchronous, capturable after a first run.
   void apply(Context&, const Array<T>& b, Array<T>& x, Array<double>* dot) const;
   /// Whether apply() takes the dot in its last pass; a single level that is solved at once does not.
-  bool takes_dot() const { return !levels_[0]->dense; }
+  bool takes_dot() const { return !levels_[0]->dense && levels_[0]->smoother->takes_dot(); }
   /// Whether a level is solved by steps of a Krylov method, which takes vectors of its own.
   bool has_krylov_steps(std::size_t level) const;
   /// How often a cycle comes to a level.

@@ -50,11 +50,21 @@ void with_rows(Context& ctx, const AnyMatrix<T>& A, F&& f) {
   });
 }
 
+template <class T, class Offset>
+Csr<T, Offset> copy_of_matrix(Context& ctx, const Csr<T, Offset>& A) {
+  return {A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())};
+}
+
 }  // namespace
 
 template <class T>
 Hierarchy<T>::Hierarchy(Context& ctx, const MultigridOptions& options, const FinestLevel<T>& finest)
-    : options_(options), hermitian_(finest.hermitian), cycle_(options.cycle, finest.hermitian, levels_) {
+    : options_(options),
+      make_smoothing_(finest.make_smoothing),
+      hermitian_(finest.hermitian),
+      cycle_(options.cycle, finest.hermitian, levels_) {
+  if (!is_polynomial(options.smoother.type) && !make_smoothing_)
+    throw InvalidArgument("multigrid: this smoother is a preconditioner, and there is none that makes it");
   require_size("multigrid: columns of the square matrix", krill::cols(finest.A), krill::rows(finest.A));
   const Stopwatch watch;
   with_csr(ctx, finest.A, [&](const auto& csr) { build(ctx, finest, csr); });
@@ -104,7 +114,7 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
       note_end(rows->rows(), fmt::format("with the next one levels would have more than growth_limit = {} times the "
                                          "entries of the finest",
                                          options_.growth_limit));
-      next.reset(), level.transfer.reset(), level.recompute = {};
+      next.reset(), level.transfer.reset(), level.recompute = {}, level.remaking_bytes = 0;
     }
     ctx.synchronize();
     tell(ctx, level, stored, watch.milliseconds());
@@ -122,8 +132,10 @@ template <class T>
 void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A, const Operator<T>* products) {
   level.products = products;
   if (products) return;
-  const bool few_kinds_of_rows = !level.A || !options_.smoothed();
-  const bool coded = options_.reuse == HierarchyReuse::nothing && few_kinds_of_rows && nnz(A) >= min_coded_entries;
+  const bool stays =
+                 options_.reuse == HierarchyReuse::nothing || (options_.reuse == HierarchyReuse::hierarchy && level.A),
+             few_kinds_of_rows = !level.A || !options_.smoothed(),
+             coded = stays && few_kinds_of_rows && nnz(A) >= min_coded_entries;
   level.own_products = std::make_unique<MatrixOperator<T>>(A, coded ? SpmvMethod::automatic : SpmvMethod::in_place);
   level.own_products->prepare(ctx);
   level.products = level.own_products.get();
@@ -132,41 +144,96 @@ void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A
 /// The diagonal, the largest eigenvalue and the polynomial of a level's smoother.
 template <class T>
 void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, std::size_t number) {
-  using K = kernel_t<T>;
-  if (!level.smoother) level.smoother.emplace(*level.products, Array<real_t<T>>(krill::rows(A), "inverse diagonal"));
-  const auto invert = [&](bool l1) {
-    Array<DiagonalFacts> facts(1, "facts of the diagonal");
-    with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
-      ctx.dispatch([&](const auto& where) {
-        run_pass(where, csr.rows(),
-                 InvertSmootherDiagonal<K, Offset>{csr.view(where), l1, level.smoother->inverse().write(where),
-                                                   facts.write(where)});
-      });
-    });
-    level.diagonal = facts.host()[0];
-    if (level.diagonal.bad_row != BadRow::none)
-      throw InvalidArgument(fmt::format(
-          "multigrid: there is an entry that is not finite, or too large, in row {} of level {} (both count "
-          "from 0): look at the entries of the matrix (krill inspect), or scale it",
-          level.diagonal.bad_row, number));
-  };
-  invert(false);
-  const bool definite = hermitian_ && level.diagonal.negatives == 0,
-             chebyshev = options_.smoother.type == SmootherKind::chebyshev ||
-                         (options_.smoother.type == SmootherKind::automatic && definite);
-  SpectrumEstimate spectrum;
-  if (definite) {
-    Array<T> d(krill::rows(A), "lanczos d"), w(krill::rows(A), "lanczos w");
-    spectrum =
-        estimate_spectrum(ctx, *level.products, A, level.smoother->inverse(), options_.smoother.eigenvalue_steps, d, w);
+  const bool by_polynomial = is_polynomial(options_.smoother.type);
+  Array<real_t<T>> inverse(krill::rows(A), "inverse diagonal");
+  if (by_polynomial) {
+    auto made = std::make_unique<PolynomialSmoother<T>>(*level.products, std::move(inverse));
+    level.polynomial = made.get(), level.smoother = std::move(made);
   } else {
-    spectrum = bound_spectrum(ctx, A, level.smoother->inverse());
+    level.inverse = std::move(inverse);
   }
-  level.report.max_eigenvalue = spectrum.upper > 0 ? spectrum.upper : 1;
-  if (!chebyshev) invert(true);
+  invert_diagonal(ctx, level, A, false);
+  check_diagonal(level, number);
+  level.definite = hermitian_ && level.diagonal.negatives == 0;
+  level.chebyshev = options_.smoother.type == SmootherKind::chebyshev ||
+                    (options_.smoother.type == SmootherKind::automatic && level.definite);
   const int degree = options_.smoother.degree;
-  level.smoother->set_polynomial(
-      ctx, chebyshev ? fourth_kind_chebyshev(degree, level.report.max_eigenvalue) : jacobi_steps(degree));
+  if (by_polynomial)
+    level.polynomial->set_polynomial(ctx, level.chebyshev ? fourth_kind_chebyshev(degree, 1) : jacobi_steps(degree));
+  else
+    level.smoother = std::make_unique<PreconditionedSmoother<T>>(*level.products, make_smoothing_(ctx, A), degree);
+  find_eigenvalue(ctx, level, A);
+  follow_diagonal(ctx, level, A);
+}
+
+/// A polynomial's factors, or the sums of rows in place of the diagonal.
+template <class T>
+void Hierarchy<T>::follow_diagonal(Context& ctx, Level& level, const AnyMatrix<T>& A) {
+  if (level.chebyshev)
+    level.polynomial->scale_polynomial(ctx, level.max_eigenvalue);
+  else if (level.polynomial)
+    invert_diagonal(ctx, level, A, true);
+}
+
+/// The same with new values. Waits where an eigenvalue is estimated.
+template <class T>
+void Hierarchy<T>::smooth_anew(Context& ctx, Level& level, const AnyMatrix<T>& A, std::size_t number) {
+  const bool interpolates_anew = options_.reuse == HierarchyReuse::aggregates && options_.smoothed(),
+             needs_eigenvalue = level.chebyshev || interpolates_anew;
+  level.smoother->update(ctx, A);
+  invert_diagonal(ctx, level, A, !needs_eigenvalue);
+  if (!needs_eigenvalue) return;
+  if (level.definite && options_.smoother.eigenvalue_steps > 0) check_diagonal(level, number);
+  find_eigenvalue(ctx, level, A);
+  follow_diagonal(ctx, level, A);
+}
+
+template <class T>
+Array<real_t<T>>& Hierarchy<T>::inverse_of(Level& level) {
+  return level.polynomial ? level.polynomial->inverse() : level.inverse;
+}
+
+template <class T>
+void Hierarchy<T>::invert_diagonal(Context& ctx, Level& level, const AnyMatrix<T>& A, bool l1) {
+  with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
+    require_size("multigrid: rows of the matrix", csr.rows(), inverse_of(level).size());
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, csr.rows(),
+               InvertSmootherDiagonal<kernel_t<T>, Offset>{csr.view(where), l1, inverse_of(level).write(where),
+                                                           level.facts.write(where)});
+    });
+  });
+}
+
+/// Of D^-1 A, or a bound of it, from the plain diagonal.
+template <class T>
+void Hierarchy<T>::find_eigenvalue(Context& ctx, Level& level, const AnyMatrix<T>& A) {
+  if (level.definite && options_.smoother.eigenvalue_steps > 0 && (level.chebyshev || options_.smoothed())) {
+    Array<T> d(krill::rows(A), "lanczos d"), w(krill::rows(A), "lanczos w");
+    const double found =
+        estimate_spectrum(ctx, *level.products, A, inverse_of(level), options_.smoother.eigenvalue_steps, d, w).upper;
+    level.max_eigenvalue.edit()[0] = found > 0 ? found : 1;
+    return;
+  }
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, 1, TakeRowBound{level.facts.read(where), level.max_eigenvalue.write(where)});
+  });
+}
+
+template <class T>
+void Hierarchy<T>::check_diagonal(Level& level, std::size_t number) {
+  level.diagonal = level.facts.host()[0];
+  if (level.diagonal.bad_row != BadRow::none)
+    throw InvalidArgument(
+        fmt::format("multigrid: there is an entry that is not finite, or too large, in row {} of level {} (both count "
+                    "from 0): look at the entries of the matrix (krill inspect), or scale it",
+                    level.diagonal.bad_row, number));
+}
+
+/// Whether new values make coarser levels anew.
+template <class T>
+bool Hierarchy<T>::remakes_levels() const {
+  return options_.reuse == HierarchyReuse::aggregates || options_.reuse == HierarchyReuse::interpolation;
 }
 
 /// The next level of A, and how to get there; nullopt where there is none that is worth it.
@@ -177,15 +244,15 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   StepClock clock(ctx, level.report);
   const bool by_nodes = space.block_dim > 1,
              constant = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates.cols() == 1;
+  const Strength strength = options_.strength.at(levels_.size() - 1);
   const auto found = [&]<class V>(const Csr<V, Offset>& nodes) {
     std::optional<StrongGraph<Offset>> graph;  // matching looks at strength by itself
     if (options_.smoothed() || !options_.by_matching()) {
-      graph = strong_graph(ctx, nodes, options_.strength);
+      graph = strong_graph(ctx, nodes, strength);
       clock.done("strength");
     }
-    Aggregates aggregates = options_.by_matching()
-                                ? aggregate_matching(ctx, nodes, options_.matching_passes, options_.strength)
-                                : aggregate_mis2(ctx, *graph, nodes);
+    Aggregates aggregates = options_.by_matching() ? aggregate_matching(ctx, nodes, options_.matching_passes, strength)
+                                                   : aggregate_mis2(ctx, *graph, nodes);
     return std::pair(std::move(graph), std::move(aggregates));
   };
   auto [graph, aggregates] = by_nodes ? found(node_matrix(ctx, A, space.block_dim)) : found(A);
@@ -199,52 +266,78 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
     return std::nullopt;
   }
   if (constant) {
-    ContractionPlan<T, Offset> plan(ctx, A, aggregates);
-    plan.update(ctx, A, aggregates);
+    auto plan = std::make_shared<ContractionPlan<T, Offset>>(ctx, A, aggregates);
+    plan->update(ctx, A, aggregates);
     clock.done("coarse matrix");
     auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.over_correction);
     space.candidates = constant_candidates<T>(ctx, made, 1);
-    level.recompute = [&aggregates = transfer->aggregates(), kept = std::shared_ptr<ContractionPlan<T, Offset>>()](
-                          Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) mutable {
+    const Aggregates& kept = transfer->aggregates();
+    level.transfer = std::move(transfer);
+    if (!remakes_levels()) return std::move(*plan).release();
+    level.remaking_bytes = plan->bytes();
+    level.recompute = [&kept, plan](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
       with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
-        if (!kept) kept = std::make_shared<ContractionPlan<T, Offset>>(ctx, a, aggregates);
-        kept->update(ctx, a, aggregates);
-        copy(ctx, kept->matrix().values(), std::get<Matrix>(coarse).values());
+        plan->update(ctx, a, kept);
+        copy(ctx, plan->matrix().values(), std::get<Matrix>(coarse).values());
       });
     };
-    level.transfer = std::move(transfer);
-    return std::move(plan).release();
+    return copy_of_matrix(ctx, plan->matrix());
   }
   auto tentative = tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, space.candidates);
+  using Smoothed = SmoothedProlongator<T, Offset>;
+  std::shared_ptr<Smoothed> smoothed;
+  const bool interpolates_anew = options_.smoothed() && options_.reuse == HierarchyReuse::aggregates;
   std::optional<Matrix> P;
   if (options_.smoothed()) {
-    SmoothedProlongator<T, Offset> smoothed(ctx, *graph, space.block_dim, tentative.P);
-    smoothed.update(ctx, A, *graph, tentative.P, options_.interpolation_damping, level.report.max_eigenvalue);
-    P.emplace(std::move(smoothed).release());
+    smoothed = std::make_shared<Smoothed>(ctx, *graph, space.block_dim, tentative.P);
+    smoothed->update(ctx, A, *graph, tentative.P, options_.interpolation_damping, level.max_eigenvalue);
+    P.emplace(interpolates_anew ? copy_of_matrix(ctx, smoothed->matrix()) : std::move(*smoothed).release());
   } else {
     P.emplace(std::move(tentative.P));
   }
   clock.done("interpolation");
   Matrix R = transpose(ctx, *P, Op::adjoint);
   clock.done("restriction");
-  TripleProductPlan<T, Offset> product(ctx, Op::none, R, A, *P, {.max_list_bytes = 0});  // for values of this once
+  using Product = TripleProductPlan<T, Offset>;
+  // A product that is computed once has no use for a list; one whose P changes transposes it itself.
+  auto product =
+      std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, interpolates_anew ? *P : R, A, *P,
+                                remakes_levels() ? SpgemmOptions{} : SpgemmOptions{.max_list_bytes = 0});
   clock.done("pattern of the coarse matrix");
-  product.update(ctx, T(1), R, A, *P);
+  product->update(ctx, T(1), interpolates_anew ? *P : R, A, *P);
   clock.done("coarse matrix");
   space = {static_cast<std::int32_t>(space.candidates.cols()), std::move(tentative.coarse_candidates)};
   level.report.transfer_entries = P->nnz();
   auto transfer = std::make_unique<MatrixTransfer<T>>(ctx, std::move(*P), std::move(R));
-  level.recompute = [&t = *transfer, kept = std::shared_ptr<TripleProductPlan<T, Offset>>()](
-                        Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) mutable {
-    with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
-      const auto &p = std::get<Matrix>(t.prolongation()), &r = std::get<Matrix>(t.restriction());
-      if (!kept) kept = std::make_shared<TripleProductPlan<T, Offset>>(ctx, Op::none, r, a, p);
-      kept->update(ctx, T(1), r, a, p);
-      copy(ctx, kept->matrix().values(), std::get<Matrix>(coarse).values());
-    });
-  };
+  MatrixTransfer<T>& kept = *transfer;
   level.transfer = std::move(transfer);
-  return std::move(product).release();
+  if (!remakes_levels()) return std::move(*product).release();
+  level.remaking_bytes = product->bytes();
+  if (interpolates_anew) {
+    level.remaking_bytes += smoothed->bytes() + tentative.P.bytes() + bytes_of(graph->row_offsets, graph->col_indices);
+    auto strong = std::make_shared<StrongGraph<Offset>>(std::move(*graph));
+    auto P0 = std::make_shared<Matrix>(std::move(tentative.P));
+    level.recompute = [this, &level, &kept, product, smoothed, strong, P0](Context& ctx, const AnyMatrix<T>& fine,
+                                                                           AnyMatrix<T>& coarse) {
+      with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
+        auto &p = std::get<Matrix>(kept.prolongation()), &r = std::get<Matrix>(kept.restriction());
+        smoothed->update(ctx, a, *strong, *P0, options_.interpolation_damping, level.max_eigenvalue);
+        copy(ctx, smoothed->matrix().values(), p.values());
+        product->update(ctx, T(1), p, a, p);
+        copy(ctx, product->restriction(p).values(), r.values());
+        copy(ctx, product->matrix().values(), std::get<Matrix>(coarse).values());
+      });
+    };
+  } else {
+    level.recompute = [&kept, product](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
+      with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
+        const auto &p = std::get<Matrix>(kept.prolongation()), &r = std::get<Matrix>(kept.restriction());
+        product->update(ctx, T(1), r, a, p);
+        copy(ctx, product->matrix().values(), std::get<Matrix>(coarse).values());
+      });
+    };
+  }
+  return copy_of_matrix(ctx, product->matrix());
 }
 
 /// The last level's inverse. One candidate may be what its matrix maps to nothing.
@@ -262,6 +355,7 @@ template <class T>
 void Hierarchy<T>::tell(Context& ctx, Level& level, const AnyMatrix<T>& A, double setup_ms) {
   LevelReport& report = level.report;
   report.rows = krill::rows(A), report.entries = nnz(A);
+  if (level.smoother) report.max_eigenvalue = level.max_eigenvalue.host()[0];
   report.setup_ms = setup_ms;
   report.format = level.dense ? "dense inverse" : "that of the solve";
   if (level.own_products) {
@@ -273,26 +367,45 @@ void Hierarchy<T>::tell(Context& ctx, Level& level, const AnyMatrix<T>& A, doubl
   }
   if (level.A) report.bytes += krill::bytes(*level.A);
   if (level.dense) report.bytes += level.dense->bytes() + detail::bytes_of(level.kernel);
+  report.bytes += detail::bytes_of(level.inverse);
   if (level.smoother) report.bytes += level.smoother->bytes();
   if (level.transfer) report.bytes += level.transfer->bytes();
+  report.bytes += level.remaking_bytes;
 }
 
 template <class T>
 void Hierarchy<T>::update(Context& ctx, const AnyMatrix<T>& A) {
+  const Stopwatch watch;
+  recompute(ctx, A);
+  ctx.synchronize();
+  check();
+  setup_ms_ = watch.milliseconds();
+}
+
+template <class T>
+void Hierarchy<T>::recompute(Context& ctx, const AnyMatrix<T>& A) {
   if (options_.reuse == HierarchyReuse::nothing)
     throw InvalidArgument(
         "multigrid: a hierarchy with reuse nothing takes no new values: make it anew, or with reuse interpolation");
-  const Stopwatch watch;
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
+  const std::size_t levels = remakes_levels() ? levels_.size() : 1;
+  for (std::size_t l = 0; l < levels; ++l) {
     Level& level = *levels_[l];
     const AnyMatrix<T>& stored = l ? *level.A : A;
     if (level.own_products) level.own_products->update(ctx);
     if (level.dense) level.dense->set(ctx, stored, level.kernel.size() ? &level.kernel : nullptr);
-    if (level.smoother) smooth(ctx, level, stored, l);
+    if (level.smoother) smooth_anew(ctx, level, stored, l);
     if (level.recompute) level.recompute(ctx, stored, *levels_[l + 1]->A);
   }
-  ctx.synchronize();
-  setup_ms_ = watch.milliseconds();
+}
+
+template <class T>
+void Hierarchy<T>::check() {
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = *levels_[l];
+    if (!level.smoother) continue;
+    check_diagonal(level, l);
+    level.report.max_eigenvalue = level.max_eigenvalue.host()[0];
+  }
 }
 
 template <class T>

@@ -19,6 +19,7 @@ struct FinestLevel {
   bool hermitian = false;            ///< with a positive diagonal: polynomials are for such matrices
   std::int32_t block_dim = 1;        ///< unknowns of a node
   const Dense<T>* candidates = {};   ///< a column for each vector that coarse levels represent; null: a constant
+  MakeSmoothingPair<T> make_smoothing = {};  ///< for the smoothers that are preconditioners
 };
 
 /// Levels from a matrix to one that is small, and what a cycle needs at each.
@@ -34,8 +35,16 @@ class Hierarchy {
   Hierarchy(const Hierarchy&) = delete;
   Hierarchy& operator=(const Hierarchy&) = delete;
 
-  /// The matrix has new values in its pattern: levels keep their aggregates and patterns. Waits.
+  /// The matrix has new values in its pattern: recompute() and check(). A level that another form would suit better now
+  /// keeps its own. Waits.
   void update(Context&, const AnyMatrix<T>& A);
+  /// What options.reuse asks for is computed anew from a matrix with new values, in the memory that there is. No
+  /// allocation but workspace, and no wait: capturable after a first run where A is in CSR, unless smoothers are
+  /// Chebyshev polynomials whose eigenvalues are estimated in steps of Lanczos' process (smoother.eigenvalue_steps),
+  /// each of which waits. Raises InvalidArgument where reuse is nothing, ShapeMismatch for another matrix.
+  void recompute(Context&, const AnyMatrix<T>& A);
+  /// Looks at what recompute() has met. Waits. Raises InvalidArgument that names the row where an entry is not finite.
+  void check();
 
   std::vector<LevelReport> reports() const;
   const MultigridLevels<T>& levels() const { return levels_; }
@@ -61,11 +70,19 @@ class Hierarchy {
   std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, Level&, Space&);
   void multiply_by(Context&, Level&, const AnyMatrix<T>& A, const Operator<T>* products);
   void smooth(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
+  void smooth_anew(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
+  void follow_diagonal(Context&, Level&, const AnyMatrix<T>& A);
+  static Array<real_t<T>>& inverse_of(Level&);
+  void invert_diagonal(Context&, Level&, const AnyMatrix<T>& A, bool l1);
+  void find_eigenvalue(Context&, Level&, const AnyMatrix<T>& A);
+  void check_diagonal(Level&, std::size_t number);
+  bool remakes_levels() const;
   void end(Context&, Level&, const AnyMatrix<T>& A, const Space&);
   void tell(Context&, Level&, const AnyMatrix<T>& A, double setup_ms);
   void note_end(std::int64_t rows, std::string_view why);
 
   MultigridOptions options_;
+  MakeSmoothingPair<T> make_smoothing_;
   bool hermitian_;
   MultigridLevels<T> levels_;
   Cycle<T> cycle_;

@@ -19,15 +19,22 @@ struct MultigridLevel {
   std::unique_ptr<MatrixOperator<T>> own_products;
   const Operator<T>* products = nullptr;
   Work product_work;  ///< of one by own_products, its vectors apart
-  std::optional<PolynomialSmoother<T>> smoother;
+  std::unique_ptr<Smoother<T>> smoother;
+  PolynomialSmoother<T>* polynomial = nullptr;  ///< the smoother, where it is one
+  Array<real_t<T>> inverse;                     ///< of the diagonal, where it is none
   std::optional<DenseInverse<T>> dense;
   Array<T> kernel;  ///< of the last level: what it may map to nothing; empty: not known
   std::unique_ptr<Transfer<T>> transfer;
   /// New values of the next level from those of this one.
   std::function<void(Context&, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse)> recompute;
+  std::size_t remaking_bytes = 0;  ///< that `recompute` keeps
   LevelReport report;
-  detail::DiagonalFacts diagonal;
-  Array<T> b, x;  ///< of all but the finest
+  bool definite = false, chebyshev = false;  ///< as far as the diagonal tells; what smooths
+  /// What the smoother was made of, on the backend's side.
+  Array<detail::DiagonalFacts> facts{1, "facts of the diagonal"};
+  Array<double> max_eigenvalue{1, "largest eigenvalue"};
+  detail::DiagonalFacts diagonal;  ///< `facts`, as they were last looked at
+  Array<T> b, x;                   ///< of all but the finest
 
   struct KrylovVectors {
     explicit KrylovVectors(std::int64_t n)

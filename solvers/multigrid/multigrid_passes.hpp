@@ -13,10 +13,12 @@ struct DiagonalFacts {
   std::int32_t bad_row = BadRow::none;       ///< the first with an entry that is not finite
   std::int32_t not_positive = BadRow::none;  ///< the first whose diagonal entry is not positive
   std::int32_t zeros = 0, negatives = 0;
+  double row_bound = 0;  ///< the greatest sum of moduli in a row of D^-1 A, which no eigenvalue exceeds
   constexpr DiagonalFacts& operator+=(const DiagonalFacts& other) {
     bad_row = other.bad_row < bad_row ? other.bad_row : bad_row;
     not_positive = other.not_positive < not_positive ? other.not_positive : not_positive;
     zeros += other.zeros, negatives += other.negatives;
+    row_bound = other.row_bound > row_bound ? other.row_bound : row_bound;
     return *this;
   }
 };
@@ -45,9 +47,39 @@ struct InvertSmootherDiagonal {
     if (!is_finite(sum) || !is_finite(inverse[i])) found.bad_row = row;
     if (!(diagonal > 0)) found.not_positive = row;
     found.zeros = diagonal == 0, found.negatives = diagonal < 0;
+    if (diagonal != 0) found.row_bound = sum / std::abs(diagonal);
     return found;
   }
   constexpr void finish(const Sum& sum) const { *facts = sum; }
+};
+
+/// The bound of eigenvalues that a look at the diagonal has found, as an eigenvalue; 1 where that is 0. Over one entry.
+struct TakeRowBound {
+  using Sum = NoSum;
+  const DiagonalFacts* facts;
+  double* eigenvalue;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t) const {
+    *eigenvalue = facts->row_bound > 0 ? facts->row_bound : 1;
+    return {};
+  }
+};
+
+/// The factors of a polynomial for eigenvalues in (0, *eigenvalue] from those of one for (0, 1], of which only `fresh`
+/// depends on it. Over the factors, three a step.
+template <class R>
+struct ScalePolynomial {
+  using Sum = NoSum;
+  const double *eigenvalue, *polynomial;
+  R* factors;
+  double scale{};
+
+  constexpr bool begin() { return scale = 1 / *eigenvalue, true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    factors[k] = static_cast<R>(polynomial[k] * (k % 3 == 1 ? scale : 1));
+    return {};
+  }
 };
 
 /// What a step of a smoother's polynomial is given: {old, fresh, weight}.
@@ -211,8 +243,9 @@ struct CombineCycles {
 /// What is compiled for each backend.
 template <class Value, class Where, class T = kernel_t<Value>>
 struct MultigridPasses {
-  static constexpr auto list = passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, LevelResidual<T>,
-                                      SumAggregates<T>, AddAggregates<T>, FirstCycleResidual<T>, CombineCycles<T>>;
+  static constexpr auto list =
+      passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, LevelResidual<T>, SumAggregates<T>,
+             AddAggregates<T>, FirstCycleResidual<T>, CombineCycles<T>, TakeRowBound, ScalePolynomial<real_t<T>>>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MultigridSetupPasses {

@@ -23,12 +23,19 @@ enum class MultigridCycle { v, w, f, k };
 inline constexpr std::array<std::string_view, 4> multigrid_cycle_names{"v", "w", "f", "k"};
 
 /// What levels are smoothed by.
-enum class SmootherKind { automatic, chebyshev, l1_jacobi };
-inline constexpr std::array<std::string_view, 3> smoother_kind_names{"auto", "chebyshev", "l1_jacobi"};
+enum class SmootherKind { automatic, chebyshev, l1_jacobi, multicolor_gauss_seidel, ilu0, isai };
+inline constexpr std::array<std::string_view, 6> smoother_kind_names{
+    "auto", "chebyshev", "l1_jacobi", "multicolor_gauss_seidel", "ilu0", "isai"};
 
 /// What new values of the matrix leave as it is.
-enum class HierarchyReuse { nothing, interpolation };
-inline constexpr std::array<std::string_view, 2> hierarchy_reuse_names{"nothing", "interpolation"};
+enum class HierarchyReuse { nothing, aggregates, interpolation, hierarchy };
+inline constexpr std::array<std::string_view, 4> hierarchy_reuse_names{"nothing", "aggregates", "interpolation",
+                                                                       "hierarchy"};
+
+/// Whether it is a polynomial in D^-1 A; the others are preconditioners.
+constexpr bool is_polynomial(SmootherKind kind) {
+  return kind == SmootherKind::automatic || kind == SmootherKind::chebyshev || kind == SmootherKind::l1_jacobi;
+}
 
 struct SmootherOptions {
   static constexpr double max_degree = 6;
@@ -38,22 +45,38 @@ struct SmootherOptions {
 };
 template <class Fields>
 void describe(Fields& fields, SmootherOptions& o) {
-  fields.choice("type", o.type, smoother_kind_names,
-                "chebyshev: an optimized polynomial of the fourth kind in D^-1 A (Lottes 2023), for Hermitian positive "
-                "definite matrices; l1_jacobi: Jacobi steps with the sums of moduli of rows in place of the diagonal, "
-                "which never diverge; auto: chebyshev where the matrix is Hermitian with a positive diagonal");
+  fields.choice(
+      "type", o.type, smoother_kind_names,
+      "chebyshev: an optimized polynomial of the fourth kind in D^-1 A (Lottes 2023), for Hermitian positive "
+      "definite matrices; l1_jacobi: Jacobi steps with the sums of moduli of rows in place of the diagonal, "
+      "which never diverge; multicolor_gauss_seidel: sweeps in the order of colors, forth before and back after a "
+      "coarser level is asked; ilu0, isai: steps with these preconditioners of each level, undamped; auto: "
+      "chebyshev where the matrix is Hermitian with a positive diagonal, else l1_jacobi");
   fields.value("degree", o.degree, Range{1.0, SmootherOptions::max_degree},
-               "of the polynomial, or Jacobi steps: products with A before and after a coarser level is asked");
-  fields.value("eigenvalue_steps", o.eigenvalue_steps, Range{1.0, 1000.0},
-               "Lanczos steps, a product with A each, that estimate the largest eigenvalue of D^-1 A of each level");
+               "of the polynomial, or steps: products with A before and after a coarser level is asked");
+  fields.value("eigenvalue_steps", o.eigenvalue_steps, Range{0.0, 1000.0},
+               "Lanczos steps, a product with A each, that estimate the largest eigenvalue of D^-1 A of each level; 0: "
+               "it is bounded by the sums of rows, which needs no product and no wait");
 }
 
+/// Strength on each level.
+struct LevelStrength : Strength {
+  double level_factor = 1;
+
+  Strength at(std::size_t level) const {
+    Strength own = *this;
+    for (; level > 0; --level) own.threshold *= level_factor;
+    return own;
+  }
+};
 template <class Fields>
-void describe(Fields& fields, Strength& o) {
+void describe(Fields& fields, LevelStrength& o) {
   fields.choice("measure", o.measure, strength_measure_names,
                 "relative: |a_ij|^2 >= threshold^2 m_i m_j, with m the largest modulus beside the diagonal of a row; "
                 "diagonal: |a_ij|^2 >= threshold^2 |a_ii a_jj| (Vanek, Mandel and Brezina 1996)");
   fields.value("threshold", o.threshold, Range{0.0, 1.0}, "entries below it do not bind rows into an aggregate");
+  fields.value("level_factor", o.level_factor, Range{0.0, 1.0, true},
+               "the threshold of a level is that of the next finer one times this");
 }
 
 /// What coarse spaces have to represent.
@@ -84,7 +107,7 @@ struct MultigridOptions {
   MultigridMethod method = MultigridMethod::smoothed_aggregation;
   AggregateChoice aggregates = AggregateChoice::automatic;
   int matching_passes = 3;
-  Strength strength = {};
+  LevelStrength strength = {};
   double interpolation_damping = 4.0 / 3;
   NearNullSpaceOptions near_null_space = {};
   MultigridCycle cycle = MultigridCycle::v;
@@ -127,9 +150,12 @@ void describe(Fields& fields, MultigridOptions& o) {
   fields.value("max_levels", o.max_levels, Range{1.0, 100.0}, "levels, the finest included");
   fields.value("growth_limit", o.growth_limit, Range{1.0, Range{}.max},
                "no further level is made once all have this many times the entries of the finest");
-  fields.choice("reuse", o.reuse, hierarchy_reuse_names,
-                "for callers of the library that give new values: interpolation: levels keep aggregates and "
-                "interpolation, and their matrices stay in CSR; nothing: new values take a new preconditioner");
+  fields.choice(
+      "reuse", o.reuse, hierarchy_reuse_names,
+      "for callers of the library that give new values. aggregates: levels keep these alone, and interpolate "
+      "anew; interpolation: they keep the interpolation, too; hierarchy: coarser levels stay as they are, and "
+      "only the finest one follows; nothing: new values take a new preconditioner. Levels of the first two "
+      "keep what makes them again, and their matrices in CSR");
 }
 
 }  // namespace krill

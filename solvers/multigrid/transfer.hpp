@@ -34,6 +34,9 @@ class MatrixTransfer final : public Transfer<T> {
 
   const AnyMatrix<T>& prolongation() const { return P_; }
   const AnyMatrix<T>& restriction() const { return R_; }
+  /// For new values in the patterns that there are.
+  AnyMatrix<T>& prolongation() { return P_; }
+  AnyMatrix<T>& restriction() { return R_; }
 
  private:
   AnyMatrix<T> P_, R_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "solvers/multigrid/hierarchy.hpp"
+#include "solvers/precond/level_smoothers.hpp"
 #include "solvers/precond/make.hpp"
 #include "sparse/coarsen/near_null_space.hpp"
 #include "sparse/core/memory_use.hpp"
@@ -98,7 +99,7 @@ class Amg final : public Preconditioner<T> {
     return std::make_unique<Hierarchy<T>>(
         ctx, o,
         FinestLevel<T>{input.A, input.products, looks_definite(ctx, input.A), candidates.block_dim,
-                       candidates.columns ? &*candidates.columns : nullptr});
+                       candidates.columns ? &*candidates.columns : nullptr, smoothing_pairs<T>(o.smoother)});
   }
   void tell() {
     report_.levels = hierarchy_->reports();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "solvers/krylov_passes.hpp"
 #include "solvers/precond/lower_precision_passes.hpp"
 #include "solvers/precond/make.hpp"
 #include "sparse/convert/convert.hpp"
@@ -21,54 +22,84 @@ std::int64_t row_of(const Array<Offset>& row_offsets, std::int64_t k) {
   return std::ranges::upper_bound(offsets, static_cast<Offset>(k)) - offsets.begin() - 1;
 }
 
-/// Values in single precision; refuse(k) where value k overflows.
-template <class T, class Refuse>
-Array<lower_t<T>> lowered(Context& ctx, const Array<T>& values, Refuse&& refuse) {
-  using Low = kernel_t<lower_t<T>>;
-  Array<lower_t<T>> low(values.size(), "values in single precision");
-  Array<FirstIndex> overflow(1, "first overflow");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, values.size(),
-             LowerValues<kernel_t<T>, Low>{values.read(where), low.write(where), overflow.write(where)});
-  });
-  if (const FirstIndex first = overflow.host()[0]; first.value != FirstIndex{}.value) refuse(first.value);
-  return low;
-}
-
-/// A matrix in CSR or BSR in single precision; what is in other formats, in CSR.
+/// Matrices in CSR or BSR in single precision; what is in other formats, in CSR. Where values overflow, or all of them
+/// nearly vanish there, it is a power of two times the matrix that is lowered, unless they span more than its range.
 template <class T>
-class Lowered {
+class Lowering {
  public:
-  Lowered(Context& ctx, std::string_view type) : ctx_(ctx), type_(type) {}
+  using Low = lower_t<T>;
+  explicit Lowering(std::string_view type) : type_(type) {}
 
-  AnyMatrix<lower_t<T>> operator()(const AnyMatrix<T>& A) const {
-    if (const auto* bsr = std::get_if<Bsr<T>>(&A)) return of(*bsr);
-    return with_csr(ctx_, A, [&](const auto& csr) { return of(csr); });
+  AnyMatrix<Low> operator()(Context& ctx, const AnyMatrix<T>& A) {
+    if (const auto* bsr = std::get_if<Bsr<T>>(&A)) {
+      Array<Low> values = room(bsr->values().size());
+      lower(ctx, *bsr, values);
+      return Bsr<Low>(bsr->rows(), bsr->cols(), bsr->blocks(), copy_of(ctx, bsr->row_offsets()),
+                      copy_of(ctx, bsr->col_indices()), std::move(values));
+    }
+    return with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) -> AnyMatrix<Low> {
+      Array<Low> values = room(csr.nnz());
+      lower(ctx, csr, values);
+      return Csr<Low, Offset>(csr.cols(), copy_of(ctx, csr.row_offsets()), copy_of(ctx, csr.col_indices()),
+                              std::move(values));
+    });
   }
+
+  /// New values in the arrays of `to`, which was made of such a matrix. Waits.
+  void update(Context& ctx, const AnyMatrix<T>& A, AnyMatrix<Low>& to) {
+    if (const auto* bsr = std::get_if<Bsr<T>>(&A)) return follow(ctx, *bsr, std::get_if<Bsr<Low>>(&to));
+    with_csr(ctx, A,
+             [&]<class Offset>(const Csr<T, Offset>& csr) { follow(ctx, csr, std::get_if<Csr<Low, Offset>>(&to)); });
+  }
+
+  /// What the last matrix was multiplied by, which its inverse has to be multiplied by as well.
+  double scale() const { return scale_; }
 
  private:
-  template <class Offset>
-  AnyMatrix<lower_t<T>> of(const Csr<T, Offset>& A) const {
-    auto values = lowered(ctx_, A.values(), [&](std::int64_t k) { refuse(row_of(A.row_offsets(), k)); });
-    return Csr<lower_t<T>, Offset>(A.cols(), copy_of(ctx_, A.row_offsets()), copy_of(ctx_, A.col_indices()),
-                                   std::move(values));
+  static constexpr double least_normal = std::numeric_limits<float>::min();
+  static Array<Low> room(std::int64_t size) { return Array<Low>(size, "values in single precision"); }
+
+  template <class Matrix, class LowMatrix>
+  void follow(Context& ctx, const Matrix& A, LowMatrix* to) {
+    if (!to || to->values().size() != A.values().size()) refuse_pattern(type_);
+    lower(ctx, A, to->values());
   }
-  AnyMatrix<lower_t<T>> of(const Bsr<T>& A) const {
-    const Blocking& blocks = A.blocks();
-    auto values = lowered(ctx_, A.values(), [&](std::int64_t k) {
-      const std::int64_t at = k % blocks.size(),
-                         in_block = blocks.order == BlockOrder::row_major ? at / blocks.col_dim : at % blocks.row_dim;
-      refuse(row_of(A.row_offsets(), k / blocks.size()) * blocks.row_dim + in_block);
+  template <class Matrix>
+  void lower(Context& ctx, const Matrix& A, Array<Low>& to) {
+    scale_ = 1;
+    const LoweredValues plain = lower_values(ctx, A.values(), to);
+    const bool overflows = plain.overflow.value != FirstIndex{}.value,
+               vanishes = plain.greatest > 0 && plain.greatest < 1e8 * least_normal;
+    if (!overflows && !vanishes) return;
+    scale_ = scale_of(plain.greatest);  // to numbers below 2
+    if (overflows && plain.least * scale_ < least_normal) refuse(row_of_value(A, plain.overflow.value));
+    lower_values(ctx, A.values(), to);
+  }
+  LoweredValues lower_values(Context& ctx, const Array<T>& values, Array<Low>& to) {
+    ctx.dispatch([&](const auto& where) {
+      run_pass(
+          where, values.size(),
+          LowerValues<kernel_t<T>, kernel_t<Low>>{scale_, values.read(where), to.write(where), facts_.write(where)});
     });
-    return Bsr<lower_t<T>>(A.rows(), A.cols(), blocks, copy_of(ctx_, A.row_offsets()), copy_of(ctx_, A.col_indices()),
-                           std::move(values));
+    return facts_.host()[0];
+  }
+  template <class Offset>
+  static std::int64_t row_of_value(const Csr<T, Offset>& A, std::int64_t k) {
+    return row_of(A.row_offsets(), k);
+  }
+  static std::int64_t row_of_value(const Bsr<T>& A, std::int64_t k) {
+    const Blocking& blocks = A.blocks();
+    const std::int64_t at = k % blocks.size(),
+                       in_block = blocks.order == BlockOrder::row_major ? at / blocks.col_dim : at % blocks.row_dim;
+    return row_of(A.row_offsets(), k / blocks.size()) * blocks.row_dim + in_block;
   }
   [[noreturn]] void refuse(std::int64_t row) const {
     refuse_row(type_, row, "there is a value beyond the range of float32", "use precision auto, or scale the matrix");
   }
 
-  Context& ctx_;
   std::string_view type_;
+  Array<LoweredValues> facts_{1, "values in single precision"};
+  double scale_ = 1;
 };
 
 template <class T>
@@ -76,9 +107,10 @@ class LowerPrecision final : public Preconditioner<T> {
  public:
   LowerPrecision(Context& ctx, std::string_view type, const AnyMatrix<T>& A, bool keeps_matrix,
                  const MakeLower<T>& make)
-      : type_(type), r_(krill::rows(A), "r in single precision"), z_(krill::rows(A), "z in single precision") {
+      : lowering_(type), r_(krill::rows(A), "r in single precision"), z_(krill::rows(A), "z in single precision") {
     const Stopwatch watch;
-    A_ = Lowered<T>(ctx, type)(A);
+    A_ = lowering_(ctx, A);
+    take_scale();
     const double lowering_ms = watch.milliseconds();
     made_ = make(*A_);
     if (!keeps_matrix) A_.reset();
@@ -88,9 +120,7 @@ class LowerPrecision final : public Preconditioner<T> {
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
     require_size("preconditioner: z", z.size(), z_.size());
     const Array<lower_t<T>>& low = apply_low(ctx, r);
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, z.size(), ConvertVector<Low, High>{low.read(where), z.write(where)});
-    });
+    raise(ctx, low, z);
     return z;
   }
   Preconditioned<T> apply_dot(Context& ctx, const Array<T>& r, const Array<double>&, Array<T>& z,
@@ -98,7 +128,9 @@ class LowerPrecision final : public Preconditioner<T> {
     require_size("preconditioner: z", z.size(), z_.size());
     const Array<lower_t<T>>& low = apply_low(ctx, r);
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, z.size(), RaiseDot<Low, High>{low.read(where), r.read(where), z.write(where), rz.write(where)});
+      run_pass(
+          where, z.size(),
+          RaiseDot<Low, High>{{factor_.read(where), low.read(where), z.write(where)}, r.read(where), rz.write(where)});
     });
     return {z, rz};
   }
@@ -112,10 +144,14 @@ class LowerPrecision final : public Preconditioner<T> {
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     const Stopwatch watch;
-    const AnyMatrix<lower_t<T>> low = Lowered<T>(ctx, type_)(A);
+    std::optional<AnyMatrix<lower_t<T>>> low;
+    if (A_)
+      lowering_.update(ctx, A, *A_);
+    else
+      low = lowering_(ctx, A);
     const double lowering_ms = watch.milliseconds();
-    if (A_) std::visit([&](auto& mine) { follow(ctx, low, mine); }, *A_);
-    made_->update(ctx, A_ ? *A_ : low);
+    made_->update(ctx, A_ ? *A_ : *low);
+    take_scale();
     tell(lowering_ms);
   }
   bool varies() const override { return made_->varies(); }
@@ -126,9 +162,7 @@ class LowerPrecision final : public Preconditioner<T> {
     require_size("preconditioner: z", z.size(), z_.size());
     lower(ctx, r);
     const Array<lower_t<T>>& low = made_->apply_adjoint(ctx, r_, z_);
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, z.size(), ConvertVector<Low, High>{low.read(where), z.write(where)});
-    });
+    raise(ctx, low, z);
     return z;
   }
 
@@ -142,18 +176,18 @@ class LowerPrecision final : public Preconditioner<T> {
     report_.bytes += detail::bytes_of(r_, z_) + (A_ ? bytes(*A_) : 0);
     report_.facts.push_back({"precision", std::string(is_complex<T> ? "complex64" : "float32")});
   }
-  /// New values in the arrays that products go on with.
-  template <class Matrix>
-  void follow(Context& ctx, const AnyMatrix<lower_t<T>>& from, Matrix& to) const {
-    const auto* same = std::get_if<Matrix>(&from);
-    if constexpr (is_csr<Matrix> || std::is_same_v<Matrix, Bsr<lower_t<T>>>)
-      if (same && same->values().size() == to.values().size()) return copy(ctx, same->values(), to.values());
-    refuse_pattern(type_);
+  void take_scale() {
+    if (factor_.host()[0] != lowering_.scale()) factor_.edit()[0] = lowering_.scale();
+  }
+  void raise(Context& ctx, const Array<lower_t<T>>& low, Array<T>& z) const {
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, z.size(), RaiseVector<Low, High>{factor_.read(where), low.read(where), z.write(where)});
+    });
   }
   void lower(Context& ctx, const Array<T>& r) const {
     require_size("preconditioner: r", r.size(), r_.size());
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, r.size(), ConvertVector<High, Low>{r.read(where), r_.write(where)});
+      run_pass(where, r.size(), LowerVector<High, Low>{r.read(where), r_.write(where)});
     });
   }
   const Array<lower_t<T>>& apply_low(Context& ctx, const Array<T>& r) const {
@@ -161,7 +195,8 @@ class LowerPrecision final : public Preconditioner<T> {
     return made_->apply(ctx, r_, z_);
   }
 
-  std::string_view type_;
+  Lowering<T> lowering_;
+  Array<double> factor_{1};  // of results, for the matrix may have been scaled
   mutable Array<lower_t<T>> r_, z_;
   std::optional<AnyMatrix<lower_t<T>>> A_;
   MadePreconditioner<lower_t<T>> made_;  // may multiply with A_
@@ -179,12 +214,12 @@ MadePreconditioner<T> make_in_lower_precision(Context& ctx, std::string_view typ
 template <class T>
 HeldMemory memory_in_lower_precision(MemoryLedger& ledger, Context& host, std::string_view type, const AnyMatrix<T>& A,
                                      bool keeps_matrix, const LowerMemory<T>& memory) {
-  const AnyMatrix<lower_t<T>> low = Lowered<T>(host, type)(A);
+  const AnyMatrix<lower_t<T>> low = Lowering<T>(type)(host, A);
   const auto lowered = [&] { return ledger.hold(bytes(low)); };
   HeldMemory matrix = std::holds_alternative<Bsr<T>>(A)
                           ? lowered()
                           : with_csr_memory(ledger, host, A, [&](const auto&) { return lowered(); });
-  ledger.scratch({1});  // of the first value beyond the range
+  ledger.scratch({1});  // of what values are
   HeldMemory kept = memory(low);
   if (keeps_matrix) kept += std::move(matrix);
   ledger.hold_later(2 * static_cast<std::size_t>(rows(A)) * sizeof(lower_t<T>));  // r and z

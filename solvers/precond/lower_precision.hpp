@@ -11,7 +11,9 @@ namespace krill {
 
 /// A preconditioner of type `type` in single precision for a solve in double precision: make(A in single precision)
 /// makes it. keeps_matrix: it refers to that copy of A, which is kept with it. Applying it moves 3 n (sizeof T + sizeof
-/// lower_t) bytes more. Raises InvalidArgument that names the row of a value beyond the range of float.
+/// lower_t) bytes more. A matrix whose values overflow there, or nearly vanish, is scaled by a power of two, and so are
+/// results; raises InvalidArgument that names the row of the first that overflows where values span more than float's
+/// range, 2^126.
 template <class T>
 using lower_t = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 template <class T>

@@ -79,7 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"missing_path", minimal_case + "initial_guess: {type: file}\n",
             "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
         Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
-            "case.yaml:2:9: solver needs 'type'; type is one of pcg, fcg, gmres, fgmres, bicgstab, richardson, banded "
+            "case.yaml:2:9: solver needs 'type'; type is one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
+            "multigrid, banded "
             "or auto"}),
     [](const auto& info) { return info.param.name; });
 
@@ -152,11 +153,13 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:1:40: matrix.stencil is the text \"9\", expected 5 or 9; leave out the quotes"},
         Bad{"unknown_type", "matrix: {generate: poisson1d}\nsolver: {type: gmrs}\n",
             "case.yaml:2:16: solver.type is gmrs, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
+            "multigrid, "
             "banded or auto; "
             "did you "
             "mean 'gmres'?"},
         Bad{"type_of_another_program", "matrix: {generate: poisson1d}\nsolver: {type: CG}\n",
-            "case.yaml:2:16: solver.type is CG, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, banded "
+            "case.yaml:2:16: solver.type is CG, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
+            "multigrid, banded "
             "or auto; "
             "Krill calls "
             "that pcg"},
@@ -169,7 +172,8 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:3:6: rhs.type is randm, expected one of ones, random, file or manufactured; did you mean "
             "'random'?"},
         Bad{"word_of_another_program", "matrix: poisson1d\nsolver: cg\n",
-            "case.yaml:2:9: solver.type is cg, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, banded "
+            "case.yaml:2:9: solver.type is cg, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
+            "multigrid, banded "
             "or auto; Krill "
             "calls "
             "that pcg"},

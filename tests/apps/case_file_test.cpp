@@ -176,10 +176,11 @@ TEST_F(Words, stand_for_sections_in_files_includes_and_settings) {
   const Case set = load(base, {}, {"solver=gmres", "solver.restart=4", "preconditioner=ilu0"}).settings;
   EXPECT_EQ(std::get<GmresOptions>(set.solver).restart, 4);
   EXPECT_TRUE(std::holds_alternative<Ilu0Options>(set.preconditioner));
-  EXPECT_EQ(errors(base, {}, {"solver=pgc"}),
-            "--set solver=pgc: solver.type is pgc, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
-            "banded or auto; did you "
-            "mean 'pcg'?");
+  EXPECT_EQ(
+      errors(base, {}, {"solver=pgc"}),
+      "--set solver=pgc: solver.type is pgc, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, multigrid, "
+      "banded or auto; did you "
+      "mean 'pcg'?");
 }
 TEST_F(Words, for_a_matrix_are_generators_or_files) {
   EXPECT_EQ(std::get<MatrixFile>(load("matrix: a.mtx\nsolver: pcg\n").settings.matrix).file, at("a.mtx"));

@@ -123,7 +123,8 @@ TEST_F(SweepTest, portfolio_is_the_default_and_suits_the_matrix) {
   EXPECT_TRUE(portfolio(Portfolio::none, SystemKind::general).empty());
 }
 
-/// But for `auto`, which chooses one of the others, and Richardson's iteration, which needs a very good preconditioner.
+/// But for `auto`, which chooses one of the others, and Richardson's iteration and multigrid by itself, which need a very
+/// good preconditioner.
 TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
   const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
   std::set<std::size_t> solvers, preconditioners;
@@ -135,12 +136,13 @@ TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
         EXPECT_TRUE(suits_pcg(variant.settings.preconditioner).holds) << type_name(variant.settings.preconditioner);
       }
     }
-  EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 3);
+  EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 4);
   EXPECT_TRUE(solvers.contains(SolverOptions(FcgOptions{}).index())) << "for cycles of multigrid that vary";
   EXPECT_FALSE(solvers.contains(SolverOptions(BandedOptions{}).index())) << "which auto takes where it can";
   EXPECT_EQ(preconditioners.size(), std::variant_size_v<PreconditionerOptions> - 1);
   EXPECT_FALSE(solvers.contains(SolverOptions(AutoSolver{}).index()));
   EXPECT_FALSE(solvers.contains(SolverOptions(RichardsonOptions{}).index()));
+  EXPECT_FALSE(solvers.contains(SolverOptions(MultigridSolverOptions{}).index()));
   EXPECT_FALSE(preconditioners.contains(PreconditionerOptions(AutoPreconditioner{}).index()));
 }
 

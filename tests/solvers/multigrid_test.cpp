@@ -3,8 +3,10 @@
 #include <numbers>
 
 #include "solvers/multigrid/hierarchy.hpp"
+#include "solvers/precond/level_smoothers.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/io/generate.hpp"
+#include "sparse/order/coloring.hpp"
 #include "tests/solvers/applied.hpp"
 
 namespace krill::test {
@@ -70,7 +72,7 @@ TEST_P(Multigrid, smoothing_multiplies_errors_by_the_polynomial) {
       Array<double> dot(1);
       replay(ctx, [&] {
         smoother.smooth_from_zero(ctx, rhs, x);
-        smoother.smooth(ctx, rhs, x, &dot);
+        smoother.smooth(ctx, SmoothingTime::after, rhs, x, &dot);
       });
       double expected_dot = 0;
       for (std::int32_t i = 0; i < n; ++i) {
@@ -156,6 +158,16 @@ MultigridOptions small_levels(MultigridMethod method, MultigridCycle cycle) {
 }
 constexpr MultigridMethod both_methods[]{MultigridMethod::smoothed_aggregation, MultigridMethod::aggregation};
 
+constexpr SmootherKind kinds_of_smoothers[]{SmootherKind::chebyshev, SmootherKind::l1_jacobi,
+                                            SmootherKind::multicolor_gauss_seidel, SmootherKind::ilu0,
+                                            SmootherKind::isai};
+
+/// Levels with any smoother.
+template <class T>
+FinestLevel<T> finest(const AnyMatrix<T>& A, const MultigridOptions& o) {
+  return {.A = A, .hermitian = true, .make_smoothing = smoothing_pairs<T>(o.smoother)};
+}
+
 TEST_P(Multigrid, cycles_are_linear_hermitian_and_positive) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -163,27 +175,37 @@ TEST_P(Multigrid, cycles_are_linear_hermitian_and_positive) {
     const std::int64_t n = rows(A);
     const auto values_u = random_vector<T>(3, n), values_v = random_vector<T>(4, n);
     const Array<T> u(values_u), v(values_v);
-    for (const MultigridMethod method : both_methods)
-      for (const MultigridCycle cycle : {MultigridCycle::v, MultigridCycle::w, MultigridCycle::f}) {
-        const Hierarchy<T> hierarchy(ctx, small_levels(method, cycle), {.A = A, .hermitian = true});
-        EXPECT_GE(hierarchy.reports().size(), 3u);
-        Array<T> Mu(n), Mv(n);
-        Array<double> dot(1);
-        hierarchy.cycle().apply(ctx, u, Mu, &dot);
-        hierarchy.cycle().apply(ctx, v, Mv, nullptr);
-        Z uMv = 0, Muv = 0, uMu = 0;
-        double size = 0;
-        for (std::size_t i = 0; i < values_u.size(); ++i) {
-          uMv += std::conj(Z(values_u[i])) * Z(Mv.host()[i]);
-          Muv += std::conj(Z(Mu.host()[i])) * Z(values_v[i]);
-          uMu += std::conj(Z(values_u[i])) * Z(Mu.host()[i]);
-          size += std::abs(Z(values_u[i])) * std::abs(Z(Mv.host()[i]));
-        }
-        EXPECT_NEAR(std::abs(uMv - Muv), 0, 200 * epsilon<T>() * size);
-        EXPECT_GT(uMu.real(), 0);
-        EXPECT_NEAR(uMu.imag(), 0, 200 * epsilon<T>() * size);
+    std::vector<MultigridOptions> tried;
+    for (const MultigridMethod method : both_methods) {
+      for (const MultigridCycle cycle : {MultigridCycle::v, MultigridCycle::w, MultigridCycle::f})
+        tried.push_back(small_levels(method, cycle));
+      for (const SmootherKind kind : kinds_of_smoothers) {
+        tried.push_back(small_levels(method, MultigridCycle::w));
+        tried.back().smoother.type = kind;
+      }
+    }
+    for (const MultigridOptions& options : tried) {
+      const Hierarchy<T> hierarchy(ctx, options, finest(A, options));
+      EXPECT_GE(hierarchy.reports().size(), 3u);
+      Array<T> Mu(n), Mv(n);
+      Array<double> dot(1);
+      hierarchy.cycle().apply(ctx, u, Mu, &dot);
+      hierarchy.cycle().apply(ctx, v, Mv, nullptr);
+      Z uMv = 0, Muv = 0, uMu = 0;
+      double size = 0;
+      for (std::size_t i = 0; i < values_u.size(); ++i) {
+        uMv += std::conj(Z(values_u[i])) * Z(Mv.host()[i]);
+        Muv += std::conj(Z(Mu.host()[i])) * Z(values_v[i]);
+        uMu += std::conj(Z(values_u[i])) * Z(Mu.host()[i]);
+        size += std::abs(Z(values_u[i])) * std::abs(Z(Mv.host()[i]));
+      }
+      EXPECT_NEAR(std::abs(uMv - Muv), 0, 200 * epsilon<T>() * size);
+      EXPECT_GT(uMu.real(), 0);
+      EXPECT_NEAR(uMu.imag(), 0, 200 * epsilon<T>() * size);
+      if (hierarchy.cycle().takes_dot()) {
         EXPECT_NEAR(dot.host()[0], uMu.real(), 1e-6 * uMu.real());
       }
+    }
   });
 }
 
@@ -208,10 +230,15 @@ TEST_P(Multigrid, cycles_repeat_bit_by_bit_and_in_a_captured_loop) {
     Context ctx = context();
     const AnyMatrix<T> A(poisson2d<T>(15));
     const Array<T> b(random_vector<T>(7, rows(A)));
-    for (const MultigridCycle cycle : {MultigridCycle::v, MultigridCycle::w, MultigridCycle::f, MultigridCycle::k}) {
-      const auto options = small_levels(MultigridMethod::aggregation, cycle);
-      const Hierarchy<T> one(ctx, options, {.A = A, .hermitian = true}),
-          other(ctx, options, {.A = A, .hermitian = true});
+    std::vector<MultigridOptions> tried;
+    for (const MultigridCycle cycle : {MultigridCycle::v, MultigridCycle::w, MultigridCycle::f, MultigridCycle::k})
+      tried.push_back(small_levels(MultigridMethod::aggregation, cycle));
+    for (const SmootherKind kind : kinds_of_smoothers) {
+      tried.push_back(small_levels(MultigridMethod::smoothed_aggregation, MultigridCycle::v));
+      tried.back().smoother.type = kind;
+    }
+    for (const MultigridOptions& options : tried) {
+      const Hierarchy<T> one(ctx, options, finest(A, options)), other(ctx, options, finest(A, options));
       Array<T> x(b.size()), y(b.size());
       one.cycle().apply(ctx, b, x, nullptr);
       replay(ctx, [&] { other.cycle().apply(ctx, b, y, nullptr); });
@@ -223,28 +250,171 @@ TEST_P(Multigrid, cycles_repeat_bit_by_bit_and_in_a_captured_loop) {
   });
 }
 
-TEST_P(Multigrid, new_values_give_what_a_hierarchy_with_these_aggregates_has) {
+template <class T>
+std::vector<T> answer(Context& ctx, const Hierarchy<T>& hierarchy, const Array<T>& b) {
+  Array<T> x(b.size());
+  hierarchy.cycle().apply(ctx, b, x, nullptr);
+  return contents(x);
+}
+
+/// A + c I: the strong graph and the aggregates of the finest level stay, the smoothing of interpolation does not.
+template <class T>
+AnyMatrix<T> shifted_poisson(double c) {
+  Csr<T> A = poisson2d<T>(13);
+  const auto offsets = A.row_offsets().host(), columns = A.col_indices().host();
+  const std::span<T> values = A.values().edit();
+  for (std::int32_t i = 0; i < A.rows(); ++i)
+    for (std::int32_t k = offsets[at(i)]; k < offsets[at(i) + 1]; ++k)
+      if (columns[at(k)] == i) values[at(k)] += T(static_cast<real_t<T>>(c));
+  return A;
+}
+
+/// A cycle of two levels by the parts of one hierarchy on the finest, and of another on the last level.
+template <class T>
+std::vector<T> two_levels(Context& ctx, const Hierarchy<T>& upper, const Hierarchy<T>& lower, const Array<T>& b) {
+  const auto &finest = *upper.levels()[0], &last = *lower.levels()[1];
+  const Transfer<T>& transfer = *lower.levels()[0]->transfer;
+  Array<T> x(b.size()), r(last.report.rows), e(last.report.rows);
+  finest.smoother->smooth_from_zero(ctx, b, x);
+  transfer.restrict_to(ctx, finest.smoother->residual(ctx, b, x), r);
+  last.dense->apply(ctx, r, e);
+  transfer.add_correction(ctx, e, x);
+  finest.smoother->smooth(ctx, SmoothingTime::after, b, x);
+  return contents(x);
+}
+
+/// What stays is what `reuse` says: aggregates alone give the hierarchy that is made anew, bit by bit.
+TEST_P(Multigrid, new_values_change_what_reuse_does_not_keep) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
-    for (const MultigridMethod method : both_methods) {
-      auto options = small_levels(method, MultigridCycle::v);
-      options.reuse = HierarchyReuse::interpolation;
-      AnyMatrix<T> A(poisson2d<T>(13));
-      Hierarchy<T> hierarchy(ctx, options, {.A = A, .hermitian = true});
-      auto& values = std::get<Csr<T>>(A).values();
-      for (T& value : values.edit()) value *= T(4);  // a power of two: the same aggregates and interpolation
-      hierarchy.update(ctx, A);
-      const Hierarchy<T> fresh(ctx, options, {.A = A, .hermitian = true});
-      const Array<T> b(random_vector<T>(8, rows(A)));
-      Array<T> x(b.size()), y(b.size());
-      hierarchy.cycle().apply(ctx, b, x, nullptr);
-      fresh.cycle().apply(ctx, b, y, nullptr);
-      EXPECT_EQ(contents(x), contents(y));
-    }
-    AnyMatrix<T> A(poisson2d<T>(13));
-    Hierarchy<T> fixed(ctx, small_levels(MultigridMethod::aggregation, MultigridCycle::v), {.A = A, .hermitian = true});
-    EXPECT_NE(complaint<InvalidArgument>([&] { fixed.update(ctx, A); }).find("reuse nothing"), std::string::npos);
+    const AnyMatrix<T> other(shifted_poisson<T>(0.5));
+    const Array<T> b(random_vector<T>(8, rows(other)));
+    for (const MultigridMethod method : both_methods)
+      for (const auto reuse : {HierarchyReuse::aggregates, HierarchyReuse::interpolation, HierarchyReuse::hierarchy}) {
+        auto options = small_levels(method, MultigridCycle::v);
+        options.reuse = reuse, options.coarse_rows = 60;
+        AnyMatrix<T> A(poisson2d<T>(13));
+        Hierarchy<T> hierarchy(ctx, options, {.A = A, .hermitian = true});
+        const AnyMatrix<T> former(poisson2d<T>(13));
+        const Hierarchy<T> before(ctx, options, {.A = former, .hermitian = true}),
+            fresh(ctx, options, {.A = other, .hermitian = true});
+        ASSERT_EQ(hierarchy.levels().size(), 2u);
+        std::get<Csr<T>>(A).values() = std::get<Csr<T>>(other).values().clone();
+        hierarchy.update(ctx, A);
+        const std::vector<T> found = answer(ctx, hierarchy, b);
+        if (reuse == HierarchyReuse::hierarchy) {
+          EXPECT_EQ(found, two_levels(ctx, fresh, before, b));
+        } else if (reuse == HierarchyReuse::aggregates || method == MultigridMethod::aggregation) {
+          EXPECT_EQ(found, answer(ctx, fresh, b));
+        } else {
+          EXPECT_NE(found, answer(ctx, fresh, b));
+          const auto &kept = dynamic_cast<const MatrixTransfer<T>&>(*hierarchy.levels()[0]->transfer).prolongation(),
+                     &made = dynamic_cast<const MatrixTransfer<T>&>(*before.levels()[0]->transfer).prolongation();
+          EXPECT_EQ(contents(std::get<Csr<T>>(kept).values()), contents(std::get<Csr<T>>(made).values()));
+        }
+        EXPECT_EQ(hierarchy.reports()[0].max_eigenvalue, fresh.reports()[0].max_eigenvalue);
+      }
+    Hierarchy<T> fixed(ctx, small_levels(MultigridMethod::aggregation, MultigridCycle::v),
+                       {.A = other, .hermitian = true});
+    EXPECT_NE(complaint<InvalidArgument>([&] { fixed.update(ctx, other); }).find("reuse nothing"), std::string::npos);
   });
+}
+
+/// A preconditioner that smooths follows the values of its level.
+TEST_P(Multigrid, new_values_reach_smoothers_that_are_preconditioners) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> other(shifted_poisson<T>(0.5));
+    const Array<T> b(random_vector<T>(8, rows(other)));
+    for (const SmootherKind kind : kinds_of_smoothers) {
+      auto options = small_levels(MultigridMethod::smoothed_aggregation, MultigridCycle::v);
+      options.reuse = HierarchyReuse::aggregates, options.coarse_rows = 60, options.smoother.type = kind;
+      AnyMatrix<T> A(poisson2d<T>(13));
+      Hierarchy<T> hierarchy(ctx, options, finest(A, options));
+      std::get<Csr<T>>(A).values() = std::get<Csr<T>>(other).values().clone();
+      hierarchy.update(ctx, A);
+      EXPECT_EQ(answer(ctx, hierarchy, b), answer(ctx, Hierarchy<T>(ctx, options, finest(other, options)), b));
+    }
+  });
+}
+
+/// Two sweeps of Gauss and Seidel, row by row in the order of colors, and back.
+TEST_P(Multigrid, sweeps_by_color_are_those_of_the_textbook) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const AnyMatrix<T> A(random_hpd<T>(9, 70, 6));
+    const Reference R = reference(std::get<Csr<T>>(A));
+    const auto values = random_vector<T>(10, R.rows);
+    const Array<T> b(values);
+    const MatrixOperator<T> products(A);
+    PreconditionedSmoother<T> smoother(products,
+                                       smoothing_pairs<T>({.type = SmootherKind::multicolor_gauss_seidel})(ctx, A), 1);
+    Array<T> x(b.size());
+    replay(ctx, [&] {
+      smoother.smooth_from_zero(ctx, b, x);
+      smoother.smooth(ctx, SmoothingTime::after, b, x);
+    });
+    const Coloring colors = color(ctx, std::get<Csr<T>>(A));
+    const auto order = colors.ordering.order().host();
+    std::vector<Z> expected(values.size());
+    const auto relax = [&](std::int32_t row) {
+      Z sum(values[at(row)]), diagonal = 0;
+      for (std::size_t k = 0; k < R.value.size(); ++k)
+        if (R.row[k] == row) {
+          if (R.col[k] == row)
+            diagonal = R.value[k];
+          else
+            sum -= R.value[k] * expected[at(R.col[k])];
+        }
+      expected[at(row)] = sum / diagonal;
+    };
+    for (const std::int32_t row : order) relax(row);
+    for (std::size_t k = order.size(); k-- > 0;) relax(order[k]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(std::abs(Z(x.host()[i]) - expected[i]), 0, 70 * dominant_condition * epsilon<T>()) << i;
+  });
+}
+
+TEST_P(Multigrid, smoothers_that_are_preconditioners_want_somebody_who_makes_them) {
+  Context ctx = context();
+  auto options = small_levels(MultigridMethod::aggregation, MultigridCycle::v);
+  options.smoother.type = SmootherKind::ilu0;
+  const AnyMatrix<double> A(poisson2d<double>(5));
+  EXPECT_THROW(Hierarchy<double>(ctx, options, {.A = A, .hermitian = true}), InvalidArgument);
+}
+
+/// With eigenvalues bounded by sums of rows, or Jacobi steps, a captured loop can do it.
+TEST_P(Multigrid, new_values_need_no_allocation_and_no_wait) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    AnyMatrix<T> A(poisson2d<T>(13));
+    const Array<T> b(random_vector<T>(8, rows(A)));
+    for (const MultigridMethod method : both_methods)
+      for (const auto reuse : {HierarchyReuse::aggregates, HierarchyReuse::interpolation, HierarchyReuse::hierarchy})
+        for (const auto smoother : {SmootherKind::chebyshev, SmootherKind::l1_jacobi}) {
+          auto options = small_levels(method, MultigridCycle::v);
+          options.reuse = reuse;
+          options.smoother = {.type = smoother, .eigenvalue_steps = 0};
+          Hierarchy<T> hierarchy(ctx, options, {.A = A, .hermitian = true});
+          const std::vector<T> before = answer(ctx, hierarchy, b);
+          replay(ctx, [&] { hierarchy.recompute(ctx, A); });
+          hierarchy.check();
+          EXPECT_EQ(answer(ctx, hierarchy, b), before);
+        }
+  });
+}
+
+TEST_P(Multigrid, new_values_that_are_not_finite_are_named) {
+  Context ctx = context();
+  auto options = small_levels(MultigridMethod::smoothed_aggregation, MultigridCycle::v);
+  for (const int steps : {0, 10}) {
+    options.reuse = HierarchyReuse::aggregates, options.smoother.eigenvalue_steps = steps;
+    AnyMatrix<double> A(poisson2d<double>(13));
+    Hierarchy<double> hierarchy(ctx, options, {.A = A, .hermitian = true});
+    std::get<Csr<double>>(A).values().edit()[0] = std::numeric_limits<double>::quiet_NaN();
+    const std::string said = complaint<InvalidArgument>([&] { hierarchy.update(ctx, A); });
+    EXPECT_NE(said.find("row 0 of level 0"), std::string::npos) << said;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, Multigrid, backends_and_scalars, param_name);

@@ -144,6 +144,16 @@ double count_smoothing(Count& c, double rows, int degree, bool from_zero) {
   }
   return degree - (from_zero ? 1 : 0);
 }
+/// The same by a sweep through rows in the order of colors, one triangle of a symmetric pattern.
+double count_sweep(Count& c, double rows, double stored, bool from_zero) {
+  const auto vectors = [&](double many) { c.bytes += many * rows * c.size; };
+  const double entries = (stored - rows) / 2;
+  vectors(2 + 2), c.bytes += 2 * rows * 4;                                          // there and back
+  c.bytes += entries * (c.size + 4), vectors(2 + 1), c.multiplied(entries + rows);  // a solve, with the diagonal
+  if (from_zero) return 0;
+  vectors(2 + 3), vectors(3), c.multiplied(rows);  // A x, b - A x, and the sum
+  return 1;
+}
 /// By what is known of each level: the sizes, and the entries of P from the report.
 void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
   const auto& levels = report.levels;
@@ -155,10 +165,13 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
       continue;
     }
     double products = 0;
-    for (int visit = 0; visit < static_cast<int>(times); ++visit) {
-      products += count_smoothing(c, rows, o.smoother.degree, visit >= static_cast<int>(again));
-      products += count_smoothing(c, rows, o.smoother.degree, false);
-    }
+    const auto smooth = [&](bool from_zero) {
+      products += is_polynomial(o.smoother.type)
+                      ? count_smoothing(c, rows, o.smoother.degree, from_zero)
+                      : count_sweep(c, rows, static_cast<double>(levels[l].entries), from_zero);
+    };
+    for (int visit = 0; visit < static_cast<int>(times); ++visit)
+      smooth(visit >= static_cast<int>(again)), smooth(false);
     if (l + 1 < levels.size()) {
       products += times;
       c.bytes += times * 5 * rows * c.size;  // A x, and b - A x

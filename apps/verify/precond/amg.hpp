@@ -1,15 +1,22 @@
 // A multigrid cycle.
 #pragma once
-#include "apps/verify/precond/reference.hpp"
+#include "apps/verify/precond/factors.hpp"
+#include "apps/verify/precond/gauss_seidel.hpp"
+#include "apps/verify/precond/isai.hpp"
 #include "solvers/multigrid/hierarchy.hpp"
 #include "solvers/precond/amg.hpp"
+#include "solvers/precond/ilu0.hpp"
+#include "solvers/precond/level_smoothers.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
+#include "sparse/order/coloring.hpp"
 
 namespace krill::apps::verify {
 
 inline Judging judging(const AmgOptions& o) {
-  return {.variant = fmt::format(" {}, cycle {}", multigrid_method_names[static_cast<std::size_t>(o.method)],
-                                 multigrid_cycle_names[static_cast<std::size_t>(o.cycle)])};
+  const bool polynomial = is_polynomial(o.smoother.type);
+  return {.variant = fmt::format(" {}, cycle {}{}{}", multigrid_method_names[static_cast<std::size_t>(o.method)],
+                                 multigrid_cycle_names[static_cast<std::size_t>(o.cycle)], polynomial ? "" : ", ",
+                                 polynomial ? "" : smoother_kind_names[static_cast<std::size_t>(o.smoother.type)])};
 }
 
 /// The cycle as it is defined, with running error analysis, over the matrices of a hierarchy: these are checked by
@@ -17,11 +24,11 @@ inline Judging judging(const AmgOptions& o) {
 template <class T>
 class CycleReference {
  public:
-  CycleReference(const AmgOptions& o, const Hierarchy<T>& hierarchy, const Rows<T>& finest)
-      : options_(o), hierarchy_(hierarchy) {
+  CycleReference(Context& ctx, const AmgOptions& o, const Hierarchy<T>& hierarchy, const AnyMatrix<T>& finest)
+      : ctx_(ctx), options_(o), hierarchy_(hierarchy), finest_(finest) {
     for (const auto& level : hierarchy.levels()) {
       Parts parts;
-      parts.A = level->A ? rows_of(*level->A) : finest;
+      parts.A = rows_of(level->A ? *level->A : finest);
       if (const auto* by_matrix = dynamic_cast<const MatrixTransfer<T>*>(level->transfer.get()))
         parts.P = rows_of(by_matrix->prolongation()), parts.R = rows_of(by_matrix->restriction());
       if (level->dense) parts.inverse = inverse_of(*level, parts.A);
@@ -108,15 +115,17 @@ class CycleReference {
   }
 
   /// x + q(D^-1 A) D^-1 (b - A x), from x = 0 where there is no x.
-  BoundedVector<T> smoothed(std::size_t l, const BoundedVector<T>& b, BoundedVector<T> x) const {
+  BoundedVector<T> smoothed(std::size_t l, SmoothingTime time, const BoundedVector<T>& b, BoundedVector<T> x) const {
     const MultigridLevel<T>& level = *hierarchy_.levels()[l];
+    if (const auto* by = dynamic_cast<const PreconditionedSmoother<T>*>(level.smoother.get()))
+      return stepped(l, *by, time, b, std::move(x));
     const Rows<T>& A = parts_[l].A;
-    const auto inverse = level.smoother->inverse().host();
-    const auto factors = level.smoother->factors().host();
+    const auto inverse = level.polynomial->inverse().host();
+    const auto factors = level.polynomial->factors().host();
     BoundedVector<T> r = b, d(b.size());
     const bool from_zero = x.empty();
     if (from_zero) x.resize(b.size());
-    for (std::size_t k = 0; k < static_cast<std::size_t>(level.smoother->degree()); ++k) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(level.polynomial->degree()); ++k) {
       if (k > 0 || !from_zero) r = difference(r, product<T>(A, k > 0 ? d : x));
       const auto old = factors[3 * k], fresh = factors[3 * k + 1], weight = factors[3 * k + 2];
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -129,6 +138,38 @@ class CycleReference {
       }
     }
     return x;
+  }
+
+  /// x + M (b - A x) with a preconditioner M, several times, from x = 0 where there is no x.
+  BoundedVector<T> stepped(std::size_t l, const PreconditionedSmoother<T>& by, SmoothingTime time,
+                           const BoundedVector<T>& b, BoundedVector<T> x) const {
+    const auto& level = *hierarchy_.levels()[l];
+    for (int k = 0; k < by.steps(); ++k) {
+      const bool from_zero = x.empty();
+      const BoundedVector<T> r = from_zero ? b : difference(b, product<T>(parts_[l].A, x));
+      const PreconditionerReport report = by.preconditioner(time).report();
+      const Question<T> q{ctx_, level.A ? *level.A : finest_, report, r, parts_[l].A};
+      const BoundedVector<T> z = preconditioned(q, time);
+      if (from_zero) x.resize(b.size());
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = from_zero ? z[i] : BoundedSum<T>().add(x[i]).add(z[i]).result();
+    }
+    return x;
+  }
+  BoundedVector<T> preconditioned(const Question<T>& q, SmoothingTime time) const {
+    if (options_.smoother.type == SmootherKind::ilu0) return reference(Ilu0Options{}, q);
+    if (options_.smoother.type == SmootherKind::isai) return reference(IsaiOptions{}, q);
+    return with_csr(q.ctx, q.matrix, [&]<class Offset>(const Csr<T, Offset>& csr) {
+      const Coloring colors = color(q.ctx, csr);
+      const auto order = colors.ordering.order().host();
+      const AnyMatrix<T> colored(Reordered<T, Offset>(q.ctx, csr, colors.ordering).release());
+      BoundedVector<T> r, x(q.r.size());
+      for (const std::int32_t row : order) r.push_back(q.r[as_size(row)]);
+      const auto direction = time == SmoothingTime::before ? SweepDirection::forward : SweepDirection::backward;
+      const BoundedVector<T> z = reference(GaussSeidelOptions{.direction = direction},
+                                           Question<T>{q.ctx, colored, q.report, r, rows_of(colored)});
+      for (std::size_t k = 0; k < order.size(); ++k) x[as_size(order[k])] = z[k];
+      return x;
+    });
   }
 
   static BoundedVector<T> difference(const BoundedVector<T>& a, const BoundedVector<T>& b) {
@@ -168,10 +209,10 @@ class CycleReference {
   BoundedVector<T> visit(std::size_t l, MultigridCycle kind, const BoundedVector<T>& b, BoundedVector<T> x) const {
     const MultigridLevel<T>& level = *hierarchy_.levels()[l];
     if (level.dense) return solved(parts_[l].inverse, b);
-    x = smoothed(l, b, std::move(x));
+    x = smoothed(l, SmoothingTime::before, b, std::move(x));
     if (level.transfer)
       x = corrected(l, x, correction(l + 1, kind, restricted(l, difference(b, product<T>(parts_[l].A, x)))));
-    return smoothed(l, b, std::move(x));
+    return smoothed(l, SmoothingTime::after, b, std::move(x));
   }
 
   BoundedVector<T> correction(std::size_t l, MultigridCycle kind, const BoundedVector<T>& b) const {
@@ -205,16 +246,19 @@ class CycleReference {
     return x;
   }
 
+  Context& ctx_;
   const AmgOptions& options_;
   const Hierarchy<T>& hierarchy_;
+  const AnyMatrix<T>& finest_;
   std::vector<Parts> parts_;
 };
 
 template <class T>
 BoundedVector<T> reference(const AmgOptions& o, const Question<T>& q) {
   const bool hermitian = with_csr(q.ctx, q.matrix, [&](const auto& csr) { return !first_not_hermitian(q.ctx, csr); });
-  const Hierarchy<T> hierarchy(q.ctx, o, {.A = q.matrix, .hermitian = hermitian});
-  return CycleReference<T>(o, hierarchy, q.A).apply(q.r);
+  const Hierarchy<T> hierarchy(
+      q.ctx, o, {.A = q.matrix, .hermitian = hermitian, .make_smoothing = smoothing_pairs<T>(o.smoother)});
+  return CycleReference<T>(q.ctx, o, hierarchy, q.matrix).apply(q.r);
 }
 
 }  // namespace krill::apps::verify
