@@ -1,5 +1,7 @@
 #include "solvers/multigrid/dense_inverse.hpp"
 
+#include <fmt/format.h>
+
 #include "sparse/convert/convert.hpp"
 
 namespace krill {
@@ -13,9 +15,10 @@ DenseInverse<T>::DenseInverse(std::int32_t n)
       work_(std::int64_t{n} * n, "dense elimination"),
       other_(std::int64_t{n} * n, "dense elimination"),
       scale_(n, "dense scale"),
-      pivots_(n + std::int64_t{1}, "dense pivots"),
-      order_(n, "dense order"),
-      facts_(1, "dense facts") {}
+      sources_(n, "dense sources"),
+      facts_(1, "dense facts") {
+  require(n <= max_rows, fmt::format("dense inverse: {} rows, {} are the most", n, max_rows));
+}
 
 template <class T>
 void DenseInverse<T>::set(Context& ctx, const AnyMatrix<T>& A, const Array<T>* kernel) {
@@ -31,15 +34,13 @@ void DenseInverse<T>::set(Context& ctx, const AnyMatrix<T>& A, const Array<T>* k
       double* scale = scale_.write(where);
       DenseFacts* facts = facts_.write(where);
       auto* work = work_.write(where);
-      Pivot* pivots = pivots_.write(where);
+      std::int32_t* sources = sources_.write(where);
       run_pass(where, n_, ScaleDense<K, Offset>{view, scale});
       run_pass(where, n_, FindKernel<K, Offset>{view, scale, u, facts});
       run_pass(where, square, FillDense<K>{n_, facts, scale, u, work});
-      run_pass(where, n_, ScatterDense<K, Offset>{view, scale, work, pivots});
-      const auto* inverted = invert_dense(where, n_, work, other_.write(where), pivots, facts);
-      std::int32_t* order = order_.write(where);
-      run_pass(where, 1, OrderColumns{n_, pivots, order});
-      run_pass(where, square, TakeInverse<K>{n_, inverted, scale, order, inverse_.write(where)});
+      run_pass(where, n_, ScatterDense<K, Offset>{view, scale, work, sources});
+      const auto* inverted = invert_dense(where, n_, work, other_.write(where), sources, facts);
+      run_pass(where, square, TakeInverse<K>{n_, ctx.on_cuda(), inverted, scale, sources, inverse_.write(where)});
     });
   });
 }

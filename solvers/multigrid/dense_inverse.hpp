@@ -15,6 +15,7 @@ namespace krill {
 template <class T>
 class DenseInverse {
  public:
+  static constexpr std::int32_t max_rows = 2048;
   explicit DenseInverse(std::int32_t n);
   /// Of A, in place from the second time on; `kernel` may be null. No wait: capturable after a first run.
   void set(Context&, const AnyMatrix<T>& A, const Array<T>* kernel);
@@ -23,33 +24,32 @@ class DenseInverse {
 
   /// What the elimination met. Waits.
   detail::DenseFacts facts() const { return facts_.host()[0]; }
-  std::size_t bytes() const { return detail::bytes_of(inverse_, work_, other_, scale_, pivots_, order_, facts_); }
+  std::size_t bytes() const { return detail::bytes_of(inverse_, work_, other_, scale_, sources_, facts_); }
   Work work() const;
 
  private:
   std::int32_t n_;
-  Array<T> inverse_;               // by columns
+  Array<T> inverse_;               // by rows on CUDA, by columns on the host: as its product reads it
   Array<wide_t<T>> work_, other_;  // by rows; on CUDA a step of the elimination reads one and writes the other
   Array<double> scale_;            // of rows and columns
-  Array<detail::Pivot> pivots_;    // of each column
-  Array<std::int32_t> order_;      // of the columns of the inverse
+  Array<std::int32_t> sources_;    // which row stands in each row, once rows have changed places
   Array<detail::DenseFacts> facts_;
 };
 
 namespace detail {
 
-/// The inverse of `work` with its rows in the order of the pivots: in `work` or in `other`, whose address it returns.
-/// pivots[0] is that of column 0; the others are found. Counts rows without a pivot in `facts`.
+/// Gauss-Jordan elimination of `work`, by rows, with partial pivoting: the inverse of its rows in the order `sources`,
+/// in `work` or in `other`, whose address it returns. Counts columns without a pivot in `facts`.
 template <class W>
-W* invert_dense(const Host&, std::int32_t n, W* work, W* other, Pivot* pivots, DenseFacts* facts);
+W* invert_dense(const Host&, std::int32_t n, W* work, W* other, std::int32_t* sources, DenseFacts* facts);
 template <class W>
-W* invert_dense(const Cuda&, std::int32_t n, W* work, W* other, Pivot* pivots, DenseFacts* facts);
+W* invert_dense(const Cuda&, std::int32_t n, W* work, W* other, std::int32_t* sources, DenseFacts* facts);
 
-/// x_i = sum_j inverse[i + j n] b_j.
+/// x = inverse b.
 template <class T>
-void dense_product(const Host&, std::int32_t n, const T* inverse, const T* b, T* x);
+void dense_product(const Host&, std::int32_t n, const T* inverse_by_columns, const T* b, T* x);
 template <class T>
-void dense_product(const Cuda&, std::int32_t n, const T* inverse, const T* b, T* x);
+void dense_product(const Cuda&, std::int32_t n, const T* inverse_by_rows, const T* b, T* x);
 
 }  // namespace detail
 

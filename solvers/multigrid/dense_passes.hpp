@@ -106,59 +106,42 @@ struct FillDense {
   }
 };
 
-/// work += S A S, and the pivot of column 0. Over the rows.
+/// work += S A S, each row in its own place. Over the rows.
 template <class T, class Offset>
 struct ScatterDense {
-  using Sum = Pivot;
+  using Sum = NoSum;
   CsrView<const T, Offset> a;
   const double* scale;
   wide_t<T>* work;
-  Pivot* first;
+  std::int32_t* sources;
 
   constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
+  constexpr NoSum entry(std::int64_t i) const {
     wide_t<T>* row = work + i * a.rows;
     for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
       const std::int32_t j = a.col_indices[k];
       row[j] += wide(a.values[k]) * wide_t<T>(scale[i] * scale[j]);
     }
-    return {std::sqrt(squared(row[0])), static_cast<std::int32_t>(i)};
-  }
-  constexpr void finish(const Sum& sum) const { *first = sum; }
-};
-
-/// order: of the columns of the inverse, from the rows that were exchanged. Over one entry.
-struct OrderColumns {
-  using Sum = NoSum;
-  std::int32_t n;
-  const Pivot* pivots;
-  std::int32_t* order;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t) const {
-    for (std::int32_t j = 0; j < n; ++j) order[j] = j;
-    for (std::int32_t k = n - 1; k >= 0; --k) {
-      const std::int32_t with = pivots[k].row, kept = order[k];
-      order[k] = order[with], order[with] = kept;
-    }
+    sources[i] = static_cast<std::int32_t>(i);
     return {};
   }
 };
 
-/// inverse = S work S with its columns in order, by columns. Over n^2 entries.
+/// inverse = S work S with its columns where `sources` has them. Over n^2 entries.
 template <class T>
 struct TakeInverse {
   using Sum = NoSum;
   std::int32_t n;
+  bool by_rows;
   const wide_t<T>* work;
   const double* scale;
-  const std::int32_t* order;
+  const std::int32_t* sources;
   T* inverse;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t e) const {
-    const auto i = e / n, j = e % n;
-    inverse[i + j * n] = T(work[i * n + order[j]] * wide_t<T>(scale[i] * scale[j]));
+    const auto i = e / n, j = std::int64_t{sources[e % n]};
+    inverse[by_rows ? i * n + j : i + j * n] = T(work[e] * wide_t<T>(scale[i] * scale[j]));
     return {};
   }
 };
@@ -170,7 +153,7 @@ struct DenseSetupPasses {
 };
 template <class Value, class Where, class T = kernel_t<Value>>
 struct DensePasses {
-  static constexpr auto list = passes<Where, FillDense<T>, TakeInverse<T>, OrderColumns>;
+  static constexpr auto list = passes<Where, FillDense<T>, TakeInverse<T>>;
 };
 
 }  // namespace krill::detail

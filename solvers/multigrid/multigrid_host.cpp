@@ -9,16 +9,18 @@ namespace krill::detail {
 
 /// In place: rows are exchanged as they lie.
 template <class W>
-W* invert_dense(const Host& host, std::int32_t n, W* work, W*, Pivot* pivots, DenseFacts* facts) {
+W* invert_dense(const Host& host, std::int32_t n, W* work, W*, std::int32_t* sources, DenseFacts* facts) {
   if (host.skip.now()) return work;
   const std::int64_t size = n;
   for (std::int64_t k = 0; k < size; ++k) {
     Pivot pivot;
     for (std::int64_t i = k; i < size; ++i)
       pivot += Pivot{std::sqrt(squared(work[i * size + k])), static_cast<std::int32_t>(i)};
-    pivots[k] = pivot;
     W* row = work + k * size;
-    if (pivot.row != k) std::swap_ranges(row, row + size, work + pivot.row * size);
+    if (pivot.row != k) {
+      std::swap_ranges(row, row + size, work + pivot.row * size);
+      std::swap(sources[k], sources[pivot.row]);
+    }
     const bool exists = pivot.size > facts->smallest;
     facts->singular += !exists;
     const W inverse = exists ? W(1) / row[k] : W{};
@@ -54,8 +56,8 @@ struct DenseHost {
   static constexpr std::tuple list{instance<void(const Host&, std::int32_t, const T*, const T*, T*)>(dense_product)};
 };
 KRILL_INSTANTIATE(DenseHost);
-template double* invert_dense(const Host&, std::int32_t, double*, double*, Pivot*, DenseFacts*);
-template Complex<double>* invert_dense(const Host&, std::int32_t, Complex<double>*, Complex<double>*, Pivot*,
+template double* invert_dense(const Host&, std::int32_t, double*, double*, std::int32_t*, DenseFacts*);
+template Complex<double>* invert_dense(const Host&, std::int32_t, Complex<double>*, Complex<double>*, std::int32_t*,
                                        DenseFacts*);
 
 KRILL_INSTANTIATE(MultigridPasses, Host);

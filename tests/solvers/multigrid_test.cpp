@@ -110,6 +110,25 @@ TEST_P(Multigrid, last_level_is_solved_by_its_inverse) {
   });
 }
 
+/// On CUDA a thread eliminates several rows of it.
+TEST_P(Multigrid, inverse_of_many_rows_finds_what_was_multiplied) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t n : {530, 1030}) {
+      if (n > 1024 && !ctx.on_cuda()) continue;
+      const AnyMatrix<T> A(random_dominant<T>(1, n, 9));
+      const Array<T> expected(random_vector<T>(2, n));
+      Array<T> b(n), x(n);
+      MatrixOperator<T>(A).apply(ctx, expected, b);
+      DenseInverse<T> inverse(n);
+      inverse.set(ctx, A, nullptr);
+      inverse.apply(ctx, b, x);
+      for (std::int32_t i = 0; i < n; ++i)  // n eps times the condition, which dominance bounds
+        EXPECT_NEAR(std::abs(Z(x.host()[at(i)]) - Z(expected.host()[at(i)])), 0, n * dominant_condition * epsilon<T>());
+    }
+  });
+}
+
 TEST_P(Multigrid, inverse_takes_pivots_from_other_rows_and_leaves_rows_without_one) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
