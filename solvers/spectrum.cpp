@@ -13,6 +13,11 @@ namespace krill {
 using namespace detail;
 namespace {
 
+/// After so many steps it is looked whether the bound by rows is within that factor of the Ritz value: more steps would
+/// find little then.
+constexpr int first_look = 5;
+constexpr double near_bound = 1.2;
+
 /// A symmetric tridiagonal matrix: the operator, as Lanczos saw it.
 struct Tridiagonal {
   std::vector<double> diagonal, beside;  ///< beside[k]: between k and k + 1; the last one is that of the next step
@@ -57,6 +62,32 @@ SpectrumEstimate estimate_by(const RowBound& found) {
   return {.row_bound = found.max, .upper = found.max, .bad_row = found.bad.row};
 }
 
+/// What `steps` steps have found, of which rz and the curvatures are left. Waits.
+SpectrumEstimate estimate_after(int steps, const Array<RowBound>& bound, const Array<double>& sizes,
+                                const Array<double>& curvatures) {
+  SpectrumEstimate found = estimate_by(bound.host()[0]);
+  if (found.bad_row != BadRow::none) return found;
+  found.products = steps;
+  const std::span<const double> rz = sizes.host(), curvature = curvatures.host();
+  Tridiagonal t;
+  double before = 0;  // beta / alpha of the step before
+  for (std::size_t k = 0; k < static_cast<std::size_t>(steps) && rz[k] > 1e-20 * rz[0]; ++k) {
+    if (!(curvature[k] > 0) || !std::isfinite(curvature[k])) {
+      found.bad_curvature = curvature[k];
+      return found;
+    }
+    const double alpha = rz[k] / curvature[k], beta = rz[k + 1] / rz[k];
+    t.diagonal.push_back(1 / alpha + before);
+    t.beside.push_back(std::sqrt(beta) / alpha);
+    before = beta / alpha;
+  }
+  if (t.diagonal.empty()) return found;
+  const auto [ritz, guarded] = largest_eigenvalue(t);
+  found.ritz = ritz;
+  if (near_bound * ritz < found.row_bound) found.upper = std::min(found.row_bound, std::max(guarded, 1.1 * ritz));
+  return found;
+}
+
 }  // namespace
 
 template <class T>
@@ -82,6 +113,10 @@ SpectrumEstimate estimate_spectrum(Context& ctx, const Operator<T>& A, const Any
     run_pass(where, r.size(), StartLanczos<K>{inverse.read(where), r.write(where), d.write(where), scalars(where)});
   });
   for (int k = 0; k < steps; ++k) {
+    if (k == first_look) {
+      const SpectrumEstimate found = estimate_after(k, bound, sizes, curvatures);
+      if (found.upper == found.row_bound) return found;
+    }
     ctx.dispatch([&](const auto& where) {
       run_pass(where, r.size(),
                LanczosDirection<K>{k, scalars(where), inverse.read(where), r.read(where), d.update(where)});
@@ -93,27 +128,7 @@ SpectrumEstimate estimate_spectrum(Context& ctx, const Operator<T>& A, const Any
           LanczosResidual<K>{k, scalars(where), pq.read(where), inverse.read(where), w.read(where), r.update(where)});
     });
   }
-  SpectrumEstimate found = estimate_by(bound.host()[0]);
-  if (found.bad_row != BadRow::none || A.rows() == 0) return found;
-  found.products = steps;
-  const std::span<const double> rz = sizes.host(), curvature = curvatures.host();
-  Tridiagonal t;
-  double before = 0;  // beta / alpha of the step before
-  for (std::size_t k = 0; k < curvature.size() && rz[k] > 1e-20 * rz[0]; ++k) {
-    if (!(curvature[k] > 0) || !std::isfinite(curvature[k])) {
-      found.bad_curvature = curvature[k];
-      return found;
-    }
-    const double alpha = rz[k] / curvature[k], beta = rz[k + 1] / rz[k];
-    t.diagonal.push_back(1 / alpha + before);
-    t.beside.push_back(std::sqrt(beta) / alpha);
-    before = beta / alpha;
-  }
-  if (t.diagonal.empty()) return found;
-  const auto [ritz, guarded] = largest_eigenvalue(t);
-  found.ritz = ritz;
-  found.upper = std::min(found.row_bound, std::max(guarded, 1.1 * ritz));
-  return found;
+  return estimate_after(steps, bound, sizes, curvatures);
 }
 
 template <class T>

@@ -225,11 +225,11 @@ TEST_P(Preconditioners, chebyshev_multiplies_through_the_operator_that_it_is_giv
   const Counted products(A);
   const PreconditionerOptions options = ChebyshevOptions{7, 20, 12};
   const auto M = make_preconditioner<double>(ctx, options, A, &products);
-  EXPECT_EQ(products.products, 12);
+  EXPECT_EQ(products.products, 5) << "after which the bound by rows is near";
   const Array<double> r(random_vector<double>(1, 400));
   Array<double> z(400), own(400);
   M->apply(ctx, r, z);
-  EXPECT_EQ(products.products, 12 + 7);
+  EXPECT_EQ(products.products, 5 + 7);
   make_preconditioner<double>(ctx, options, A)->apply(ctx, r, own);
   EXPECT_EQ(contents(own), contents(z));
 }
