@@ -37,6 +37,7 @@ class Diagnosis {
     symmetry();
     scaling();
     shape();
+    multigrid();
     order();
     std::ranges::stable_sort(found_, {}, &Finding::severity);
     return std::move(found_);
@@ -195,6 +196,17 @@ class Diagnosis {
           s_.components->first_outside, "the iteration count is that of all of them together",
           s_.components->single > 0 ? "solve rows of one entry by hand, or parts one by one"
                                     : "solve parts one by one");
+  }
+
+  /// Only what looks like diffusion is told about it.
+  void multigrid() {
+    const MultigridFit host = multigrid_fit(m_, false), cuda = multigrid_fit(m_, true);
+    if (!definite_ || m_.null_rows == m_.rows || 4 * m_.null_rows < m_.rows) return;
+    add(Severity::note, "multigrid",
+        cuda.suits   ? "multigrid suits this matrix"
+        : host.suits ? "multigrid suits this matrix on the host"
+                     : "multigrid would help, were the matrix larger or its rows shorter",
+        {}, host.suits ? host.why : cuda.why, "preconditioner: {type: amg}; krill evaluate measures it");
   }
 
   void order() {

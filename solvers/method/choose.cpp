@@ -15,6 +15,10 @@ struct Tuning {
   static constexpr std::int32_t max_basis = 1000;  ///< vectors of gmres without a restart
   static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
   static constexpr std::int32_t max_rows_of_matched_restart = 200'000;
+  /// For multigrid: docs/results/multigrid-sweep.
+  static constexpr std::int32_t min_rows_for_multigrid_on_host = 30'000, min_rows_for_multigrid_on_cuda = 500'000;
+  static constexpr double max_mean_row_for_multigrid = 16;
+  static constexpr double min_share_of_null_rows = 0.25;  ///< that tells diffusion from rows that dominate
   static constexpr int matched_restart = 200, long_restart = 100, short_restart = 50;  ///< vectors; fewer for memory
 };
 constexpr double far_apart = 1e4;  // norms of rows, beyond which a residual says little about short rows
@@ -216,6 +220,10 @@ class Chooser {
       M = Ilu0Options{};
       return say("preconditioner", "ilu0: it takes general matrices with a full diagonal");
     }
+    if (const MultigridFit fit = multigrid_fit(m_, on_cuda_); fit.suits) {
+      M = multigrid_options();
+      return say("preconditioner", "amg: " + fit.why);
+    }
     if (on_cuda_) {
       M = ChebyshevOptions{};
       return say("preconditioner",
@@ -224,6 +232,17 @@ class Chooser {
     }
     M = Ic0Options{};
     say("preconditioner", "ic0: fewest iterations, and on the host no row has to wait for another");
+  }
+
+  /// Plain aggregates where neighbors pull alike and are many, as on grids in three dimensions: there they were
+  /// quicker.
+  AmgOptions multigrid_options() const {
+    AmgOptions options;
+    const bool alike = m_.greatest_magnitude <= 16 * m_.min_magnitude;
+    if (!alike || m_.mean_row <= 6 || m_.mean_row > 8) return options;
+    options.method = MultigridMethod::aggregation;
+    options.over_correction = 1.5;
+    return options;
   }
 
   void ordering() {
@@ -294,6 +313,23 @@ bool may_be_positive_definite(const MatrixProperties& m, double asymmetry) {
 bool may_be_negative_definite(const MatrixProperties& m, double asymmetry) {
   return m.rows == m.cols && m.rows > 0 && m.non_finite == 0 && m.hermitian_error <= asymmetry &&
          m.negative_diagonal == m.rows && !m.indefinite_pair;
+}
+
+MultigridFit multigrid_fit(const MatrixProperties& m, bool on_cuda) {
+  const auto null_rows = static_cast<double>(m.null_rows), rows = static_cast<double>(m.rows);
+  const std::int32_t min_rows =
+      on_cuda ? Tuning::min_rows_for_multigrid_on_cuda : Tuning::min_rows_for_multigrid_on_host;
+  if (!may_be_positive_definite(m)) return {false, "the matrix does not look positive definite"};
+  if (!(null_rows >= Tuning::min_share_of_null_rows * rows))
+    return {false, fmt::format("{} of {} rows add up to 0, of diffusion it would be most: where diagonals dominate, "
+                               "simple preconditioners need few iterations",
+                               m.null_rows, m.rows)};
+  const std::string diffusion = fmt::format("{} of {} rows add up to 0, as those of diffusion do", m.null_rows, m.rows);
+  if (m.mean_row > Tuning::max_mean_row_for_multigrid)
+    return {false, fmt::format("{}, but with {:.3g} entries a row its set-up takes long", diffusion, m.mean_row)};
+  if (m.rows < min_rows)
+    return {false, fmt::format("{}, but below {} rows its set-up takes longer than other solves", diffusion, min_rows)};
+  return {true, diffusion + ", and with so many of them the iterations of other preconditioners are many"};
 }
 
 Choice choose(const MatrixProperties& m, bool on_cuda, const SolveOptions& open) {

@@ -32,6 +32,13 @@ std::vector<ChoiceReason> choose_for(SolveOptions&, const MatrixProperties&, boo
 /// InvalidArgument where the options name anything else; `matrix` is what messages call it.
 std::vector<ChoiceReason> choose_for_batch(SolveOptions&, std::int32_t systems, const std::string& matrix);
 
+/// Whether multigrid by aggregates is likely to be the quickest, by what the entries show, and why or why not.
+struct MultigridFit {
+  bool suits = false;
+  std::string why;
+};
+MultigridFit multigrid_fit(const MatrixProperties&, bool on_cuda);
+
 /// What to take in the place of the preconditioner of the method, which the matrix has refused; nothing after `none`.
 std::optional<PreconditionerOptions> weaker(const SolveOptions&, const MatrixProperties&);
 

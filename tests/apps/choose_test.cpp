@@ -61,6 +61,35 @@ TEST(Choose, suits_matrix_and_backend) {
             (Types{"bicgstab", "ilu0", "color", "none"}));
 }
 
+/// By size and what rows add up to: grids have it, dominant rows have not.
+TEST(Choose, takes_multigrid_for_large_diffusion) {
+  MatrixProperties m = of_poisson();
+  const auto chosen = [&](bool on_cuda) { return types(choose(m, on_cuda).method)[1]; };
+  m.rows = m.cols = 120'000, m.null_rows = 100'000;
+  EXPECT_EQ(chosen(false), "amg");
+  EXPECT_EQ(chosen(true), "chebyshev");
+  m.rows = m.cols = 600'000, m.null_rows = 590'000;
+  EXPECT_EQ(chosen(true), "amg");
+  EXPECT_EQ(std::get<AmgOptions>(choose(m, true).method.preconditioner).method, MultigridMethod::smoothed_aggregation);
+  m.mean_row = 6.9;
+  EXPECT_EQ(std::get<AmgOptions>(choose(m, true).method.preconditioner).method, MultigridMethod::aggregation);
+  m.min_magnitude = m.greatest_magnitude / 1000;
+  EXPECT_EQ(std::get<AmgOptions>(choose(m, true).method.preconditioner).method, MultigridMethod::smoothed_aggregation);
+  m.mean_row = 27;
+  EXPECT_EQ(chosen(true), "chebyshev");
+  m.mean_row = 5, m.null_rows = 100'000;
+  EXPECT_EQ(chosen(true), "chebyshev");
+  EXPECT_NE(multigrid_fit(m, true).why.find("100000 of 600000 rows add up to 0"), std::string::npos);
+}
+
+TEST(Choose, solver_multigrid_takes_amg) {
+  const MatrixProperties m = of_poisson();
+  EXPECT_EQ(types(choose(m, false, {.solver = MultigridSolverOptions{}}).method),
+            (Types{"multigrid", "amg", "none", "none"}));
+  EXPECT_EQ(types(choose(m, false, {.solver = MultigridSolverOptions{}, .preconditioner = JacobiOptions{}}).method)[1],
+            "jacobi");
+}
+
 TEST(Choose, divides_by_no_zero_diagonal_and_scales_instead) {
   MatrixProperties m = of_convection();
   m.zero_diagonal = 1, m.first_zero_diagonal = 3, m.positive_diagonal = false;

@@ -148,7 +148,7 @@ TEST_F(Findings, a_harmless_matrix_has_notes_at_most) {
   Context host = Context::host();
   const MatrixProperties m = analyze(host.host_tag(), A);
   const auto all = diagnose(m, look_at_structure(host, A, m, false));
-  EXPECT_EQ(names(all), "narrow_levels ");
+  EXPECT_EQ(names(all), "multigrid narrow_levels ");
   EXPECT_EQ(all.front().severity, Severity::note);
 }
 
