@@ -123,8 +123,8 @@ TEST_F(SweepTest, portfolio_is_the_default_and_suits_the_matrix) {
   EXPECT_TRUE(portfolio(Portfolio::none, SystemKind::general).empty());
 }
 
-/// But for `auto`, which chooses one of the others, and Richardson's iteration and multigrid by itself, which need a very
-/// good preconditioner.
+/// But for `auto`, which chooses one of the others, and Richardson's iteration and multigrid by itself, which need a
+/// very good preconditioner.
 TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
   const Sweep read = sweep("case: {matrix: {generate: poisson2d, nx: 5}}\n");
   std::set<std::size_t> solvers, preconditioners;
