@@ -46,61 +46,59 @@ template <class T>
 struct AwaitedSolve {
   TriangularSolve<T> s;
   std::int64_t tasks;
+  const std::int32_t* place_of;  ///< of each row
   std::int32_t first;
   T* solved;
-  T* sides = nullptr;                ///< alpha b, in the order of places
-  std::int32_t* place_of = nullptr;  ///< of each row
+  T* sides = nullptr;  ///< alpha b, in the order of places
 };
 
-/// place_of[order[p]] = p. Over the places.
-struct InvertOrder {
-  using Sum = NoSum;
-  const std::int32_t* order;
-  std::int32_t* place_of;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t p) const {
-    place_of[order[p]] = static_cast<std::int32_t>(p);
-    return {};
-  }
+/// 16 bytes of the columns of a place, moved at once. Threads side by side have those of a row: what they read of b and
+/// write of x are whole sectors of some rows in each column, what they move at the place is one line.
+template <class T>
+struct alignas(16) PartOfLine {
+  static constexpr int values = 16 / sizeof(T);
+  T value[values];
 };
 
-/// Columns of a place, moved at once.
-template <class T, int count>
-struct alignas(count * sizeof(T) < 16 ? count * sizeof(T) : 16) Line {
-  T value[count];
-};
-
-/// The right-hand sides of a row to its place; zeros where there are no more columns. Over the rows.
+/// The right-hand sides of a row to its place; zeros where there are no more columns. Over the parts of the rows.
 template <class T, int stride>
 struct GatherSides {
   using Sum = NoSum;
+  using Part = PartOfLine<T>;
+  static constexpr int parts = stride / Part::values;
   AwaitedSolve<T> w;
   T alpha{};
 
   __device__ bool begin() { return alpha = w.s.alpha(), true; }
-  __device__ NoSum entry(std::int64_t row) const {
-    Line<T, stride> line;
+  __device__ NoSum entry(std::int64_t i) const {
+    const std::int64_t row = i / parts, part = i % parts;
+    Part sides;
 #pragma unroll
-    for (int j = 0; j < stride; ++j)
-      line.value[j] = w.first + j < w.s.b.cols ? alpha * w.s.b.at(row, w.first + j) : T{};
-    reinterpret_cast<Line<T, stride>*>(w.sides)[w.place_of[row]] = line;
+    for (int j = 0; j < Part::values; ++j) {
+      const auto column = w.first + static_cast<std::int32_t>(part) * Part::values + j;
+      sides.value[j] = column < w.s.b.cols ? alpha * w.s.b.at(row, column) : T{};
+    }
+    reinterpret_cast<Part*>(w.sides)[std::int64_t{w.place_of[row]} * parts + part] = sides;
     return {};
   }
 };
 
-/// The results of a row from its place to x. Over the rows.
+/// The results of a row from its place to x. Over the parts of the rows.
 template <class T, int stride>
 struct PutSolutions {
   using Sum = NoSum;
+  using Part = PartOfLine<T>;
+  static constexpr int parts = stride / Part::values;
   AwaitedSolve<T> w;
 
   constexpr bool begin() const { return true; }
-  __device__ NoSum entry(std::int64_t row) const {
-    const Line<T, stride> line = reinterpret_cast<const Line<T, stride>*>(w.solved)[w.place_of[row]];
+  __device__ NoSum entry(std::int64_t i) const {
+    const std::int64_t row = i / parts, part = i % parts;
+    const Part results = reinterpret_cast<const Part*>(w.solved)[std::int64_t{w.place_of[row]} * parts + part];
 #pragma unroll
-    for (int j = 0; j < stride; ++j)
-      if (w.first + j < w.s.b.cols) w.s.x.at(row, w.first + j) = line.value[j];
+    for (int j = 0; j < Part::values; ++j)
+      if (const auto column = w.first + static_cast<std::int32_t>(part) * Part::values + j; column < w.s.b.cols)
+        w.s.x.at(row, column) = results.value[j];
     return {};
   }
 };
@@ -144,6 +142,12 @@ struct Entries {
 #pragma unroll
         for (int v = 0; v < values; ++v) sums[v] -= factor[u] * other[u].value(v);
   }
+};
+
+/// Columns of a place, moved at once.
+template <class T, int count>
+struct alignas(count * sizeof(T) < 16 ? count * sizeof(T) : 16) Line {
+  T value[count];
 };
 
 /// The columns of a solve that a lane has: `values` of the `stride` that are solved at a time.
@@ -276,30 +280,29 @@ template <int flight, int values, int lanes, class T>
 void launch(const Cuda& cuda, Turns turns, AwaitedSolve<T>& w) {
   constexpr int stride = values * lanes;
   run_pass(cuda, std::int64_t{w.s.a.rows} * stride, ClearSolved<T>{w.solved});
-  if constexpr (stride > 1) run_pass(cuda, w.s.a.rows, GatherSides<T, stride>{w});
+  const std::int64_t parts = std::int64_t{w.s.a.rows} * stride / PartOfLine<T>::values;
+  if constexpr (stride > 1) run_pass(cuda, parts, GatherSides<T, stride>{w});
   turns.begin(cuda);
   const auto blocks = static_cast<unsigned>(ceil_div(w.tasks * lanes, Tuning::threads / 32));
   awaited_kernel<T, flight, values, lanes><<<blocks, Tuning::threads, 0, cuda.stream>>>(w, cuda.skip, turns);
   check(cudaGetLastError());
-  if constexpr (stride > 1) run_pass(cuda, w.s.a.rows, PutSolutions<T, stride>{w});
+  if constexpr (stride > 1) run_pass(cuda, parts, PutSolutions<T, stride>{w});
   w.first += stride;
 }
 
 }  // namespace
 
 template <class T>
-void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::int64_t tasks) {
+void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, const std::int32_t* place_of,
+                       std::int64_t tasks) {
   constexpr int values = Tuning::values, lanes = Tuning::lanes;
   Frame frame(cuda);
   const Turns turns{frame.take<unsigned>(1)};
   constexpr int half = values * lanes / 2;
   const int width = s.b.cols == 1 ? 1 : s.b.cols <= half ? half : values * lanes;
   const auto rows = static_cast<std::size_t>(s.a.rows), values_of_all = rows * static_cast<std::size_t>(width);
-  AwaitedSolve<T> w{s, tasks, 0, frame.take<T>(values_of_all)};
-  if (width > 1) {
-    w.sides = frame.take<T>(values_of_all), w.place_of = frame.take<std::int32_t>(rows);
-    run_pass(cuda, s.a.rows, InvertOrder{s.a.order, w.place_of});
-  }
+  AwaitedSolve<T> w{s, tasks, place_of, 0, frame.take<T>(values_of_all)};
+  if (width > 1) w.sides = frame.take<T>(values_of_all);
   while (w.first < s.b.cols) {
     const std::int32_t left = s.b.cols - w.first;
     if (left > half && s.a.mean_width > 2 * Tuning::short_flight)
@@ -327,7 +330,8 @@ void run_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::span<const st
 template <class T>
 struct TriangularCudaInstances {
   static constexpr auto list =
-      instance<void(const Cuda&, const TriangularSolve<kernel_t<T>>&, std::int64_t)>(run_awaited_solve);
+      instance<void(const Cuda&, const TriangularSolve<kernel_t<T>>&, const std::int32_t*, std::int64_t)>(
+          run_awaited_solve);
 };
 KRILL_INSTANTIATE(TriangularCudaInstances);
 
