@@ -25,8 +25,14 @@ struct Tuning {
   /// on an H200, ms, at 7-point 256^3, 128^3, 5-point 1024^2, 27-point 160^3, with 16 random columns a row:
   ///   2 x 4: 4.91, 0.75, 1.33, 3.14, 0.73; 4 x 2: 4.94, 1.00, 1.77, 3.70, 0.69; 1 x 8: 5.56, 0.76, 1.35, 2.85, 0.85;
   ///   2 x 2, twice: 5.12, 0.91, 2.33, 5.56, 0.79; 4 x 1, twice: 5.89, 1.22, 3.08, 6.24, 0.86;
-  ///   1 x 8 with the long flight: 9.26, 1.20, 1.81, 2.57, 1.26, which rows take that need more than two short ones.
+  ///   1 x 8 with the long flight: 9.26, 1.20, 1.81, 2.57, 1.26.
   static constexpr int values = 2, lanes = 4;
+  /// Rows that need more than two short flights take the long one. Twice as many of them are under way in 2 x 4, where
+  /// two columns fit a lane's registers (of complex numbers they do not), as in 1 x 8. Not varied.
+  template <class T>
+  static constexpr int long_values() {
+    return is_complex<T> ? 1 : 2;
+  }
 };
 
 /// Marks the results of all rows as missing; they lie in the order of places. Over the results.
@@ -295,7 +301,7 @@ void launch(const Cuda& cuda, Turns turns, AwaitedSolve<T>& w) {
 template <class T>
 void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, const std::int32_t* place_of,
                        std::int64_t tasks) {
-  constexpr int values = Tuning::values, lanes = Tuning::lanes;
+  constexpr int values = Tuning::values, lanes = Tuning::lanes, long_values = Tuning::long_values<T>();
   Frame frame(cuda);
   const Turns turns{frame.take<unsigned>(1)};
   constexpr int half = values * lanes / 2;
@@ -306,7 +312,7 @@ void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, const std:
   while (w.first < s.b.cols) {
     const std::int32_t left = s.b.cols - w.first;
     if (left > half && s.a.mean_width > 2 * Tuning::short_flight)
-      launch<Tuning::long_flight<T>(), 1, values * lanes>(cuda, turns, w);
+      launch<Tuning::long_flight<T>(), long_values, values * lanes / long_values>(cuda, turns, w);
     else if (left > half)
       launch<Tuning::short_flight, values, lanes>(cuda, turns, w);
     else if (left > 1)
