@@ -175,12 +175,11 @@ struct AwaitedColumns {
     }
   }
   __device__ void put(std::int64_t place, std::int32_t row, const T (&sums)[values], T inverse) const {
+    T results[values];
 #pragma unroll
-    for (int v = 0; v < values; ++v) {
-      const T result = sums[v] * inverse;
-      Awaited<T>::publish(solved + place * stride + v, result);
-      if constexpr (stride == 1) w.s.x.at(row, first) = result;
-    }
+    for (int v = 0; v < values; ++v) results[v] = sums[v] * inverse;
+    AwaitedValues<T, values>::publish(solved + place * stride, results);
+    if constexpr (stride == 1) w.s.x.at(row, first) = results[0];
   }
 };
 
@@ -234,6 +233,10 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, flight * va
   columns.right_sides(place, row, sums);
   std::int64_t at = task.begin + in_slice;
   int left = task.width;
+  if (lane % lanes == 0) {
+    if constexpr (stride > 1) prefetch_to_l2(w.solved + place * stride);  // others look there before the row is solved
+    for (int k = flight; k < left; ++k) prefetch_to_l2(a.columns + at + 32 * k), prefetch_to_l2(a.values + at + 32 * k);
+  }
   if (!task.mixed) {
     Entries<T, flight, values> entries;
     if (left > 0) entries.load(a, at, 32, left);
