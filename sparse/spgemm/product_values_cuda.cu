@@ -9,6 +9,7 @@ namespace krill::detail {
 namespace {
 
 constexpr int team_threads = 128, piece_threads = 256;
+constexpr int piece_rows = 4;  ///< rows of B that a thread of a piece bisects at a time. Not varied.
 
 // What teams make of the products that an entry of C gets: start(at), then add() for each product, then finish(). What
 // is read of A and B is on its way before.
@@ -190,7 +191,7 @@ __global__ void __launch_bounds__(piece_threads)
                                  CsrView<const NoValue, Offset> c, Use use, Skip skip) {
   using Part = PartOfRow<typename Use::Slot>;
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ SharedRowsOfB<piece_threads, Offset> rows;
+  __shared__ SharedRowsOfB<piece_threads, piece_rows, Offset> rows;
   __shared__ LinedUp<Use> line;
   if (skip.now()) return;
   auto* const of_a = reinterpret_cast<typename Use::OfA*>(line.of_a);
@@ -209,7 +210,7 @@ __global__ void __launch_bounds__(piece_threads)
   // Products before the first piece and behind the last one are there under a mask alone, which has no place for them.
   const std::int64_t low = first == c.row_offsets[row] ? 0 : part.columns[0],
                      high = first + count == end ? b.cols : std::int64_t{part.columns[Part::padded(count - 1)]} + 1;
-  for_entries_of_rows<piece_threads, LinedUp<Use>::each>(
+  for_entries_of_rows<LinedUp<Use>::each>(
       rows, a, b, a.row_offsets[row], a.row_offsets[row + 1], low, high,
       [&](int u, Offset k, Offset e) {
         const int at = u * piece_threads + thread;
