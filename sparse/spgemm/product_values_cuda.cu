@@ -66,8 +66,8 @@ struct ListEach {
   __device__ void finish(std::int64_t, Offset) const {}
 };
 
-/// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free,
-/// for places halfway between others, which lanes compare next, would share a bank.
+/// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free (of
+/// columns, without one), for places halfway between others, which lanes compare next, would share a bank.
 template <class Slot>
 struct PartOfRow {
   Slot* slots;
@@ -95,6 +95,7 @@ struct PartOfRow {
     for (int s = lane; s < room; s += lanes) {
       columns[padded(s)] = s < count ? c.col_indices[first + s] : no_column;
       slots[padded(s)] = s < count ? use.start(first + s) : Slot{};
+      if (s % 32 == 31 && s + 1 < room) columns[padded(s) + 1] = no_column;
     }
   }
   template <class Offset, class Use>
@@ -107,6 +108,11 @@ struct PartOfRow {
     for (int half = room / 2; half > 0; half /= 2)  // padded(place + half) is the sum of both padded
       if (const int step = padded(half); columns[place + step] <= col) place += step;
     return place;
+  }
+  /// The same; looks first behind the place of an entry that was sought before, where neighbors have it in a stencil.
+  __device__ int place_behind(int before, std::int32_t col) const {
+    const int guess = min(before + 1, padded(room - 1));
+    return columns[guess] == col ? guess : place_of(col);
   }
 };
 
@@ -137,13 +143,13 @@ __global__ void __launch_bounds__(team_threads)
   if (!__any_sync(~0u, count > 0)) return;
   part.start(c, first, count, use, lane, lanes);
   __syncwarp();
+  int place = 0;  // of the lane's last product
   for (; __any_sync(~0u, k < end); k += lanes) {
     std::int32_t found[at_once];
     typename Use::OfA of_a[at_once];
     typename Use::OfB of_b[at_once];
     const RowsOfB<Offset> rows(a, b, k, end, lane);
     if (!__any_sync(~0u, rows.length > 1)) {  // each lane its own row of B, which add in turn
-      int place = 0;
       bool adds = rows.length > 0;
       if (adds) {
         found[0] = b.col_indices[rows.first], of_a[0] = use.of_a(k + lane), of_b[0] = use.of_b(rows.first);
@@ -161,9 +167,9 @@ __global__ void __launch_bounds__(team_threads)
         [&](int u, int j) {
           if (k + j < end) of_a[u] = use.of_a(k + j);
         },
-        [&](int u, Offset place) { found[u] = b.col_indices[place], of_b[u] = use.of_b(place); },
+        [&](int u, Offset entry) { found[u] = b.col_indices[entry], of_b[u] = use.of_b(entry); },
         [&](int u, int) {
-          const int place = part.place_of(found[u]);
+          place = part.place_behind(place, found[u]);
           if (!masked || part.columns[place] == found[u]) use.add(part.slots[place], of_a[u], of_b[u]);
         },
         [] { __syncwarp(); });
