@@ -50,6 +50,7 @@ __global__ void __launch_bounds__(sum_threads)
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const std::int64_t of_all = shuffle_from(row, owner), to = shuffle_from(end, owner);
       Item all{};
+#pragma unroll 8  // one after the other they would take a load's latency each
       for (std::int64_t k = shuffle_from(begin, owner) + warp_lane; k < to; k += 32) all += pass.entry(of_all, k);
       all = add_lanes(all, 32);
       if (warp_lane == 0) sum += pass.finish_row(of_all, all);

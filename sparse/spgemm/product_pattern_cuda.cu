@@ -9,9 +9,10 @@ namespace krill::detail {
 namespace {
 
 constexpr int sort_threads = 128, mark_threads = 512;
-constexpr int short_row = 2;    ///< entries of a row of B that one lane lists by itself. Not varied.
-constexpr int few_sorted = 64;  ///< products of a row whose columns eight lanes sort
-constexpr int few_held = 128;   ///< entries of a row of C for which a small set is enough
+constexpr int mark_at_once = 8;  ///< entries of B that a thread has on their way. Not varied.
+constexpr int short_row = 2;     ///< entries of a row of B that one lane lists by itself. Not varied.
+constexpr int few_sorted = 64;   ///< products of a row whose columns eight lanes sort
+constexpr int few_held = 128;    ///< entries of a row of C for which a small set is enough
 constexpr std::int64_t max_numbered = std::int64_t{1} << 30;  ///< products of a row that a warp counts in 32 bits
 constexpr std::int64_t retry = -2;                            ///< in place of a count: a larger set is needed
 
@@ -189,7 +190,8 @@ __global__ void __launch_bounds__(sort_threads)
         rows, bases[warp], [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
         [&](int u) {
           if (!set.is_full()) set.put(found[u]);
-        });
+        },
+        [&] { return set.is_full(); });
     __syncwarp();
   }
   const int total = set.size;
@@ -248,7 +250,7 @@ template <class Offset, class Use>
 __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPattern<Offset> p, Use use, Skip skip) {
   using Scan = cub::BlockScan<int, mark_threads, cub::BLOCK_SCAN_WARP_SCANS>;
   extern __shared__ unsigned met[];  // window_bytes
-  __shared__ SharedRowsOfB<mark_threads, Offset> rows;
+  __shared__ SharedRowsOfB<mark_threads, 1, Offset> rows;
   __shared__ typename Scan::TempStorage scan;
   if (skip.now()) return;
   // A thread lists words side by side: padded, so that neighbors read banks of their own.
@@ -260,14 +262,14 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
   const bool whole = p.b.cols <= ProductTuning::max_read_whole * ProductTuning::window;
   for (int w = thread; w < window_words; w += mark_threads) met[padded(w)] = 0;
   __syncthreads();
-  std::int32_t found[at_once];
-  for_entries_of_rows<mark_threads, at_once>(
+  std::int32_t found[mark_at_once];
+  for_entries_of_rows<mark_at_once>(
       rows, p.a, p.b, p.a.row_offsets[row], p.a.row_offsets[row + 1], whole ? 0 : from,
       whole ? p.b.cols : from + ProductTuning::window,
       [&](int u, Offset, Offset place) { found[u] = p.b.col_indices[place]; },
       [&](int count) {
 #pragma unroll
-        for (int u = 0; u < at_once; ++u)
+        for (int u = 0; u < mark_at_once; ++u)
           if (const std::int64_t bit = found[u] - from;
               u * mark_threads + thread < count && bit >= 0 && bit < ProductTuning::window)
             atomicOr(met + padded(static_cast<int>(bit / 32)), 1u << bit % 32);

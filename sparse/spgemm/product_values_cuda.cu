@@ -9,6 +9,7 @@ namespace krill::detail {
 namespace {
 
 constexpr int team_threads = 128, piece_threads = 256;
+constexpr int piece_rows = 2;  ///< rows of B that a thread of a piece bisects at a time. Not varied.
 
 // What teams make of the products that an entry of C gets: start(at), then add() for each product, then finish(). What
 // is read of A and B is on its way before.
@@ -65,8 +66,8 @@ struct ListEach {
   __device__ void finish(std::int64_t, Offset) const {}
 };
 
-/// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free,
-/// for places halfway between others, which lanes compare next, would share a bank.
+/// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free (of
+/// columns, without one), for places halfway between others, which lanes compare next, would share a bank.
 template <class Slot>
 struct PartOfRow {
   Slot* slots;
@@ -94,6 +95,7 @@ struct PartOfRow {
     for (int s = lane; s < room; s += lanes) {
       columns[padded(s)] = s < count ? c.col_indices[first + s] : no_column;
       slots[padded(s)] = s < count ? use.start(first + s) : Slot{};
+      if (s % 32 == 31 && s + 1 < room) columns[padded(s) + 1] = no_column;
     }
   }
   template <class Offset, class Use>
@@ -106,6 +108,11 @@ struct PartOfRow {
     for (int half = room / 2; half > 0; half /= 2)  // padded(place + half) is the sum of both padded
       if (const int step = padded(half); columns[place + step] <= col) place += step;
     return place;
+  }
+  /// The same; looks first behind the place of an entry that was sought before, where neighbors have it in a stencil.
+  __device__ int place_behind(int before, std::int32_t col) const {
+    const int guess = min(before + 1, padded(room - 1));
+    return columns[guess] == col ? guess : place_of(col);
   }
 };
 
@@ -136,13 +143,13 @@ __global__ void __launch_bounds__(team_threads)
   if (!__any_sync(~0u, count > 0)) return;
   part.start(c, first, count, use, lane, lanes);
   __syncwarp();
+  int place = 0;  // of the lane's last product
   for (; __any_sync(~0u, k < end); k += lanes) {
     std::int32_t found[at_once];
     typename Use::OfA of_a[at_once];
     typename Use::OfB of_b[at_once];
     const RowsOfB<Offset> rows(a, b, k, end, lane);
     if (!__any_sync(~0u, rows.length > 1)) {  // each lane its own row of B, which add in turn
-      int place = 0;
       bool adds = rows.length > 0;
       if (adds) {
         found[0] = b.col_indices[rows.first], of_a[0] = use.of_a(k + lane), of_b[0] = use.of_b(rows.first);
@@ -160,9 +167,9 @@ __global__ void __launch_bounds__(team_threads)
         [&](int u, int j) {
           if (k + j < end) of_a[u] = use.of_a(k + j);
         },
-        [&](int u, Offset place) { found[u] = b.col_indices[place], of_b[u] = use.of_b(place); },
+        [&](int u, Offset entry) { found[u] = b.col_indices[entry], of_b[u] = use.of_b(entry); },
         [&](int u, int) {
-          const int place = part.place_of(found[u]);
+          place = part.place_behind(place, found[u]);
           if (!masked || part.columns[place] == found[u]) use.add(part.slots[place], of_a[u], of_b[u]);
         },
         [] { __syncwarp(); });
@@ -170,31 +177,30 @@ __global__ void __launch_bounds__(team_threads)
   part.finish(first, count, use, lane, lanes);
 }
 
-/// Products that a block lines up in shared memory before they are added.
+/// Products that a thread of a piece has on their way. Not varied.
 template <class Use>
-struct LinedUp {
-  static constexpr int each = sizeof(typename Use::Slot) > 8 ? 1 : 2;  ///< that a thread fetches. Not varied.
-  static constexpr int size = each * piece_threads;
-  alignas(16) unsigned char of_a[size * sizeof(typename Use::OfA)], of_b[size * sizeof(typename Use::OfB)];
-  std::int32_t places[size];
-};
+constexpr int products_each = sizeof(typename Use::Slot) > 8 ? 2 : 4;
+constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
+
+/// What the block of a piece has in shared memory: the part of the row, and the number of who adds to a place next.
+template <class Slot>
+constexpr std::size_t piece_bytes(int room) {
+  return PartOfRow<Slot>::bytes(room) + static_cast<std::size_t>(PartOfRow<Slot>::size(room)) * sizeof(std::int32_t);
+}
 
 // Threads: a block has a piece of a longer row of C in shared memory. Its threads share the entries that rows of B have
-//   there, and line up in the order of A's row what is to be added; a warp then adds 32 at a time, those for one sum
-//   one after the other.
-// Bytes: C once; entries of B once, its rows' ends once a piece. Races: barriers before and after the warp adds, and of
-//   the warp between two for one sum.
+//   there, some each at a time, numbered in the order of A's row. Of those for one sum, which claim it by their
+//   numbers, the lowest is added, then the next, until none is left.
+// Bytes: C once; entries of B once, its rows' ends once a piece. Races: a sum is whose claim is the lowest; barriers
+//   before and after claims, and before they are withdrawn.
 template <class V, class Offset, class Use>
 __global__ void __launch_bounds__(piece_threads)
     each_product_of_piece_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, RowItems pieces, bool masked,
                                  CsrView<const NoValue, Offset> c, Use use, Skip skip) {
   using Part = PartOfRow<typename Use::Slot>;
   extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ SharedRowsOfB<piece_threads, Offset> rows;
-  __shared__ LinedUp<Use> line;
+  __shared__ SharedRowsOfB<piece_threads, piece_rows, Offset> rows;
   if (skip.now()) return;
-  auto* const of_a = reinterpret_cast<typename Use::OfA*>(line.of_a);
-  auto* const of_b = reinterpret_cast<typename Use::OfB*>(line.of_b);
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t piece = blockIdx.x;
   const std::int32_t row = pieces.rows[piece];
@@ -204,31 +210,48 @@ __global__ void __launch_bounds__(piece_threads)
   int room = 1;
   while (room < count) room *= 2;
   const auto part = Part::in(memory, 0, 1, room);
+  std::int32_t* const claims = part.columns + Part::size(room);
   part.start(c, first, count, use, thread, piece_threads);
+  for (int s = thread; s < Part::size(room); s += piece_threads) claims[s] = nobody;
   __syncthreads();
   // Products before the first piece and behind the last one are there under a mask alone, which has no place for them.
   const std::int64_t low = first == c.row_offsets[row] ? 0 : part.columns[0],
                      high = first + count == end ? b.cols : std::int64_t{part.columns[Part::padded(count - 1)]} + 1;
-  for_entries_of_rows<piece_threads, LinedUp<Use>::each>(
+  constexpr int each = products_each<Use>;
+  std::int32_t found[each], place[each];
+  typename Use::OfA of_a[each];
+  typename Use::OfB of_b[each];
+  for_entries_of_rows<each>(
       rows, a, b, a.row_offsets[row], a.row_offsets[row + 1], low, high,
-      [&](int u, Offset k, Offset e) {
-        const int at = u * piece_threads + thread;
-        const std::int32_t col = b.col_indices[e];
-        of_a[at] = use.of_a(k), of_b[at] = use.of_b(e);
-        const int place = part.place_of(col);
-        line.places[at] = !masked || part.columns[place] == col ? place : -1;
-      },
+      [&](int u, Offset k, Offset e) { found[u] = b.col_indices[e], of_a[u] = use.of_a(k), of_b[u] = use.of_b(e); },
       [&](int ready) {
-        __syncthreads();
-        for (int next = thread; thread < 32 && next - thread < ready; next += 32) {
-          const int place = next < ready ? line.places[next] : -1;
-          const int before = __popc(__match_any_sync(~0u, place) & ((1u << thread) - 1));
-          for (int turn = 0; __any_sync(~0u, place >= 0 && turn <= before); ++turn) {
-            if (place >= 0 && turn == before) use.add(part.slots[place], of_a[next], of_b[next]);
-            __syncwarp();
-          }
+#pragma unroll
+        for (int u = 0; u < each; ++u) {
+          place[u] = -1;
+          if (u * piece_threads + thread >= ready) continue;
+          const int at = part.place_of(found[u]);
+          if (!masked || part.columns[at] == found[u]) place[u] = at;
         }
-        __syncthreads();
+        for (bool waits = true; waits;) {
+          __syncthreads();
+#pragma unroll
+          for (int u = 0; u < each; ++u)
+            if (place[u] >= 0) atomicMin(claims + place[u], u * piece_threads + thread);
+          __syncthreads();
+          bool adds[each], loses = false;
+#pragma unroll
+          for (int u = 0; u < each; ++u) {
+            adds[u] = place[u] >= 0 && claims[place[u]] == u * piece_threads + thread;
+            loses |= place[u] >= 0 && !adds[u];
+          }
+          waits = __syncthreads_or(loses);
+#pragma unroll
+          for (int u = 0; u < each; ++u)
+            if (adds[u]) {
+              use.add(part.slots[place[u]], of_a[u], of_b[u]);
+              claims[place[u]] = nobody, place[u] = -1;
+            }
+        }
       });
   part.finish(first, count, use, thread, piece_threads);
 }
@@ -252,7 +275,7 @@ void use_pieces(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, 
                 const CsrView<const NoValue, Offset>& c, const Use& use) {
   if (by.pieces.count == 0) return;
   constexpr auto kernel = each_product_of_piece_kernel<V, Offset, Use>;
-  constexpr std::size_t shared = PartOfRow<typename Use::Slot>::bytes(ProductTuning::piece);
+  constexpr std::size_t shared = piece_bytes<typename Use::Slot>(ProductTuning::piece);
   resident_blocks<kernel>(cuda, shared, piece_threads);
   kernel<<<static_cast<unsigned>(by.pieces.count), piece_threads, shared, cuda.stream>>>(a, b, by.pieces, by.masked, c,
                                                                                          use, cuda.skip);

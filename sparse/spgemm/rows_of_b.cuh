@@ -3,7 +3,6 @@
 #include <cub/block/block_scan.cuh>
 #include <limits>
 
-#include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/row_of_entry.hpp"
 #include "sparse/spgemm/products.hpp"
 
@@ -23,14 +22,6 @@ struct RowsOfB {
     if (k + lane >= end) return;
     const std::int32_t row = a.col_indices[k + lane];
     first = b.row_offsets[row], length = static_cast<int>(b.row_offsets[row + 1] - first);
-  }
-  /// Keeps entries of columns [low, high).
-  template <class V>
-  __device__ void restrict(const CsrView<V, Offset>& b, std::int64_t low, std::int64_t high) {
-    Offset end = first + length;
-    if (low > 0) first = lower_entry(b.col_indices, first, end, low);
-    if (high < b.cols) end = lower_entry(b.col_indices, first, end, high);
-    length = static_cast<int>(end - first);
   }
 };
 
@@ -64,9 +55,11 @@ __device__ void for_rows_of_b(const RowsOfB<Offset>& mine, int lanes, Prepare&& 
 }
 
 /// The lanes of a warp share all entries of 32 rows of B, one after the other: fetch(u, place in B), then use(u), for
-/// the u-th of four that are on their way. `bases` is room for 32 in shared memory. Every thread of the warp calls it.
-template <class Offset, class Fetch, class Use>
-__device__ void for_products(const RowsOfB<Offset>& mine, Offset* bases, Fetch&& fetch, Use&& use) {
+/// the u-th of four that are on their way, until is_enough() in some lane. `bases` is room for 32 in shared memory.
+/// Every thread of the warp calls it.
+template <class Offset, class Fetch, class Use, class IsEnough>
+__device__ void for_products(const RowsOfB<Offset>& mine, Offset* bases, Fetch&& fetch, Use&& use,
+                             IsEnough&& is_enough) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   int start = mine.length;  // of the row's entries among all
   for (int offset = 1; offset < 32; offset *= 2) {
@@ -80,7 +73,7 @@ __device__ void for_products(const RowsOfB<Offset>& mine, Offset* bases, Fetch&&
   if (mine.length > 0) bases[__popc(rows & (1u << lane) - 1)] = mine.first - start;
   __syncwarp();
   int begun = 0;  // rows with an entry before those that are looked at
-  for (int from = 0; from < total; from += 32 * at_once) {
+  for (int from = 0; from < total && !__any_sync(~0u, is_enough()); from += 32 * at_once) {
 #pragma unroll
     for (int u = 0; u < at_once; ++u) {
       const auto place = static_cast<unsigned>(start - from - 32 * u);
@@ -95,37 +88,107 @@ __device__ void for_products(const RowsOfB<Offset>& mine, Offset* bases, Fetch&&
   }
 }
 
-/// What the threads of a block share while they go along rows of B.
-template <int threads, class Offset>
+/// Rows of B that a thread has, as entries of a row of A name them. What is loaded is used a step later, so that all
+/// loads of a step are under way at once.
+template <int count, class Offset>
+struct NamedRows {
+  std::int32_t row[count];
+  Offset first[count], end[count];
+
+  /// Those of entries [k, k + count) of A; none from `end_of_row` on.
+  template <class T>
+  __device__ void name(const CsrView<T, Offset>& a, std::int64_t k, Offset end_of_row) {
+#pragma unroll
+    for (int j = 0; j < count; ++j) row[j] = k + j < end_of_row ? a.col_indices[k + j] : no_column;
+  }
+  template <class V>
+  __device__ void find(const CsrView<V, Offset>& b) {
+#pragma unroll
+    for (int j = 0; j < count; ++j) {
+      first[j] = row[j] == no_column ? 0 : b.row_offsets[row[j]];
+      end[j] = row[j] == no_column ? 0 : b.row_offsets[row[j] + 1];
+    }
+  }
+  /// Keeps entries of columns [low, high).
+  template <class V>
+  __device__ void restrict(const CsrView<V, Offset>& b, std::int64_t low, std::int64_t high) {
+    if (low > 0) bisect(b.col_indices, first, end, low);
+    if (high < b.cols) {
+      Offset from[count];
+#pragma unroll
+      for (int j = 0; j < count; ++j) from[j] = first[j];
+      bisect(b.col_indices, from, end, high);
+#pragma unroll
+      for (int j = 0; j < count; ++j) end[j] = from[j];
+    }
+  }
+
+ private:
+  /// at[j] = lower_entry() of [at[j], end[j]) and `col`; a step of all bisections at a time.
+  static __device__ void bisect(const std::int32_t* col_indices, Offset (&at)[count], const Offset (&end)[count],
+                                std::int64_t col) {
+    Offset to[count];
+#pragma unroll
+    for (int j = 0; j < count; ++j) to[j] = end[j];
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      std::int32_t found[count];
+#pragma unroll
+      for (int j = 0; j < count; ++j) found[j] = at[j] < to[j] ? col_indices[at[j] + (to[j] - at[j]) / 2] : 0;
+#pragma unroll
+      for (int j = 0; j < count; ++j) {
+        const Offset middle = at[j] + (to[j] - at[j]) / 2;
+        if (at[j] < to[j]) found[j] < col ? at[j] = middle + 1 : to[j] = middle;
+        goes_on |= at[j] < to[j];
+      }
+    }
+  }
+};
+
+/// What the threads of a block share while they go along rows of B, some rows to each.
+template <int threads, int rows_each, class Offset>
 struct SharedRowsOfB {
   using Scan = cub::BlockScan<std::int64_t, threads, cub::BLOCK_SCAN_WARP_SCANS>;  // which needs little room
   typename Scan::TempStorage scan;
-  std::int64_t before[threads];  ///< entries in columns [low, high) of all rows before each
-  Offset first[threads];         ///< such entry of each row
+  std::int64_t before[rows_each * threads];  ///< entries in columns [low, high) of all rows before each
+  Offset first[rows_each * threads];         ///< such entry of each row
 };
 
 /// Entries of columns [low, high) in the rows of B that entries [k, end) of a row of A name, divided evenly among the
 /// threads of a block however long the rows are: fetch(u, entry of A, entry of B) by a thread of its own, then
 /// use(count) by all threads, for up to threads x each entries, the one that thread t fetched as its u-th being number
-/// u threads + t. In the order of A's row. All threads of the block call it.
-template <int threads, int each, class T, class V, class Offset, class Fetch, class Use>
-__device__ void for_entries_of_rows(SharedRowsOfB<threads, Offset>& shared, const CsrView<T, Offset>& a,
+/// u threads + t. In the order of A's row. All threads of the block call it. While some rows are gone through, the next
+/// ones are on their way.
+template <int each, int threads, int rows_each, class T, class V, class Offset, class Fetch, class Use>
+__device__ void for_entries_of_rows(SharedRowsOfB<threads, rows_each, Offset>& shared, const CsrView<T, Offset>& a,
                                     const CsrView<V, Offset>& b, Offset k, Offset end, std::int64_t low,
                                     std::int64_t high, Fetch&& fetch, Use&& use) {
-  const int thread = static_cast<int>(threadIdx.x);
-  for (; k < end; k += threads) {
-    RowsOfB<Offset> mine(a, b, k, end, thread);
-    mine.restrict(b, low, high);
-    std::int64_t before = 0, total = 0;
-    typename SharedRowsOfB<threads, Offset>::Scan(shared.scan).ExclusiveSum(std::int64_t{mine.length}, before, total);
-    shared.first[thread] = mine.first, shared.before[thread] = before;
+  constexpr int together = rows_each * threads;
+  const int thread = static_cast<int>(threadIdx.x), mine = thread * rows_each;
+  NamedRows<rows_each, Offset> next;
+  next.name(a, std::int64_t{k} + mine, end);
+  next.find(b);
+  next.name(a, std::int64_t{k} + together + mine, end);
+  for (std::int64_t at = k; at < end; at += together) {
+    next.restrict(b, low, high);
+    std::int64_t own = 0, before = 0, total = 0;
+#pragma unroll
+    for (int j = 0; j < rows_each; ++j) own += next.end[j] - next.first[j];
+    typename SharedRowsOfB<threads, rows_each, Offset>::Scan(shared.scan).ExclusiveSum(own, before, total);
+#pragma unroll
+    for (int j = 0; j < rows_each; ++j) {
+      shared.first[mine + j] = next.first[j], shared.before[mine + j] = before;
+      before += next.end[j] - next.first[j];
+    }
+    next.find(b);
+    next.name(a, at + 2 * together + mine, end);
     __syncthreads();
     for (std::int64_t begin = 0; begin < total; begin += threads * each) {
 #pragma unroll
       for (int u = 0; u < each; ++u)
         if (const std::int64_t number = begin + u * threads + thread; number < total) {
-          const std::int32_t row = row_of_entry(shared.before, threads, number);
-          fetch(u, static_cast<Offset>(k + row),
+          const std::int32_t row = row_of_entry(shared.before, together, number);
+          fetch(u, static_cast<Offset>(at + row),
                 static_cast<Offset>(shared.first[row] + (number - shared.before[row])));
         }
       use(static_cast<int>(min(total - begin, std::int64_t{threads * each})));

@@ -101,7 +101,7 @@ struct BatchCall {
     if (one_A && !one_B && is_one_matrix(b, B.stride()) && is_one_matrix(c, C.stride()) &&
         count * c.cols <= std::numeric_limits<std::int32_t>::max()) {
       products.b = as_one_matrix(b, B.stride(), count), products.c = as_one_matrix(c, C.stride(), count);
-      return run_products(where, products);
+      return run_many_columns(where, products);
     }
     run_batch(where, ProductBatch<kernel_t<T>, Offset>{products, count, next.offsets, next.columns, next.values,
                                                        one_B ? 0 : B.stride(), C.stride()});

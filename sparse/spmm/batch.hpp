@@ -203,5 +203,11 @@ void run_batch(const Host&, const ProductBatch<T, Offset>&);
 template <class T, class Offset>
 void run_batch(const Cuda&, const ProductBatch<T, Offset>&);
 
+/// Products with one A and the columns of all matrices, which lie side by side.
+template <class T, class Offset>
+void run_many_columns(const Host&, const ManyProducts<T, Offset>&);
+template <class T, class Offset>
+void run_many_columns(const Cuda&, const ManyProducts<T, Offset>&);
+
 }  // namespace detail
 }  // namespace krill

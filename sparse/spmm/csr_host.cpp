@@ -25,8 +25,15 @@ void run_batch(const Host& host, const ProductBatch<T, Offset>& batch) {
 }
 
 template <class T, class Offset>
+void run_many_columns(const Host& host, const ManyProducts<T, Offset>& p) {
+  run_products(host, p);
+}
+
+template <class T, class Offset>
 struct HostProducts {
-  static constexpr std::tuple list{instance<void(const Host&, const ManyProducts<kernel_t<T>, Offset>&)>(run_products),
+  using Products = ManyProducts<kernel_t<T>, Offset>;
+  static constexpr std::tuple list{instance<void(const Host&, const Products&)>(run_products),
+                                   instance<void(const Host&, const Products&)>(run_many_columns),
                                    instance<void(const Host&, const ProductBatch<kernel_t<T>, Offset>&)>(run_batch)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(HostProducts);

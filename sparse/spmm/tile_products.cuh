@@ -13,7 +13,6 @@
 
 namespace krill::detail {
 
-inline constexpr int alone = 16;  ///< entries of a row for a lane at most; longer ones are for a warp
 /// Entries of a row that a thread asks for before it uses the first, with one column. Not varied.
 template <class T>
 constexpr int entries_in_flight = sizeof(T) > 8 ? 4 : 8;
@@ -125,7 +124,7 @@ __device__ __forceinline__ void multiply_narrow(const Products& p, const CsrTile
   bool some_for_warps = false;
   for (int first = thread / 32 * (32 / lanes); first < rows; first += SpmmTiling::threads / lanes) {
     const Segment s(p, tile, first + thread % 32 / lanes);
-    const bool for_warp = s.to - s.from > alone * lanes;
+    const bool for_warp = s.to - s.from > SpmmTiling::alone * lanes;
     T sums[columns] = {};
     const int from = for_warp ? s.to : s.from + lane;
     if constexpr (columns == 1) {
@@ -149,7 +148,7 @@ __device__ __forceinline__ void multiply_narrow(const Products& p, const CsrTile
   if (__syncthreads_or(some_for_warps))
     for (int r = thread / 32; r < rows; r += SpmmTiling::threads / 32) {
       const Segment s(p, tile, r);
-      if (s.to - s.from <= alone * lanes) continue;
+      if (s.to - s.from <= SpmmTiling::alone * lanes) continue;
       T sums[columns] = {};
 #pragma unroll 1
       for (int k = s.from + thread % 32; k < s.to; k += 32) add(sums, k);

@@ -16,6 +16,7 @@ struct SpmmTiling {
   static constexpr int gathered_from = 4;   ///< columns, where the rows of a column-major B are brought together
   static constexpr int gathered_mean = 12;  ///< entries of a row that pay for that, on the average
   static constexpr int min_bytes = 4;       ///< of an entry of B that a lane reads alone. Not varied.
+  static constexpr int alone = 16;          ///< entries of a row for a lane at most; longer ones are for a warp
   static constexpr int slack = 256;         ///< entries of a row beyond its tile
   static constexpr int max_entries = 2048;  ///< of a tile
   static constexpr int max_blocks = 8192;   ///< that groups of columns of one launch have. Not varied.

@@ -226,7 +226,7 @@ struct TriangularPlan<T, Offset>::Body {
   void run(const auto& where, const TriangularSolve<kernel_t<T>>& solve) const {
     if (solve.a.rows == 0 || solve.b.cols == 0) return;
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
-      if (awaited) return run_awaited_solve(where, solve, tasks.size());
+      if (awaited) return run_awaited_solve(where, solve, schedule.inverse().read(where), tasks.size());
       if (one_block) return run_one_block_solve(where, solve, schedule.offsets().read(where), schedule.levels());
     }
     run_solve(where, solve, schedule.has_levels() ? schedule.offsets().host() : std::span<const std::int32_t>{});

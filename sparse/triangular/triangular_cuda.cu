@@ -25,8 +25,14 @@ struct Tuning {
   /// on an H200, ms, at 7-point 256^3, 128^3, 5-point 1024^2, 27-point 160^3, with 16 random columns a row:
   ///   2 x 4: 4.91, 0.75, 1.33, 3.14, 0.73; 4 x 2: 4.94, 1.00, 1.77, 3.70, 0.69; 1 x 8: 5.56, 0.76, 1.35, 2.85, 0.85;
   ///   2 x 2, twice: 5.12, 0.91, 2.33, 5.56, 0.79; 4 x 1, twice: 5.89, 1.22, 3.08, 6.24, 0.86;
-  ///   1 x 8 with the long flight: 9.26, 1.20, 1.81, 2.57, 1.26, which rows take that need more than two short ones.
+  ///   1 x 8 with the long flight: 9.26, 1.20, 1.81, 2.57, 1.26.
   static constexpr int values = 2, lanes = 4;
+  /// Rows that need more than two short flights take the long one. Twice as many of them are under way in 2 x 4, where
+  /// two columns fit a lane's registers (of complex numbers they do not), as in 1 x 8. Not varied.
+  template <class T>
+  static constexpr int long_values() {
+    return is_complex<T> ? 1 : 2;
+  }
 };
 
 /// Marks the results of all rows as missing; they lie in the order of places. Over the results.
@@ -46,61 +52,59 @@ template <class T>
 struct AwaitedSolve {
   TriangularSolve<T> s;
   std::int64_t tasks;
+  const std::int32_t* place_of;  ///< of each row
   std::int32_t first;
   T* solved;
-  T* sides = nullptr;                ///< alpha b, in the order of places
-  std::int32_t* place_of = nullptr;  ///< of each row
+  T* sides = nullptr;  ///< alpha b, in the order of places
 };
 
-/// place_of[order[p]] = p. Over the places.
-struct InvertOrder {
-  using Sum = NoSum;
-  const std::int32_t* order;
-  std::int32_t* place_of;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t p) const {
-    place_of[order[p]] = static_cast<std::int32_t>(p);
-    return {};
-  }
+/// 16 bytes of the columns of a place, moved at once. Threads side by side have those of a row: what they read of b and
+/// write of x are whole sectors of some rows in each column, what they move at the place is one line.
+template <class T>
+struct alignas(16) PartOfLine {
+  static constexpr int values = 16 / sizeof(T);
+  T value[values];
 };
 
-/// Columns of a place, moved at once.
-template <class T, int count>
-struct alignas(count * sizeof(T) < 16 ? count * sizeof(T) : 16) Line {
-  T value[count];
-};
-
-/// The right-hand sides of a row to its place; zeros where there are no more columns. Over the rows.
+/// The right-hand sides of a row to its place; zeros where there are no more columns. Over the parts of the rows.
 template <class T, int stride>
 struct GatherSides {
   using Sum = NoSum;
+  using Part = PartOfLine<T>;
+  static constexpr int parts = stride / Part::values;
   AwaitedSolve<T> w;
   T alpha{};
 
   __device__ bool begin() { return alpha = w.s.alpha(), true; }
-  __device__ NoSum entry(std::int64_t row) const {
-    Line<T, stride> line;
+  __device__ NoSum entry(std::int64_t i) const {
+    const std::int64_t row = i / parts, part = i % parts;
+    Part sides;
 #pragma unroll
-    for (int j = 0; j < stride; ++j)
-      line.value[j] = w.first + j < w.s.b.cols ? alpha * w.s.b.at(row, w.first + j) : T{};
-    reinterpret_cast<Line<T, stride>*>(w.sides)[w.place_of[row]] = line;
+    for (int j = 0; j < Part::values; ++j) {
+      const auto column = w.first + static_cast<std::int32_t>(part) * Part::values + j;
+      sides.value[j] = column < w.s.b.cols ? alpha * w.s.b.at(row, column) : T{};
+    }
+    reinterpret_cast<Part*>(w.sides)[std::int64_t{w.place_of[row]} * parts + part] = sides;
     return {};
   }
 };
 
-/// The results of a row from its place to x. Over the rows.
+/// The results of a row from its place to x. Over the parts of the rows.
 template <class T, int stride>
 struct PutSolutions {
   using Sum = NoSum;
+  using Part = PartOfLine<T>;
+  static constexpr int parts = stride / Part::values;
   AwaitedSolve<T> w;
 
   constexpr bool begin() const { return true; }
-  __device__ NoSum entry(std::int64_t row) const {
-    const Line<T, stride> line = reinterpret_cast<const Line<T, stride>*>(w.solved)[w.place_of[row]];
+  __device__ NoSum entry(std::int64_t i) const {
+    const std::int64_t row = i / parts, part = i % parts;
+    const Part results = reinterpret_cast<const Part*>(w.solved)[std::int64_t{w.place_of[row]} * parts + part];
 #pragma unroll
-    for (int j = 0; j < stride; ++j)
-      if (w.first + j < w.s.b.cols) w.s.x.at(row, w.first + j) = line.value[j];
+    for (int j = 0; j < Part::values; ++j)
+      if (const auto column = w.first + static_cast<std::int32_t>(part) * Part::values + j; column < w.s.b.cols)
+        w.s.x.at(row, column) = results.value[j];
     return {};
   }
 };
@@ -146,6 +150,12 @@ struct Entries {
   }
 };
 
+/// Columns of a place, moved at once.
+template <class T, int count>
+struct alignas(count * sizeof(T) < 16 ? count * sizeof(T) : 16) Line {
+  T value[count];
+};
+
 /// The columns of a solve that a lane has: `values` of the `stride` that are solved at a time.
 template <class T, int values, int stride>
 struct AwaitedColumns {
@@ -165,12 +175,11 @@ struct AwaitedColumns {
     }
   }
   __device__ void put(std::int64_t place, std::int32_t row, const T (&sums)[values], T inverse) const {
+    T results[values];
 #pragma unroll
-    for (int v = 0; v < values; ++v) {
-      const T result = sums[v] * inverse;
-      Awaited<T>::publish(solved + place * stride + v, result);
-      if constexpr (stride == 1) w.s.x.at(row, first) = result;
-    }
+    for (int v = 0; v < values; ++v) results[v] = sums[v] * inverse;
+    AwaitedValues<T, values>::publish(solved + place * stride, results);
+    if constexpr (stride == 1) w.s.x.at(row, first) = results[0];
   }
 };
 
@@ -224,6 +233,10 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::blocks<T, flight * va
   columns.right_sides(place, row, sums);
   std::int64_t at = task.begin + in_slice;
   int left = task.width;
+  if (lane % lanes == 0) {
+    if constexpr (stride > 1) prefetch_to_l2(w.solved + place * stride);  // others look there before the row is solved
+    for (int k = flight; k < left; ++k) prefetch_to_l2(a.columns + at + 32 * k), prefetch_to_l2(a.values + at + 32 * k);
+  }
   if (!task.mixed) {
     Entries<T, flight, values> entries;
     if (left > 0) entries.load(a, at, 32, left);
@@ -276,34 +289,33 @@ template <int flight, int values, int lanes, class T>
 void launch(const Cuda& cuda, Turns turns, AwaitedSolve<T>& w) {
   constexpr int stride = values * lanes;
   run_pass(cuda, std::int64_t{w.s.a.rows} * stride, ClearSolved<T>{w.solved});
-  if constexpr (stride > 1) run_pass(cuda, w.s.a.rows, GatherSides<T, stride>{w});
+  const std::int64_t parts = std::int64_t{w.s.a.rows} * stride / PartOfLine<T>::values;
+  if constexpr (stride > 1) run_pass(cuda, parts, GatherSides<T, stride>{w});
   turns.begin(cuda);
   const auto blocks = static_cast<unsigned>(ceil_div(w.tasks * lanes, Tuning::threads / 32));
   awaited_kernel<T, flight, values, lanes><<<blocks, Tuning::threads, 0, cuda.stream>>>(w, cuda.skip, turns);
   check(cudaGetLastError());
-  if constexpr (stride > 1) run_pass(cuda, w.s.a.rows, PutSolutions<T, stride>{w});
+  if constexpr (stride > 1) run_pass(cuda, parts, PutSolutions<T, stride>{w});
   w.first += stride;
 }
 
 }  // namespace
 
 template <class T>
-void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::int64_t tasks) {
-  constexpr int values = Tuning::values, lanes = Tuning::lanes;
+void run_awaited_solve(const Cuda& cuda, const TriangularSolve<T>& s, const std::int32_t* place_of,
+                       std::int64_t tasks) {
+  constexpr int values = Tuning::values, lanes = Tuning::lanes, long_values = Tuning::long_values<T>();
   Frame frame(cuda);
   const Turns turns{frame.take<unsigned>(1)};
   constexpr int half = values * lanes / 2;
   const int width = s.b.cols == 1 ? 1 : s.b.cols <= half ? half : values * lanes;
   const auto rows = static_cast<std::size_t>(s.a.rows), values_of_all = rows * static_cast<std::size_t>(width);
-  AwaitedSolve<T> w{s, tasks, 0, frame.take<T>(values_of_all)};
-  if (width > 1) {
-    w.sides = frame.take<T>(values_of_all), w.place_of = frame.take<std::int32_t>(rows);
-    run_pass(cuda, s.a.rows, InvertOrder{s.a.order, w.place_of});
-  }
+  AwaitedSolve<T> w{s, tasks, place_of, 0, frame.take<T>(values_of_all)};
+  if (width > 1) w.sides = frame.take<T>(values_of_all);
   while (w.first < s.b.cols) {
     const std::int32_t left = s.b.cols - w.first;
     if (left > half && s.a.mean_width > 2 * Tuning::short_flight)
-      launch<Tuning::long_flight<T>(), 1, values * lanes>(cuda, turns, w);
+      launch<Tuning::long_flight<T>(), long_values, values * lanes / long_values>(cuda, turns, w);
     else if (left > half)
       launch<Tuning::short_flight, values, lanes>(cuda, turns, w);
     else if (left > 1)
@@ -327,7 +339,8 @@ void run_solve(const Cuda& cuda, const TriangularSolve<T>& s, std::span<const st
 template <class T>
 struct TriangularCudaInstances {
   static constexpr auto list =
-      instance<void(const Cuda&, const TriangularSolve<kernel_t<T>>&, std::int64_t)>(run_awaited_solve);
+      instance<void(const Cuda&, const TriangularSolve<kernel_t<T>>&, const std::int32_t*, std::int64_t)>(
+          run_awaited_solve);
 };
 KRILL_INSTANTIATE(TriangularCudaInstances);
 

@@ -289,10 +289,10 @@ void run_solve(const Host&, const TriangularSolve<T>&, std::span<const std::int3
 template <class T>
 void run_solve(const Cuda&, const TriangularSolve<T>&, std::span<const std::int32_t> levels);
 
-/// In one kernel, where rows wait for each other. Columns are places. Scratch: a solution in the order of places, of
-/// the columns that a kernel solves for, 8 at most.
+/// In one kernel, where rows wait for each other. Columns are places, and place_of[row] is that of a row. Scratch: a
+/// solution in the order of places, of the columns that a kernel solves for, 8 at most.
 template <class T>
-void run_awaited_solve(const Cuda&, const TriangularSolve<T>&, std::int64_t tasks);
+void run_awaited_solve(const Cuda&, const TriangularSolve<T>&, const std::int32_t* place_of, std::int64_t tasks);
 /// One block for a column, which goes through the levels; level l has the places bounds[l] to bounds[l + 1] - 1.
 /// Columns are places. Scratch: a solution in the order of places, of 32 columns at most.
 template <class T>

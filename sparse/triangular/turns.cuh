@@ -70,7 +70,20 @@ __device__ inline void look_at_words(unsigned long long (&word)[2], const unsign
                : "memory");
 }
 
-/// The same between threads of a block, in shared memory.
+/// Stores 16 bytes that other blocks wait for, whose words count each for itself. `at` is a multiple of 16 bytes.
+__device__ inline void publish_words(std::uint32_t* at, const std::uint32_t (&word)[4]) {
+  asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(word[0]), "r"(word[1]),
+               "r"(word[2]), "r"(word[3])
+               : "memory");
+}
+__device__ inline void publish_words(unsigned long long* at, const unsigned long long (&word)[2]) {
+  asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(at), "l"(word[0]), "l"(word[1]) : "memory");
+}
+
+/// Has the line of memory brought into L2, whether it is there or not.
+__device__ inline void prefetch_to_l2(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
+
+/// A word that threads of a block wait for, in shared memory.
 __device__ inline void publish_in_block(std::int32_t* at, std::int32_t word) {
   const auto place = static_cast<unsigned>(__cvta_generic_to_shared(at));
   asm volatile("st.relaxed.cta.shared.b32 [%0], %1;" ::"r"(place), "r"(word) : "memory");
@@ -170,6 +183,22 @@ struct AwaitedValues {
     T results[count];
     memcpy(results, part, sizeof results);
     return results[i];
+  }
+  /// As that of Awaited, for all of them. `at` as for look().
+  __device__ static void publish(T* at, const T (&values)[count]) {
+    AwaitedValues mine;
+    memcpy(mine.part, values, sizeof values);
+#pragma unroll
+    for (int p = 0; p < parts; ++p) {
+#pragma unroll
+      for (Word& w : mine.part[p])
+        if (w == Awaited<T>::absent) w = Awaited<T>::other_nan;
+      Word* const to = reinterpret_cast<Word*>(at) + p * (words / parts);
+      if constexpr (whole)
+        publish_words(to, mine.part[p]);
+      else
+        publish_word(to, mine.part[p][0]);
+    }
   }
 
  private:

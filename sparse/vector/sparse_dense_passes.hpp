@@ -1,6 +1,8 @@
 // The level 1 operations of a sparse vector with a dense one, written once for both backends. All but the first three
 // are over the entries of x.
 #pragma once
+#include <bit>
+
 #include "sparse/convert/dense_passes.hpp"
 #include "sparse/core/array.hpp"
 #include "sparse/core/pass.hpp"
@@ -54,6 +56,32 @@ struct ScaleAll {
 // In two steps, load() and store(), so that a thread may load several entries before it stores the first: a compiler
 // has to take it that a store changes what is loaded after it. No two entries have one index.
 
+/// *from, which is read once: on a device it leaves L2 to y, of which an entry takes a sector, that is written back
+/// whole.
+template <class T>
+constexpr T read_once(const T* from) {
+#ifdef __CUDA_ARCH__
+  struct Halves {
+    unsigned long long first, second;
+  };
+  if constexpr (sizeof(T) == 2)
+    return std::bit_cast<T>(__ldcs(reinterpret_cast<const unsigned short*>(from)));
+  else if constexpr (sizeof(T) == 4)
+    return std::bit_cast<T>(__ldcs(reinterpret_cast<const unsigned*>(from)));
+  else if constexpr (sizeof(T) == 8)
+    return std::bit_cast<T>(__ldcs(reinterpret_cast<const unsigned long long*>(from)));
+  else
+    return std::bit_cast<T>(Halves{__ldcs(reinterpret_cast<const unsigned long long*>(from)),
+                                   __ldcs(reinterpret_cast<const unsigned long long*>(from) + 1)});
+#else
+  return *from;
+#endif
+}
+template <class T>
+constexpr std::int32_t index_once(const SparseVectorView<T>& x, std::int64_t k) {
+  return read_once(x.indices + k) - static_cast<std::int32_t>(x.base);
+}
+
 /// x_k = y_i.
 template <class T>
 struct GatherEntries {
@@ -61,7 +89,7 @@ struct GatherEntries {
   const T* y;
 
   constexpr bool begin() const { return true; }
-  constexpr T load(std::int64_t k) const { return y[x.index(k)]; }
+  constexpr T load(std::int64_t k) const { return y[index_once(x, k)]; }
   constexpr void store(std::int64_t k, T loaded) const { x.values[k] = loaded; }
 };
 
@@ -72,7 +100,7 @@ struct ClearEntries {
   T* y;
 
   constexpr bool begin() const { return true; }
-  constexpr std::int32_t load(std::int64_t k) const { return x.index(k); }
+  constexpr std::int32_t load(std::int64_t k) const { return index_once(x, k); }
   constexpr void store(std::int64_t, std::int32_t i) const { y[i] = T(0); }
 };
 
@@ -90,7 +118,7 @@ struct ScatterEntries {
   T* y;
 
   constexpr bool begin() const { return true; }
-  constexpr IndexedEntry<T> load(std::int64_t k) const { return {x.index(k), x.values[k]}; }
+  constexpr IndexedEntry<T> load(std::int64_t k) const { return {index_once(x, k), read_once(x.values + k)}; }
   constexpr void store(std::int64_t, const IndexedEntry<T>& entry) const { y[entry.i] = entry.value; }
 };
 
@@ -104,9 +132,9 @@ struct AddEntries {
 
   constexpr bool begin() { return alpha = alpha_at(), true; }
   constexpr IndexedEntry<T> load(std::int64_t k) const {
-    const std::int32_t i = x.index(k);
+    const std::int32_t i = index_once(x, k);
     T sum = y[i];
-    sum += alpha * x.values[k];
+    sum += alpha * read_once(x.values + k);
     return {i, sum};
   }
   constexpr void store(std::int64_t, const IndexedEntry<T>& entry) const { y[entry.i] = entry.value; }
@@ -124,8 +152,8 @@ struct CombineEntries {
 
   constexpr bool begin() { return alpha = alpha_at(), beta = beta_at(), true; }
   constexpr T load(std::int64_t k) const {
-    Factor result = alpha * x.values[k];
-    if (!(beta == Factor(0))) result += beta * y[x.index(k)];
+    Factor result = alpha * read_once(x.values + k);
+    if (!(beta == Factor(0))) result += beta * y[index_once(x, k)];
     return static_cast<T>(result);
   }
   constexpr void store(std::int64_t k, T loaded) const { results[k] = loaded; }
@@ -146,8 +174,8 @@ struct RotateEntries {
 
   constexpr bool begin() { return c = c_at(), s = s_at(), true; }
   constexpr Loaded load(std::int64_t k) const {
-    const std::int32_t i = x.index(k);
-    const Factor old_x = x.values[k], old_y = y[i];
+    const std::int32_t i = index_once(x, k);
+    const Factor old_x = read_once(x.values + k), old_y = y[i];
     return {i, static_cast<T>(c * old_x + s * old_y), static_cast<T>(c * old_y - s * old_x)};
   }
   constexpr void store(std::int64_t k, const Loaded& entry) const { x.values[k] = entry.x, y[entry.i] = entry.y; }

@@ -15,6 +15,8 @@ constexpr std::int32_t members = 5;
 
 /// Rows of none to 40 entries, as many for any seed.
 const Shape uneven{"uneven", 70, 60, [](std::int32_t row, std::mt19937_64&) { return row * 7 % 41; }};
+/// Short rows, among which a full one is long.
+const Shape spiked{"spiked", 70, 60, [](std::int32_t row, std::mt19937_64&) { return row % 33 == 20 ? 60 : row % 5; }};
 
 /// Arrays one after the other.
 template <class T>
@@ -31,13 +33,13 @@ struct SparseMembers {
   CsrBatch<T, Offset> together;
 
   /// `shares` one pattern, or each has its own; or only one matrix is there.
-  static SparseMembers of(std::int32_t count, bool shares) {
+  static SparseMembers of(std::int32_t count, bool shares, const Shape& shape = uneven) {
     std::vector<Csr<T, Offset>> made;
     std::vector<Array<Offset>> offsets;
     std::vector<Array<std::int32_t>> columns;
     std::vector<Array<T>> values;
     for (std::int32_t i = 0; i < count; ++i) {
-      made.push_back(random_csr<T, Offset>(shares ? 40 : 40 + static_cast<std::uint64_t>(i), uneven));
+      made.push_back(random_csr<T, Offset>(shares ? 40 : 40 + static_cast<std::uint64_t>(i), shape));
       const auto own = random_vector<T>(60 + static_cast<std::uint64_t>(i), made.back().nnz());
       std::copy(own.begin(), own.end(), made.back().values().edit().begin());
       if (!shares || i == 0) {
@@ -47,7 +49,7 @@ struct SparseMembers {
       values.push_back(made.back().values().clone());
     }
     const std::int64_t nnz = made.front().nnz();
-    CsrBatch<T, Offset> batch(count, uneven.rows, uneven.cols, nnz, joined(offsets), joined(columns), joined(values));
+    CsrBatch<T, Offset> batch(count, shape.rows, shape.cols, nnz, joined(offsets), joined(columns), joined(values));
     return {std::move(made), std::move(batch)};
   }
 };
@@ -123,6 +125,26 @@ TEST_P(SpmmBatch, follows_its_formula_in_every_mode) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
     follows_its_formula<std::int32_t, T>(ctx);
+  });
+}
+
+TEST_P(SpmmBatch, has_long_rows_among_short_ones) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t of_A : {1, members}) {
+      const auto A = SparseMembers<T, std::int32_t>::of(of_A, false, spiked);
+      for (const std::int64_t k : {1, 7, 8})  // of one A in groups of 8 columns: 5; 35; 40, which are whole groups
+        for (const Order order : orders) {
+          const auto B = random_batch<T>(3, members, 60, k, order, 1, 0);
+          DenseBatch<T> C(members, 70, k);
+          spmm(ctx, Op::none, T(2), A.together, B, T(0), C);
+          for (std::int32_t i = 0; i < members; ++i)
+            expect_product(Op::none, Op::none, T(2),
+                           reference(A.one_by_one[static_cast<std::size_t>(of_A == 1 ? 0 : i)]), member(B, i), T(0),
+                           Dense<T>(70, k, Array<T>(std::vector<T>(static_cast<std::size_t>(70 * k)))), member(C, i),
+                           "member " + std::to_string(i));
+        }
+    }
   });
 }
 
