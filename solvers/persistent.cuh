@@ -77,9 +77,9 @@ class PersistentBlock {
     if constexpr (!std::is_same_v<Sum, NoSum>) add_up(sum, pass);
   }
 
-  /// put(i, row i of A times x) for the block's rows, and finish(their sum over all blocks).
-  template <class Product>
-  __device__ void multiply(const T* x, const Product& product) {
+  /// put(i, row i of A times x) for the block's rows, and finish(their sum over all blocks). x: what [] has entries of.
+  template <class Entries, class Product>
+  __device__ void multiply(const Entries& x, const Product& product) {
     if (record_.reason != Reason::running) return;
     typename Product::Sum sum{};
     const int lanes = grid_.lanes, lane = static_cast<int>(threadIdx.x) % lanes,

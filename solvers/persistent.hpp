@@ -24,8 +24,8 @@ struct BicgstabArrays {
 };
 
 /// The loop of a solver as one launch of a kernel whose blocks all stay resident: each keeps its rows of A in shared
-/// memory, and grid barriers stand where a graph has the ends of its kernels, so an iteration takes as long as three or
-/// four barriers and the latency of memory between them. The steps are the passes of the graph's loop with scalars of
+/// memory, and grid barriers stand where a graph has the ends of its kernels, so an iteration takes as long as its
+/// barriers (two of PCG, four or five of BiCGStab) and the latency of memory between them. The steps are the passes of the graph's loop with scalars of
 /// each block's own, made of the same sums everywhere. Repeatable bitwise; sums are added up in another order than the
 /// graph's. An empty function where that cannot be: A is not in CSR with 32-bit offsets or does not fit into the shared
 /// memory of the device, M is neither the identity nor diagonal, the baseline is one that x takes part in.

@@ -32,24 +32,24 @@ struct BicgstabVectors {
 extern __shared__ __align__(16) unsigned char shared_rows[];
 
 // Threads: one block a multiprocessor, all resident; a row of the product over `lanes` lanes, entries of vectors one a
-// thread. Bytes: A once, then in an iteration 9 n values and the gathers of p, from L2. Races: a block writes entries
-// of its rows alone; p is read by others between two barriers in which nobody writes it.
+// thread. Bytes: A once, then in an iteration 9 n values (with a diagonal 11 n) and the gathers of z and p, from L2.
+// Races: a block writes entries of its rows alone. Others read its z and p in the product alone, which the sums of the
+// update and of the product enclose; z and p are written in the update.
 template <class T>
 __global__ void __launch_bounds__(PersistentTuning::threads, 1) pcg_kernel(PersistentGrid<T> grid, PcgVectors<T> v) {
   __shared__ Progress record;
   __shared__ double rho, rho_old, rr;
   __shared__ wide_t<T> pq;
-  if (threadIdx.x == 0) rho_old = 0, rr = *v.rr;
+  if (threadIdx.x == 0) rho_old = 0, rho = rr = *v.rr;
   PersistentBlock<T> block(grid, shared_rows, record);
   const bool identity = !v.inverse_diagonal;
   const T* z = identity ? v.r : v.z;
-  const double* rz = identity ? &rr : &rho;
+  if (!identity) block.run(ScaleDot<T>{v.inverse_diagonal, v.r, v.z, &rho});
   while (block.go_on()) {
-    if (!identity) block.run(ScaleDot<T>{v.inverse_diagonal, v.r, v.z, &rho});
-    block.run(PcgDirection<T>{rz, &rho_old, z, v.p});
-    block.exchange();
-    block.multiply(v.p, ProductWithDot<T>{v.p, v.q, &pq});
-    block.run(PcgUpdate<T>{rz, &pq, v.p, v.q, v.x, v.r, &rr, &rho_old, &record});
+    const PcgDirectionEntries<T> p(z, v.p, rho, rho_old);
+    block.multiply(p, ProductWithDirection<T>{p, v.q, &pq});
+    const PcgUpdate<T> update{&rho, &pq, v.p, v.q, v.x, v.r, &rr, &rho_old, &record};
+    block.run(PcgUpdateWithDirection<T>{p, v.inverse_diagonal, update, v.p, v.z, &rho});
   }
   block.leave();
 }
