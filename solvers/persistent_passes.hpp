@@ -1,8 +1,40 @@
 // What a persistent kernel does with the rows of a product, and passes that save it a barrier.
 #pragma once
+#include "solvers/chebyshev_passes.hpp"
 #include "solvers/pcg_passes.hpp"
 
 namespace krill::detail {
+
+/// y = A x.
+template <class T>
+struct PlainProduct {
+  using Sum = NoSum;
+  T* y;
+
+  constexpr NoSum put(std::int64_t i, T row) const { return y[i] = row, NoSum{}; }
+};
+
+/// A step of a Chebyshev polynomial, its product with A in step.w's place: put.put(i, entry i of the new z).
+template <class T, class Put>
+struct ChebyshevProduct {
+  using Sum = typename Put::Sum;
+  StepChebyshev<T> step;
+  const T* z;
+  Put put_z;
+
+  constexpr Sum put(std::int64_t i, T row) const { return put_z.put(i, z[i] + step.step(i, row)); }
+};
+
+/// f(i) for each entry, as a pass.
+template <class F>
+struct ByEntries {
+  using Sum = decltype(std::declval<F>()(0));
+  F f;
+
+  constexpr Sum entry(std::int64_t i) const { return f(static_cast<int>(i)); }
+};
+template <class F>
+ByEntries(F) -> ByEntries<F>;
 
 /// y = A x and with'y.
 template <class T>
@@ -69,14 +101,17 @@ struct ProductWithDirection {
   constexpr void finish(const Sum& sum) const { *pq = sum; }
 };
 
+/// r'r and r'z.
+struct PcgSums {
+  double rr = 0, rz = 0;
+  constexpr PcgSums& operator+=(const PcgSums& other) { return rr += other.rr, rz += other.rz, *this; }
+};
+
 /// p is written down, and what PcgUpdate does; then z = D r of a diagonal D, and both dots of the new r. D null: z is
-/// r. Moves 7 n values, with D 9 n.
+/// r, or somebody makes it afterwards. Moves 7 n values, with D 9 n.
 template <class T>
 struct PcgUpdateWithDirection {
-  struct Sum {
-    double rr = 0, rz = 0;
-    constexpr Sum& operator+=(const Sum& other) { return rr += other.rr, rz += other.rz, *this; }
-  };
+  using Sum = PcgSums;
   PcgDirectionEntries<T> direction;
   const T* inverse_diagonal;
   PcgUpdate<T> update;
@@ -96,6 +131,12 @@ struct PcgUpdateWithDirection {
     update.finish(sum.rr);  // rho, which becomes the old one, is still that of this direction
     *rho = sum.rz;
   }
+};
+
+/// rho before the first iteration.
+struct PcgFirstRho {
+  double* rho;
+  constexpr void finish(double rz) const { *rho = rz; }
 };
 
 }  // namespace krill::detail

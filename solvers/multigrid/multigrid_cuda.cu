@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "solvers/grid_barrier.cuh"
 #include "solvers/multigrid/dense_inverse.hpp"
 #include "solvers/multigrid/multigrid_passes.hpp"
 #include "sparse/core/pass_cuda.cuh"
@@ -31,8 +32,8 @@ struct EliminationScratch {
 
 // Gauss-Jordan elimination, a column after the other, from one matrix into the other and back.
 // Threads: blocks that are all resident; a block has every gridDim.x-th row, whose entries lie along its threads.
-// Bytes: the matrix n times, from and to L2. Races: a barrier of the grid between columns, for which blocks count
-//   arrivals in memory; a block writes its rows and its candidate alone, and reads what others wrote past L1.
+// Bytes: the matrix n times, from and to L2. Races: a barrier of the grid between columns; a block writes its rows and
+//   its candidate alone, and reads what others wrote past L1.
 template <class W>
 __global__ void __launch_bounds__(Tuning::elimination_threads)
     eliminate_kernel(std::int32_t n, W* from, W* to, Pivot* pivots, DenseFacts* facts, EliminationScratch scratch,
@@ -42,6 +43,7 @@ __global__ void __launch_bounds__(Tuning::elimination_threads)
   const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x),
             blocks = static_cast<int>(gridDim.x);
   const double smallest = facts->smallest;
+  GridBarrier barrier(scratch.arrivals);
   if (thread == 0) pivot = pivots[0];
   __syncthreads();
   int singular = 0;
@@ -66,16 +68,7 @@ __global__ void __launch_bounds__(Tuning::elimination_threads)
     }
     Pivot* const candidates = scratch.candidates + (k % 2) * blocks;  // those of the last column may be being read
     if (thread == (k + 1) % Tuning::elimination_threads) candidates[block] = next;
-    __syncthreads();
-    if (thread == 0) {
-      __threadfence();
-      atomicAdd(scratch.arrivals, 1u);
-      const unsigned all = static_cast<unsigned>(blocks) * (static_cast<unsigned>(k) + 1);
-      while (*const_cast<const volatile unsigned*>(scratch.arrivals) < all) {
-      }
-      __threadfence();
-    }
-    __syncthreads();
+    barrier.wait();
     if (thread < 32) {
       Pivot best;
       for (int b = thread; b < blocks; b += 32) best += load_through(candidates + b);
@@ -121,8 +114,7 @@ W* invert_dense(const Cuda& cuda, std::int32_t n, W* work, W* other, Pivot* pivo
   if (n == 0) return work;
   const int blocks = std::min(n, cuda.multiprocessors);
   Frame frame(cuda);
-  EliminationScratch scratch{frame.take<Pivot>(2 * static_cast<std::size_t>(blocks)), frame.take<unsigned>(1)};
-  check(cudaMemsetAsync(scratch.arrivals, 0, sizeof(unsigned), cuda.stream));
+  EliminationScratch scratch{frame.take<Pivot>(2 * static_cast<std::size_t>(blocks)), take_arrivals(cuda, frame)};
   void* arguments[] = {&n, &work, &other, &pivots, &facts, &scratch, const_cast<Skip*>(&cuda.skip)};
   check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(eliminate_kernel<W>),
                                     dim3(static_cast<unsigned>(blocks)), dim3(Tuning::elimination_threads), arguments,
