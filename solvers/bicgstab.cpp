@@ -46,8 +46,7 @@ void Bicgstab<T>::iterate_once(Context& ctx) {
 
 template <class T>
 Body Bicgstab<T>::whole(Context& ctx) {
-  const Array<T>* diagonal = M_.diagonal();
-  direction_ = diagonal && diagonal->size() == 0 ? &p_ : &y_;
+  direction_ = std::holds_alternative<IdentityParts>(M_.parts()) ? &p_ : &y_;
   return ctx.dispatch([&](const auto& where) {
     return persistent_loop(where, A_.matrix(), M_,
                            BicgstabArrays<T>{x_, r_, shadow_, p_, v_, t_, y_, z_, rr_, scalars_}, progress_);

@@ -36,9 +36,9 @@ class Bicgstab final : public Krylov<T> {
   Array<detail::BicgstabScalars<kernel_t<T>>> scalars_;
 };
 
-/// Two products, and the updates of p, s, x and r: six, with four dots.
+/// Two products, and the updates of p, s, x and r: six, with four dots. s is M s, or read twice more.
 inline SolveWork work(const BicgstabOptions&, int iterations) {
-  return {2.0 * iterations, 20.0 * iterations, 10.0 * iterations, 2.0 * iterations};
+  return {2.0 * iterations, 19.0 * iterations, 10.0 * iterations, 2.0 * iterations, {}, 2.0 * iterations};
 }
 
 }  // namespace krill

@@ -79,11 +79,13 @@ ApplicationWork InnerSolver<T>::work() const {
   const SolveWork w = work_of(options_, max_iterations(options_));
   const ApplicationWork M = M_->work();
   constexpr double around = 7;  // vectors: max |r|, the import and the export
-  const SolveWork all{w.products, w.vectors + around, w.updates, w.applications, w.kept_vectors};
+  SolveWork all = w;
+  all.vectors += around;
   if (own_)
     return {total<T>(all, M, static_cast<double>(krill::bytes(*own_->matrix())), A_.rows(), nnz(*own_->matrix()))};
-  return {total<T>({0, all.vectors, all.updates, all.applications, all.kept_vectors}, {M.own, 0}, 0, A_.rows(), 0),
-          all.products + all.applications * M.products};
+  SolveWork without_products = all;
+  without_products.products = 0;
+  return {total<T>(without_products, {M.own, 0}, 0, A_.rows(), 0), all.products + all.applications * M.products};
 }
 
 template <class T>

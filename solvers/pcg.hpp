@@ -60,14 +60,15 @@ inline SolveWork work(const PcgOptions& o, int iterations) {
   SolveWork sum{1.0 * iterations, 11.0 * iterations, 5.0 * iterations, 1.0 * iterations};
   if (o.method == PcgMethod::classic) return sum;
   const double replaced = o.replacement > 0 ? iterations / o.replacement : 0;
-  sum.vectors += iterations + 7 * replaced;  // the pass has 10 of them, 9 where z is r
+  sum.vectors += 7 * replaced;  // the pass has 10 of them, 9 where z is r
+  sum.apart += iterations;
   sum.updates += iterations + replaced;
   sum.products += 2 * replaced;
   return sum;
 }
-/// The same, and a pass over r, z and q for the dots that M's own cannot be.
+/// The same, and a pass over r, z (where that is another one) and q for the dots that M's own cannot be.
 inline SolveWork work(const FcgOptions&, int iterations) {
-  return {1.0 * iterations, 14.0 * iterations, 7.0 * iterations, 1.0 * iterations};
+  return {1.0 * iterations, 13.0 * iterations, 7.0 * iterations, 1.0 * iterations, {}, 1.0 * iterations};
 }
 
 }  // namespace krill

@@ -1,7 +1,7 @@
 // Kernels that hold a whole loop: what their blocks keep, how they wait for each other, and how they run passes.
 #pragma once
+#include "solvers/grid_barrier.cuh"
 #include "solvers/progress.hpp"
-#include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {
 
@@ -28,6 +28,14 @@ struct PersistentGrid {
   Progress* progress;
 };
 
+/// Rows of a matrix in CSR: row i begins at offsets[i - first].
+template <class T>
+struct PersistentRows {
+  int first;
+  const std::int32_t *offsets, *columns;
+  const T* values;
+};
+
 /// A block of such a kernel. Every thread of the grid calls the same members in the same order.
 template <class T>
 class PersistentBlock {
@@ -36,19 +44,20 @@ class PersistentBlock {
   __device__ PersistentBlock(const PersistentGrid<T>& grid, unsigned char* shared, Progress& record)
       : grid_(grid),
         record_(record),
+        barrier_(grid.arrivals),
         begin_(min(static_cast<int>(blockIdx.x) * grid.rows_per_block, grid.rows)),
-        end_(min(begin_ + grid.rows_per_block, grid.rows)),
-        first_entry_(grid.offsets[begin_]) {
-    const int entries = grid.offsets[end_] - first_entry_;
-    values_ = reinterpret_cast<T*>(shared);
-    columns_ = reinterpret_cast<std::int32_t*>(values_ + entries);
-    offsets_ = columns_ + entries;
+        end_(min(begin_ + grid.rows_per_block, grid.rows)) {
+    const int first_entry = grid.offsets[begin_], entries = grid.offsets[end_] - first_entry;
+    T* const values = reinterpret_cast<T*>(shared);
+    auto* const columns = reinterpret_cast<std::int32_t*>(values + entries);
+    std::int32_t* const offsets = columns + entries;
     for (int k = static_cast<int>(threadIdx.x); k < entries; k += PersistentTuning::threads) {
-      values_[k] = grid.values[first_entry_ + k];
-      columns_[k] = grid.columns[first_entry_ + k];
+      values[k] = grid.values[first_entry + k];
+      columns[k] = grid.columns[first_entry + k];
     }
     for (int i = static_cast<int>(threadIdx.x); i <= end_ - begin_; i += PersistentTuning::threads)
-      offsets_[i] = grid.offsets[begin_ + i] - first_entry_;
+      offsets[i] = grid.offsets[begin_ + i] - first_entry;
+    A_ = {begin_, offsets, columns, values};
     if (threadIdx.x == 0) {
       record_ = *grid.progress;
       record_.go_on();
@@ -63,24 +72,39 @@ class PersistentBlock {
       grid_.progress->iteration = record_.iteration;
       grid_.progress->residual2 = record_.residual2;
     }
-    return record_.reason == Reason::running;
+    return running();
   }
+
+  /// Whether there is no reason to end yet.
+  __device__ bool running() const { return record_.reason == Reason::running; }
 
   /// The pass on the block's rows; where it adds up, every block gets the sum of all. As run_pass() does, it does
   /// nothing once there is a reason to end.
   template <class Pass>
   __device__ void run(Pass pass) {
-    if (record_.reason != Reason::running || !pass.begin()) return;
-    using Sum = typename Pass::Sum;
-    Sum sum{};
-    for (int i = begin_ + static_cast<int>(threadIdx.x); i < end_; i += PersistentTuning::threads) sum += pass.entry(i);
-    if constexpr (!std::is_same_v<Sum, NoSum>) add_up(sum, pass);
+    if (!running() || !pass.begin()) return;
+    const auto sum = part(pass);
+    if constexpr (!std::is_same_v<typename Pass::Sum, NoSum>) add_up(sum, pass);
   }
 
-  /// put(i, row i of A times x) for the block's rows, and finish(their sum over all blocks).
-  template <class Product>
-  __device__ void multiply(const T* x, const Product& product) {
-    if (record_.reason != Reason::running) return;
+  /// Entries of a pass that has begun on the block's rows: the thread's part of its sum.
+  template <class Pass>
+  __device__ typename Pass::Sum part(const Pass& pass) const {
+    typename Pass::Sum sum{};
+    for (int i = begin_ + static_cast<int>(threadIdx.x); i < end_; i += PersistentTuning::threads) sum += pass.entry(i);
+    return sum;
+  }
+
+  /// put(i, row i of A times x) for the block's rows, and finish(their sum over all blocks). x: what [] has entries of.
+  template <class Entries, class Product>
+  __device__ void multiply(const Entries& x, const Product& product) {
+    if (running()) add_up(product_part(A_, x, product), product);
+  }
+
+  /// put(i, row i of a times x) for the block's rows: the thread's part of their sum.
+  template <class Entries, class Product>
+  __device__ typename Product::Sum product_part(const PersistentRows<T>& a, const Entries& x,
+                                                const Product& product) const {
     typename Product::Sum sum{};
     const int lanes = grid_.lanes, lane = static_cast<int>(threadIdx.x) % lanes,
               side = PersistentTuning::threads / lanes;
@@ -89,48 +113,18 @@ class PersistentBlock {
       T row{};
       if (i < end_)
 #pragma unroll 4
-        for (int k = offsets_[i - begin_] + lane; k < offsets_[i - begin_ + 1]; k += lanes)
-          row += values_[k] * x[columns_[k]];
+        for (int k = a.offsets[i - a.first] + lane; k < a.offsets[i - a.first + 1]; k += lanes)
+          row += a.values[k] * x[a.columns[k]];
       row = lanes_sum(row, lanes);
       if (i < end_ && lane == 0) sum += product.put(i, row);
     }
-    add_up(sum, product);
+    return sum;
   }
+  /// The block's rows of A, in shared memory.
+  __device__ const PersistentRows<T>& A() const { return A_; }
 
-  /// A barrier: what blocks have written before it, all blocks read after it.
-  __device__ void exchange() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if (grid_.one_cluster) {
-      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-      asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-      return;
-    }
-#endif
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(grid_.arrivals) : "memory");
-      awaited_ += gridDim.x;
-      unsigned seen;
-      do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(grid_.arrivals) : "memory");
-      while (static_cast<int>(seen - awaited_) < 0);
-    }
-    __syncthreads();
-  }
-
-  /// Once the loop is over: the record goes back.
-  __device__ void leave() const {
-    if (blockIdx.x == 0 && threadIdx.x == 0) *grid_.progress = record_;
-  }
-
- private:
-  template <class Sum>
-  struct Slot {
-    Sum sum;
-    Reason stop;  // the first block's word for all: the host may write it at any time
-  };
-
-  /// finish() runs in every block, on scalars of its own, with the same bits: each adds up all blocks' sums in one
-  /// order.
+  /// finish(the sum over all blocks), in every block, on scalars of its own, with the same bits: each adds up all
+  /// blocks' sums in one order. A barrier.
   template <class Sum, class Pass>
   __device__ void add_up(Sum mine, const Pass& pass) {
     static_assert(sizeof(Slot<Sum>) <= persistent_slot_bytes);
@@ -161,12 +155,35 @@ class PersistentBlock {
     __syncthreads();
   }
 
+  /// A barrier: what blocks have written before it, all blocks read after it.
+  __device__ void exchange() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if (grid_.one_cluster) {
+      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+      asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+      return;
+    }
+#endif
+    barrier_.wait();
+  }
+
+  /// Once the loop is over: the record goes back.
+  __device__ void leave() const {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *grid_.progress = record_;
+  }
+
+ private:
+  template <class Sum>
+  struct Slot {
+    Sum sum;
+    Reason stop;  // the first block's word for all: the host may write it at any time
+  };
+
   const PersistentGrid<T>& grid_;
   Progress& record_;
-  int begin_, end_, first_entry_;
-  T* values_;
-  std::int32_t *columns_, *offsets_;
-  unsigned awaited_ = 0;  // arrivals, in thread 0
+  GridBarrier barrier_;
+  int begin_, end_;
+  PersistentRows<T> A_;
   bool odd_ = false;
 };
 

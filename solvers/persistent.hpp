@@ -24,11 +24,12 @@ struct BicgstabArrays {
 };
 
 /// The loop of a solver as one launch of a kernel whose blocks all stay resident: each keeps its rows of A in shared
-/// memory, and grid barriers stand where a graph has the ends of its kernels, so an iteration takes as long as three or
-/// four barriers and the latency of memory between them. The steps are the passes of the graph's loop with scalars of
-/// each block's own, made of the same sums everywhere. Repeatable bitwise; sums are added up in another order than the
-/// graph's. An empty function where that cannot be: A is not in CSR with 32-bit offsets or does not fit into the shared
-/// memory of the device, M is neither the identity nor diagonal, the baseline is one that x takes part in.
+/// memory, and barriers stand where a graph has the ends of its kernels, so an iteration takes as long as its barriers
+/// (two of PCG, four or five of BiCGStab, and one for each product of M) and the latency of memory between them. The
+/// steps are those of the graph's loop with scalars of each block's own, made of the same sums everywhere. Repeatable
+/// bitwise; sums are added up in another order than the graph's. An empty function where that cannot be: A is not in
+/// CSR with 32-bit offsets or does not fit into the shared memory of the device, M does not tell its parts, the
+/// baseline is one that x takes part in.
 template <class T, class Arrays>
 Body persistent_loop(const Cuda&, const AnyMatrix<T>* A, const Preconditioner<T>& M, Arrays, Array<Progress>&);
 template <class T, class Arrays>

@@ -3,27 +3,22 @@
 #include <optional>
 
 #include "solvers/bicgstab_passes.hpp"
-#include "solvers/krylov_passes.hpp"
 #include "solvers/pcg_passes.hpp"
-#include "solvers/persistent.cuh"
 #include "solvers/persistent.hpp"
-#include "solvers/persistent_passes.hpp"
+#include "solvers/persistent_parts.cuh"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/vector/vector_passes.hpp"
 
 namespace krill::detail {
 namespace {
 
-/// The vectors as kernels see them; no inverse diagonal where M is the identity.
+/// The vectors as kernels see them.
 template <class T>
 struct PcgVectors {
-  const T* inverse_diagonal;
   T *x, *r, *z, *p, *q;
   double* rr;
 };
 template <class T>
 struct BicgstabVectors {
-  const T* inverse_diagonal;
   T *x, *r, *shadow, *p, *v, *t, *y, *z;
   double* rr;
   BicgstabScalars<T>* scalars;
@@ -32,49 +27,55 @@ struct BicgstabVectors {
 extern __shared__ __align__(16) unsigned char shared_rows[];
 
 // Threads: one block a multiprocessor, all resident; a row of the product over `lanes` lanes, entries of vectors one a
-// thread. Bytes: A once, then in an iteration 9 n values and the gathers of p, from L2. Races: a block writes entries
-// of its rows alone; p is read by others between two barriers in which nobody writes it.
+// thread. Bytes: A once, then in an iteration 9 n values (with a diagonal 11 n), the gathers of z and p, and what M
+// moves, from L2. Races: a block writes entries of its rows alone. Others read its z and p in the product with A alone,
+// which the sums of the update and of the product enclose; z and p are written between the latter and the former.
 template <class T>
-__global__ void __launch_bounds__(PersistentTuning::threads, 1) pcg_kernel(PersistentGrid<T> grid, PcgVectors<T> v) {
+__global__ void __launch_bounds__(PersistentTuning::threads, 1)
+    pcg_kernel(PersistentGrid<T> grid, PersistentParts<T> M, PcgVectors<T> v) {
   __shared__ Progress record;
   __shared__ double rho, rho_old, rr;
   __shared__ wide_t<T> pq;
-  if (threadIdx.x == 0) rho_old = 0, rr = *v.rr;
+  if (threadIdx.x == 0) rho_old = 0, rho = rr = *v.rr;
   PersistentBlock<T> block(grid, shared_rows, record);
-  const bool identity = !v.inverse_diagonal;
+  const bool identity = M.kind == PersistentParts<T>::Kind::identity;
   const T* z = identity ? v.r : v.z;
-  const double* rz = identity ? &rr : &rho;
+  const ProductWithDot<T> with_dot{v.r, v.z, nullptr};  // z = M r, r'z
+  if (!identity && block.running()) block.add_up(real(apply(block, M, v.r, with_dot)), PcgFirstRho{&rho});
   while (block.go_on()) {
-    if (!identity) block.run(ScaleDot<T>{v.inverse_diagonal, v.r, v.z, &rho});
-    block.run(PcgDirection<T>{rz, &rho_old, z, v.p});
-    block.exchange();
-    block.multiply(v.p, ProductWithDot<T>{v.p, v.q, &pq});
-    block.run(PcgUpdate<T>{rz, &pq, v.p, v.q, v.x, v.r, &rr, &rho_old, &record});
+    const PcgDirectionEntries<T> p(z, v.p, rho, rho_old);
+    block.multiply(p, ProductWithDirection<T>{p, v.q, &pq});
+    PcgUpdateWithDirection<T> update{p,   M.diagonal, {&rho, &pq, v.p, v.q, v.x, v.r, &rr, &rho_old, &record},
+                                     v.p, v.z,        &rho};
+    if (!block.running() || !update.begin()) continue;
+    PcgSums sums = block.part(update);
+    if (!M.is_pointwise()) sums.rz = real(apply(block, M, v.r, with_dot));
+    block.add_up(sums, update);
   }
   block.leave();
 }
 
-// As pcg_kernel. Bytes: 24 n values an iteration and the gathers of y and z. Races: as pcg_kernel; r is s between the
-// halves.
+// As pcg_kernel. Bytes: 24 n values an iteration, the gathers of y and z, and what M moves twice. Races: as pcg_kernel;
+// r is s between the halves.
 template <class T>
 __global__ void __launch_bounds__(PersistentTuning::threads, 1)
-    bicgstab_kernel(PersistentGrid<T> grid, BicgstabVectors<T> v) {
+    bicgstab_kernel(PersistentGrid<T> grid, PersistentParts<T> M, BicgstabVectors<T> v) {
   __shared__ Progress record;
   __shared__ BicgstabScalars<T> scalars;
   __shared__ double rr;
   __shared__ wide_t<T> shadow_v, ts, tt;
   if (threadIdx.x == 0) rr = *v.rr, scalars = *v.scalars;
   PersistentBlock<T> block(grid, shared_rows, record);
-  const bool identity = !v.inverse_diagonal;
+  const bool identity = M.kind == PersistentParts<T>::Kind::identity;
   const T *y = identity ? v.p : v.y, *z = identity ? v.r : v.z;
   while (block.go_on()) {
     block.run(BicgstabDirection<T>{&scalars, &rr, v.r, v.v, v.p, &record});
-    if (!identity) block.run(Multiply<T>{v.inverse_diagonal, v.p, v.y});
+    if (!identity) apply(block, M, v.p, PlainProduct<T>{v.y});
     block.exchange();
     block.multiply(y, ProductWithDot<T>{v.shadow, v.v, &shadow_v});
     block.run(BicgstabHalf<T>{&shadow_v, v.v, v.r, &scalars, &record});
     if (!identity) {
-      block.run(Multiply<T>{v.inverse_diagonal, v.r, v.z});
+      apply(block, M, v.r, PlainProduct<T>{v.z});
       block.exchange();
     }
     block.multiply(z, ProductWithTwoDots<T>{v.r, v.t, &ts, &tt});
@@ -85,15 +86,13 @@ __global__ void __launch_bounds__(PersistentTuning::threads, 1)
 }
 
 template <class T>
-PcgVectors<kernel_t<T>> vectors(const Cuda& cuda, const kernel_t<T>* inverse_diagonal, PcgArrays<T>& a) {
-  return {inverse_diagonal, a.x.update(cuda), a.r.update(cuda), a.z.update(cuda),
-          a.p.update(cuda), a.q.update(cuda), a.rr.update(cuda)};
+PcgVectors<kernel_t<T>> vectors(const Cuda& cuda, PcgArrays<T>& a) {
+  return {a.x.update(cuda), a.r.update(cuda), a.z.update(cuda), a.p.update(cuda), a.q.update(cuda), a.rr.update(cuda)};
 }
 template <class T>
-BicgstabVectors<kernel_t<T>> vectors(const Cuda& cuda, const kernel_t<T>* inverse_diagonal, BicgstabArrays<T>& a) {
-  return {inverse_diagonal, a.x.update(cuda),  a.r.update(cuda),      a.shadow.update(cuda),
-          a.p.update(cuda), a.v.update(cuda),  a.t.update(cuda),      a.y.update(cuda),
-          a.z.update(cuda), a.rr.update(cuda), a.scalars.update(cuda)};
+BicgstabVectors<kernel_t<T>> vectors(const Cuda& cuda, BicgstabArrays<T>& a) {
+  return {a.x.update(cuda), a.r.update(cuda), a.shadow.update(cuda), a.p.update(cuda),  a.v.update(cuda),
+          a.t.update(cuda), a.y.update(cuda), a.z.update(cuda),      a.rr.update(cuda), a.scalars.update(cuda)};
 }
 
 template <class T>
@@ -105,7 +104,7 @@ constexpr auto* kernel_for(const BicgstabArrays<T>&) {
   return bicgstab_kernel<kernel_t<T>>;
 }
 
-/// How the rows of a matrix are divided among blocks.
+/// How the rows of a matrix are divided among blocks: a multiple of `together` rows each.
 struct Division {
   int rows_per_block, blocks, lanes;
   bool one_cluster;
@@ -113,8 +112,9 @@ struct Division {
 };
 
 template <class T>
-Division division(const Csr<T>& A, int blocks, bool one_cluster) {
-  Division d{(A.rows() + blocks - 1) / blocks, blocks, 1, one_cluster, 0};
+Division division(const Csr<T>& A, int together, int blocks, bool one_cluster) {
+  const int groups = (A.rows() + together - 1) / together;
+  Division d{(groups + blocks - 1) / blocks * together, blocks, 1, one_cluster, 0};
   while (d.lanes < 8 && 2 * d.lanes * d.rows_per_block <= PersistentTuning::threads &&
          std::int64_t{4} * d.lanes * A.rows() <= A.nnz())
     d.lanes *= 2;
@@ -159,7 +159,7 @@ class Launch {
 /// One cluster where the matrix is small enough that waits outweigh the work and a cluster holds it, else all
 /// multiprocessors; nothing where the matrix does not fit there.
 template <class T>
-std::optional<Division> choose_division(const Cuda& cuda, const Csr<T>& A, const void* kernel) {
+std::optional<Division> choose_division(const Cuda& cuda, const Csr<T>& A, int together, const void* kernel) {
   constexpr std::size_t of_the_kernel = 4096;  // shared memory of its scalars and sums
   const std::size_t most = max_shared(cuda);
   const auto allow = [&](const Division& d) {
@@ -172,13 +172,13 @@ std::optional<Division> choose_division(const Cuda& cuda, const Csr<T>& A, const
   check(cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, cuda.device));
   if (has_clusters && A.rows() <= PersistentTuning::max_rows_of_cluster) {
     const auto blocks = static_cast<int>(std::bit_ceil(static_cast<unsigned>(wanted)));
-    const Division d = division(A, std::min(blocks, PersistentTuning::max_cluster), true);
+    const Division d = division(A, together, std::min(blocks, PersistentTuning::max_cluster), true);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     int resident = 0;
     if (allow(d)) check(cudaOccupancyMaxActiveClusters(&resident, kernel, *Launch(cuda, d)));
     if (resident > 0) return d;
   }
-  const Division d = division(A, std::min(wanted, cuda.multiprocessors), false);
+  const Division d = division(A, together, std::min(wanted, cuda.multiprocessors), false);
   return allow(d) ? std::optional(d) : std::nullopt;
 }
 
@@ -188,14 +188,14 @@ template <class T, class Arrays>
 Body persistent_loop(const Cuda& cuda, const AnyMatrix<T>* matrix, const Preconditioner<T>& M, Arrays arrays,
                      Array<Progress>& progress) {
   const auto* A = matrix ? std::get_if<Csr<T>>(matrix) : nullptr;
-  const Array<T>* diagonal = M.diagonal();
-  if (!A || A->rows() == 0 || !diagonal) return {};
+  if (!A || A->rows() == 0) return {};
+  const auto parts = persistent_parts(cuda, *matrix, M.parts());
+  if (!parts) return {};
   const auto* const kernel = reinterpret_cast<const void*>(kernel_for(arrays));
-  const auto division = choose_division(cuda, *A, kernel);
+  const auto division = choose_division(cuda, *A, parts->rows_together(), kernel);
   if (!division) return {};
 
   using K = kernel_t<T>;
-  const K* inverse_diagonal = diagonal->size() == 0 ? nullptr : diagonal->read(cuda);
   PersistentGrid<K> grid{A->rows(),
                          division->rows_per_block,
                          division->lanes,
@@ -206,12 +206,11 @@ Body persistent_loop(const Cuda& cuda, const AnyMatrix<T>* matrix, const Precond
                          nullptr,
                          nullptr,
                          progress.update(cuda)};
-  return [&cuda, d = *division, grid, v = vectors(cuda, inverse_diagonal, arrays), kernel]() mutable {
+  return [&cuda, d = *division, grid, m = *parts, v = vectors(cuda, arrays), kernel]() mutable {
     Frame frame(cuda);
     grid.slots = frame.take<unsigned char>(2 * static_cast<std::size_t>(d.blocks) * persistent_slot_bytes);
-    grid.arrivals = frame.take<unsigned>(1);
-    check(cudaMemsetAsync(grid.arrivals, 0, sizeof(unsigned), cuda.stream));
-    void* arguments[] = {&grid, &v};
+    grid.arrivals = take_arrivals(cuda, frame);
+    void* arguments[] = {&grid, &m, &v};
     check(cudaLaunchKernelExC(*Launch(cuda, d), kernel, arguments));
   };
 }

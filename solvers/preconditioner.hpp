@@ -12,6 +12,9 @@
 
 namespace krill {
 
+template <class T>
+class SpmvPlan;
+
 /// What a preconditioner hands back: z = M r and the real r'z. The identity hands back r and r'r themselves, so it
 /// costs nothing.
 template <class T>
@@ -55,6 +58,37 @@ struct ApplicationWork {
   double products = 0;
 };
 
+/// What M is made of, for kernels that hold a whole solve and apply it themselves. What is pointed to is M's own and
+/// follows its updates.
+struct UnknownParts {};
+struct IdentityParts {};
+template <class T>
+struct DiagonalParts {
+  const Array<T>* entries;
+};
+template <class T>
+struct BlockParts {
+  std::int32_t dim;
+  const Array<T>* inverses;  ///< as detail::BlockLayout has them
+};
+/// A product, or two.
+template <class T>
+struct ProductParts {
+  const SpmvPlan<T>*first, *second;  ///< null: there is no second
+  Array<T>* between;
+};
+/// The polynomial of StartChebyshev and StepChebyshev, in D^-1 A.
+template <class T>
+struct ChebyshevParts {
+  int degree;
+  const AnyMatrix<T>* A;
+  const Array<real_t<T>>*coefficients, *inverse_diagonal;
+  Array<T>*d, *w;  ///< rows() entries of scratch each
+};
+template <class T>
+using PreconditionerParts =
+    std::variant<UnknownParts, IdentityParts, DiagonalParts<T>, BlockParts<T>, ProductParts<T>, ChebyshevParts<T>>;
+
 /// z = M r with M an approximation of the inverse of A.
 template <class T>
 class Preconditioner {
@@ -73,9 +107,7 @@ class Preconditioner {
   virtual bool varies() const { return false; }
   /// Solvers inside of each other in an application.
   virtual int nested_solvers() const { return 0; }
-  /// The entries of an M that is diagonal, for kernels that hold a whole solve; an empty array is that of the identity,
-  /// null of any other M.
-  virtual const Array<T>* diagonal() const { return nullptr; }
+  virtual PreconditionerParts<T> parts() const { return {}; }
 
   /// A has new values in the pattern that M was made of: M becomes what it would be if it were made of this A, bit by
   /// bit, in its old memory, so that solvers that captured it remain valid. The pattern is not analyzed again: what
@@ -109,15 +141,12 @@ class Identity final : public Preconditioner<T> {
     return {r, rr};
   }
   ApplicationWork work() const override { return {}; }
-  const Array<T>* diagonal() const override { return &no_entries_; }
+  PreconditionerParts<T> parts() const override { return IdentityParts{}; }
   void update(Context&, const AnyMatrix<T>&) override {}
   bool has_adjoint() const override { return true; }
   const Array<T>& apply_adjoint(Context&, const Array<T>& r, Array<T>&) const override {
     return r;  // NOLINT(bugprone-return-const-ref-from-parameter)
   }
-
- private:
-  Array<T> no_entries_;
 };
 
 }  // namespace krill

@@ -26,9 +26,9 @@ class Richardson final : public Krylov<T> {
   Array<T> z_, q_;
 };
 
-/// q = A r, then x += omega r and r -= omega q with the norm of r.
+/// q = A z, then x += omega z and r -= omega q with the norm of r.
 inline SolveWork work(const RichardsonOptions&, int iterations) {
-  return {1.0 * iterations, 7.0 * iterations, 3.0 * iterations, 1.0 * iterations};
+  return {1.0 * iterations, 7.0 * iterations, 3.0 * iterations, 1.0 * iterations, {}, 1.0 * iterations};
 }
 
 }  // namespace krill

@@ -12,11 +12,12 @@ namespace krill {
 
 struct SolveWork {
   double products = 0;      ///< with A
-  double vectors = 0;       ///< that passes and products read or write, every operand once
+  double vectors = 0;       ///< that passes and products read or write, every operand once, where M r is r itself
   double updates = 0;       ///< vectors that are added to another, and dots
   double applications = 0;  ///< of the preconditioner
   /// Read or written of those that are kept in a precision of their own, by BasisPrecision.
   std::array<double, basis_precision_names.size()> kept_vectors = {};
+  double apart = 0;  ///< vectors more where M r is another vector than r
 
   /// All of them, as so many vectors of T.
   template <class T>
@@ -33,8 +34,9 @@ SolveWork work_of(const SolverOptions&, int iterations);
 /// matrix: bytes of A as a product moves them. entries: of A.
 template <class T>
 Work total(const SolveWork& w, const ApplicationWork& M, double matrix, std::int64_t rows, std::int64_t entries) {
-  const double products = w.products + w.applications * M.products;
-  return {products * matrix + w.vectors_of<T>() * static_cast<double>(rows) * sizeof(T) + w.applications * M.own.bytes,
+  const double products = w.products + w.applications * M.products,
+               vectors = w.vectors_of<T>() + (M.own.bytes > 0 ? w.apart : 0);
+  return {products * matrix + vectors * static_cast<double>(rows) * sizeof(T) + w.applications * M.own.bytes,
           multiply_add<T> * (products * static_cast<double>(entries) + w.updates * static_cast<double>(rows)) +
               w.applications * M.own.flops};
 }

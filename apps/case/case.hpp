@@ -212,11 +212,12 @@ void describe(Fields& fields, Case& o) {
   fields.choice("backend", o.backend, backend_names, "where the solve runs; auto: on CUDA where there is a device");
   fields.value("threads", o.threads, Range{0, 4096}, "host threads; 0: as many as OpenMP gives");
   fields.value("device", o.device, at_least_zero, "CUDA device, counted from 0; not with backend host");
-  fields.choice("loop", o.loop, loop_control_names,
-                "how a solver repeats its iteration on CUDA; persistent: one kernel holds the whole loop, for pcg and "
-                "bicgstab with none or jacobi of systems that fit into a device's shared memory; graph: a while node "
-                "repeats the kernels of an iteration; host: the host decides after each; auto: persistent where that "
-                "can be, else graph");
+  fields.choice(
+      "loop", o.loop, loop_control_names,
+      "how a solver repeats its iteration on CUDA; persistent: one kernel holds the whole loop, for pcg and "
+      "bicgstab with none, jacobi, block_jacobi, isai or chebyshev of systems in csr that fit into a device's "
+      "shared memory; graph: a while node repeats the kernels of an iteration; host: the host decides after "
+      "each; auto: persistent where that can be, else graph");
   fields.choice("precision", o.precision, precision_names,
                 "scalar type; auto: float64, or complex128 for a complex matrix; complex64 is two float32");
   fields.choice("format", o.format, format_names,

@@ -14,6 +14,7 @@
 #include "apps/case/suggest.hpp"
 #include "apps/commands/command_options.hpp"
 #include "apps/support/exit_code.hpp"
+#include "apps/support/print.hpp"
 #include "apps/support/terminal.hpp"
 #include "sparse/core/config.hpp"
 #include "sparse/core/error.hpp"
@@ -111,18 +112,9 @@ int parse_and_run(int argc, const char* const* argv) {
   return action();
 }
 
-/// Says every line of a message that is no continuation (those are indented) as the program's; where JSON was asked
-/// for, that says it, too.
+/// Says it; where JSON was asked for, that says it, too.
 int report(const std::string& message, ExitCode code, bool json) {
-  const Paint paint(stderr);
-  std::istringstream lines(message);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t indent = line.find_first_not_of(' ');
-    const std::string head = indent == 0 ? "krill: " : "";
-    if (is_live(stderr) && indent != std::string::npos)
-      line = std::string(indent, ' ') + wrapped(line, indent + 2, columns(stderr) - head.size());
-    std::fputs((paint.bad(head) + line + "\n").c_str(), stderr);
-  }
+  complain(message);
   if (!json) return code;
   const nlohmann::ordered_json object{{"krill", version}, {"error", message}, {"exit_code", static_cast<int>(code)}};
   std::fputs((object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n").c_str(), stdout);

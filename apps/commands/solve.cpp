@@ -223,7 +223,8 @@ int run_solve(const SolveCommand& command) {
   if (command.plan) {
     const MemoryPlan plan = plan_memory(read_case(command).settings);
     print(command.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
-    return 0;
+    const std::string lack = lack_of_memory(plan);
+    return lack.empty() ? success : (complain(lack), bad_environment);
   }
   Interruption interruption(while_reading);
   return SolveProgram(command, interruption).go();

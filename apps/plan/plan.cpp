@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "apps/case/with_scalar.hpp"
+#include "apps/support/exit_code.hpp"
 #include "apps/support/terminal.hpp"
 #include "apps/system/linear_system.hpp"
 #include "solvers/method/refusal.hpp"
@@ -65,6 +66,7 @@ class Rehearsal {
     if (original.bytes() > 0 && !given) around += SpmvPlan<T>::memory(ledger_, sizes);  // of the products that judge
     const bool preconditioned = !std::holds_alternative<NoPreconditioner>(c_.preconditioner);
     const HeldMemory solver = solver_memory<T>(ledger_, host_, c_.solver, A, preconditioned);
+    plan_.per_step = basis_per_step(A, preconditioned, solver.bytes());
     part("matrix", std::string(name(is_converted(c_) ? c_.format : Format::csr)), matrix);
     part("given system", "in double precision, for the residual that decides", judge);
     part("original matrix", "for the residual that decides", original);
@@ -112,6 +114,20 @@ class Rehearsal {
         ledger_, host_, A, c_.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place, &report);
     if (report.method != name(format_of(A))) products_ = report.method + ", a copy, if it is quicker than csr";
     return kept;
+  }
+
+  std::size_t basis_per_step(const AnyMatrix<T>& A, bool preconditioned, std::size_t all) {
+    const int restart = std::min(restart_of(c_.solver).value_or(0), krill::rows(A));
+    if (restart < 2) return 0;
+    SolverOptions shortest = c_.solver;
+    std::visit(
+        []<class Options>(Options& o) {
+          if constexpr (requires { o.restart; }) o.restart = 1;
+        },
+        shortest);
+    MemoryLedger apart(target_of(plan_, host_));
+    const HeldMemory one = solver_memory<T>(apart, host_, shortest, A, preconditioned);
+    return (all - one.bytes()) / static_cast<std::size_t>(restart - 1);
   }
 
   /// Whether norms change, so that the original matrix judges.
@@ -181,11 +197,23 @@ std::string plan_text(const MemoryPlan& plan) {
   if (plan.free > 0) text += fmt::format("  {:<16} {:>10}  at present\n", "free", human_bytes(plan.free));
   text += fmt::format("  {:<16} {:>10}  on the host, about, while the matrix is read\n", "reading",
                       human_bytes(plan.reading));
-  if (plan.free > 0 && plan.peak > plan.free)
-    text += fmt::format(
-        "\nwarning: the peak is {} more than is free; a preconditioner without factors (jacobi, chebyshev), float32, a "
-        "shorter restart or format csr take less\n",
-        human_bytes(plan.peak - plan.free));
+  return text;
+}
+
+std::string lack_of_memory(const MemoryPlan& plan) {
+  if (plan.free == 0 || plan.peak <= plan.free) return {};
+  const std::size_t missing = plan.peak - plan.free;
+  std::string text = fmt::format("the peak of {}, in the {}, is {} more than is free on {}: ", human_bytes(plan.peak),
+                                 plan.phase_of_peak, human_bytes(missing),
+                                 plan.for_cuda ? fmt::format("CUDA device {}", plan.settings.device) : "the host");
+  if (plan.per_step > 0 && plan.phase_of_peak == "solve") {
+    const std::int64_t fits =
+        *restart_of(plan.settings.solver) - static_cast<std::int64_t>((missing + plan.per_step - 1) / plan.per_step);
+    text += fits > 0 ? fmt::format("set solver.restart: {}, or less, or ", fits) : "set ";
+    text += "solver.basis_precision: float32 or float16, or take a solver without a basis (bicgstab)";
+  } else {
+    text += "a preconditioner without factors (jacobi, chebyshev), precision float32 or format csr take less";
+  }
   return text;
 }
 
@@ -193,15 +221,18 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::array();
   for (const auto& [name, what, bytes] : plan.parts)
     parts.push_back({{"name", name}, {"what", what}, {"bytes", bytes}});
-  return {{"name", plan.settings.name},
-          {"matrix", plan.matrix},
-          {"backend", plan.for_cuda ? "cuda" : "host"},
-          {"parts", parts},
-          {"solve_bytes", plan.during_solve},
-          {"peak_bytes", plan.peak},
-          {"phase_of_peak", plan.phase_of_peak},
-          {"reading_bytes", plan.reading},
-          {"free_bytes", plan.free}};
+  nlohmann::ordered_json object{{"name", plan.settings.name},
+                                {"matrix", plan.matrix},
+                                {"backend", plan.for_cuda ? "cuda" : "host"},
+                                {"parts", parts},
+                                {"solve_bytes", plan.during_solve},
+                                {"peak_bytes", plan.peak},
+                                {"phase_of_peak", plan.phase_of_peak},
+                                {"reading_bytes", plan.reading},
+                                {"free_bytes", plan.free}};
+  if (const std::string lack = lack_of_memory(plan); !lack.empty())
+    object["error"] = lack, object["exit_code"] = static_cast<int>(bad_environment);
+  return object;
 }
 
 }  // namespace krill::apps

@@ -23,6 +23,7 @@ struct MemoryPlan {
   std::size_t during_solve = 0;  ///< their sum
   std::size_t peak = 0;
   std::string phase_of_peak;  ///< transformation, products, preconditioner or solve
+  std::size_t per_step = 0;   ///< that one more step until a restart would take of `solver`; 0: no basis is kept
   std::size_t reading = 0;    ///< on the host, while the matrix is read and sorted; an estimate
   std::size_t free = 0;       ///< on the backend's side at present; 0: not known
 };
@@ -32,7 +33,11 @@ struct MemoryPlan {
 /// solve does where the matrix is refused.
 MemoryPlan plan_memory(const Case&);
 
+/// What is missing, and what to change; empty where the peak is no more than is free, or that is not known.
+std::string lack_of_memory(const MemoryPlan&);
+
 std::string plan_text(const MemoryPlan&);
+/// With `error` and `exit_code` where memory lacks.
 nlohmann::ordered_json plan_json(const MemoryPlan&);
 
 }  // namespace krill::apps

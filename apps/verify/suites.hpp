@@ -105,6 +105,8 @@ void check_coarsening(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
 void check_preconditioners(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
+void check_bases(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
 void check_solvers(Ledger&, Context&, const Subject<T>&, const Selection&);
 
 template <class T>
@@ -127,6 +129,7 @@ inline constexpr CheckSuite<T> suites[] = {
     {"factorizations", check_factorizations<T>},
     {"coarsening", check_coarsening<T>},
     {"preconditioners", check_preconditioners<T>},
+    {"bases", check_bases<T>},
     {"solvers", check_solvers<T>},
 };
 

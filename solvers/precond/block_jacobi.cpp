@@ -49,6 +49,7 @@ class BlockJacobi final : public Preconditioner<T> {
     const auto entries = static_cast<double>(whole * chosen_.dim * chosen_.dim + rest * rest);
     return {{(entries + 2.0 * rows_) * sizeof(T), multiply_add<T> * entries}};
   }
+  PreconditionerParts<T> parts() const override { return BlockParts<T>{chosen_.dim, &inverses_}; }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     if (krill::rows(A) != rows_ || krill::cols(A) != rows_) refuse_pattern(BlockJacobiOptions::type);

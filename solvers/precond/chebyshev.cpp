@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "solvers/chebyshev_passes.hpp"
 #include "solvers/operator.hpp"
-#include "solvers/precond/chebyshev_passes.hpp"
 #include "solvers/precond/make.hpp"
 #include "solvers/spectrum.hpp"
 #include "sparse/convert/convert.hpp"
@@ -53,6 +53,9 @@ class Chebyshev final : public Preconditioner<T> {
     ApplicationWork all{passes};
     all.own += {degree * own_product_bytes_, degree * multiply_add<T> * static_cast<double>(krill::nnz(*matrix_))};
     return all;
+  }
+  PreconditionerParts<T> parts() const override {
+    return ChebyshevParts<T>{options_.degree, matrix_, &coefficients_, &inverse_, &d_, &w_};
   }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {

@@ -68,6 +68,9 @@ class Isai final : public Preconditioner<T> {
     return {{products * spmv_bytes<T>(static_cast<double>(products_.report().bytes), n, n, false),
              products * spmv_flops<T>(n, nnz(inverse_), false)}};
   }
+  PreconditionerParts<T> parts() const override {
+    return ProductParts<T>{&products_, factored_ ? &*adjoint_ : nullptr, &work_};
+  }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     watch_.lap();

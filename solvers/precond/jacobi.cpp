@@ -40,7 +40,7 @@ class Jacobi final : public Preconditioner<T> {
     const auto n = static_cast<double>(inverse_diagonal_.size());
     return {{3 * n * sizeof(T), multiply_add<T> * n}};
   }
-  const Array<T>* diagonal() const override { return &inverse_diagonal_; }
+  PreconditionerParts<T> parts() const override { return DiagonalParts<T>{&inverse_diagonal_}; }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {
     const Stopwatch watch;

@@ -1,4 +1,4 @@
-#include "solvers/precond/chebyshev_passes.hpp"
+#include "solvers/chebyshev_passes.hpp"
 #include "solvers/precond/gauss_seidel_passes.hpp"
 #include "solvers/precond/line_passes.hpp"
 #include "solvers/precond/lower_precision_passes.hpp"

@@ -29,6 +29,7 @@ class PlannedRows {
     if (csr_.update(ctx)) find_tiles(ctx);
   }
   std::size_t bytes() const { return csr_.bytes() + tiles_.bytes(); }
+  const PlannedCsr<T>& csr() const { return csr_; }
 
   template <class Where>
   void multiply(const Where& where, const SpmvCall<T>& call) const {
@@ -252,6 +253,11 @@ const SpmvReport& SpmvPlan<T>::report() const {
 template <class T>
 std::size_t SpmvPlan<T>::bytes() const {
   return body_->bytes();
+}
+template <class T>
+const PlannedCsr<T>* SpmvPlan<T>::csr() const {
+  const bool is_whole = body_->op != Op::none || !std::holds_alternative<Hyb<T>>(body_->A);
+  return body_->rows && !body_->other && is_whole ? &body_->rows->csr() : nullptr;
 }
 
 template <class T>

@@ -7,6 +7,10 @@
 #include "sparse/spmv/spmv.hpp"
 
 namespace krill {
+namespace detail {
+template <class T>
+class PlannedCsr;
+}
 
 /// The arrays with which an SpmvPlan multiplies.
 enum class SpmvMethod {
@@ -56,6 +60,8 @@ class SpmvPlan {
   const SpmvReport& report() const;
   /// What the plan keeps beside A.
   std::size_t bytes() const;
+  /// op(A) in CSR, in A's arrays or in the plan's; null where the plan multiplies in another form.
+  const detail::PlannedCsr<T>* csr() const;
 
   /// A has new values. O(nnz); nothing where the plan multiplies with A's own arrays. Transposes of CSR and CSC keep
   /// their arrays; where other forms were made, graphs that captured products have to be captured anew.

@@ -222,12 +222,33 @@ TEST(Plan, of_a_device_needs_none) {
   EXPECT_TRUE(test::contains(plan_text(plan), "chebyshev"));
 }
 
-TEST(Plan, warns_where_memory_is_short) {
+TEST(Plan, says_what_to_change_where_memory_is_short) {
   MemoryPlan plan;
-  plan.peak = 200, plan.free = 150;
-  EXPECT_TRUE(test::contains(plan_text(plan), "warning: the peak is 50 B more than is free")) << plan_text(plan);
-  plan.free = 250;
-  EXPECT_FALSE(test::contains(plan_text(plan), "warning"));
+  plan.peak = 200, plan.free = 150, plan.phase_of_peak = "solve";
+  EXPECT_EQ(lack_of_memory(plan),
+            "the peak of 200 B, in the solve, is 50 B more than is free on the host: a preconditioner without factors "
+            "(jacobi, chebyshev), precision float32 or format csr take less");
+  EXPECT_EQ(plan_json(plan)["exit_code"], 3);
+  plan.settings.solver = GmresOptions{.restart = 20};
+  plan.per_step = 8;
+  EXPECT_TRUE(test::contains(lack_of_memory(plan), "set solver.restart: 13, or less, or solver.basis_precision:"));
+  plan.per_step = 2;
+  EXPECT_TRUE(test::contains(lack_of_memory(plan), "on the host: set solver.basis_precision: float32 or float16, or"));
+  plan.free = 200;
+  EXPECT_EQ(lack_of_memory(plan), "");
+  EXPECT_FALSE(plan_json(plan).contains("error"));
+}
+
+TEST(Plan, names_a_restart_that_fits) {
+  Scratch scratch;
+  const std::string path = scratch.write("case.yaml",
+                                         "matrix: {generate: poisson2d, nx: 100}\n"
+                                         "solver: {type: gmres, restart: 200}\npreconditioner: {type: none}\n");
+  MemoryPlan plan = plan_memory(load_case(path, {"backend=host"}));
+  EXPECT_GE(plan.per_step, 10'000 * sizeof(double));
+  plan.free = plan.peak - 10 * plan.per_step;
+  EXPECT_TRUE(test::contains(lack_of_memory(plan), "set solver.restart: 190, or less")) << lack_of_memory(plan);
+  EXPECT_LE(plan_memory(load_case(path, {"backend=host", "solver.restart=190"})).peak, plan.free);
 }
 
 }  // namespace

@@ -64,6 +64,23 @@ TEST_F(Verify, checks_every_kernel_on_the_path_of_a_case) {
   EXPECT_EQ(json["case"]["preconditioner"]["type"], "ic0");
 }
 
+TEST_F(Verify, checks_bases_as_they_are_kept) {
+  write_case(
+      "matrix: {generate: random_spd, rows: 300}\nsolver: {type: fgmres, basis_precision: float16}\n"
+      "preconditioner: jacobi\n");
+  const Outcome o = krill("verify case.yaml");
+  ASSERT_EQ(o.code, 0) << o.out << o.err;
+  int of_bases = 0;
+  const Json json = verified("flow");
+  for (const Json& check : json["checks"])
+    if (check["group"] == "bases") {
+      ++of_bases;
+      EXPECT_TRUE(contains(check["name"], "in float16")) << check;
+      EXPECT_EQ(check["verdict"], "PASS");
+    }
+  EXPECT_EQ(of_bases, 3);
+}
+
 TEST_F(Verify, checks_matchings_and_turned_signs) {
   folder_.write("a.mtx", banner + std::string("3 3 6\n1 2 4\n1 1 1\n2 1 5\n2 3 1\n3 3 4\n3 2 1\n"));
   write_case("matrix: {file: a.mtx}\nsolver: gmres\npreconditioner: ilu0\nmatching: product\n");

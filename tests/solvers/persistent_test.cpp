@@ -16,30 +16,82 @@ std::vector<SolverOptions> methods(double relative) {
   return {pcg, bicgstab};
 }
 
+/// What such kernels apply themselves: a diagonal, blocks that divide no power of two, and larger ones than a block of
+/// a kernel has rows of a small system, one product and two, polynomials that end in either of their two vectors.
+std::vector<PreconditionerOptions> held_preconditioners() {
+  return {NoPreconditioner{},
+          JacobiOptions{},
+          BlockJacobiOptions{.block_dim = 3},
+          BlockJacobiOptions{.block_dim = 32},
+          IsaiOptions{.form = IsaiForm::general},
+          IsaiOptions{.form = IsaiForm::factored},
+          ChebyshevOptions{.degree = 1},
+          ChebyshevOptions{.degree = 2}};
+}
+
+template <class T>
+void expect_same_solve(Context& whole, Context& graph, const Csr<T>& A, const SolverOptions& options,
+                       const PreconditionerOptions& M) {
+  const auto b = random_vector<T>(5, A.rows());
+  const double relative = std::visit([](const auto& o) { return o.stop.relative; }, options);
+  const Solved<T> found = solve(whole, A, b, options, M), again = solve(whole, A, b, options, M),
+                  expected = solve(graph, A, b, options, M);
+  SCOPED_TRACE(fmt::format("{}, {}, {} rows", name(options), name(M), A.rows()));
+  EXPECT_EQ(found.report.reason, Reason::converged);
+  EXPECT_LE(found.report.true_relative, relative);
+  // Rounding, which the order of sums changes, moves BiCGStab by some iterations in a hundred.
+  EXPECT_NEAR(found.report.iterations, expected.report.iterations, 2 + expected.report.iterations / 5);
+  EXPECT_EQ(found.x, again.x);
+  EXPECT_EQ(found.report.history, again.report.history);
+  // The recurrence's residual has the rounding of the first ones, whatever it has come down to.
+  const std::vector<double>&history = found.report.history, &other = expected.report.history;
+  for (std::size_t i = 0; i < std::min<std::size_t>({5, history.size(), other.size()}); ++i)
+    EXPECT_NEAR(history[i], other[i], 1e-3 * other[i] + 100 * epsilon<T>() * other[0]);
+}
+
 TEST_P(Persistent, agrees_with_the_graph_and_repeats_its_bits) {
   with_scalar([&]<class T>(T) {
     Context whole = context(), graph = context();
     whole.loop_control = LoopControl::persistent;
     graph.loop_control = LoopControl::graph;
-    const double relative = 1e4 * epsilon<T>();
-    for (const std::int32_t n : {1, 2, 63, 64, 65, 1000, 9001, 20'000})
-      for (const SolverOptions& options : methods(relative))
-        for (const PreconditionerOptions& M :
-             {PreconditionerOptions(NoPreconditioner{}), PreconditionerOptions(JacobiOptions{})}) {
-          const Csr<T> A = random_hpd<T>(static_cast<std::uint64_t>(n), n, n < 8 ? 1 : 7);
-          const auto b = random_vector<T>(5, n);
-          const Solved<T> found = solve(whole, A, b, options, M), again = solve(whole, A, b, options, M),
-                          expected = solve(graph, A, b, options, M);
-          const std::string what = fmt::format("{} of {} rows", name(options), n);
-          EXPECT_EQ(found.report.reason, Reason::converged) << what;
-          EXPECT_LE(found.report.true_relative, relative) << what;
-          // Rounding, which the order of sums changes, moves BiCGStab by some iterations in a hundred.
-          EXPECT_NEAR(found.report.iterations, expected.report.iterations, 2 + expected.report.iterations / 5) << what;
-          EXPECT_EQ(found.x, again.x) << what;
-          EXPECT_EQ(found.report.history, again.report.history) << what;
-          for (std::size_t i = 0; i < std::min<std::size_t>(5, found.report.history.size()); ++i)
-            EXPECT_NEAR(found.report.history[i], expected.report.history.at(i), 1e-3 * expected.report.history.at(i));
+    for (const std::int32_t n : {1, 2, 63, 64, 65, 1000, 9001, 20'000}) {
+      const Csr<T> A = random_hpd<T>(static_cast<std::uint64_t>(n), n, n < 8 ? 1 : 7);
+      for (const SolverOptions& options : methods(1e4 * epsilon<T>()))
+        for (const PreconditionerOptions& M : held_preconditioners()) {
+          const auto* isai = std::get_if<IsaiOptions>(&M);
+          const bool is_general = isai && isai->form == IsaiForm::general;  // which PCG does not take
+          if (!is_general || !std::holds_alternative<PcgOptions>(options))
+            expect_same_solve(whole, graph, A, options, M);
         }
+    }
+  });
+}
+
+TEST_P(Persistent, follows_new_values_of_its_preconditioner) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    ctx.loop_control = LoopControl::persistent;
+    constexpr std::int32_t n = 1000;
+    for (const PreconditionerOptions& options : held_preconditioners()) {
+      AnyMatrix<T> any(random_hpd<T>(3, n, 7));
+      auto& A = std::get<Csr<T>>(any);
+      MatrixOperator<T> op(any);
+      const auto M = make_preconditioner(ctx, options, any);
+      const auto solver = make_solver<T>(methods(1e4 * epsilon<T>())[1], op, *M);
+      const auto solved = [&] {
+        Array<T> x(std::vector<T>(n, T(0)));
+        const SolveReport report = solver->solve(ctx, Array<T>(random_vector<T>(5, n)), x);
+        EXPECT_EQ(report.reason, Reason::converged) << name(options);
+        return std::vector<T>(x.host().begin(), x.host().end());
+      };
+      solved();
+      for (T& value : A.values().edit()) value *= T(2);
+      op.update(ctx);
+      M->update(ctx, any);
+      const auto found = solved();
+      const Solved<T> expected = solve(ctx, A, random_vector<T>(5, n), methods(1e4 * epsilon<T>())[1], options);
+      EXPECT_EQ(found, expected.x) << name(options);
+    }
   });
 }
 

@@ -206,7 +206,8 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
 }
 
 void count(Count& c, const InnerSolverOptions& o, const PreconditionerReport& report) {
-  const bool pcg = std::holds_alternative<PcgOptions>(o.inner->solver);
+  const bool pcg = std::holds_alternative<PcgOptions>(o.inner->solver),
+             preconditioned = !std::holds_alternative<NoPreconditioner>(o.inner->preconditioner);
   c.vectors(1 + 4 + 2);  // max |r|; r, and b, r, x of the solver; x and z
   for (int step = 0; step < max_iterations(o.inner->solver); ++step) {
     std::visit(
@@ -218,7 +219,7 @@ void count(Count& c, const InnerSolverOptions& o, const PreconditionerReport& re
     if (pcg)
       c.vectors(3 + 6), c.multiplied((2 + 1 + 2) * c.n);  // p; p, q, x, r: two dots, and three sums
     else
-      c.vectors(1 + 4), c.multiplied(3 * c.n);  // q, x, r, where z is r
+      c.vectors((preconditioned ? 2 : 1) + 4), c.multiplied(3 * c.n);  // q, x, r, and z where that is not r
   }
 }
 

@@ -1,6 +1,8 @@
 // The passes of Chebyshev polynomials.
 #pragma once
-#include "solvers/precond/precond_passes.hpp"
+#include "solvers/bad_row.hpp"
+#include "sparse/core/pass.hpp"
+#include "sparse/core/types.hpp"
 
 namespace krill::detail {
 
@@ -47,8 +49,10 @@ struct StepChebyshev {
   real_t<T> old{}, fresh{};
 
   constexpr bool begin() { return old = coefficients[0], fresh = coefficients[1], true; }
-  constexpr NoSum entry(std::int64_t i) const { return z[i] += step(i), NoSum{}; }
-  constexpr T step(std::int64_t i) const { return d[i] = scaled(d[i], old) + scaled(r[i] - w[i], fresh * inverse[i]); }
+  constexpr NoSum entry(std::int64_t i) const { return z[i] += step(i, w[i]), NoSum{}; }
+  constexpr T step(std::int64_t i, T w_i) const {
+    return d[i] = scaled(d[i], old) + scaled(r[i] - w_i, fresh * inverse[i]);
+  }
 };
 
 /// The same, and rz = Re r'z.
