@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/verify/references/approximate_solves.hpp"
+#include "apps/verify/references/fill.hpp"
 #include "solvers/precond/factored.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/factor/fixed_point.hpp"
@@ -25,6 +26,7 @@ Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<
   Factor<T> made{rows_of(A), {}, find_fact<double>(report, "shift").value_or(0), 0};
   if (recipe.block_dim)
     made.A = with_blocks(made.A, static_cast<std::int32_t>(find_fact<std::int64_t>(report, "block_dim").value()));
+  if (recipe.level) made.A = with_fill(made.A, recipe.kind, *recipe.level);
   const Csr<T> matrix = csr_of(made.A);
   const auto keep = [&](auto factor) {
     factor.update(ctx, matrix, made.shift);
