@@ -70,6 +70,7 @@ const std::vector<Synonym>& synonyms() {
       {"ichol", "ic0", type},
       {"ilu(k)", "iluk", type},
       {"riluk", "iluk", type},
+      {"iluth", "ilut", type},
       {"ic(k)", "ick", type},
       {"icck", "ick", type},
       {"incomplete_cholesky", "ic0", type},

@@ -107,6 +107,17 @@ Trials trials(TrialsOf<IckOptions>) {
           {thorough, pcg, "level: 2, precision: float32"},
           {thorough, pcg, "level: 5"}};
 }
+Trials trials(TrialsOf<IlutOptions>) {
+  return {{standard, bicgstab},
+          {standard, gmres, "row_entries: 50, drop_tolerance: 1e-4", by_bandwidth},
+          {thorough, bicgstab, {}, by_ruiz},
+          {thorough, long_gmres, "row_entries: 100, drop_tolerance: 1e-5", by_bandwidth}};
+}
+Trials trials(TrialsOf<IctOptions>) {
+  return {{standard, pcg},
+          {standard, pcg, "compensation: diagonal", by_bandwidth},
+          {thorough, pcg, "row_entries: 100, drop_tolerance: 1e-5", by_bandwidth}};
+}
 Trials trials(TrialsOf<Bilu0Options>) { return {{thorough, bicgstab}}; }
 Trials trials(TrialsOf<Bic0Options>) { return {{thorough, pcg}}; }
 Trials trials(TrialsOf<Parilu0Options>) { return {{standard, bicgstab, with_isai}, {thorough, bicgstab}}; }
@@ -170,7 +181,8 @@ struct PortfolioEntry {
     };
     if (kind == SystemKind::weak_diagonal) {
       add(rest, "matching: {type: product}");
-      if (preconditioner == Ilu0Options::type || preconditioner == IlukOptions::type)
+      if (preconditioner == Ilu0Options::type || preconditioner == IlukOptions::type ||
+          preconditioner == IlutOptions::type)
         add(settings, "shift: {type: nonzero}");
     }
     if (kind == SystemKind::negative_definite) add(rest, "scaling: {type: negative}");

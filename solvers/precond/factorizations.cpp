@@ -6,6 +6,7 @@
 #include "sparse/factor/fill.hpp"
 #include "sparse/factor/fixed_point.hpp"
 #include "sparse/factor/incomplete.hpp"
+#include "sparse/factor/threshold.hpp"
 #include "sparse/io/host_memory.hpp"
 
 namespace krill {
@@ -17,6 +18,25 @@ template <class Factor>
 inline constexpr bool by_sweeps = false;
 template <class T, class Offset>
 inline constexpr bool by_sweeps<FixedPointFactor<T, Offset>> = true;
+template <class Factor>
+inline constexpr bool drops = false;
+template <class T, class Offset>
+inline constexpr bool drops<ThresholdFactor<T, Offset>> = true;
+
+/// For what is made of fill: the matrix with it, its factor and the triangles, beside the pattern on the host.
+template <class T, class Offset>
+FillRoom room_for_fill(Context& ctx) {
+  constexpr std::size_t of_value = sizeof(T) + sizeof(std::int32_t), matrices = 3 * of_value + sizeof(Offset),
+                        of_pattern = 2 * sizeof(std::int32_t) + sizeof(Offset);
+  FillRoom on_host{available_memory(), of_pattern + (ctx.on_cuda() ? 0 : matrices)};
+  ctx.dispatch([&](const auto& where) {
+    const Cuda* cuda = where.cuda();
+    if (!cuda) return;
+    const FillRoom on_device{device::free_memory(cuda->device), matrices, cuda->device};
+    if (on_device.max_entries() < on_host.max_entries()) on_host = on_device;
+  });
+  return on_host;
+}
 
 /// The zeros that A gets before it is factored, and what a report tells of them.
 struct AddedZeros {
@@ -58,6 +78,8 @@ void factor(Context& ctx, const FactorRecipe& o, const AddedZeros& zeros, const 
   if (!made || made->boost != boost) {
     if constexpr (by_sweeps<Factor>)
       made.emplace(ctx, A, o.kind, boost, o.sweeps);
+    else if constexpr (drops<Factor>)
+      made.emplace(ctx, A, o.kind, boost, o.drops.value(), room_for_fill<T, Offset>(ctx));
     else
       made.emplace(ctx, A, o.kind, boost);
   }
@@ -68,6 +90,10 @@ void factor(Context& ctx, const FactorRecipe& o, const AddedZeros& zeros, const 
   else
     shift = factor_cholesky(*made, o.type, o.cholesky_shift, zeros.block_dim);
   if constexpr (by_sweeps<Factor>) tell_residual(ctx, A, shift, *made);
+  if constexpr (drops<Factor>) {
+    made->report.facts.push_back({"fill_ratio", made->factor.fill_ratio()});
+    made->report.facts.push_back({"factored_on", std::string("host")});
+  }
 }
 
 /// use(A in CSR), with the zeros that fill up its blocks where there are some.
@@ -102,21 +128,6 @@ MadePreconditioner<T> make_from(Context& ctx, const FactorRecipe& o, const Added
                                                std::move(refactor), levels);
 }
 
-/// For what is made of fill: the matrix with it, its factor and the triangles, beside the pattern on the host.
-template <class T, class Offset>
-FillRoom room_for_fill(Context& ctx) {
-  constexpr std::size_t of_value = sizeof(T) + sizeof(std::int32_t), matrices = 3 * of_value + sizeof(Offset),
-                        of_pattern = 2 * sizeof(std::int32_t) + sizeof(Offset);
-  FillRoom on_host{available_memory(), of_pattern + (ctx.on_cuda() ? 0 : matrices)};
-  ctx.dispatch([&](const auto& where) {
-    const Cuda* cuda = where.cuda();
-    if (!cuda) return;
-    const FillRoom on_device{device::free_memory(cuda->device), matrices, cuda->device};
-    if (on_device.max_entries() < on_host.max_entries()) on_host = on_device;
-  });
-  return on_host;
-}
-
 template <class T, class Offset>
 FilledMatrix<T, Offset> with_fill(Context& ctx, const FactorRecipe& o, const Csr<T, Offset>& A) {
   return {ctx, A, o.kind, o.level.value_or(0), room_for_fill<T, Offset>(ctx)};
@@ -140,6 +151,29 @@ MadePreconditioner<T> make_filled(Context& ctx, const FactorRecipe& o, const Csr
           use((*kept)->matrix());
         });
       });
+}
+
+/// Its pattern follows the values, so other values are another preconditioner.
+template <class T, class Offset>
+MadePreconditioner<T> make_dropped(Context& ctx, const FactorRecipe& o, const Csr<T, Offset>& A) {
+  using Factor = ThresholdFactor<T, Offset>;
+  std::optional<TimedFactor<Factor, Csr<T, Offset>>> made;
+  factor<Factor>(ctx, o, AddedZeros(BlockDim()), A, made);
+  const auto refuse = [type = o.type](Context&, const AnyMatrix<T>&, const auto&) {
+    throw InvalidArgument(fmt::format("preconditioner {}: its pattern follows the values; make it anew", type));
+  };
+  return std::make_unique<Factored<T, Offset>>(ctx, made->factor.matrix(), o.kind, o.solve, std::move(made->report),
+                                               refuse);
+}
+
+/// How much it takes is known by doing it.
+template <class T, class Offset>
+HeldMemory memory_of_dropped(MemoryLedger& ledger, Context& host, const FactorRecipe& o, const Csr<T, Offset>& A) {
+  using Factor = ThresholdFactor<T, Offset>;
+  std::optional<TimedFactor<Factor, Csr<T, Offset>>> made;
+  factor<Factor>(host, o, AddedZeros(BlockDim()), A, made);
+  const HeldMemory during = csr_memory(ledger, made->factor.matrix());
+  return Factored<T, Offset>::memory(ledger, host, made->factor.matrix(), o.kind, o.solve);
 }
 
 template <class T, class Offset>
@@ -169,6 +203,7 @@ namespace detail {
 template <class T>
 MadePreconditioner<T> make_factored(Context& ctx, const FactorRecipe& o, const PreconditionerInput<T>& input) {
   if (o.level) return with_csr(ctx, input.A, [&](const auto& csr) { return make_filled(ctx, o, csr); });
+  if (o.drops) return with_csr(ctx, input.A, [&](const auto& csr) { return make_dropped(ctx, o, csr); });
   const Stopwatch watch;
   BlockDim blocks = blocks_of(ctx, o, input.A);
   return with_entries(ctx, blocks, input.A, [&]<class Offset>(const Csr<T, Offset>& csr) {
@@ -186,6 +221,7 @@ HeldMemory factored_memory(MemoryLedger& ledger, Context& host, const FactorReci
                            const PreconditionerInput<T>& input) {
   const auto of_entries = [&](const AnyMatrix<T>& A) {
     return with_csr_memory(ledger, host, A, [&](const auto& csr) {
+      if (o.drops) return memory_of_dropped(ledger, host, o, csr);
       return o.level ? memory_of_filled(ledger, host, o, csr) : memory_from(ledger, host, o, csr);
     });
   };

@@ -122,6 +122,15 @@ void count(Count& c, const Ilu0Options& o, const PreconditionerReport&) { c.lu(c
 void count(Count& c, const Ic0Options& o, const PreconditionerReport&) { c.cholesky(c.a, o.solve); }
 void count(Count& c, const IlukOptions& o, const PreconditionerReport&) { c.lu(c.a.with_fill(o.level), o.solve); }
 void count(Count& c, const IckOptions& o, const PreconditionerReport&) { c.cholesky(c.a.with_fill(o.level), o.solve); }
+/// The pattern is the values' choice; what counts is how many entries both triangles have.
+void count(Count& c, const IlutOptions& o, const PreconditionerReport& report) {
+  const double half = (static_cast<double>(fact<std::int64_t>(report, "factor_nonzeros")) - c.n) / 2;
+  c.factor(half, true, o.solve), c.factor(half, false, o.solve);
+}
+void count(Count& c, const IctOptions& o, const PreconditionerReport& report) {
+  const double lower = static_cast<double>(fact<std::int64_t>(report, "factor_nonzeros")) - c.n;
+  c.factor(lower, false, o.solve), c.factor(lower, false, o.solve);
+}
 void count(Count& c, const Bilu0Options& o, const PreconditionerReport&) { c.lu(c.a.in_blocks(o.block_dim), o.solve); }
 void count(Count& c, const Bic0Options& o, const PreconditionerReport&) {
   c.cholesky(c.a.in_blocks(o.block_dim), o.solve);
