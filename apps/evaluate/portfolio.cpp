@@ -94,6 +94,30 @@ Trials trials(TrialsOf<Ic0Options>) {
           {thorough, pcg, {}, by_diagonal},
           {thorough, gmres_where_definite}};
 }
+Trials trials(TrialsOf<IlukOptions>) {
+  return {{standard, bicgstab, "level: 1"},
+          {standard, gmres, "level: 3", by_bandwidth},
+          {thorough, bicgstab, "level: 2", by_bandwidth},
+          {thorough, bicgstab, "level: 2, precision: float32"},
+          {thorough, long_gmres, "level: 5"}};
+}
+Trials trials(TrialsOf<IckOptions>) {
+  return {{standard, pcg, "level: 1"},
+          {standard, pcg, "level: 3", by_bandwidth},
+          {thorough, pcg, "level: 2, precision: float32"},
+          {thorough, pcg, "level: 5"}};
+}
+Trials trials(TrialsOf<IlutOptions>) {
+  return {{standard, bicgstab},
+          {standard, gmres, "row_entries: 50, drop_tolerance: 1e-4", by_bandwidth},
+          {thorough, bicgstab, {}, by_ruiz},
+          {thorough, long_gmres, "row_entries: 100, drop_tolerance: 1e-5", by_bandwidth}};
+}
+Trials trials(TrialsOf<IctOptions>) {
+  return {{standard, pcg},
+          {standard, pcg, "compensation: diagonal", by_bandwidth},
+          {thorough, pcg, "row_entries: 100, drop_tolerance: 1e-5", by_bandwidth}};
+}
 Trials trials(TrialsOf<Bilu0Options>) { return {{thorough, bicgstab}}; }
 Trials trials(TrialsOf<Bic0Options>) { return {{thorough, pcg}}; }
 Trials trials(TrialsOf<Parilu0Options>) { return {{standard, bicgstab, with_isai}, {thorough, bicgstab}}; }
@@ -157,7 +181,9 @@ struct PortfolioEntry {
     };
     if (kind == SystemKind::weak_diagonal) {
       add(rest, "matching: {type: product}");
-      if (preconditioner == Ilu0Options::type) add(settings, "shift: {type: nonzero}");
+      if (preconditioner == Ilu0Options::type || preconditioner == IlukOptions::type ||
+          preconditioner == IlutOptions::type)
+        add(settings, "shift: {type: nonzero}");
     }
     if (kind == SystemKind::negative_definite) add(rest, "scaling: {type: negative}");
     return fmt::format("{{solver: {}, preconditioner: {}{}{}}}", section(trial.way.solver, trial.way.settings),

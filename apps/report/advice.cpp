@@ -25,7 +25,7 @@ double iterations_needed(const SolveReport& r) {
 
 /// Whether that is an incomplete factorization with exact pivots, or one in blocks.
 bool is_factorization(std::string_view preconditioner) {
-  constexpr std::string_view factorizations[] = {"ilu0", "ic0", "bilu0", "bic0"};
+  constexpr std::string_view factorizations[] = {"ilu0", "ic0", "iluk", "ick", "ilut", "ict", "bilu0", "bic0"};
   return std::ranges::find(factorizations, preconditioner) != std::end(factorizations);
 }
 

@@ -68,6 +68,22 @@ inline Samples samples(Of<Ic0Options>) {
           {definite, in_bench, Ic0Options{.solve = by_isai}, "ic0, isai"},
           {definite, in_verify, Ic0Options{.solve = by_corrected_isai}}};
 }
+inline Samples samples(Of<IlukOptions>) {
+  return {{general, in_verify | in_tests | in_bench, IlukOptions{}},
+          {definite, in_tests, IlukOptions{{}, 2}},
+          {general, in_verify, IlukOptions{{.solve = by_isai}, 3}}};
+}
+inline Samples samples(Of<IckOptions>) {
+  return {{definite, in_verify | in_tests | in_bench, IckOptions{}}, {definite, in_verify, IckOptions{{}, 3}}};
+}
+inline Samples samples(Of<IlutOptions>) {  // which takes no new values
+  return {{general, in_verify | in_bench, IlutOptions{}},
+          {general, in_verify, IlutOptions{{.solve = by_isai}, 3, 0.02}}};
+}
+inline Samples samples(Of<IctOptions>) {
+  return {{definite, in_verify | in_bench, IctOptions{}},
+          {definite, in_verify, IctOptions{{}, 3, 0.02, DropCompensation::diagonal}}};
+}
 inline Samples samples(Of<Bilu0Options>) {
   return {{general, in_verify, Bilu0Options{{}, 2}}, {general, in_tests, Bilu0Options{{}, 3}}};
 }

@@ -1,8 +1,11 @@
 // Incomplete factorizations, and what preconditioners make of a residual.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "apps/verify/preconditioner_reference.hpp"
 #include "apps/verify/references/sparse_inverse.hpp"
+#include "apps/verify/references/threshold.hpp"
 #include "apps/verify/trial.hpp"
 #include "solvers/method/type_name.hpp"
 #include "solvers/precond/lower_precision.hpp"
@@ -14,6 +17,7 @@
 namespace krill::apps::verify {
 namespace {
 
+constexpr std::string_view dropped_bound = "the textbook's bits";
 constexpr std::string_view factor_bound =
     "|A - L U|_ij <= gamma_(k + 3) (|L| |U|)_ij in the pattern of A, with k the terms of entry (i, j) (Higham 2002, "
     "theorems 9.3 and 10.3)";
@@ -86,6 +90,18 @@ bool has_sure_pivots(const Rows<T>& A, Factorization kind) {
   return true;
 }
 
+/// The textbook's bits: the library drops what the textbook does, whichever backend it is asked for on.
+template <class T>
+void check_dropped(Ledger& ledger, const std::string& name, const DropOptions& o, Factorization kind, const Rows<T>& A,
+                   const Factor<T>& made) {
+  const auto a = with_values(A, [](const T& value) { return std::bit_cast<kernel_t<T>>(value); });
+  const auto wanted = kind == Factorization::ic0 ? ict(a, o, made.shift) : ilut(a, o);
+  if (wanted.offsets != made.A.offsets || wanted.col != made.A.col)
+    return ledger.fail(name, "the pattern is not the textbook's");
+  const Rows<T> values = with_values(wanted, [](const kernel_t<T>& value) { return std::bit_cast<T>(value); });
+  ledger.check(name, dropped_bound, [&] { return compare<T>(made.values, bounded<T>(values.value)); });
+}
+
 template <class T>
 void check_factor(Ledger& ledger, Context& ctx, const Selection& selection, const PreconditionerOptions& options,
                   const FactorRecipe& recipe, const AnyMatrix<T>& A) {
@@ -98,6 +114,7 @@ void check_factor(Ledger& ledger, Context& ctx, const Selection& selection, cons
   }
   if (made->boosts > 0) return ledger.not_checked(name, "pivots were boosted: the factors' product is not A");
   const Rows<T>& rows = made->A;
+  if (recipe.drops) return check_dropped(ledger, name, *recipe.drops, recipe.kind, rows_of(A), *made);
   if (recipe.sweeps > 0)
     return ledger.check(name, sweep_bound, [&] {
       return compare<T>(made->values,

@@ -97,6 +97,21 @@ void describe_factored_blocks(Fields& fields, int& block_dim) {
 }
 
 template <class Fields>
+void describe_fill_level(Fields& fields, int& level) {
+  fields.value("level", level, Range{0.0, 1000.0},
+               "of fill that is kept: an entry of A has level 0, one that elimination makes that of the two it is made "
+               "of, added, and 1; more levels take more memory and fewer iterations");
+}
+
+template <class Fields>
+void describe_drops(Fields& fields, int& row_entries, double& tolerance) {
+  fields.value("row_entries", row_entries, Range{0.0, 1e6},
+               "p: the largest entries that a row of each triangle keeps, beside the diagonal");
+  fields.value("drop_tolerance", tolerance, Range{0.0, 1.0},
+               "tau: what is smaller than that times the norm of A's row is dropped");
+}
+
+template <class Fields>
 void describe_factor_sweeps(Fields& fields, int& sweeps) {
   fields.value("sweeps", sweeps, Range{1.0, 1000.0}, "of the factorization; many of them end in the factor itself");
 }
@@ -108,6 +123,8 @@ struct FactorRecipe {
   Factorization kind = Factorization::ilu0;
   int sweeps = 0;                         ///< 0: row after row
   std::optional<int> block_dim = {};      ///< of the blocks that are filled up; 0: chosen by the matrix
+  std::optional<int> level = {};          ///< of fill; none: the pattern of A
+  std::optional<DropOptions> drops = {};  ///< what rows keep of all fill
   double boost = 0, boost_tolerance = 0;  ///< 0: the shift instead
   ShiftOptions<LuShift> lu_shift = {};
   ShiftOptions<CholeskyShift> cholesky_shift = {};

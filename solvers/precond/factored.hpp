@@ -283,14 +283,14 @@ void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost
 /// The number whose root is the pivot of a row: a_ii - sum |l_ij|^2.
 template <class T, class Offset>
 double radicand(const Csr<T, Offset>& A, const Csr<T, Offset>& L, std::int32_t row) {
-  const auto i = static_cast<std::size_t>(row);
   double sum = 0;
-  for (auto k = static_cast<std::size_t>(A.row_offsets().host()[i]);
-       k < static_cast<std::size_t>(A.row_offsets().host()[i + 1]); ++k) {
-    const std::int32_t j = A.col_indices().host()[k];
-    if (j == row) sum += std::real(A.values().host()[k]);
-    if (j < row) sum -= std::norm(wide_t<T>(L.values().host()[k]));
-  }
+  const auto for_row = [&](const Csr<T, Offset>& M, auto&& use) {
+    const auto offsets = M.row_offsets().host().subspan(static_cast<std::size_t>(row), 2);
+    for (auto k = static_cast<std::size_t>(offsets[0]); k < static_cast<std::size_t>(offsets[1]); ++k)
+      use(M.col_indices().host()[k], M.values().host()[k]);
+  };
+  for_row(A, [&](std::int32_t j, T a) { sum += j == row ? std::real(a) : 0; });
+  for_row(L, [&](std::int32_t j, T l) { sum -= j < row ? std::norm(wide_t<T>(l)) : 0; });
   return sum;
 }
 

@@ -12,7 +12,11 @@
 #include "solvers/precond/chebyshev.hpp"
 #include "solvers/precond/gauss_seidel.hpp"
 #include "solvers/precond/ic0.hpp"
+#include "solvers/precond/ick.hpp"
+#include "solvers/precond/ict.hpp"
 #include "solvers/precond/ilu0.hpp"
+#include "solvers/precond/iluk.hpp"
+#include "solvers/precond/ilut.hpp"
 #include "solvers/precond/inner.hpp"
 #include "solvers/precond/isai.hpp"
 #include "solvers/precond/jacobi.hpp"
@@ -28,8 +32,9 @@ namespace krill {
 /// The registry of preconditioners.
 using PreconditionerOptions =
     std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
-                 Ilu0Options, Ic0Options, Bilu0Options, Bic0Options, Parilu0Options, Paric0Options, IsaiOptions,
-                 TridiagonalOptions, LineOptions, AmgOptions, InnerSolverOptions, AutoPreconditioner>;
+                 Ilu0Options, Ic0Options, IlukOptions, IckOptions, IlutOptions, IctOptions, Bilu0Options, Bic0Options,
+                 Parilu0Options, Paric0Options, IsaiOptions, TridiagonalOptions, LineOptions, AmgOptions,
+                 InnerSolverOptions, AutoPreconditioner>;
 
 struct InnerMethod {
   SolverOptions solver = GmresOptions{};

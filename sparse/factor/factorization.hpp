@@ -1,5 +1,6 @@
 // Which incomplete factorization.
 #pragma once
+#include <cstdint>
 
 namespace krill {
 
@@ -9,6 +10,13 @@ enum class Factorization {
   /// A ~ L L^H for the Hermitian matrix whose lower triangle A stores: it becomes L. Entries right of the diagonal are
   /// neither read nor changed; imaginary parts on the diagonal are ignored.
   ic0,
+};
+
+/// What a row of a factor keeps where its pattern is chosen by values (threshold.hpp).
+struct DropOptions {
+  std::int32_t max_row_entries = 20;  ///< p: in each of L and U, beside the diagonal; the largest stay
+  double tolerance = 1e-3;            ///< tau: relative to the norm of the row of A
+  bool compensates = false;           ///< of ICT: what is dropped is added to two entries of the diagonal
 };
 
 }  // namespace krill

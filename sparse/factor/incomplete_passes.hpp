@@ -4,6 +4,7 @@
 #include "sparse/convert/structure.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/factor/boost.hpp"
+#include "sparse/factor/fill_passes.hpp"
 
 namespace krill::detail {
 
@@ -362,7 +363,7 @@ template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct IncompletePasses {
   static constexpr auto list =
       passes<Where, FindDiagonals<Offset>, CountItems<Offset>, AddItems<Offset>, LaySlices<Offset>, FillRows<Offset>,
-             FindGates<Offset>, FillItems<Offset>, ClearEvents>;
+             FindGates<Offset>, FillItems<Offset>, ClearEvents, FillWithZeros<T, Offset>>;
   static constexpr auto kernel = instance<void(const Where&, const FactorTask<T, Offset>&)>(run_factorization);
 };
 

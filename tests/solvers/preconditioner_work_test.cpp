@@ -39,6 +39,20 @@ struct Pattern {
             for (std::int64_t l = j / dim * dim; l < std::min(n, (j / dim + 1) * dim); ++l) filled.at(k, l) = true;
     return filled;
   }
+  /// With what elimination fills: an entry of A is 1, one made of entries p and q is p + q, up to the level and 1.
+  Pattern with_fill(int level) const {
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<int> made(size * size, level + 2);
+    for (std::size_t k = 0; k < made.size(); ++k)
+      if (stored[k]) made[k] = 1;
+    Pattern filled{n};
+    for (std::size_t k = 0; k < size; ++k)
+      for (std::size_t i = k + 1; i < size; ++i)
+        for (std::size_t j = k + 1; j < size; ++j)
+          made[i * size + j] = std::min(made[i * size + j], made[i * size + k] + made[k * size + j]);
+    for (std::size_t k = 0; k < made.size(); ++k) filled.stored[k] = made[k] <= level + 1;
+    return filled;
+  }
 };
 
 /// What the passes of an application do, each told by what it reads, writes and multiplies.
@@ -106,6 +120,17 @@ void count(Count& c, const GaussSeidelOptions& o, const PreconditionerReport&) {
 void count(Count& c, const SsorOptions&, const PreconditionerReport& report) { count(c, GaussSeidelOptions{}, report); }
 void count(Count& c, const Ilu0Options& o, const PreconditionerReport&) { c.lu(c.a, o.solve); }
 void count(Count& c, const Ic0Options& o, const PreconditionerReport&) { c.cholesky(c.a, o.solve); }
+void count(Count& c, const IlukOptions& o, const PreconditionerReport&) { c.lu(c.a.with_fill(o.level), o.solve); }
+void count(Count& c, const IckOptions& o, const PreconditionerReport&) { c.cholesky(c.a.with_fill(o.level), o.solve); }
+/// The pattern is the values' choice; what counts is how many entries both triangles have.
+void count(Count& c, const IlutOptions& o, const PreconditionerReport& report) {
+  const double half = (static_cast<double>(fact<std::int64_t>(report, "factor_nonzeros")) - c.n) / 2;
+  c.factor(half, true, o.solve), c.factor(half, false, o.solve);
+}
+void count(Count& c, const IctOptions& o, const PreconditionerReport& report) {
+  const double lower = static_cast<double>(fact<std::int64_t>(report, "factor_nonzeros")) - c.n;
+  c.factor(lower, false, o.solve), c.factor(lower, false, o.solve);
+}
 void count(Count& c, const Bilu0Options& o, const PreconditionerReport&) { c.lu(c.a.in_blocks(o.block_dim), o.solve); }
 void count(Count& c, const Bic0Options& o, const PreconditionerReport&) {
   c.cholesky(c.a.in_blocks(o.block_dim), o.solve);

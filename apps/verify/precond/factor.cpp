@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "apps/verify/references/approximate_solves.hpp"
+#include "apps/verify/references/fill.hpp"
 #include "solvers/precond/factored.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/factor/fixed_point.hpp"
+#include "sparse/factor/threshold.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -25,17 +27,21 @@ Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<
   Factor<T> made{rows_of(A), {}, find_fact<double>(report, "shift").value_or(0), 0};
   if (recipe.block_dim)
     made.A = with_blocks(made.A, static_cast<std::int32_t>(find_fact<std::int64_t>(report, "block_dim").value()));
+  if (recipe.level) made.A = with_fill(made.A, recipe.kind, *recipe.level);
   const Csr<T> matrix = csr_of(made.A);
   const auto keep = [&](auto factor) {
     factor.update(ctx, matrix, made.shift);
-    if (const auto row = factor.zero_pivot())
+    if (const auto row = factor.numerical_zero() ? factor.numerical_zero() : factor.structural_zero())
       throw InvalidArgument(fmt::format("the pivot of row {} is missing, 0 or not positive", *row));
+    if (recipe.drops) made.A = rows_of(factor.matrix());
     const auto values = factor.matrix().values().host();
     made.values.assign(values.begin(), values.end());
     if constexpr (requires { factor.boosts(); }) made.boosts = factor.boosts();
   };
   const std::optional<PivotBoost<T>> boost = krill::detail::pivot_boost(ctx, recipe, matrix);
-  if (recipe.sweeps > 0)
+  if (recipe.drops)
+    keep(ThresholdFactor<T>::analyze(ctx, matrix, recipe.kind, *recipe.drops, {}, boost));
+  else if (recipe.sweeps > 0)
     keep(FixedPointFactor<T>::analyze(ctx, matrix, recipe.kind, recipe.sweeps, boost));
   else
     keep(IncompleteFactor<T>::analyze(ctx, matrix, recipe.kind, boost));

@@ -12,7 +12,7 @@ namespace krill::apps::verify {
 
 template <class T>
 struct Factor {
-  Rows<T> A;              ///< with the zeros inside of blocks where there are blocks
+  Rows<T> A;              ///< with the zeros inside of blocks, or of fill; in the pattern of a factor that chooses it
   std::vector<T> values;  ///< of the factor, in A's pattern
   double shift = 0;
   std::int32_t boosts = 0;
