@@ -12,7 +12,6 @@ constexpr int sort_threads = 128, mark_threads = 512;
 constexpr int mark_at_once = 8;  ///< entries of B that a thread has on their way. Not varied.
 constexpr int short_row = 2;     ///< entries of a row of B that one lane lists by itself. Not varied.
 constexpr int few_sorted = 64;   ///< products of a row whose columns eight lanes sort
-constexpr int few_held = 128;    ///< entries of a row of C for which a small set is enough
 constexpr std::int64_t max_numbered = std::int64_t{1} << 30;  ///< products of a row that a warp counts in 32 bits
 constexpr std::int64_t retry = -2;                            ///< in place of a count: a larger set is needed
 
@@ -323,11 +322,21 @@ void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink
     if (p.max_products <= 8 * 4) return sort_rows<8, 4>(cuda, p, sink);
   }
   static_assert(few_sorted == 8 * 8);
-  sort_rows<8, 8>(cuda, p, sink);
-  hash_rows<few_held>(cuda, p, 0, sink);
-  hash_rows<ProductTuning::max_held>(cuda, p, few_held, sink);
-  if constexpr (std::is_same_v<Sink, ListUnion<Offset>>)
-    mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
+  constexpr bool lists = std::is_same_v<Sink, ListUnion<Offset>>;
+  constexpr int few_held = ProductTuning::few_held, max_held = ProductTuning::max_held;
+  if (!lists || p.lists_short_rows) {
+    sort_rows<8, 8>(cuda, p, sink);
+    hash_rows<few_held>(cuda, p, 0, sink);
+  }
+  if constexpr (std::is_same_v<Sink, KeepUnion>) {  // no room for longer rows, where not all are short
+    if (p.max_products > ProductTuning::max_sorted)
+      hash_rows<max_held>(cuda, p, few_held, CountUnion{sink.counts});
+    else
+      hash_rows<max_held>(cuda, p, few_held, sink);
+  } else {
+    hash_rows<max_held>(cuda, p, few_held, sink);
+  }
+  if constexpr (lists) mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
 }
 
 template <class Offset>

@@ -10,8 +10,10 @@ namespace krill::detail {
 /// How rows are divided among threads on CUDA. Not varied.
 struct ProductTuning {
   static constexpr std::int64_t max_sorted = 256;  ///< products of a row whose columns a team sorts
-  /// Of columns that are kept from the count on, where no row has more than max_sorted products: as many for each row.
+  /// Of columns that are kept from the count on: of all rows where none has more than max_sorted products, else on CUDA
+  /// of those with up to few_held entries.
   static constexpr std::int64_t max_kept_bytes = std::int64_t{1} << 31;
+  static constexpr std::int64_t few_held = 128;  ///< entries of a row of C for which a small set is enough
   static constexpr std::int64_t window =
       1 << 19;                               ///< columns that a block marks at a time, for rows of C that no team holds
   static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks
@@ -68,6 +70,7 @@ struct ProductPattern {
   RowItems windows = {};                         ///< of long rows, on CUDA
   const std::int64_t* before_windows = nullptr;  ///< entries of C in all windows before each
   std::int64_t merged_terms = 0;                 ///< of the longest row of A, on CUDA, where rows are merged; else 0
+  bool lists_short_rows = true;                  ///< where they were not kept, on CUDA
 };
 
 /// Of the products, or of the entries of C, of all rows.
@@ -160,8 +163,7 @@ struct AddWindows {
   }
 };
 
-/// counts[row] = entries of the row, whose columns stand from columns[row stride] on. For rows of at most max_sorted
-/// products.
+/// counts[row] = entries of the row, whose columns stand from columns[row stride] on; longer rows are counted alone.
 struct KeepUnion {
   std::int64_t stride;
   std::int32_t* columns;
@@ -172,7 +174,8 @@ struct KeepUnion {
   constexpr void finish(std::int64_t row, std::int64_t end) const { counts[row] = end - row * stride; }
 };
 
-/// The columns that were kept, row after row without gaps. Over `lanes` a row.
+/// The columns that were kept, row after row without gaps, and gaps for rows longer than the stride. Over `lanes` a
+/// row.
 template <class Offset>
 struct CopyUnion {
   using Sum = NoSum;
@@ -185,6 +188,7 @@ struct CopyUnion {
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t i) const {
     const std::int64_t row = i / lanes, first = row_offsets[row], count = row_offsets[row + 1] - first;
+    if (count > stride) return {};
     for (std::int64_t e = i % lanes; e < count; e += lanes) col_indices[first + e] = columns[row * stride + e];
     return {};
   }

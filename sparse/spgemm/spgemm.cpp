@@ -45,9 +45,13 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   if (ctx.on_cuda() && b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
+  const bool keeps_all = max_products <= ProductTuning::max_sorted;
+  const std::int64_t stride = keeps_all ? max_products : ProductTuning::few_held;
+  const bool keeps = (keeps_all || ctx.on_cuda()) &&
+                     rows * stride * std::int64_t{sizeof(std::int32_t)} <= ProductTuning::max_kept_bytes;
   const auto product = [&](const auto& where) {
     return ProductPattern<Offset>{pattern(where, a), pattern(where, b),          products.read(where), max_products,
-                                  windows.on(where), before_windows.read(where), merged_terms_};
+                                  windows.on(where), before_windows.read(where), merged_terms_,        !keeps};
   };
   const auto count_long_rows = [&](const auto& where, std::int64_t* row_counts) {
     windows = items_of_rows(ctx, a.rows(), "windows of rows", [&](const auto& at, std::int64_t* items) {
@@ -61,13 +65,13 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
         });
     run_pass(where, rows, AddWindows{windows.starts.read(where), before_windows.read(where), row_counts});
   };
-  const bool keeps = max_products <= ProductTuning::max_sorted &&
-                     rows * max_products * std::int64_t{sizeof(std::int32_t)} <= ProductTuning::max_kept_bytes;
-  Array<std::int32_t> kept(keeps ? rows * max_products : 0, "columns of products");
+  Array<std::int32_t> kept(keeps ? rows * stride : 0, "columns of products");
   constexpr const char* name = "spgemm row_offsets";
   Array<std::int64_t> wide = scanned<std::int64_t>(ctx, rows, name, [&](const auto& where, std::int64_t* counts) {
-    if (keeps) return merge_products(where, product(where), KeepUnion{max_products, kept.write(where), counts});
-    merge_products(where, product(where), CountUnion{counts});
+    if (keeps)
+      merge_products(where, product(where), KeepUnion{stride, kept.write(where), counts});
+    else
+      merge_products(where, product(where), CountUnion{counts});
     if (where.cuda() && max_products > ProductTuning::max_held) count_long_rows(where, counts);
   });
   ctx.dispatch([&](const auto& where) { run_pass(where, rows, MeasureRows{wide.read(where), totals.write(where)}); });
@@ -80,8 +84,8 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
     const Offset* const offsets = sizes.offsets.read(where);
     if (keeps)
       run_pass(where, rows * CopyUnion<Offset>::lanes,
-               CopyUnion<Offset>{max_products, kept.read(where), offsets, col_indices.write(where)});
-    else
+               CopyUnion<Offset>{stride, kept.read(where), offsets, col_indices.write(where)});
+    if (!keeps || !keeps_all)
       merge_products(where, product(where), ListUnion<Offset>{offsets, col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
   });

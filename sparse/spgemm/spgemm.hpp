@@ -27,7 +27,8 @@ class SpgemmPlan {
  public:
   /// Finds the pattern, by going through all products twice; the values come with the first update(). An operand with
   /// an op is kept transposed, with a permutation. While it works it takes up to 40 bytes a row of C, and on the host 8
-  /// a column for each thread; on CUDA it keeps 8 a row, and 4 for 4096 entries, where C has rows of more than 512.
+  /// a column for each thread; on CUDA also up to 4 a product of the longest row, 1024 at most, times the rows, where
+  /// that is no more than 2 GiB, and it keeps 8 a row, and 4 for 4096 entries, where C has rows of more than 512.
   /// Waits; not inside a capture. Raises ShapeMismatch unless op(B) has as many rows as op(A) columns, and
   /// InvalidArgument where the entries of C do not fit `Offset`, before C is allocated.
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, SpgemmOptions = {});
