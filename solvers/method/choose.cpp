@@ -16,7 +16,11 @@ struct Tuning {
   static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
   static constexpr std::int32_t max_rows_of_matched_restart = 200'000;
   /// For multigrid: docs/results/multigrid-sweep.
-  static constexpr std::int32_t min_rows_for_multigrid_on_host = 30'000, min_rows_for_multigrid_on_cuda = 500'000;
+  static constexpr std::int32_t min_rows_for_multigrid_on_host = 30'000;
+  /// Grids in two dimensions take others more iterations than those in three with as many rows.
+  static constexpr std::int32_t min_flat_rows_for_multigrid_on_cuda = 250'000,
+                                min_rows_for_multigrid_on_cuda = 1'200'000;
+  static constexpr double max_mean_flat_row = 5.5;
   static constexpr double max_mean_row_for_multigrid = 16;
   static constexpr double min_share_of_null_rows = 0.25;  ///< that tells diffusion from rows that dominate
   static constexpr int matched_restart = 200, long_restart = 100, short_restart = 50;  ///< vectors; fewer for memory
@@ -221,7 +225,9 @@ class Chooser {
       return say("preconditioner", "ilu0: it takes general matrices with a full diagonal");
     }
     if (const MultigridFit fit = multigrid_fit(m_, on_cuda_); fit.suits) {
-      M = multigrid_options();
+      AmgOptions options;
+      options.method = MultigridMethod::automatic;
+      M = options;
       return say("preconditioner", "amg: " + fit.why);
     }
     if (on_cuda_) {
@@ -232,17 +238,6 @@ class Chooser {
     }
     M = Ic0Options{};
     say("preconditioner", "ic0: fewest iterations, and on the host no row has to wait for another");
-  }
-
-  /// Plain aggregates where neighbors pull alike and are many, as on grids in three dimensions: there they were
-  /// quicker.
-  AmgOptions multigrid_options() const {
-    AmgOptions options;
-    const bool alike = m_.greatest_magnitude <= 16 * m_.min_magnitude;
-    if (!alike || m_.mean_row <= 6 || m_.mean_row > 8) return options;
-    options.method = MultigridMethod::aggregation;
-    options.over_correction = 1.5;
-    return options;
   }
 
   void ordering() {
@@ -317,8 +312,9 @@ bool may_be_negative_definite(const MatrixProperties& m, double asymmetry) {
 
 MultigridFit multigrid_fit(const MatrixProperties& m, bool on_cuda) {
   const auto null_rows = static_cast<double>(m.null_rows), rows = static_cast<double>(m.rows);
-  const std::int32_t min_rows =
-      on_cuda ? Tuning::min_rows_for_multigrid_on_cuda : Tuning::min_rows_for_multigrid_on_host;
+  const std::int32_t min_rows = !on_cuda                                  ? Tuning::min_rows_for_multigrid_on_host
+                                : m.mean_row <= Tuning::max_mean_flat_row ? Tuning::min_flat_rows_for_multigrid_on_cuda
+                                                                          : Tuning::min_rows_for_multigrid_on_cuda;
   if (!may_be_positive_definite(m)) return {false, "the matrix does not look positive definite"};
   if (!(null_rows >= Tuning::min_share_of_null_rows * rows))
     return {false, fmt::format("{} of {} rows add up to 0, of diffusion it would be most: where diagonals dominate, "

@@ -24,6 +24,12 @@ constexpr double min_reduction = 1.25;
 /// levels may have few different rows. Those of smoothed ones have not, and other forms save less than the look costs.
 constexpr std::int64_t min_coded_entries = 1 << 20;
 
+/// Where plain aggregates were quicker than smoothed ones (docs/results/multigrid-sweep): neighbors pull alike, and are
+/// many. Entries a row in the mean, above `more_than`.
+struct PlainTuning {
+  static constexpr double more_than = 6, max_mean_row = 8, max_spread = 16, over_correction = 1.5;
+};
+
 /// Books the time since it was last asked, on the backend, too.
 class StepClock {
  public:
@@ -154,6 +160,7 @@ void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, std
   }
   invert_diagonal(ctx, level, A, false);
   check_diagonal(level, number);
+  if (options_.method == MultigridMethod::automatic) choose_method(level, A);
   level.definite = hermitian_ && level.diagonal.negatives == 0;
   level.chebyshev = options_.smoother.type == SmootherKind::chebyshev ||
                     (options_.smoother.type == SmootherKind::automatic && level.definite);
@@ -164,6 +171,18 @@ void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, std
     level.smoother = std::make_unique<PreconditionedSmoother<T>>(*level.products, make_smoothing_(ctx, A), degree);
   find_eigenvalue(ctx, level, A);
   follow_diagonal(ctx, level, A);
+}
+
+/// By what the finest level shows.
+template <class T>
+void Hierarchy<T>::choose_method(const Level& level, const AnyMatrix<T>& A) {
+  const double mean_row = static_cast<double>(nnz(A)) / static_cast<double>(krill::rows(A));
+  const bool plain = options_.near_null_space.type == CandidateKind::constant &&
+                     options_.near_null_space.block_dim == 1 && mean_row > PlainTuning::more_than &&
+                     mean_row <= PlainTuning::max_mean_row &&
+                     level.diagonal.greatest <= PlainTuning::max_spread * level.diagonal.least;
+  options_.method = plain ? MultigridMethod::aggregation : MultigridMethod::smoothed_aggregation;
+  if (plain && options_.over_correction == 1) options_.over_correction = PlainTuning::over_correction;
 }
 
 /// A polynomial's factors, or the sums of rows in place of the diagonal.

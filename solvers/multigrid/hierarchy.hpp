@@ -41,7 +41,7 @@ class Hierarchy {
   /// What options.reuse asks for is computed anew from a matrix with new values, in the memory that there is. No
   /// allocation but workspace, and no wait: capturable after a first run where A is in CSR, unless smoothers are
   /// Chebyshev polynomials whose eigenvalues are estimated in steps of Lanczos' process (smoother.eigenvalue_steps),
-  /// each of which waits. Raises InvalidArgument where reuse is nothing, ShapeMismatch for another matrix.
+  /// which waits. Raises InvalidArgument where reuse is nothing, ShapeMismatch for another matrix.
   void recompute(Context&, const AnyMatrix<T>& A);
   /// Looks at what recompute() has met. Waits. Raises InvalidArgument that names the row where an entry is not finite.
   void check();
@@ -49,6 +49,8 @@ class Hierarchy {
   std::vector<LevelReport> reports() const;
   const MultigridLevels<T>& levels() const { return levels_; }
   bool hermitian() const { return hermitian_; }
+  /// With the method that was chosen, where that was left open.
+  const MultigridOptions& options() const { return options_; }
   const std::vector<std::string>& notes() const { return notes_; }
   /// The first row of the finest level whose diagonal entry is not positive, if there is one.
   std::optional<std::int64_t> first_not_positive() const;
@@ -76,6 +78,7 @@ class Hierarchy {
   void invert_diagonal(Context&, Level&, const AnyMatrix<T>& A, bool l1);
   void find_eigenvalue(Context&, Level&, const AnyMatrix<T>& A);
   void check_diagonal(Level&, std::size_t number);
+  void choose_method(const Level&, const AnyMatrix<T>& A);
   bool remakes_levels() const;
   void end(Context&, Level&, const AnyMatrix<T>& A, const Space&);
   void tell(Context&, Level&, const AnyMatrix<T>& A, double setup_ms);

@@ -1,6 +1,7 @@
 // The passes of a multigrid cycle and of its set-up.
 #pragma once
 #include <cmath>
+#include <limits>
 
 #include "solvers/bad_row.hpp"
 #include "sparse/core/pass.hpp"
@@ -8,17 +9,21 @@
 
 namespace krill::detail {
 
-/// What is to be said about the diagonal of a level.
+/// What is to be said about the entries of a level, of the diagonal above all.
 struct DiagonalFacts {
   std::int32_t bad_row = BadRow::none;       ///< the first with an entry that is not finite
   std::int32_t not_positive = BadRow::none;  ///< the first whose diagonal entry is not positive
   std::int32_t zeros = 0, negatives = 0;
   double row_bound = 0;  ///< the greatest sum of moduli in a row of D^-1 A, which no eigenvalue exceeds
+  /// Of the moduli of entries other than 0.
+  double least = std::numeric_limits<double>::infinity(), greatest = 0;
   constexpr DiagonalFacts& operator+=(const DiagonalFacts& other) {
     bad_row = other.bad_row < bad_row ? other.bad_row : bad_row;
     not_positive = other.not_positive < not_positive ? other.not_positive : not_positive;
     zeros += other.zeros, negatives += other.negatives;
     row_bound = other.row_bound > row_bound ? other.row_bound : row_bound;
+    least = other.least < least ? other.least : least;
+    greatest = other.greatest > greatest ? other.greatest : greatest;
     return *this;
   }
 };
@@ -35,14 +40,17 @@ struct InvertSmootherDiagonal {
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
+    Sum found;
     double sum = 0, diagonal = 0;
     for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-      sum += std::sqrt(squared(a.values[k]));
+      const double size = std::sqrt(squared(a.values[k]));
+      sum += size;
+      if (size > 0 && size < found.least) found.least = size;
+      if (size > found.greatest) found.greatest = size;
       if (a.col_indices[k] == i) diagonal = static_cast<double>(real(a.values[k]));
     }
     const double divisor = l1 && diagonal != 0 ? (diagonal < 0 ? -sum : sum) : diagonal;
     inverse[i] = divisor == 0 ? real_t<T>(0) : static_cast<real_t<T>>(1 / divisor);
-    Sum found;
     const auto row = static_cast<std::int32_t>(i);
     if (!is_finite(sum) || !is_finite(inverse[i])) found.bad_row = row;
     if (!(diagonal > 0)) found.not_positive = row;

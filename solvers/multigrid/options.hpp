@@ -11,8 +11,8 @@
 namespace krill {
 
 /// How coarse spaces are made of aggregates: smoothed, or piecewise constant as they are.
-enum class MultigridMethod { smoothed_aggregation, aggregation };
-inline constexpr std::array<std::string_view, 2> multigrid_method_names{"smoothed_aggregation", "aggregation"};
+enum class MultigridMethod { smoothed_aggregation, aggregation, automatic };
+inline constexpr std::array<std::string_view, 3> multigrid_method_names{"smoothed_aggregation", "aggregation", "auto"};
 
 /// How aggregates are found.
 enum class AggregateChoice { automatic, mis2, matching };
@@ -127,7 +127,9 @@ template <class Fields>
 void describe(Fields& fields, MultigridOptions& o) {
   fields.choice("method", o.method, multigrid_method_names,
                 "smoothed_aggregation: interpolation is smoothed (Vanek, Mandel and Brezina 1996); aggregation: "
-                "piecewise constant, cheaper to set up, best with cycle k (Notay 2010)");
+                "piecewise constant, cheaper to set up, best with cycle k (Notay 2010); auto: aggregation with "
+                "over_correction 1.5 where rows have more than 6 and up to 8 entries in the mean and all moduli are "
+                "within a factor of 16, as on grids in three dimensions, else smoothed_aggregation");
   fields.choice("aggregates", o.aggregates, aggregate_choice_names,
                 "mis2: around rows that are three or more apart; matching: pairs of pairs of rows; auto: mis2 for "
                 "smoothed_aggregation, matching for aggregation");

@@ -107,7 +107,9 @@ class Amg final : public Preconditioner<T> {
     for (const LevelReport& level : report_.levels)
       entries += static_cast<double>(level.entries), rows += static_cast<double>(level.rows);
     const LevelReport& finest = report_.levels.front();
-    report_.facts = {{"levels", std::ssize(report_.levels)},
+    const auto method = static_cast<std::size_t>(hierarchy_->options().method);
+    report_.facts = {{"method", std::string(multigrid_method_names[method])},
+                     {"levels", std::ssize(report_.levels)},
                      {"operator_complexity", finest.entries ? entries / static_cast<double>(finest.entries) : 1.0},
                      {"grid_complexity", finest.rows ? rows / static_cast<double>(finest.rows) : 1.0},
                      {"coarsest_rows", report_.levels.back().rows}};

@@ -25,7 +25,7 @@ struct AmgOptions : MultigridOptions {
       return {{"matching_passes"}, "aggregates are not made by matching: leave matching_passes out"};
     if (smoothed() && over_correction != 1)
       return {{"over_correction"}, "method smoothed_aggregation has no over-correction: leave it out"};
-    if (!smoothed() && interpolation_damping != MultigridOptions{}.interpolation_damping)
+    if (method == MultigridMethod::aggregation && interpolation_damping != MultigridOptions{}.interpolation_damping)
       return {{"damping"}, "method aggregation smooths no interpolation: leave damping out"};
     if (near_null_space.type == CandidateKind::constant && !near_null_space.path.empty())
       return {{"near_null_space", "path"}, "near_null_space constant reads no file: leave path out"};

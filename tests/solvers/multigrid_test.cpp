@@ -244,6 +244,22 @@ TEST_P(Multigrid, one_level_is_the_dense_solve) {
   });
 }
 
+TEST_P(Multigrid, chooses_plain_aggregates_on_grids_in_three_dimensions) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto chosen = [&](const AnyMatrix<T>& A) {
+      MultigridOptions o;
+      o.method = MultigridMethod::automatic, o.coarse_rows = 10;
+      return Hierarchy<T>(ctx, o, FinestLevel<T>{A, nullptr, true, 1, nullptr}).options();
+    };
+    const MultigridOptions grid = chosen(generate<T>(Poisson3dOptions{.nx = 8}));
+    EXPECT_EQ(grid.method, MultigridMethod::aggregation);
+    EXPECT_EQ(grid.over_correction, 1.5);
+    EXPECT_EQ(chosen(poisson2d<T>(12)).method, MultigridMethod::smoothed_aggregation);
+    EXPECT_EQ(chosen(generate<T>(Jumps3dOptions{.nx = 8, .block = 4})).method, MultigridMethod::smoothed_aggregation);
+  });
+}
+
 TEST_P(Multigrid, cycles_repeat_bit_by_bit_and_in_a_captured_loop) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

@@ -200,7 +200,7 @@ class CycleReference {
       if (!plain)
         sum.add(correction[i]);
       else if (const auto I = plain->aggregates().of_row.host()[i]; I >= 0)
-        sum.add(coarse[as_size(I)], factor<T>(options_.over_correction));
+        sum.add(coarse[as_size(I)], factor<T>(hierarchy_.options().over_correction));
       x[i] = sum.result();
     }
     return x;
