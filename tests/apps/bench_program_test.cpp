@@ -149,6 +149,8 @@ TEST_F(BenchCommandLine, sums_and_products_of_sparse_matrices_have_rows_for_all_
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;
     EXPECT_EQ(row["ratio"].is_null(), row["variant"] == "new values") << row;
+    EXPECT_GE(row["workspace_bytes"], 3600 * 8) << "rows are counted in 64 bits";
+    EXPECT_TRUE(row["rival_workspace_bytes"].is_null()) << row;
   }
 }
 
