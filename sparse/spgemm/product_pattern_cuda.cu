@@ -11,8 +11,11 @@ namespace {
 constexpr int sort_threads = 128, mark_threads = 512;
 constexpr int mark_at_once = 8;  ///< entries of B that a thread has on their way. Not varied.
 constexpr int short_row = 2;     ///< entries of a row of B that one lane lists by itself. Not varied.
+constexpr int max_share = 64;    ///< rows that a block looks through for those that are for its sets. Not varied.
 constexpr int few_sorted = 64;   ///< products of a row whose columns eight lanes sort
 constexpr int few_held = 128;    ///< entries of a row of C for which a small set is enough
+/// Blocks that a multiprocessor is to hold: as many as shared memory, or the limit of threads, has room for.
+constexpr int hash_blocks(int most) { return most > few_held ? 8 : 16; }
 constexpr std::int64_t max_numbered = std::int64_t{1} << 30;  ///< products of a row that a warp counts in 32 bits
 constexpr std::int64_t retry = -2;                            ///< in place of a count: a larger set is needed
 
@@ -153,41 +156,39 @@ struct ColumnSet {
   }
 };
 
-// Threads: a warp a row of C with more than `few_sorted` products, which puts their columns into a set. Where there
-//   are more than `most`, counts are `retry`, or -1 from the largest set, and the row has windows. Of rows that have
-//   been counted, those with (least, most] entries are listed.
-// Bytes: as above. Races: slots are taken atomically; the columns are sorted then, so that they hang on no order.
+/// Whether a row's columns go into the set for (least, most] entries: one with more than `few_sorted` products that has
+/// not been counted by a smaller one, or, when columns are listed, has been counted so.
+template <class Offset, class Sink>
+__device__ bool is_for_set(const ProductPattern<Offset>& p, const Sink& sink, std::int64_t row, int least, int most) {
+  if (p.products[row] <= few_sorted) return false;
+  if constexpr (!std::is_same_v<Sink, ListUnion<Offset>>) {
+    return least == 0 || sink.counts[row] == retry;
+  } else {
+    if (p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return false;
+    const std::int64_t known = sink.row_offsets[row + 1] - sink.row_offsets[row];
+    return known > least && known <= most;
+  }
+}
+
+/// Puts the columns of a row into a set, and hands them to the sink. By a warp; `bases` is room for 32.
 template <int most, class Offset, class Sink>
-__global__ void __launch_bounds__(sort_threads)
-    hash_products_kernel(ProductPattern<Offset> p, int least, Sink sink, Skip skip) {
+__device__ void hash_row(const ProductPattern<Offset>& p, const Sink& sink, std::int64_t row, ColumnSet<most>& set,
+                         Offset* bases) {
   constexpr bool largest = most == ProductTuning::max_held;
   constexpr bool counts = !std::is_same_v<Sink, ListUnion<Offset>>;
-  constexpr int warps = sort_threads / 32;
-  __shared__ ColumnSet<most> sets[warps];
-  __shared__ Offset bases[warps][32];
-  if (skip.now()) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t row = std::int64_t{blockIdx.x} * warps + warp;
-  if (row >= p.a.rows || p.products[row] <= few_sorted) return;
-  if constexpr (counts) {
-    if (least > 0 && sink.counts[row] != retry) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if constexpr (counts)
     if (p.products[row] > max_numbered) {
       if (lane == 0) sink.counts[row] = -1;
       return;
     }
-  } else {
-    if (p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return;
-    const std::int64_t known = sink.row_offsets[row + 1] - sink.row_offsets[row];
-    if (known <= least || known > most) return;
-  }
-  ColumnSet<most>& set = sets[warp];
   set.clear();
   const Offset end = p.a.row_offsets[row + 1];
   for (Offset k = p.a.row_offsets[row]; k < end && !set.is_full(); k += 32) {
     const RowsOfB<Offset> rows(p.a, p.b, k, end, lane);
     std::int32_t found[at_once];
     for_products(
-        rows, bases[warp], [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
+        rows, bases, [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
         [&](int u) {
           if (!set.is_full()) set.put(found[u]);
         },
@@ -217,6 +218,28 @@ __global__ void __launch_bounds__(sort_threads)
     }
   }
   if (lane == 0) sink.finish(row, begin + total);
+}
+
+// Threads: a block has a share of the rows of C, of which warps take those that are for a set of so many columns. Where
+//   there are more than `most`, counts are `retry`, or -1 from the largest set, and the row has windows.
+// Bytes: as above. Races: slots are taken atomically; the columns are sorted then, so that they hang on no order. A row
+//   is one warp's, whatever the order in which they are taken.
+template <int most, class Offset, class Sink>
+__global__ void __launch_bounds__(sort_threads, hash_blocks(most))
+    hash_products_kernel(ProductPattern<Offset> p, int least, int share, Sink sink, Skip skip) {
+  constexpr int warps = sort_threads / 32;
+  __shared__ ColumnSet<most> sets[warps];
+  __shared__ Offset bases[warps][32];
+  __shared__ SharedRows<max_share> rows;
+  if (skip.now()) return;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t first = std::int64_t{blockIdx.x} * share;
+  rows.fill(first, min(first + share, std::int64_t{p.a.rows}),
+            [&](std::int64_t row) { return is_for_set(p, sink, row, least, most); });
+  for (int n = rows.take(1); n < rows.count; n = rows.take(1)) {
+    hash_row(p, sink, rows.rows[n], sets[warp], bases[warp]);
+    __syncwarp();
+  }
 }
 
 /// What becomes of the columns of a window.
@@ -297,9 +320,11 @@ void sort_rows(const Cuda& cuda, const ProductPattern<Offset>& p, const Sink& si
 template <int most, class Offset, class Sink>
 void hash_rows(const Cuda& cuda, const ProductPattern<Offset>& p, int least, const Sink& sink) {
   if (p.max_products <= std::max(least, few_sorted)) return;
-  hash_products_kernel<most>
-      <<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0, cuda.stream>>>(p, least, sink,
-                                                                                                       cuda.skip);
+  constexpr auto kernel = hash_products_kernel<most, Offset, Sink>;
+  const std::int64_t share =
+      share_of_block(p.a.rows, sort_threads / 32, resident_blocks<kernel>(cuda, 0, sort_threads), max_share);
+  kernel<<<static_cast<unsigned>(ceil_div(std::int64_t{p.a.rows}, share)), sort_threads, 0, cuda.stream>>>(
+      p, least, static_cast<int>(share), sink, cuda.skip);
   check(cudaGetLastError());
 }
 
