@@ -262,6 +262,7 @@ struct ListWindow {
 };
 
 constexpr int window_words = ProductTuning::window / 32, words_a_thread = window_words / mark_threads;
+static_assert(words_a_thread == 32);  // bits of a word say which of them hold columns
 constexpr std::size_t window_bytes = (window_words + mark_threads) * sizeof(unsigned);
 
 // Threads: a block a window of a row of C; its threads share the entries that rows of B have there; a bit for each
@@ -272,7 +273,7 @@ constexpr std::size_t window_bytes = (window_words + mark_threads) * sizeof(unsi
 template <class Offset, class Use>
 __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPattern<Offset> p, Use use, Skip skip) {
   using Scan = cub::BlockScan<int, mark_threads, cub::BLOCK_SCAN_WARP_SCANS>;
-  extern __shared__ unsigned met[];  // window_bytes
+  extern __shared__ __align__(16) unsigned met[];  // window_bytes
   __shared__ SharedRowsOfB<mark_threads, 1, Offset> rows;
   __shared__ typename Scan::TempStorage scan;
   if (skip.now()) return;
@@ -283,7 +284,8 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
   const std::int32_t row = p.windows.rows[window];
   const std::int64_t from = (window - p.windows.starts[row]) * ProductTuning::window;
   const bool whole = p.b.cols <= ProductTuning::max_read_whole * ProductTuning::window;
-  for (int w = thread; w < window_words; w += mark_threads) met[padded(w)] = 0;
+  for (int w = thread; w < static_cast<int>(window_bytes / sizeof(uint4)); w += mark_threads)
+    reinterpret_cast<uint4*>(met)[w] = {};
   __syncthreads();
   std::int32_t found[mark_at_once];
   for_entries_of_rows<mark_at_once>(
@@ -299,13 +301,18 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
       });
   __syncthreads();
   int count = 0, before = 0, total = 0;
-  for (int w = thread * words_a_thread; w < (thread + 1) * words_a_thread; ++w) count += __popc(met[padded(w)]);
+  unsigned words = 0;  // of the thread's, those with columns: few of a row of some thousand
+  for (int w = 0; w < words_a_thread; ++w)
+    if (const unsigned bits = met[padded(thread * words_a_thread + w)]; bits != 0)
+      words |= 1u << w, count += __popc(bits);
   Scan(scan).ExclusiveSum(count, before, total);
   std::int64_t to = use.begin(row, window) + before;
   if constexpr (!std::is_same_v<Use, CountWindow>)
-    for (int w = thread * words_a_thread; w < (thread + 1) * words_a_thread; ++w)
+    for (; words != 0; words &= words - 1) {
+      const int w = thread * words_a_thread + __ffs(static_cast<int>(words)) - 1;
       for (unsigned left = met[padded(w)]; left != 0; left &= left - 1)
         use.entry(to++, static_cast<std::int32_t>(from + w * 32 + __ffs(static_cast<int>(left)) - 1));
+    }
   if (thread == 0) use.finish(window, total);
 }
 
