@@ -9,15 +9,17 @@ namespace krill::detail {
 namespace {
 
 constexpr int sort_threads = 128, mark_threads = 512;
-constexpr int mark_at_once = 8;  ///< entries of B that a thread has on their way. Not varied.
-constexpr int short_row = 2;     ///< entries of a row of B that one lane lists by itself. Not varied.
-constexpr int max_share = 64;    ///< rows that a block looks through for those that are for its sets. Not varied.
-constexpr int few_sorted = 64;   ///< products of a row whose columns eight lanes sort
-constexpr int few_held = 128;    ///< entries of a row of C for which a small set is enough
+constexpr int mark_at_once = 8;     ///< entries of B that a thread has on their way. Not varied.
+constexpr int short_row = 2;        ///< entries of a row of B that one lane lists by itself. Not varied.
+constexpr int max_share = 64;       ///< rows that a block looks through for those that are for its sets. Not varied.
+constexpr int few_sorted = 64;      ///< products of a row whose columns eight lanes sort
+constexpr int max_of_block = 4096;  ///< entries of a row of C for which a block has a set. Not varied.
+constexpr int max_tried = 8 * max_of_block;  ///< products of such a row
+constexpr int few_held = 128;                ///< entries of a row of C for which a small set is enough
 /// Blocks that a multiprocessor is to hold: as many as shared memory, or the limit of threads, has room for.
 constexpr int hash_blocks(int most) { return most > few_held ? 8 : 16; }
 constexpr std::int64_t max_numbered = std::int64_t{1} << 30;  ///< products of a row that a warp counts in 32 bits
-constexpr std::int64_t retry = -2;                            ///< in place of a count: a larger set is needed
+constexpr std::int64_t retry = -1;                            ///< in place of a count: a larger set is needed
 
 /// Sorts the keys that lanes have in registers, bitonically: key i of lane l is then number l each + i. Every thread of
 /// the warp calls it.
@@ -174,12 +176,11 @@ __device__ bool is_for_set(const ProductPattern<Offset>& p, const Sink& sink, st
 template <int most, class Offset, class Sink>
 __device__ void hash_row(const ProductPattern<Offset>& p, const Sink& sink, std::int64_t row, ColumnSet<most>& set,
                          Offset* bases) {
-  constexpr bool largest = most == ProductTuning::max_held;
   constexpr bool counts = !std::is_same_v<Sink, ListUnion<Offset>>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if constexpr (counts)
     if (p.products[row] > max_numbered) {
-      if (lane == 0) sink.counts[row] = -1;
+      if (lane == 0) sink.counts[row] = retry;
       return;
     }
   set.clear();
@@ -198,7 +199,7 @@ __device__ void hash_row(const ProductPattern<Offset>& p, const Sink& sink, std:
   const int total = set.size;
   if (counts && total > most) {
     if constexpr (counts)
-      if (lane == 0) sink.counts[row] = largest ? -1 : retry;
+      if (lane == 0) sink.counts[row] = retry;
     return;
   }
   const std::int64_t begin = sink.begin(row);
@@ -210,7 +211,7 @@ __device__ void hash_row(const ProductPattern<Offset>& p, const Sink& sink, std:
       sort_and_write<2>(set.list, total, write);
     else if (total <= 128)
       sort_and_write<4>(set.list, total, write);
-    if constexpr (largest) {
+    if constexpr (most > few_held) {
       if (total > 256)
         sort_and_write<16>(set.list, total, write);
       else if (total > 128)
@@ -221,7 +222,7 @@ __device__ void hash_row(const ProductPattern<Offset>& p, const Sink& sink, std:
 }
 
 // Threads: a block has a share of the rows of C, of which warps take those that are for a set of so many columns. Where
-//   there are more than `most`, counts are `retry`, or -1 from the largest set, and the row has windows.
+//   there are more than `most`, counts are `retry`.
 // Bytes: as above. Races: slots are taken atomically; the columns are sorted then, so that they hang on no order. A row
 //   is one warp's, whatever the order in which they are taken.
 template <int most, class Offset, class Sink>
@@ -239,6 +240,67 @@ __global__ void __launch_bounds__(sort_threads, hash_blocks(most))
   for (int n = rows.take(1); n < rows.count; n = rows.take(1)) {
     hash_row(p, sink, rows.rows[n], sets[warp], bases[warp]);
     __syncwarp();
+  }
+}
+
+/// Sorts in shared memory, by all threads of the block; `size` is a power of two. Ends with a barrier.
+__device__ void sort_in_block(std::int32_t* keys, int size) {
+  for (int run = 2; run <= size; run *= 2)
+    for (int apart = run / 2; apart > 0; apart /= 2) {
+      __syncthreads();
+      for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += static_cast<int>(blockDim.x)) {
+        const int low = 2 * i - (i & (apart - 1)), high = low + apart;
+        const std::int32_t one = keys[low], other = keys[high];
+        if ((one > other) == ((low & run) == 0)) keys[low] = other, keys[high] = one;
+      }
+    }
+  __syncthreads();
+}
+
+// Threads: a block has a share of the rows of C; its threads put the columns of one after the other, of those that no
+//   warp has a set for, into one for `max_of_block` columns. Where there are more, counts stay `retry`, and the row has
+//   windows.
+// Bytes: as above. Races: as above; barriers between a row's steps.
+template <class Offset, class Sink>
+__global__ void __launch_bounds__(mark_threads)
+    hash_long_rows_kernel(ProductPattern<Offset> p, int share, Sink sink, Skip skip) {
+  constexpr bool counts = !std::is_same_v<Sink, ListUnion<Offset>>;
+  using Set = ColumnSet<max_of_block>;
+  extern __shared__ __align__(16) unsigned met[];  // a Set
+  __shared__ SharedRowsOfB<mark_threads, 1, Offset> rows_of_b;
+  __shared__ SharedRows<max_share> rows;
+  if (skip.now()) return;
+  Set& set = *reinterpret_cast<Set*>(met);
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t first = std::int64_t{blockIdx.x} * share;
+  rows.fill(first, min(first + share, std::int64_t{p.a.rows}), [&](std::int64_t row) {
+    return p.products[row] <= max_tried && is_for_set(p, sink, row, ProductTuning::max_held, max_of_block);
+  });
+  for (int n = 0; n < rows.count; ++n) {
+    const std::int32_t row = rows.rows[n];
+    for (int s = thread; s < Set::slots; s += mark_threads) set.table[s] = no_column;
+    if (thread == 0) set.size = 0;
+    __syncthreads();
+    std::int32_t found[at_once];
+    for_entries_of_rows<at_once>(
+        rows_of_b, p.a, p.b, p.a.row_offsets[row], p.a.row_offsets[row + 1], 0, p.b.cols,
+        [&](int u, Offset, Offset place) { found[u] = p.b.col_indices[place]; },
+        [&](int count) {
+#pragma unroll
+          for (int u = 0; u < at_once; ++u)
+            if (u * mark_threads + thread < count && !set.is_full()) set.put(found[u]);
+        });
+    const int total = set.size;  // for_entries_of_rows() ends with a barrier
+    const std::int64_t begin = sink.begin(row);
+    if constexpr (!counts) {
+      int size = 1;
+      while (size < total) size *= 2;
+      for (int s = total + thread; s < size; s += mark_threads) set.list[s] = no_column;
+      sort_in_block(set.list, size);
+      for (int s = thread; s < total; s += mark_threads) sink.entry(begin + s, set.list[s], absent, absent);
+    }
+    if (thread == 0 && (!counts || total <= max_of_block)) sink.finish(row, begin + total);
+    __syncthreads();
   }
 }
 
@@ -335,6 +397,18 @@ void hash_rows(const Cuda& cuda, const ProductPattern<Offset>& p, int least, con
   check(cudaGetLastError());
 }
 
+template <class Offset, class Sink>
+void hash_long_rows(const Cuda& cuda, const ProductPattern<Offset>& p, const Sink& sink) {
+  if (p.max_products <= ProductTuning::max_held) return;
+  constexpr auto kernel = hash_long_rows_kernel<Offset, Sink>;
+  constexpr std::size_t shared = sizeof(ColumnSet<max_of_block>);
+  const std::int64_t share =
+      share_of_block(p.a.rows, 1, resident_blocks<kernel>(cuda, shared, mark_threads), max_share);
+  kernel<<<static_cast<unsigned>(ceil_div(std::int64_t{p.a.rows}, share)), mark_threads, shared, cuda.stream>>>(
+      p, static_cast<int>(share), sink, cuda.skip);
+  check(cudaGetLastError());
+}
+
 template <class Offset, class Use>
 void mark_windows(const Cuda& cuda, const ProductPattern<Offset>& p, const Use& use) {
   if (p.windows.count == 0) return;
@@ -358,6 +432,7 @@ void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink
   sort_rows<8, 8>(cuda, p, sink);
   hash_rows<few_held>(cuda, p, 0, sink);
   hash_rows<ProductTuning::max_held>(cuda, p, few_held, sink);
+  if constexpr (!std::is_same_v<Sink, KeepUnion>) hash_long_rows(cuda, p, sink);
   if constexpr (std::is_same_v<Sink, ListUnion<Offset>>)
     mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
 }
