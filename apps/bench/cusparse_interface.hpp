@@ -13,7 +13,7 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when a struct below changes; a module with another number is refused.
-inline constexpr int krill_rival_interface = 8;
+inline constexpr int krill_rival_interface = 9;
 inline constexpr const char* krill_rival_entry = "krill_rival_module";
 
 enum KrillRivalScalar : std::int32_t {
@@ -99,6 +99,8 @@ struct KrillRivalModule {
   int (*run)(void* run, char* message, std::size_t size);
   /// Brings back what a run has overwritten of its inputs; `restored` becomes 0 where that is nothing.
   int (*restore)(void* run, int* restored, char* message, std::size_t size);
+  /// Bytes of memory beyond operands and result that the run has so far; -1: not known.
+  std::int64_t (*workspace)(const void* run);
   void (*destroy)(void* run);
 };
 

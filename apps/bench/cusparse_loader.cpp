@@ -260,6 +260,10 @@ class ModuleRun final : public RivalRun {
     check_rival(module().restore(run_, &restored, message_.data(), message_.size()), message_);
     return restored != 0;
   }
+  std::optional<std::int64_t> workspace() const override {
+    const std::int64_t bytes = module().workspace(run_);
+    return bytes < 0 ? std::nullopt : std::optional(bytes);
+  }
 
  private:
   void* run_ = nullptr;

@@ -32,6 +32,7 @@ template <class T>
 void time_ours(const BenchSubject<T>& s, Row& row, const std::vector<Job<T>>& jobs) {
   const Timing timing = measure(s.ctx, jobs.size(), [&](std::size_t i) { jobs[i].run(); });
   if (jobs[0].colors) row.colors = jobs[0].colors();
+  if (jobs[0].workspace) row.workspace_bytes = jobs[0].workspace();
   require_result(jobs[0]);
   row.ms = timing.ms;
   row.spread = timing.spread;
@@ -41,8 +42,14 @@ void time_ours(const BenchSubject<T>& s, Row& row, const std::vector<Job<T>>& jo
   if (s.ceiling > 0) row.ceiling_share = *row.gbps / s.ceiling;
 }
 
+struct RivalFigures {
+  double ms;
+  std::optional<std::int64_t> workspace;
+};
+
 template <class T>
-double rival_ms(const BenchSubject<T>& s, Row& row, const std::string& algorithm, const std::vector<Job<T>>& jobs) {
+RivalFigures time_rival(const BenchSubject<T>& s, Row& row, const std::string& algorithm,
+                        const std::vector<Job<T>>& jobs) {
   std::vector<std::unique_ptr<RivalRun>> runs;
   runs.reserve(jobs.size());
   for (const Job<T>& job : jobs) runs.push_back(s.rival->prepare(s.ctx, algorithm, job.task));
@@ -60,7 +67,7 @@ double rival_ms(const BenchSubject<T>& s, Row& row, const std::string& algorithm
   }
   if (jobs[0].colors) row.rival_colors = jobs[0].colors();
   require_result(jobs[0]);
-  return ms;
+  return {ms, runs[0]->workspace()};
 }
 
 template <class T>
@@ -68,9 +75,9 @@ void compete(const BenchSubject<T>& s, Row& row, const std::vector<Job<T>>& jobs
   for (const std::string& algorithm : s.rival->algorithms(jobs[0].task)) {
     row.rival = s.rival->name();
     const std::string problem = failure_of([&] {
-      const double ms = rival_ms(s, row, algorithm, jobs);
-      if (row.rival_ms && ms >= *row.rival_ms) return;
-      row.rival_ms = ms, row.rival_variant = algorithm;
+      const RivalFigures figures = time_rival(s, row, algorithm, jobs);
+      if (row.rival_ms && figures.ms >= *row.rival_ms) return;
+      row.rival_ms = figures.ms, row.rival_variant = algorithm, row.rival_workspace_bytes = figures.workspace;
     });
     if (!problem.empty())
       row.rival_error += fmt::format("{}{}: {}", row.rival_error.empty() ? "" : "; ", algorithm, problem);

@@ -47,6 +47,8 @@ struct Job {
   std::function<std::string()> fault;         ///< what is wrong with the result that stands there now; may be empty
   std::function<std::int64_t()> colors = {};  ///< how many the coloring has that stands there now; may be empty
   double flops = 0;                           ///< 0: not counted
+  /// Bytes that one more run takes beyond operands and result, at its most; may be empty.
+  std::function<std::int64_t()> workspace = {};
 };
 
 /// The matrix itself as copy 0, else a copy with arrays of its own.

@@ -32,6 +32,8 @@ struct Row {
   std::optional<double> iteration_ms;  ///< ms / iterations
   std::optional<double> total_ms;      ///< setup_ms + ms: what one right-hand side costs
   std::optional<double> rival_setup_ms;
+  /// Of sums and products of sparse matrices: memory beyond operands and result, at its most.
+  std::optional<std::int64_t> workspace_bytes, rival_workspace_bytes;
   std::string rival_error;  ///< why an algorithm of the rival has no time
   std::string error;        ///< why there is no time
 };
@@ -65,6 +67,8 @@ void for_each_field(AnyRow& row, F&& f) {
   f("total_ms", row.total_ms);
   f("rival_iterations", row.rival_iterations);
   f("rival_setup_ms", row.rival_setup_ms);
+  f("workspace_bytes", row.workspace_bytes);
+  f("rival_workspace_bytes", row.rival_workspace_bytes);
   f("rival_error", row.rival_error);
   f("error", row.error);
 }

@@ -27,8 +27,12 @@ std::string colors_text(const std::optional<std::int64_t>& colors) {
   return colors ? fmt::format(", {} colors", *colors) : std::string();
 }
 
+std::string megabytes(const std::optional<std::int64_t>& bytes) {
+  return bytes ? fmt::format("{:.1f}", static_cast<double>(*bytes) * 1e-6) : std::string();
+}
+
 /// Which rows have something to say in a column.
-enum class ShownFor { all, kernels, solvers };
+enum class ShownFor { all, kernels, solvers, sparse_results };
 /// Where a column stands: the terminal has room for some.
 enum class Place { everywhere, markdown };
 
@@ -57,6 +61,10 @@ constexpr Column columns[] = {
      ShownFor::solvers},
     {"ms each", 7, [](const Row& r) { return milliseconds(r.iteration_ms); }, ShownFor::solvers, Place::markdown},
     {"break-even", 10, [](const Row& r) { return number(r.break_even, "{:.0f}"); }, ShownFor::kernels, Place::markdown},
+    {"workspace MB", 12, [](const Row& r) { return megabytes(r.workspace_bytes); }, ShownFor::sparse_results,
+     Place::markdown},
+    {"rival's MB", 10, [](const Row& r) { return megabytes(r.rival_workspace_bytes); }, ShownFor::sparse_results,
+     Place::markdown},
     {"rival ms", 8, [](const Row& r) { return milliseconds(r.rival_ms); }, ShownFor::all, Place::markdown},
     {"ratio", 6, [](const Row& r) { return number(r.ratio, "{:.2f}"); }},
     {"rival", 0,
@@ -68,7 +76,8 @@ constexpr Column columns[] = {
      ShownFor::all, Place::markdown},
 };
 
-bool is_shown(const Column& column, bool solvers) {
+bool is_shown(const Column& column, bool solvers, bool sparse_results = false) {
+  if (column.of == ShownFor::sparse_results) return sparse_results;
   return column.of == ShownFor::all || (column.of == ShownFor::solvers) == solvers;
 }
 
@@ -86,16 +95,20 @@ std::vector<std::string> kernels_of(const Result& result) {
 
 std::string markdown_table(const Result& result, const std::string& kernel) {
   std::string text = fmt::format("\n### {}\n\n|", kernel), rule = "|";
-  const bool solver = std::ranges::any_of(
-      result.rows, [&](const Row& row) { return row.kernel == kernel && row.iterations.has_value(); });
+  const auto any = [&](auto Row::*member) {
+    return std::ranges::any_of(result.rows,
+                               [&](const Row& row) { return row.kernel == kernel && (row.*member).has_value(); });
+  };
+  const bool solver = any(&Row::iterations), sparse_result = any(&Row::workspace_bytes);
   for (const Column& column : columns)
-    if (is_shown(column, solver)) text += markdown_cell(column.head), rule += column.width > 0 ? "---:|" : "---|";
+    if (is_shown(column, solver, sparse_result))
+      text += markdown_cell(column.head), rule += column.width > 0 ? "---:|" : "---|";
   text += "\n" + rule + "\n";
   for (const Row& row : result.rows) {
     if (row.kernel != kernel) continue;
     text += "|";
     for (const Column& column : columns) {
-      if (!is_shown(column, solver)) continue;
+      if (!is_shown(column, solver, sparse_result)) continue;
       const bool says_why = !row.error.empty() && &column == &std::end(columns)[-1];
       text += markdown_cell(says_why ? "error: " + row.error : column.text(row));
     }

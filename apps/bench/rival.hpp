@@ -73,6 +73,8 @@ class RivalRun {
   virtual void operator()() = 0;  ///< asynchronous on CUDA; raises Error
   /// Brings back what a call has overwritten of the rival's inputs; false where that is nothing. As asynchronous.
   virtual bool restore() { return false; }
+  /// Bytes of memory that it has asked for so far beyond operands and result; nothing where that is not known.
+  virtual std::optional<std::int64_t> workspace() const { return {}; }
 };
 
 /// A x = b from x = 0 on, until ||b - A x|| <= relative ||b||.

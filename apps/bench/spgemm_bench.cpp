@@ -211,6 +211,23 @@ struct SparseOperands {
     operation.update(ctx, *plan);
   }
 
+  /// What a plan and its values take beyond C, in a context that has no workspace yet.
+  std::int64_t workspace(Context& ctx) {
+    plan.reset();
+    ctx.synchronize();
+    Context empty = ctx.dispatch([](const auto& where) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
+        return Context::cuda({where.device, where.stream});
+      else
+        return Context::host(where.threads);
+    });
+    empty.restart_memory_peak();
+    const std::size_t before = empty.memory_use().now;
+    plan.emplace(operation.plan(empty, values_alone));
+    operation.update(empty, *plan);
+    return static_cast<std::int64_t>(empty.memory_use().peak - before - plan->matrix().bytes());
+  }
+
   /// Of the plan's C, the first time; then of the rival's, unless that keeps its result to itself.
   std::string fault() {
     const auto reference = [this](std::int32_t i, ReferenceRow& row) { operation.reference(i, row); };
@@ -245,6 +262,7 @@ void measure(const BenchSubject<T>& s, bool values_alone) {
     if constexpr (requires { o->operation.R; }) job.task.R = o->operation.R.get();
     job.task.offsets = &o->offsets, job.task.indices = &o->columns, job.task.values = &o->values;
     job.fault = [o] { return o->fault(); };
+    job.workspace = [&ctx = s.ctx, o] { return o->workspace(ctx); };
     job.keeps = std::move(operands);
     return job;
   });

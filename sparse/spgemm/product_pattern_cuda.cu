@@ -9,11 +9,17 @@ namespace krill::detail {
 namespace {
 
 constexpr int sort_threads = 128, mark_threads = 512;
-constexpr int mark_at_once = 8;  ///< entries of B that a thread has on their way. Not varied.
-constexpr int short_row = 2;     ///< entries of a row of B that one lane lists by itself. Not varied.
-constexpr int few_sorted = 64;   ///< products of a row whose columns eight lanes sort
+constexpr int mark_at_once = 8;     ///< entries of B that a thread has on their way. Not varied.
+constexpr int short_row = 2;        ///< entries of a row of B that one lane lists by itself. Not varied.
+constexpr int max_share = 64;       ///< rows that a block looks through for those that are for its sets. Not varied.
+constexpr int few_sorted = 64;      ///< products of a row whose columns eight lanes sort
+constexpr int max_of_block = 4096;  ///< entries of a row of C for which a block has a set. Not varied.
+constexpr int max_tried = 8 * max_of_block;  ///< products of such a row
+constexpr int few_held = ProductTuning::few_held;
+/// Blocks that a multiprocessor is to hold: as many as shared memory, or the limit of threads, has room for.
+constexpr int hash_blocks(int most) { return most > few_held ? 8 : 16; }
 constexpr std::int64_t max_numbered = std::int64_t{1} << 30;  ///< products of a row that a warp counts in 32 bits
-constexpr std::int64_t retry = -2;                            ///< in place of a count: a larger set is needed
+constexpr std::int64_t retry = -1;                            ///< in place of a count: a larger set is needed
 
 /// Sorts the keys that lanes have in registers, bitonically: key i of lane l is then number l each + i. Every thread of
 /// the warp calls it.
@@ -152,41 +158,38 @@ struct ColumnSet {
   }
 };
 
-// Threads: a warp a row of C with more than `few_sorted` products, which puts their columns into a set. Where there
-//   are more than `most`, counts are `retry`, or -1 from the largest set, and the row has windows. Of rows that have
-//   been counted, those with (least, most] entries are listed.
-// Bytes: as above. Races: slots are taken atomically; the columns are sorted then, so that they hang on no order.
+/// Whether a row's columns go into the set for (least, most] entries: one with more than `few_sorted` products that has
+/// not been counted by a smaller one, or, when columns are listed, has been counted so.
+template <class Offset, class Sink>
+__device__ bool is_for_set(const ProductPattern<Offset>& p, const Sink& sink, std::int64_t row, int least, int most) {
+  if (p.products[row] <= few_sorted) return false;
+  if constexpr (!std::is_same_v<Sink, ListUnion<Offset>>) {
+    return least == 0 || sink.counts[row] == retry;
+  } else {
+    if (p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return false;
+    const std::int64_t known = sink.row_offsets[row + 1] - sink.row_offsets[row];
+    return known > least && known <= most;
+  }
+}
+
+/// Puts the columns of a row into a set, and hands them to the sink. By a warp; `bases` is room for 32.
 template <int most, class Offset, class Sink>
-__global__ void __launch_bounds__(sort_threads)
-    hash_products_kernel(ProductPattern<Offset> p, int least, Sink sink, Skip skip) {
-  constexpr bool largest = most == ProductTuning::max_held;
+__device__ void hash_row(const ProductPattern<Offset>& p, const Sink& sink, std::int64_t row, ColumnSet<most>& set,
+                         Offset* bases) {
   constexpr bool counts = !std::is_same_v<Sink, ListUnion<Offset>>;
-  constexpr int warps = sort_threads / 32;
-  __shared__ ColumnSet<most> sets[warps];
-  __shared__ Offset bases[warps][32];
-  if (skip.now()) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t row = std::int64_t{blockIdx.x} * warps + warp;
-  if (row >= p.a.rows || p.products[row] <= few_sorted) return;
-  if constexpr (counts) {
-    if (least > 0 && sink.counts[row] != retry) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if constexpr (counts)
     if (p.products[row] > max_numbered) {
-      if (lane == 0) sink.counts[row] = -1;
+      if (lane == 0) sink.counts[row] = retry;
       return;
     }
-  } else {
-    if (p.windows.count > 0 && p.windows.starts[row] < p.windows.starts[row + 1]) return;
-    const std::int64_t known = sink.row_offsets[row + 1] - sink.row_offsets[row];
-    if (known <= least || known > most) return;
-  }
-  ColumnSet<most>& set = sets[warp];
   set.clear();
   const Offset end = p.a.row_offsets[row + 1];
   for (Offset k = p.a.row_offsets[row]; k < end && !set.is_full(); k += 32) {
     const RowsOfB<Offset> rows(p.a, p.b, k, end, lane);
     std::int32_t found[at_once];
     for_products(
-        rows, bases[warp], [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
+        rows, bases, [&](int u, Offset place) { found[u] = p.b.col_indices[place]; },
         [&](int u) {
           if (!set.is_full()) set.put(found[u]);
         },
@@ -196,7 +199,7 @@ __global__ void __launch_bounds__(sort_threads)
   const int total = set.size;
   if (counts && total > most) {
     if constexpr (counts)
-      if (lane == 0) sink.counts[row] = largest ? -1 : retry;
+      if (lane == 0) sink.counts[row] = retry;
     return;
   }
   const std::int64_t begin = sink.begin(row);
@@ -208,7 +211,7 @@ __global__ void __launch_bounds__(sort_threads)
       sort_and_write<2>(set.list, total, write);
     else if (total <= 128)
       sort_and_write<4>(set.list, total, write);
-    if constexpr (largest) {
+    if constexpr (most > few_held) {
       if (total > 256)
         sort_and_write<16>(set.list, total, write);
       else if (total > 128)
@@ -216,6 +219,89 @@ __global__ void __launch_bounds__(sort_threads)
     }
   }
   if (lane == 0) sink.finish(row, begin + total);
+}
+
+// Threads: a block has a share of the rows of C, of which warps take those that are for a set of so many columns. Where
+//   there are more than `most`, counts are `retry`.
+// Bytes: as above. Races: slots are taken atomically; the columns are sorted then, so that they hang on no order. A row
+//   is one warp's, whatever the order in which they are taken.
+template <int most, class Offset, class Sink>
+__global__ void __launch_bounds__(sort_threads, hash_blocks(most))
+    hash_products_kernel(ProductPattern<Offset> p, int least, int share, Sink sink, Skip skip) {
+  constexpr int warps = sort_threads / 32;
+  __shared__ ColumnSet<most> sets[warps];
+  __shared__ Offset bases[warps][32];
+  __shared__ SharedRows<max_share> rows;
+  if (skip.now()) return;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t first = std::int64_t{blockIdx.x} * share;
+  rows.fill(first, min(first + share, std::int64_t{p.a.rows}),
+            [&](std::int64_t row) { return is_for_set(p, sink, row, least, most); });
+  for (int n = rows.take(1); n < rows.count; n = rows.take(1)) {
+    hash_row(p, sink, rows.rows[n], sets[warp], bases[warp]);
+    __syncwarp();
+  }
+}
+
+/// Sorts in shared memory, by all threads of the block; `size` is a power of two. Ends with a barrier.
+__device__ void sort_in_block(std::int32_t* keys, int size) {
+  for (int run = 2; run <= size; run *= 2)
+    for (int apart = run / 2; apart > 0; apart /= 2) {
+      __syncthreads();
+      for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += static_cast<int>(blockDim.x)) {
+        const int low = 2 * i - (i & (apart - 1)), high = low + apart;
+        const std::int32_t one = keys[low], other = keys[high];
+        if ((one > other) == ((low & run) == 0)) keys[low] = other, keys[high] = one;
+      }
+    }
+  __syncthreads();
+}
+
+// Threads: a block has a share of the rows of C; its threads put the columns of one after the other, of those that no
+//   warp has a set for, into one for `max_of_block` columns. Where there are more, counts stay `retry`, and the row has
+//   windows.
+// Bytes: as above. Races: as above; barriers between a row's steps.
+template <class Offset, class Sink>
+__global__ void __launch_bounds__(mark_threads)
+    hash_long_rows_kernel(ProductPattern<Offset> p, int share, Sink sink, Skip skip) {
+  constexpr bool counts = !std::is_same_v<Sink, ListUnion<Offset>>;
+  using Set = ColumnSet<max_of_block>;
+  extern __shared__ __align__(16) unsigned met[];  // a Set
+  __shared__ SharedRowsOfB<mark_threads, 1, Offset> rows_of_b;
+  __shared__ SharedRows<max_share> rows;
+  if (skip.now()) return;
+  Set& set = *reinterpret_cast<Set*>(met);
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t first = std::int64_t{blockIdx.x} * share;
+  rows.fill(first, min(first + share, std::int64_t{p.a.rows}), [&](std::int64_t row) {
+    return p.products[row] <= max_tried && is_for_set(p, sink, row, ProductTuning::max_held, max_of_block);
+  });
+  for (int n = 0; n < rows.count; ++n) {
+    const std::int32_t row = rows.rows[n];
+    for (int s = thread; s < Set::slots; s += mark_threads) set.table[s] = no_column;
+    if (thread == 0) set.size = 0;
+    __syncthreads();
+    std::int32_t found[at_once];
+    for_entries_of_rows<at_once>(
+        rows_of_b, p.a, p.b, p.a.row_offsets[row], p.a.row_offsets[row + 1], 0, p.b.cols,
+        [&](int u, Offset, Offset place) { found[u] = p.b.col_indices[place]; },
+        [&](int count) {
+#pragma unroll
+          for (int u = 0; u < at_once; ++u)
+            if (u * mark_threads + thread < count && !set.is_full()) set.put(found[u]);
+        });
+    const int total = set.size;  // for_entries_of_rows() ends with a barrier
+    const std::int64_t begin = sink.begin(row);
+    if constexpr (!counts) {
+      int size = 1;
+      while (size < total) size *= 2;
+      for (int s = total + thread; s < size; s += mark_threads) set.list[s] = no_column;
+      sort_in_block(set.list, size);
+      for (int s = thread; s < total; s += mark_threads) sink.entry(begin + s, set.list[s], absent, absent);
+    }
+    if (thread == 0 && (!counts || total <= max_of_block)) sink.finish(row, begin + total);
+    __syncthreads();
+  }
 }
 
 /// What becomes of the columns of a window.
@@ -238,6 +324,7 @@ struct ListWindow {
 };
 
 constexpr int window_words = ProductTuning::window / 32, words_a_thread = window_words / mark_threads;
+static_assert(words_a_thread == 32);  // bits of a word say which of them hold columns
 constexpr std::size_t window_bytes = (window_words + mark_threads) * sizeof(unsigned);
 
 // Threads: a block a window of a row of C; its threads share the entries that rows of B have there; a bit for each
@@ -248,7 +335,7 @@ constexpr std::size_t window_bytes = (window_words + mark_threads) * sizeof(unsi
 template <class Offset, class Use>
 __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPattern<Offset> p, Use use, Skip skip) {
   using Scan = cub::BlockScan<int, mark_threads, cub::BLOCK_SCAN_WARP_SCANS>;
-  extern __shared__ unsigned met[];  // window_bytes
+  extern __shared__ __align__(16) unsigned met[];  // window_bytes
   __shared__ SharedRowsOfB<mark_threads, 1, Offset> rows;
   __shared__ typename Scan::TempStorage scan;
   if (skip.now()) return;
@@ -259,7 +346,8 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
   const std::int32_t row = p.windows.rows[window];
   const std::int64_t from = (window - p.windows.starts[row]) * ProductTuning::window;
   const bool whole = p.b.cols <= ProductTuning::max_read_whole * ProductTuning::window;
-  for (int w = thread; w < window_words; w += mark_threads) met[padded(w)] = 0;
+  for (int w = thread; w < static_cast<int>(window_bytes / sizeof(uint4)); w += mark_threads)
+    reinterpret_cast<uint4*>(met)[w] = {};
   __syncthreads();
   std::int32_t found[mark_at_once];
   for_entries_of_rows<mark_at_once>(
@@ -275,13 +363,18 @@ __global__ void __launch_bounds__(mark_threads) mark_products_kernel(ProductPatt
       });
   __syncthreads();
   int count = 0, before = 0, total = 0;
-  for (int w = thread * words_a_thread; w < (thread + 1) * words_a_thread; ++w) count += __popc(met[padded(w)]);
+  unsigned words = 0;  // of the thread's, those with columns: few of a row of some thousand
+  for (int w = 0; w < words_a_thread; ++w)
+    if (const unsigned bits = met[padded(thread * words_a_thread + w)]; bits != 0)
+      words |= 1u << w, count += __popc(bits);
   Scan(scan).ExclusiveSum(count, before, total);
   std::int64_t to = use.begin(row, window) + before;
   if constexpr (!std::is_same_v<Use, CountWindow>)
-    for (int w = thread * words_a_thread; w < (thread + 1) * words_a_thread; ++w)
+    for (; words != 0; words &= words - 1) {
+      const int w = thread * words_a_thread + __ffs(static_cast<int>(words)) - 1;
       for (unsigned left = met[padded(w)]; left != 0; left &= left - 1)
         use.entry(to++, static_cast<std::int32_t>(from + w * 32 + __ffs(static_cast<int>(left)) - 1));
+    }
   if (thread == 0) use.finish(window, total);
 }
 
@@ -296,9 +389,23 @@ void sort_rows(const Cuda& cuda, const ProductPattern<Offset>& p, const Sink& si
 template <int most, class Offset, class Sink>
 void hash_rows(const Cuda& cuda, const ProductPattern<Offset>& p, int least, const Sink& sink) {
   if (p.max_products <= std::max(least, few_sorted)) return;
-  hash_products_kernel<most>
-      <<<static_cast<unsigned>(ceil_div(p.a.rows, sort_threads / 32)), sort_threads, 0, cuda.stream>>>(p, least, sink,
-                                                                                                       cuda.skip);
+  constexpr auto kernel = hash_products_kernel<most, Offset, Sink>;
+  const std::int64_t share =
+      share_of_block(p.a.rows, sort_threads / 32, resident_blocks<kernel>(cuda, 0, sort_threads), max_share);
+  kernel<<<static_cast<unsigned>(ceil_div(std::int64_t{p.a.rows}, share)), sort_threads, 0, cuda.stream>>>(
+      p, least, static_cast<int>(share), sink, cuda.skip);
+  check(cudaGetLastError());
+}
+
+template <class Offset, class Sink>
+void hash_long_rows(const Cuda& cuda, const ProductPattern<Offset>& p, const Sink& sink) {
+  if (p.max_products <= ProductTuning::max_held) return;
+  constexpr auto kernel = hash_long_rows_kernel<Offset, Sink>;
+  constexpr std::size_t shared = sizeof(ColumnSet<max_of_block>);
+  const std::int64_t share =
+      share_of_block(p.a.rows, 1, resident_blocks<kernel>(cuda, shared, mark_threads), max_share);
+  kernel<<<static_cast<unsigned>(ceil_div(std::int64_t{p.a.rows}, share)), mark_threads, shared, cuda.stream>>>(
+      p, static_cast<int>(share), sink, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -323,19 +430,20 @@ void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink
   }
   static_assert(few_sorted == 8 * 8);
   constexpr bool lists = std::is_same_v<Sink, ListUnion<Offset>>;
-  constexpr int few_held = ProductTuning::few_held, max_held = ProductTuning::max_held;
   if (!lists || p.lists_short_rows) {
     sort_rows<8, 8>(cuda, p, sink);
     hash_rows<few_held>(cuda, p, 0, sink);
   }
-  if constexpr (std::is_same_v<Sink, KeepUnion>) {  // no room for longer rows, where not all are short
-    if (p.max_products > ProductTuning::max_sorted)
-      hash_rows<max_held>(cuda, p, few_held, CountUnion{sink.counts});
-    else
-      hash_rows<max_held>(cuda, p, few_held, sink);
-  } else {
-    hash_rows<max_held>(cuda, p, few_held, sink);
-  }
+  const auto hash_longer_rows = [&](const auto& to) {
+    hash_rows<ProductTuning::max_held>(cuda, p, few_held, to);
+    hash_long_rows(cuda, p, to);
+  };
+  if constexpr (!std::is_same_v<Sink, KeepUnion>)
+    hash_longer_rows(sink);
+  else if (p.max_products > ProductTuning::max_sorted)  // there is no room for these
+    hash_longer_rows(CountUnion{sink.counts});
+  else
+    hash_rows<ProductTuning::max_held>(cuda, p, few_held, sink);
   if constexpr (lists) mark_windows(cuda, p, ListWindow<Offset>{sink, p.windows.starts, p.before_windows});
 }
 

@@ -195,7 +195,7 @@ struct CopyUnion {
 };
 
 /// Hands the columns of each row of A B to the sink, ascending places, any order. On CUDA CountUnion gets -1 for rows
-/// of more than max_held entries, which have to be given windows.
+/// that no set has room for, which have to be given windows.
 template <class Offset, class Sink>
 void merge_products(const Host&, const ProductPattern<Offset>&, Sink);
 template <class Offset, class Sink>

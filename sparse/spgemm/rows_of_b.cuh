@@ -11,6 +11,39 @@ namespace krill::detail {
 inline constexpr std::int32_t no_column = std::numeric_limits<std::int32_t>::max();
 inline constexpr int at_once = 4;  ///< rows of B that are on their way at a time. Not varied.
 
+/// Rows of C that a block works on, of those that are its share: rows of other lengths, for which other kernels are,
+/// would leave its teams idle. Warps take them one after the other.
+template <int max_share>
+struct SharedRows {
+  int count, taken;
+  std::int32_t rows[max_share];
+
+  /// Rows [first, end) for which wants(row). All threads of the block call it.
+  template <class Wants>
+  __device__ void fill(std::int64_t first, std::int64_t end, Wants&& wants) {
+    if (threadIdx.x == 0) count = taken = 0;
+    __syncthreads();
+    for (std::int64_t row = first + threadIdx.x; row < end; row += blockDim.x)
+      if (wants(row)) rows[atomicAdd(&count, 1)] = static_cast<std::int32_t>(row);
+    __syncthreads();
+  }
+  /// The number of the first of `some` rows that the warp takes; `count` and more: there are no more. Every lane of the
+  /// warp calls it.
+  __device__ int take(int some) {
+    int first = 0;
+    if (threadIdx.x % 32 == 0) first = atomicAdd(&taken, some);
+    return __shfl_sync(~0u, first, 0);
+  }
+};
+
+/// Rows that are a block's share, at least `teams`: enough that those of one kind keep its teams busy, and not so many
+/// that the device is idle. `resident`: blocks that it holds.
+constexpr std::int64_t share_of_block(std::int64_t rows, int teams, std::int64_t resident, int max_share) {
+  constexpr int turns = 4;  // of blocks. Not varied.
+  const std::int64_t share = rows / (turns * resident);
+  return share < teams ? teams : share > max_share ? max_share : share;
+}
+
 /// Rows of B that entries [k, end) of a row of A name, one for each lane of a team.
 template <class Offset>
 struct RowsOfB {

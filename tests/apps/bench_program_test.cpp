@@ -144,11 +144,14 @@ TEST_F(BenchCommandLine, sums_and_products_of_sparse_matrices_have_rows_for_all_
     const Json& row = result["rows"][static_cast<std::size_t>(i)];
     EXPECT_EQ(row["variant"], i == 0 ? "whole" : "new values");
     EXPECT_EQ(row["bytes"], 2 * given + 45'604 * 12 + 3601 * 4) << "13 entries a row, less those beyond the boundary";
+    EXPECT_GE(row["workspace_bytes"], 3600 * 8) << "products of rows are counted in 64 bits";
     EXPECT_EQ(result["rows"][static_cast<std::size_t>(i + 2)]["bytes"], 3 * given);
   }
   for (const Json& row : result["rows"]) {
     EXPECT_TRUE(row["error"].is_null()) << row;
     EXPECT_EQ(row["ratio"].is_null(), row["variant"] == "new values") << row;
+    EXPECT_FALSE(row["workspace_bytes"].is_null()) << row;
+    EXPECT_TRUE(row["rival_workspace_bytes"].is_null()) << row;
   }
 }
 

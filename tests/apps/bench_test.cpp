@@ -161,6 +161,7 @@ TEST(Results, survive_the_file) {
   full.rows = 7, full.nnz = 1LL << 40, full.bytes = 1e9, full.gbps = 4000, full.ceiling_share = 0.9;
   full.rival = "cuSPARSE", full.rival_variant = "CSR_ALG2", full.rival_ms = 0.5, full.ratio = 2, full.spread = 0.01;
   full.setup_ms = 3, full.break_even = 12, full.rival_error = "CSR_ALG1: no";
+  full.workspace_bytes = 1LL << 33, full.rival_workspace_bytes = 5;
   Row failed = row_of("spmv", "rnd", 1);
   failed.ms.reset(), failed.error = "out of memory";
   Result result = result_of({full, failed});

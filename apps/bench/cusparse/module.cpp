@@ -55,6 +55,8 @@ int restore(void* work, int* restored, char* message, std::size_t size) {
   return guarded(message, size, [&] { *restored = static_cast<CusparseWork*>(work)->restore(); });
 }
 
+std::int64_t workspace(const void* work) { return static_cast<const CusparseWork*>(work)->workspace(); }
+
 void destroy(void* work) { delete static_cast<CusparseWork*>(work); }
 
 }  // namespace
@@ -65,6 +67,6 @@ extern "C" __attribute__((visibility("default"))) const KrillRivalModule* krill_
       fmt::format("cuSPARSE {}.{}.{}", CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH);
   using namespace krill::apps::bench::cusparse;
   static const KrillRivalModule module{
-      krill_rival_interface, name.c_str(), algorithms, open, close, prepare, run, restore, destroy};
+      krill_rival_interface, name.c_str(), algorithms, open, close, prepare, run, restore, workspace, destroy};
   return &module;
 }

@@ -96,6 +96,7 @@ class Spgemm final : public CusparseWork {
     check(cusparseSpGEMM_copy(p.handle, op, op, p.one, p.a, p.b, p.zero, p.c, p.type, p.algorithm, p.plan),
           "cusparseSpGEMM_copy");
   }
+  std::int64_t workspace() const override { return size_of(buffers_); }
 
  private:
   static constexpr float chunk = 0.2F;  // of the products that ALG3 has at a time
@@ -140,7 +141,10 @@ class SpgemmValues final : public CusparseWork {
                                       p_.plan),
           "cusparseSpGEMMreuse_compute");
   }
+  std::int64_t workspace() const override { return size_of(buffers_); }
   const KrillRivalMatrix& product() const { return p_.result; }
+  /// Of the product, where it is in memory of its own.
+  std::int64_t product_bytes() const { return size_of(p_.own); }
 
  private:
   SpgemmCall p_;
@@ -160,6 +164,8 @@ class TripleProduct final : public CusparseWork {
     inner_.run();
     outer_.run();
   }
+  /// The inner product counts; what was done to learn its size does not.
+  std::int64_t workspace() const override { return search_.product_bytes() + inner_.workspace() + outer_.workspace(); }
 
  private:
   static KrillRivalTask inner(KrillRivalTask task, const KrillRivalMatrix& product) {
@@ -196,6 +202,7 @@ class Csrgeam final : public CusparseWork {
     if constexpr (with_count) count();
     with_functions([&](auto, auto add) { check(add(), "cusparseXcsrgeam2"); });
   }
+  std::int64_t workspace() const override { return workspace_.size(); }
 
  private:
   static constexpr const char* name = "cusparseXcsrgeam2";

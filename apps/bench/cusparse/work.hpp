@@ -90,11 +90,18 @@ class Workspace {
     check(step(&bytes, reserve(bytes)), what);
   }
   void* get() const { return memory_; }
+  std::int64_t size() const { return static_cast<std::int64_t>(size_); }
 
  private:
   void* memory_ = nullptr;
   std::size_t size_ = 0;
 };
+
+inline std::int64_t size_of(std::span<const Workspace> buffers) {
+  std::int64_t bytes = 0;
+  for (const Workspace& buffer : buffers) bytes += buffer.size();
+  return bytes;
+}
 
 inline cudaDataType data_type(KrillRivalScalar scalar) {
   constexpr cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
@@ -268,6 +275,8 @@ class CusparseWork {
   virtual void run() = 0;
   /// Brings back the inputs that a run overwrites; false where there are none.
   virtual bool restore() { return false; }
+  /// Bytes of memory beyond operands and result; -1: not counted.
+  virtual std::int64_t workspace() const { return -1; }
 
  protected:
   cusparseHandle_t handle() const { return session_.handle(); }
