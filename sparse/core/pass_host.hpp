@@ -13,9 +13,10 @@ namespace detail {
 inline constexpr std::int64_t sum_block = 4096;  // entries added in order by one thread
 inline constexpr int sum_lanes = 8;              // independent sums inside a block: breaks the chain of additions
 
-/// f(i) for i in [begin, end), summed in sum_lanes interleaved lanes.
+/// f(i) for i in [begin, end), summed in sum_lanes interleaved lanes. f: a copy, which no store of f can change. By
+/// reference, x += a p, r -= a q with its norm took four times as long in the cache.
 template <class T, class F>
-T lane_sum(std::int64_t begin, std::int64_t end, F&& f) {
+T lane_sum(std::int64_t begin, std::int64_t end, F f) {
   T lanes[sum_lanes] = {};
   std::int64_t i = begin;
   for (; i + sum_lanes <= end; i += sum_lanes)
