@@ -173,6 +173,7 @@ HeldMemory memory_of_dropped(MemoryLedger& ledger, Context& host, const FactorRe
   std::optional<TimedFactor<Factor, Csr<T, Offset>>> made;
   factor<Factor>(host, o, AddedZeros(BlockDim()), A, made);
   const HeldMemory during = csr_memory(ledger, made->factor.matrix());
+  ledger.scratch({1});  // of sums over the rows of its triangles
   return Factored<T, Offset>::memory(ledger, host, made->factor.matrix(), o.kind, o.solve);
 }
 
