@@ -96,8 +96,8 @@ Trials trials(TrialsOf<Ic0Options>) {
 }
 Trials trials(TrialsOf<IlukOptions>) {
   return {{standard, bicgstab, "level: 1"},
-          {standard, gmres, "level: 3", by_bandwidth},
-          {thorough, bicgstab, "level: 2", by_bandwidth},
+          {standard, gmres, "level: 2", by_degree},
+          {thorough, gmres, "level: 3", by_bandwidth},
           {thorough, bicgstab, "level: 2, precision: float32"},
           {thorough, long_gmres, "level: 5"}};
 }
@@ -109,14 +109,14 @@ Trials trials(TrialsOf<IckOptions>) {
 }
 Trials trials(TrialsOf<IlutOptions>) {
   return {{standard, bicgstab},
-          {standard, gmres, "row_entries: 50, drop_tolerance: 1e-4", by_bandwidth},
+          {standard, gmres, "row_entries: 50, drop_tolerance: 1e-4", by_degree},
           {thorough, bicgstab, {}, by_ruiz},
-          {thorough, long_gmres, "row_entries: 100, drop_tolerance: 1e-5", by_bandwidth}};
+          {thorough, long_gmres, "row_entries: 100, drop_tolerance: 1e-5", by_degree}};
 }
 Trials trials(TrialsOf<IctOptions>) {
   return {{standard, pcg},
           {standard, pcg, "compensation: diagonal", by_bandwidth},
-          {thorough, pcg, "row_entries: 100, drop_tolerance: 1e-5", by_bandwidth}};
+          {thorough, pcg, "row_entries: 100, drop_tolerance: 1e-5", by_degree}};
 }
 Trials trials(TrialsOf<Bilu0Options>) { return {{thorough, bicgstab}}; }
 Trials trials(TrialsOf<Bic0Options>) { return {{thorough, pcg}}; }

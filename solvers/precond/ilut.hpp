@@ -15,6 +15,8 @@ struct IlutOptions : Ilu0Options {
   int row_entries = DropOptions{}.max_row_entries;
   double drop_tolerance = DropOptions{}.tolerance;
 
+  /// Not Hermitian where A is: rows of L and of U drop each their own.
+  static constexpr PcgFit suits_pcg() { return {false, "type", type, "ict"}; }
   FactorRecipe recipe() const {
     FactorRecipe r = Ilu0Options::recipe();
     r.type = type, r.drops = DropOptions{row_entries, drop_tolerance};

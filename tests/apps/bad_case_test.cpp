@@ -198,6 +198,15 @@ INSTANTIATE_TEST_SUITE_P(
             "forward}\n",
             "case.yaml:3:49: preconditioner.direction is forward, expected symmetric for solver pcg, which needs a "
             "Hermitian preconditioner"},
+        Bad{"ilut_with_pcg", "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: ilut}\n",
+            "case.yaml:3:24: preconditioner.type is ilut, expected ict for solver pcg, which needs a Hermitian "
+            "preconditioner"},
+        Bad{"negative_level", with("preconditioner: {type: iluk, level: -1}"),
+            "case.yaml:3:37: preconditioner.level is -1, expected an integer from 0 to 1000"},
+        Bad{"tolerance_beyond_1", with("preconditioner: {type: ilut, drop_tolerance: 2}"),
+            "case.yaml:3:46: preconditioner.drop_tolerance is 2, expected a number from 0 to 1"},
+        Bad{"negative_row_entries", with("preconditioner: {type: ict, row_entries: -1}"),
+            "case.yaml:3:42: preconditioner.row_entries is -1, expected an integer from 0 to 1000000"},
         Bad{"shift_of_another_kind", with("preconditioner: {type: ilu0, shift: {type: positive_definite}}"),
             "case.yaml:3:44: preconditioner.shift.type is positive_definite, expected none or nonzero"},
         Bad{"shift_without_use", with("preconditioner: {type: ic0, shift: {type: none, value: 0.1}}"),
