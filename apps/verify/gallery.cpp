@@ -111,8 +111,12 @@ std::vector<Triangle> all_triangles() {
   return all;
 }
 
+/// Of the pairs of a solver and a preconditioner, each exhibit has one in so many, others than its neighbors: all are
+/// met in the gallery, and what grows with both numbers does not take its time.
+constexpr std::size_t rotation = 3;
+
 template <class T>
-Selection selection_for(const Exhibit& exhibit) {
+Selection selection_for(const Exhibit& exhibit, std::size_t number) {
   const Kind kind = exhibit.kind;
   Selection s;
   s.banded_batches = exhibit.banded_batches;
@@ -131,9 +135,10 @@ Selection selection_for(const Exhibit& exhibit) {
   s.approximate = {{ApproximateMethod::jacobi, 3}, {ApproximateMethod::isai, 0}, {ApproximateMethod::isai, 1}};
   const auto samples = preconditioner_samples(in_verify);
   const auto solvers = solver_samples(in_verify, std::is_same_v<real_t<T>, float> ? 1e-4 : 1e-8);
+  std::size_t pair = number;
   const auto solve_with = [&](const PreconditionerOptions& preconditioner, bool definite) {
     for (const SolverSample& solver : solvers)
-      if (!solver.alone_with && needs_definite(solver.options) == definite &&
+      if (++pair % rotation == 0 && !solver.alone_with && needs_definite(solver.options) == definite &&
           (varies(preconditioner).empty() || takes_varying_preconditioner(solver.options)))  // else cases refuse it
         s.solves.emplace_back(solver.options, preconditioner);
   };
@@ -179,7 +184,7 @@ void verify_exhibit(const Visit& visit, const Exhibit& exhibit) {
   if (!A || A->rows() > visit.max_rows) return;
   const Subject<T> subject(fmt::format("{}, {}", exhibit.name, precision_of<T>()), std::move(*A));
   if (visit.watch) visit.watch(subject.name, visit.number, visit.of);
-  run_suites(visit.ledger, visit.ctx, subject, selection_for<T>(exhibit));
+  run_suites(visit.ledger, visit.ctx, subject, selection_for<T>(exhibit, static_cast<std::size_t>(visit.number)));
 }
 
 }  // namespace

@@ -9,8 +9,7 @@ namespace krill::detail {
 namespace {
 
 constexpr int team_threads = 128, piece_threads = 256;
-constexpr int max_share = 128;  ///< rows that a block looks through for those of its teams. Not varied.
-constexpr int piece_rows = 2;   ///< rows of B that a thread of a piece bisects at a time. Not varied.
+constexpr int piece_rows = 2;  ///< rows of B that a thread of a piece bisects at a time. Not varied.
 
 // What teams make of the products that an entry of C gets: start(at), then add() for each product, then finish(). What
 // is read of A and B is on its way before.
@@ -67,8 +66,8 @@ struct ListEach {
   __device__ void finish(std::int64_t, Offset) const {}
 };
 
-/// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free (of
-/// columns, without one), for places halfway between others, which lanes compare next, would share a bank.
+/// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free,
+/// for places halfway between others, which lanes compare next, would share a bank.
 template <class Slot>
 struct PartOfRow {
   Slot* slots;
@@ -96,7 +95,6 @@ struct PartOfRow {
     for (int s = lane; s < room; s += lanes) {
       columns[padded(s)] = s < count ? c.col_indices[first + s] : no_column;
       slots[padded(s)] = s < count ? use.start(first + s) : Slot{};
-      if (s % 32 == 31 && s + 1 < room) columns[padded(s) + 1] = no_column;
     }
   }
   template <class Offset, class Use>
@@ -110,34 +108,42 @@ struct PartOfRow {
       if (const int step = padded(half); columns[place + step] <= col) place += step;
     return place;
   }
-  /// The same; looks first behind the place of an entry that was sought before, where neighbors have it in a stencil.
-  __device__ int place_behind(int before, std::int32_t col) const {
-    const int guess = min(before + 1, padded(room - 1));
-    return columns[guess] == col ? guess : place_of(col);
-  }
 };
 
-/// All products of a row of C, or none where it is negative, by `lanes` lanes; the whole warp calls it.
+// Threads: a team has a row of C of more than `least` and at most `room` entries, whose columns and sums (or what `use`
+//   has in their place) lie in shared memory; lanes lie along a row of B at a time, and its columns differ, so that no
+//   two lanes add to one sum. Where rows of B have one entry, lanes lie along the row of A, and add one after the
+//   other.
+// Bytes: C once; A and B as often as the caches miss. Races: a barrier of the warp after each row, or lane.
 template <int lanes, class V, class Offset, class Use>
-__device__ void use_products_of_row(const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, bool masked,
-                                    const CsrView<const NoValue, Offset>& c, std::int64_t row,
-                                    const PartOfRow<typename Use::Slot>& part, const Use& use) {
-  const int lane = static_cast<int>(threadIdx.x) % lanes;
+__global__ void __launch_bounds__(team_threads)
+    each_product_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, std::int64_t least, int room, bool masked,
+                        CsrView<const NoValue, Offset> c, Use use, Skip skip) {
+  using Slot = typename Use::Slot;
+  extern __shared__ __align__(16) unsigned char memory[];
+  if (skip.now()) return;
+  constexpr int teams = team_threads / lanes;
+  const int lane = static_cast<int>(threadIdx.x) % lanes, team = static_cast<int>(threadIdx.x) / lanes;
+  const auto part = PartOfRow<Slot>::in(memory, team, teams, room);
+  const std::int64_t row = std::int64_t{blockIdx.x} * teams + team;
   Offset k = 0, end = 0, first = 0;
   int count = 0;
-  if (row >= 0) {
-    first = c.row_offsets[row], count = static_cast<int>(c.row_offsets[row + 1] - first);
-    k = a.row_offsets[row], end = a.row_offsets[row + 1];
+  if (row < a.rows) {
+    first = c.row_offsets[row];
+    const Offset length = c.row_offsets[row + 1] - first;
+    if (length > least && length <= room)
+      count = static_cast<int>(length), k = a.row_offsets[row], end = a.row_offsets[row + 1];
   }
+  if (!__any_sync(~0u, count > 0)) return;
   part.start(c, first, count, use, lane, lanes);
   __syncwarp();
-  int place = 0;  // of the lane's last product
   for (; __any_sync(~0u, k < end); k += lanes) {
     std::int32_t found[at_once];
     typename Use::OfA of_a[at_once];
     typename Use::OfB of_b[at_once];
     const RowsOfB<Offset> rows(a, b, k, end, lane);
     if (!__any_sync(~0u, rows.length > 1)) {  // each lane its own row of B, which add in turn
+      int place = 0;
       bool adds = rows.length > 0;
       if (adds) {
         found[0] = b.col_indices[rows.first], of_a[0] = use.of_a(k + lane), of_b[0] = use.of_b(rows.first);
@@ -155,42 +161,14 @@ __device__ void use_products_of_row(const CsrView<V, Offset>& a, const CsrView<V
         [&](int u, int j) {
           if (k + j < end) of_a[u] = use.of_a(k + j);
         },
-        [&](int u, Offset entry) { found[u] = b.col_indices[entry], of_b[u] = use.of_b(entry); },
+        [&](int u, Offset place) { found[u] = b.col_indices[place], of_b[u] = use.of_b(place); },
         [&](int u, int) {
-          place = part.place_behind(place, found[u]);
+          const int place = part.place_of(found[u]);
           if (!masked || part.columns[place] == found[u]) use.add(part.slots[place], of_a[u], of_b[u]);
         },
         [] { __syncwarp(); });
   }
   part.finish(first, count, use, lane, lanes);
-}
-
-// Threads: a block has a share of the rows of C. A team takes one of more than `least` and at most `room` entries, the
-//   columns and sums of which (or what `use` has in their place) lie in shared memory. Lanes lie along a row of B at a
-//   time, and its columns differ, so that no two lanes add to one sum. Where rows of B have one entry, lanes lie along
-//   the row of A, and add one after the other.
-// Bytes: C once; A and B as often as the caches miss. Races: a barrier of the warp after each row, or lane; a row of C
-//   is one team's, whatever the order in which they are taken.
-template <int lanes, class V, class Offset, class Use>
-__global__ void __launch_bounds__(team_threads)
-    each_product_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, std::int64_t least, int room, int share,
-                        bool masked, CsrView<const NoValue, Offset> c, Use use, Skip skip) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ SharedRows<max_share> rows;
-  if (skip.now()) return;
-  constexpr int teams = team_threads / lanes, teams_of_warp = 32 / lanes;
-  const int team = static_cast<int>(threadIdx.x) / lanes;
-  const auto part = PartOfRow<typename Use::Slot>::in(memory, team, teams, room);
-  const std::int64_t begin = std::int64_t{blockIdx.x} * share;
-  rows.fill(begin, min(begin + share, std::int64_t{c.rows}), [&](std::int64_t row) {
-    const Offset length = c.row_offsets[row + 1] - c.row_offsets[row];
-    return length > least && length <= room;
-  });
-  for (int n = rows.take(teams_of_warp); n < rows.count; n = rows.take(teams_of_warp)) {
-    const int mine = n + team % teams_of_warp;
-    use_products_of_row<lanes>(a, b, masked, c, mine < rows.count ? rows.rows[mine] : -1, part, use);
-    __syncwarp();
-  }
 }
 
 /// Products that a thread of a piece has on their way. Not varied.
@@ -279,10 +257,9 @@ void use_rows(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Of
   constexpr int teams = team_threads / lanes;
   constexpr auto kernel = each_product_kernel<lanes, V, Offset, Use>;
   const std::size_t shared = teams * PartOfRow<typename Use::Slot>::bytes(static_cast<int>(room));
-  const std::int64_t share =
-      share_of_block(a.rows, teams, resident_blocks<kernel>(cuda, shared, team_threads), max_share);
-  kernel<<<static_cast<unsigned>(ceil_div(std::int64_t{a.rows}, share)), team_threads, shared, cuda.stream>>>(
-      a, b, least, static_cast<int>(room), static_cast<int>(share), masked, c, use, cuda.skip);
+  resident_blocks<kernel>(cuda, shared, team_threads);  // allows so much shared memory
+  kernel<<<static_cast<unsigned>(ceil_div(a.rows, teams)), team_threads, shared, cuda.stream>>>(
+      a, b, least, static_cast<int>(room), masked, c, use, cuda.skip);
   check(cudaGetLastError());
 }
 
