@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -135,7 +138,13 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const AmgOptions& o, cons
   const std::size_t before = host.memory_use().now;
   const Amg<T> made(host, o, input);
   const MemoryUse use = host.memory_use();
-  { const HeldMemory most = ledger.hold(use.peak - before); }
+  const auto levels = made.report().levels;
+  // What a product with many entries keeps for each row of the first coarse matrix, on CUDA alone (SpgemmPlan).
+  constexpr std::int64_t bytes_a_row = 512, max_kept = std::int64_t{1} << 31, min_entries = 1 << 22;
+  std::size_t kept = 0;
+  if (ledger.on_cuda() && levels.size() > 1 && levels[0].entries >= min_entries)
+    kept = static_cast<std::size_t>(std::min(levels[1].rows * bytes_a_row, max_kept));
+  { const HeldMemory most = ledger.hold(use.peak - before + kept); }
   return ledger.hold(use.now - before);
 }
 

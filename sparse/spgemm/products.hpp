@@ -13,6 +13,7 @@ struct ProductTuning {
   /// Of columns that are kept from the count on: of all rows where none has more than max_sorted products, else on CUDA
   /// of those with up to few_held entries.
   static constexpr std::int64_t max_kept_bytes = std::int64_t{1} << 31;
+  static constexpr std::int64_t min_products_to_keep = 1 << 24;  ///< for those of some rows: fewer are soon found again
   static constexpr std::int64_t few_held = 128;  ///< entries of a row of C for which a small set is enough
   static constexpr std::int64_t window =
       1 << 19;                               ///< columns that a block marks at a time, for rows of C that no team holds
