@@ -44,7 +44,8 @@ inline std::string case_with(const std::string& variant, const std::string& type
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +
          section("initial_guess", "type", "") + section("matching", "type", "") + section("scaling", "type", "") +
          section("ordering", "type", "") +
-         section("solver", "type", variant == "preconditioner" && type == "solver" ? "fgmres" : "pcg") +
+         section("solver", "type",
+                 variant == "preconditioner" && (type == "solver" || type == "ilut") ? "fgmres" : "pcg") +
          section("preconditioner", "type", "");
 }
 
