@@ -56,7 +56,7 @@ class Lowering {
   double scale() const { return scale_; }
 
  private:
-  static constexpr double least_normal = std::numeric_limits<float>::min();
+  static constexpr double min_normal = std::numeric_limits<float>::min();
   static Array<Low> room(std::int64_t size) { return Array<Low>(size, "values in single precision"); }
 
   template <class Matrix, class LowMatrix>
@@ -69,10 +69,10 @@ class Lowering {
     scale_ = 1;
     const LoweredValues plain = lower_values(ctx, A.values(), to);
     const bool overflows = plain.overflow.value != FirstIndex{}.value,
-               vanishes = plain.greatest > 0 && plain.greatest < 1e8 * least_normal;
+               vanishes = plain.greatest > 0 && plain.greatest < 1e8 * min_normal;
     if (!overflows && !vanishes) return;
     scale_ = scale_of(plain.greatest);  // to numbers below 2
-    if (overflows && plain.least * scale_ < least_normal) refuse(row_of_value(A, plain.overflow.value));
+    if (overflows && plain.least * scale_ < min_normal) refuse(row_of_value(A, plain.overflow.value));
     lower_values(ctx, A.values(), to);
   }
   LoweredValues lower_values(Context& ctx, const Array<T>& values, Array<Low>& to) {
