@@ -201,7 +201,7 @@ class Diagnosis {
   /// Only what looks like diffusion is told about it.
   void multigrid() {
     const MultigridFit host = multigrid_fit(m_, false), cuda = multigrid_fit(m_, true);
-    if (!definite_ || m_.null_rows == m_.rows || 4 * m_.null_rows < m_.rows) return;
+    if (!host.is_diffusion || m_.null_rows == m_.rows) return;
     add(Severity::note, "multigrid",
         cuda.suits   ? "multigrid suits this matrix"
         : host.suits ? "multigrid suits this matrix on the host"

@@ -315,17 +315,19 @@ MultigridFit multigrid_fit(const MatrixProperties& m, bool on_cuda) {
   const std::int32_t min_rows = !on_cuda                                  ? Tuning::min_rows_for_multigrid_on_host
                                 : m.mean_row <= Tuning::max_mean_flat_row ? Tuning::min_flat_rows_for_multigrid_on_cuda
                                                                           : Tuning::min_rows_for_multigrid_on_cuda;
-  if (!may_be_positive_definite(m)) return {false, "the matrix does not look positive definite"};
+  if (!may_be_positive_definite(m)) return {false, false, "the matrix does not look positive definite"};
   if (!(null_rows >= Tuning::min_share_of_null_rows * rows))
-    return {false, fmt::format("{} of {} rows add up to 0, of diffusion it would be most: where diagonals dominate, "
-                               "simple preconditioners need few iterations",
-                               m.null_rows, m.rows)};
+    return {false, false,
+            fmt::format("{} of {} rows add up to 0, of diffusion it would be most: where diagonals dominate, "
+                        "simple preconditioners need few iterations",
+                        m.null_rows, m.rows)};
   const std::string diffusion = fmt::format("{} of {} rows add up to 0, as those of diffusion do", m.null_rows, m.rows);
   if (m.mean_row > Tuning::max_mean_row_for_multigrid)
-    return {false, fmt::format("{}, but with {:.3g} entries a row its set-up takes long", diffusion, m.mean_row)};
+    return {true, false, fmt::format("{}, but with {:.3g} entries a row its set-up takes long", diffusion, m.mean_row)};
   if (m.rows < min_rows)
-    return {false, fmt::format("{}, but below {} rows its set-up takes longer than other solves", diffusion, min_rows)};
-  return {true, diffusion + ", and with so many of them the iterations of other preconditioners are many"};
+    return {true, false,
+            fmt::format("{}, but below {} rows its set-up takes longer than other solves", diffusion, min_rows)};
+  return {true, true, diffusion + ", and with so many of them the iterations of other preconditioners are many"};
 }
 
 Choice choose(const MatrixProperties& m, bool on_cuda, const SolveOptions& open) {

@@ -34,7 +34,7 @@ std::vector<ChoiceReason> choose_for_batch(SolveOptions&, std::int32_t systems, 
 
 /// Whether multigrid by aggregates is likely to be the quickest, by what the entries show, and why or why not.
 struct MultigridFit {
-  bool suits = false;
+  bool is_diffusion = false, suits = false;
   std::string why;
 };
 MultigridFit multigrid_fit(const MatrixProperties&, bool on_cuda);
