@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(PersistentTuning::threads, 1)
   if (!identity && block.running()) block.add_up(real(apply(block, M, v.r, with_dot)), PcgFirstRho{&rho});
   while (block.go_on()) {
     const PcgDirectionEntries<T> p(z, v.p, rho, rho_old);
-    block.multiply(p, ProductWithDirection<T>{p, v.q, &pq});
+    block.multiply(p, ProductWithDot<T, PcgDirectionEntries<T>>{p, v.q, &pq});
     PcgUpdateWithDirection<T> update{p,   M.diagonal, {&rho, &pq, v.p, v.q, v.x, v.r, &rr, &rho_old, &record},
                                      v.p, v.z,        &rho};
     if (!block.running() || !update.begin()) continue;

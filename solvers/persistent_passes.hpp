@@ -37,10 +37,10 @@ template <class F>
 ByEntries(F) -> ByEntries<F>;
 
 /// y = A x and with'y.
-template <class T>
+template <class T, class With = const T*>
 struct ProductWithDot {
   using Sum = wide_t<T>;
-  const T* with;
+  With with;
   T* y;
   wide_t<T>* dot;
 
@@ -84,21 +84,6 @@ struct PcgDirectionEntries {
   constexpr PcgDirectionEntries(const T* z_, const T* p_, double rho, double rho_old)
       : z(z_), p(p_), beta(rho_old == 0 ? real_t<T>(0) : static_cast<real_t<T>>(rho / rho_old)) {}
   constexpr T operator[](std::int64_t i) const { return beta == 0 ? z[i] : z[i] + scaled(p[i], beta); }
-};
-
-/// q = A p and p'q for such a p.
-template <class T>
-struct ProductWithDirection {
-  using Sum = wide_t<T>;
-  PcgDirectionEntries<T> p;
-  T* q;
-  wide_t<T>* pq;
-
-  constexpr Sum put(std::int64_t i, T row) const {
-    q[i] = row;
-    return conj(wide(p[i])) * wide(row);
-  }
-  constexpr void finish(const Sum& sum) const { *pq = sum; }
 };
 
 /// r'r and r'z.
