@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "sparse/core/memory_use.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
 #include "sparse/io/read.hpp"
+#include "sparse/spgemm/products.hpp"
 
 namespace krill {
 
@@ -139,12 +139,12 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const AmgOptions& o, cons
   const Amg<T> made(host, o, input);
   const MemoryUse use = host.memory_use();
   const auto levels = made.report().levels;
-  // What a product with many entries keeps for each row of the first coarse matrix, on CUDA alone (SpgemmPlan).
-  constexpr std::int64_t bytes_a_row = 512, max_kept = std::int64_t{1} << 31, min_entries = 1 << 22;
-  std::size_t kept = 0;
-  if (ledger.on_cuda() && levels.size() > 1 && levels[0].entries >= min_entries)
-    kept = static_cast<std::size_t>(std::min(levels[1].rows * bytes_a_row, max_kept));
-  { const HeldMemory most = ledger.hold(use.peak - before + kept); }
+  // What the product that makes the first coarse matrix keeps on CUDA alone, where it adds some four terms an entry.
+  std::int64_t kept = 0;
+  if (ledger.on_cuda() && levels.size() > 1 && levels[0].entries >= ProductTuning::min_products_to_keep / 4)
+    kept = ProductTuning::kept_bytes(levels[1].rows, ProductTuning::few_held);
+  if (kept > ProductTuning::max_kept_bytes) kept = 0;
+  { const HeldMemory most = ledger.hold(use.peak - before + static_cast<std::size_t>(kept)); }
   return ledger.hold(use.now - before);
 }
 

@@ -15,6 +15,9 @@ struct ProductTuning {
   static constexpr std::int64_t max_kept_bytes = std::int64_t{1} << 31;
   static constexpr std::int64_t min_products_to_keep = 1 << 24;  ///< for those of some rows: fewer are soon found again
   static constexpr std::int64_t few_held = 128;  ///< entries of a row of C for which a small set is enough
+  static constexpr std::int64_t kept_bytes(std::int64_t rows, std::int64_t columns) {
+    return rows * columns * std::int64_t{sizeof(std::int32_t)};
+  }
   static constexpr std::int64_t window =
       1 << 19;                               ///< columns that a block marks at a time, for rows of C that no team holds
   static constexpr std::int64_t small = 64;  ///< entries of a row of C: those of a team in crowded blocks

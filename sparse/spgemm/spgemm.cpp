@@ -48,7 +48,7 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   const bool keeps_all = max_products <= ProductTuning::max_sorted;
   const std::int64_t stride = keeps_all ? max_products : ProductTuning::few_held;
   const bool keeps = (keeps_all || (ctx.on_cuda() && products_ >= ProductTuning::min_products_to_keep)) &&
-                     rows * stride * std::int64_t{sizeof(std::int32_t)} <= ProductTuning::max_kept_bytes;
+                     ProductTuning::kept_bytes(rows, stride) <= ProductTuning::max_kept_bytes;
   const auto product = [&](const auto& where) {
     return ProductPattern<Offset>{pattern(where, a), pattern(where, b),          products.read(where), max_products,
                                   windows.on(where), before_windows.read(where), merged_terms_,        !keeps};

@@ -87,6 +87,44 @@ TEST_P(Spgemm, is_the_product_of_rows_of_every_length) {
   });
 }
 
+/// On CUDA short rows of a large product keep their columns from the count on, and longer ones are listed: a band
+/// beside rows that have an entry in every 40th column as well.
+TEST_P(Spgemm, keeps_columns_of_short_rows_beside_long_ones) {
+  constexpr std::int32_t n = 4200, half = 32;
+  std::vector<std::int32_t> offsets{0}, columns;
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t j = 0; j < n; ++j)
+      if (std::abs(i - j) <= half || (i % 500 == 7 && j % 40 == 0)) columns.push_back(j);
+    offsets.push_back(static_cast<std::int32_t>(columns.size()));
+  }
+  with_scalar([&]<class T>(T) {
+    const Csr<T> A(n, Array(offsets), Array(columns), Array(std::vector<T>(columns.size(), T(1))));
+    Context ctx = context();
+    const Csr<T> C = spgemm(ctx, Op::none, Op::none, T(1), A, A);
+    const auto c_offsets = C.row_offsets().host(), c_columns = C.col_indices().host();
+    const auto values = C.values().host();
+    std::vector<float> expected(n);
+    std::int64_t products = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      std::fill(expected.begin(), expected.end(), 0.0F);
+      for (auto k = static_cast<std::size_t>(offsets[i]); k < static_cast<std::size_t>(offsets[i + 1]); ++k) {
+        const auto row = static_cast<std::size_t>(columns[k]);
+        for (auto e = static_cast<std::size_t>(offsets[row]); e < static_cast<std::size_t>(offsets[row + 1]); ++e)
+          expected[static_cast<std::size_t>(columns[e])] += 1, ++products;
+      }
+      auto at = static_cast<std::size_t>(c_offsets[i]);
+      for (std::size_t j = 0; j < n; ++j)
+        if (expected[j] > 0) {
+          ASSERT_LT(at, static_cast<std::size_t>(c_offsets[i + 1])) << i;
+          ASSERT_EQ(c_columns[at], static_cast<std::int32_t>(j)) << i;
+          ASSERT_EQ(values[at++], T(expected[j])) << i;
+        }
+      ASSERT_EQ(at, static_cast<std::size_t>(c_offsets[i + 1])) << i;
+    }
+    EXPECT_GE(products, std::int64_t{1} << 24) << "else they are found twice";
+  });
+}
+
 /// More columns than the bits of a window on CUDA, in a row that no team merges; in several pieces, with a list and
 /// without, and under a mask that lacks every other entry.
 TEST_P(Spgemm, has_wide_results_and_offsets_of_64_bits) {
