@@ -110,26 +110,36 @@ SumTeams SpgemmPlan<T, Offset>::teams(const Where& where, std::int64_t entries_o
 }
 
 template <class T, class Offset>
-void SpgemmPlan<T, Offset>::list_products(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
+void SpgemmPlan<T, Offset>::keep_products(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
                                           const SpgemmOptions& options) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const bool is_merged = merged_terms_ > 0 && merged_terms_ <= MergeTuning::max_unlisted;
+  if (!ctx.on_cuda() || is_merged || products_ == 0 || products_ > std::numeric_limits<Offset>::max()) return;
   ctx.dispatch([&](const auto& where) {
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
-      const double bytes =
-          static_cast<double>(products_) * sizeof(ProductPair) + static_cast<double>(c_.nnz() + 1) * sizeof(Offset);
-      const bool is_merged = merged_terms_ > 0 && merged_terms_ <= MergeTuning::max_unlisted;
-      if (is_merged || c_.nnz() == 0 || products_ > ProductTuning::max_listed * c_.nnz() || a.nnz() > most ||
-          b.nnz() > most || products_ > std::numeric_limits<Offset>::max() ||
-          bytes > static_cast<double>(options.max_list_bytes) ||
-          bytes > static_cast<double>(device::free_memory(where.device)) / 4)
-        return;
+      const auto fits = [&](std::int64_t items, std::size_t size, std::int64_t offsets) {
+        const double bytes =
+            static_cast<double>(items) * static_cast<double>(size) + static_cast<double>(offsets + 1) * sizeof(Offset);
+        return bytes <= static_cast<double>(options.max_list_bytes) &&
+               bytes <= static_cast<double>(device::free_memory(where.device)) / 4;
+      };
+      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
       const SumTeams by = teams(where, b.nnz(), b.rows());
-      list_starts_ = scanned<Offset>(ctx, c_.nnz(), "starts of products", [&](const auto&, Offset* counts) {
-        detail::count_products(where, pattern(where, a), pattern(where, b), by, pattern(where, c_), counts);
-      });
-      list_ = Array<ProductPair>(products_, "products");
-      detail::list_products(where, pattern(where, a), pattern(where, b), by, pattern(where, c_),
-                            list_starts_.read(where), list_.write(where));
+      const auto of_a = pattern(where, a), of_b = pattern(where, b), of_c = pattern(where, c_);
+      if (products_ <= ProductTuning::max_listed * c_.nnz()) {
+        if (a.nnz() > most || b.nnz() > most || !fits(products_, sizeof(ProductPair), c_.nnz())) return;
+        list_starts_ = scanned<Offset>(ctx, c_.nnz(), "starts of products", [&](const auto&, Offset* counts) {
+          count_products(where, of_a, of_b, by, of_c, counts);
+        });
+        list_ = Array<ProductPair>(products_, "products");
+        list_products(where, of_a, of_b, by, of_c, list_starts_.read(where), list_.write(where));
+      } else if (by.merged_terms == 0 && fits(products_, sizeof(ProductPlace), a.nnz())) {
+        place_bases_ = scanned<Offset>(ctx, a.nnz(), "products before entries", [&](const auto&, Offset* counts) {
+          run_pass(where, a.nnz(), CountTerms<Offset>{of_a.col_indices, of_b.row_offsets, counts});
+        });
+        run_pass(where, a.nnz(), CountFromB<Offset>{of_a.col_indices, of_b.row_offsets, place_bases_.update(where)});
+        places_ = Array<ProductPlace>(products_, "places of products");
+        record_places(where, of_a, of_b, by, of_c, place_bases_.read(where), places_.write(where));
+      }
     }
   });
 }
@@ -141,7 +151,7 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
       b_(ctx, op_b, B),
       c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options.b_is_sorted)),
       on_cuda_(ctx.on_cuda()) {
-  list_products(ctx, a_.of(A), b_.of(B), options);
+  keep_products(ctx, a_.of(A), b_.of(B), options);
 }
 
 template <class T, class Offset>
@@ -169,18 +179,28 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
   b_.update(ctx, B, "spgemm plan: B");
   ctx.dispatch([&](const auto& where) {
     const auto a = a_.of(A).view(where), b = b_.of(B).view(where);
-    if (list_.size() > 0)
-      return run_pass(where, c_.nnz(),
-                      SumListed<kernel_t<T>, Offset>{alpha.read(where), a.values, b.values, list_starts_.read(where),
-                                                     list_.read(where), c_.values().write(where)});
-    sum_products(where, alpha.read(where), a, b, teams(where, b.nnz, b.rows), pattern(where, c_),
-                 c_.values().write(where));
+    const SumTeams by = teams(where, b.nnz, b.rows);
+    const auto factor = alpha.read(where);
+    const auto c = pattern(where, c_);
+    kernel_t<T>* const values = c_.values().write(where);
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
+      if (list_.size() > 0)
+        return sum_listed(where, factor, a.values, b.values, c.nnz, list_starts_.read(where), list_.read(where),
+                          values);
+      if (places_.size() > 0) {
+        sum_placed(where, factor, a, b, by, ProductPlaces<Offset>{place_bases_.read(where), places_.read(where)},
+                   c.row_offsets, values);
+        return sum_pieces(where, factor, a, b, by, c, values);
+      }
+    }
+    sum_products(where, factor, a, b, by, c, values);
   });
 }
 
 template <class T, class Offset>
 std::size_t SpgemmPlan<T, Offset>::bytes() const {
-  return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(pieces_.starts, pieces_.rows, list_starts_, list_);
+  return c_.bytes() + a_.bytes() + b_.bytes() +
+         bytes_of(pieces_.starts, pieces_.rows, list_starts_, list_, place_bases_, places_);
 }
 
 template <class T, class Offset>
