@@ -25,11 +25,16 @@ Csr<T, Offset> empty_like(const Csr<T, Offset>& A) {
           Array<T>(0)};
 }
 
+SpgemmOptions without_limit(SpgemmOptions options) {
+  options.max_entries = SpgemmOptions{}.max_entries;
+  return options;
+}
+
 }  // namespace
 
 template <class T, class Offset>
 Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
-                                                         bool b_is_sorted) {
+                                                         const SpgemmOptions& options) {
   require_size("spgemm: rows of op(B)", b.rows(), a.cols());
   const std::int64_t rows = a.rows();
   Array<std::int64_t> products(rows, "products of rows"), before_windows(0, "entries before windows");
@@ -42,7 +47,7 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   const ProductTotals of_products = totals.host()[0];
   const std::int64_t max_products = of_products.of_a_row.value;
   products_ = of_products.all;
-  if (ctx.on_cuda() && b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
+  if (ctx.on_cuda() && options.b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
   const bool keeps_all = max_products <= ProductTuning::max_sorted;
@@ -77,6 +82,9 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   ctx.dispatch([&](const auto& where) { run_pass(where, rows, MeasureRows{wide.read(where), totals.write(where)}); });
   const ProductTotals of_c = totals.host()[0];
   longest_row_ = of_c.of_a_row.value;
+  if (of_c.all > options.max_entries)
+    throw TooManyEntries(fmt::format("spgemm: the product has {} entries, more than the {} that it may have", of_c.all,
+                                     options.max_entries));
   CheckedOffsets<Offset> sizes = checked<Offset>(ctx, std::move(wide), of_c.all, name);
   Array<std::int32_t> col_indices(sizes.nnz, "spgemm col_indices");
   Array<T> values(sizes.nnz, "spgemm values");
@@ -149,7 +157,7 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
                                   SpgemmOptions options)
     : a_(ctx, op_a, A),
       b_(ctx, op_b, B),
-      c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options.b_is_sorted)),
+      c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options)),
       on_cuda_(ctx.on_cuda()) {
   keep_products(ctx, a_.of(A), b_.of(B), options);
 }
@@ -206,7 +214,8 @@ std::size_t SpgemmPlan<T, Offset>::bytes() const {
 template <class T, class Offset>
 TripleProductPlan<T, Offset>::TripleProductPlan(Context& ctx, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A,
                                                 const Csr<T, Offset>& P, SpgemmOptions options)
-    : inner_(ctx, Op::none, A, Op::none, P, options), outer_(ctx, op_r, R, Op::none, inner_.matrix(), options) {}
+    : inner_(ctx, Op::none, A, Op::none, P, without_limit(options)),
+      outer_(ctx, op_r, R, Op::none, inner_.matrix(), options) {}
 
 template <class T, class Offset>
 void TripleProductPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const Csr<T, Offset>& R,

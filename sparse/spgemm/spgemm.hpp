@@ -1,5 +1,7 @@
 // Products of sparse matrices (kernel catalogue GEN-SPGEMM, EXT-CSRGEMM2).
 #pragma once
+#include <limits>
+
 #include "sparse/spgemm/products.hpp"
 #include "sparse/spgemm/spgeam.hpp"
 
@@ -16,6 +18,8 @@ struct SpgemmOptions {
   /// Whether columns of op(B) ascend in each row, as those of a Csr do. Where they do not, or repeat, rows are not
   /// merged.
   bool b_is_sorted = true;
+  /// Entries that C may have; of a triple product, the last one.
+  std::int64_t max_entries = std::numeric_limits<std::int64_t>::max();
 };
 
 /// C = alpha op(A) op(B) in CSR, prepared to be computed with many values. The pattern of C is that of the products
@@ -31,7 +35,8 @@ class SpgemmPlan {
   /// a column for each thread; on CUDA also up to 4 a product of the longest row, 1024 at most, times the rows, where
   /// that is no more than 2 GiB, and it keeps 8 a row, and 4 for 4096 entries, where C has rows of more than 512.
   /// Waits; not inside a capture. Raises ShapeMismatch unless op(B) has as many rows as op(A) columns, and
-  /// InvalidArgument where the entries of C do not fit `Offset`, before C is allocated.
+  /// TooManyEntries, an InvalidArgument, where the entries of C do not fit `Offset` or are more than the options allow,
+  /// before C is allocated.
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, SpgemmOptions = {});
 
   /// The masked product: C has the pattern of `mask`, sorted, and products outside of it are left out; entries that no
@@ -53,7 +58,7 @@ class SpgemmPlan {
   std::size_t bytes() const;
 
  private:
-  Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, bool b_is_sorted);
+  Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
   /// How rows of C are summed.
   void find_pieces(Context&, const Array<Offset>& row_offsets);
   /// What spares update() to seek where products go.

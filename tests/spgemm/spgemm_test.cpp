@@ -446,6 +446,22 @@ TEST_P(Spgemm, refuses_more_entries_than_offsets_of_32_bits_hold) {
   });
 }
 
+TEST_P(Spgemm, refuses_more_entries_than_it_may_have) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto A = random_csr<T>(31, factor_shape("A", 300, 2000)),
+               B = random_csr<T>(32, factor_shape("B", 2000, 1900));
+    const std::int64_t entries = spgemm(ctx, Op::none, Op::none, T(1), A, B).nnz();
+    const auto made = [&](std::int64_t most) {
+      return SpgemmPlan<T>(ctx, Op::none, A, Op::none, B, {.max_entries = most}).matrix().nnz();
+    };
+    EXPECT_EQ(made(entries), entries);
+    EXPECT_EQ(complaint<TooManyEntries>([&] { made(entries - 1); }),
+              "spgemm: the product has " + std::to_string(entries) + " entries, more than the " +
+                  std::to_string(entries - 1) + " that it may have");
+  });
+}
+
 TEST_P(Spgemm, refuses_what_does_not_fit) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
