@@ -175,7 +175,7 @@ struct RotateEntries {
   constexpr bool begin() { return c = c_at(), s = s_at(), true; }
   constexpr Loaded load(std::int64_t k) const {
     const std::int32_t i = index_once(x, k);
-    const Factor old_x = x.values[k], old_y = y[i];
+    const Factor old_x = read_once(x.values + k), old_y = y[i];
     return {i, static_cast<T>(c * old_x + s * old_y), static_cast<T>(c * old_y - s * old_x)};
   }
   constexpr void store(std::int64_t k, const Loaded& entry) const { x.values[k] = entry.x, y[entry.i] = entry.y; }
