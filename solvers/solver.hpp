@@ -37,7 +37,13 @@ struct SolveReport : SystemResult {
   std::vector<double> history_seconds;     ///< from the first residual to each of them, by the backend's clock
   std::vector<SystemResult> systems = {};  ///< of a batch, one after the other; empty where there is one system
   std::size_t worst_system = 0;            ///< of these
+  PreconditionerReport setup = {};         ///< of a solver that factorizes; empty where it does not
 };
+
+/// Of a direct solve that failed: the fact that tells ||A||_1 ||A^-1||_1, estimated with the factors.
+inline constexpr const char* condition_fact = "condition_estimate";
+/// Of a direct solve: the fact that tells which one of direct_method_names.
+inline constexpr const char* factorization_fact = "factorization";
 
 /// The report of a batch whose systems are reported: the worst of them, and its reason.
 void take_worst(SolveReport&);

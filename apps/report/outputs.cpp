@@ -37,9 +37,9 @@ std::string_view solver_name(const SolveRecord& record) { return type_name(recor
 
 std::string_view preconditioner_name(const SolveRecord& record) { return type_name(record.settings.preconditioner); }
 
-std::string method_name(const SolveRecord& record) {
-  const std::string_view preconditioner = preconditioner_name(record);
-  return fmt::format("{}{}{}", solver_name(record), preconditioner == "none" ? "" : " with ",
+std::string method_name(const SolveOptions& method) {
+  const std::string_view preconditioner = type_name(method.preconditioner);
+  return fmt::format("{}{}{}", type_name(method.solver), preconditioner == "none" ? "" : " with ",
                      preconditioner == "none" ? "" : preconditioner);
 }
 
@@ -112,10 +112,10 @@ void OutputFolder::write_history(SolveRecord& record) const {
   if (record.settings.output.history) write(record, "residuals.csv", residuals_csv(r));
   if (record.settings.output.history && !r.systems.empty()) write(record, "systems.csv", systems_csv(r));
   if (!record.settings.output.plot) return;
-  const Drawing drawing =
-      draw(convergence_script({fmt::format("{}: {}, {}", record.settings.name, method_name(record), name(r.reason)),
-                               fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)),
-                               r.history, r.target_relative, r.true_relative}));
+  const Drawing drawing = draw(
+      convergence_script({fmt::format("{}: {}, {}", record.settings.name, method_name(record.settings), name(r.reason)),
+                          fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)), r.history,
+                          r.target_relative, r.true_relative}));
   if (drawing.failure.empty())
     write(record, "convergence.svg", drawing.svg);
   else

@@ -99,9 +99,16 @@ Judgement second_opinion(const SolveRecord& record, std::span<const T> b, std::s
       target = std::hypot(target, std::max(stop.relative * system.baseline, stop.absolute));
     }
     const std::vector<wide_t<T>> solution = widened(x);
-    judgement = judge(Claim<wide_t<T>>{evidence.matrix, evidence.b, solution, target,
-                                       static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
-                                       baseline > 0 ? baseline : 1, record.settings.verify.tolerance});
+    Claim<wide_t<T>> claim{evidence.matrix,
+                           evidence.b,
+                           solution,
+                           target,
+                           static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
+                           baseline > 0 ? baseline : 1,
+                           record.settings.verify.tolerance};
+    for (const Fact& fact : r.setup.facts)
+      if (fact.name == factorization_fact) claim.made_by = std::get<std::string>(fact.value);
+    judgement = judge(claim);
   } catch (const Error& error) {
     judgement.reason = error.what();
   } catch (const std::bad_alloc&) {

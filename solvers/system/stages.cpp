@@ -67,6 +67,7 @@ PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared
   facts.timings.scale += facts.transformation.scale_ms;
   facts.timings.order += facts.transformation.order_ms;
   PreparedSystem<T> system{std::move(A), nullptr, std::move(transformation)};
+  if (options.on_failure == OnFailure::ladder) system.source = system.A;
   if (auto made = system.transformation.take_matrix()) {
     if (system.transformation.scales()) system.original = std::move(system.A);
     system.A = std::make_shared<const AnyMatrix<T>>(std::move(*made));
@@ -112,6 +113,12 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOption
 template <class T>
 void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b,
                     Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
+  if (ctx.on_cuda() && std::holds_alternative<DirectOptions>(options.solver)) {
+    facts.notes.emplace_back(
+        "solver direct works on the host, whatever the backend: the device takes no part in this solve");
+    Context host = Context::host(ctx.threads());
+    return solve_prepared(host, options, system, b, x, facts, prepared, watch);
+  }
   Stopwatch clock;
   // The matrix comes to the device with the products, so that its way there is no part of the setup.
   const MatrixOperator<T> A(*system.A,
@@ -131,12 +138,15 @@ void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>
   std::size_t solver_bytes = 0;
   {
     const TraceRange range("solve");
-    facts.result =
-        solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation, system.original.get(),
-                          system.given ? &*system.given : nullptr, b, x, solver_bytes, watch);
+    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
+                                     system.original.get(), system.given.get(), b, x, solver_bytes, watch);
   }
   ctx.synchronize();
   facts.timings.solve = clock.lap();
+  const double factorized = facts.result.setup.symbolic_ms + facts.result.setup.numeric_ms;  // once a matrix
+  facts.timings.preconditioner_setup += factorized, facts.timings.solve -= factorized;
+  for (const std::string& note : facts.result.setup.notes) facts.notes.push_back(note);
+  if (!facts.result.setup.facts.empty()) facts.preconditioner = facts.result.setup;
   facts.memory_bytes =
       bytes_on_backend(system, b, x, solver_bytes, ctx) + products.bytes() + facts.preconditioner.bytes;
   facts.memory_peak_bytes = ctx.memory_use().peak;
