@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "solvers/method/type_name.hpp"
+#include "solvers/system/team_stages.hpp"
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/stopwatch.hpp"
@@ -57,6 +58,40 @@ double distortion(Context& ctx, const Operator<T>& A, const Preconditioner<T>& M
   return norm(std::span<const T>(difference)) / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, A.rows())));
 }
 
+/// solve_prepared by this context alone, but for what is measured of x in the end.
+template <class T>
+void solve_alone(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
+                 SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
+  Stopwatch clock;
+  // The matrix comes to the device with the products, so that its way there is no part of the setup.
+  const MatrixOperator<T> A(*system.A,
+                            options.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
+  const SpmvPlan<T>& products = A.prepare(ctx);
+  ctx.synchronize();
+  facts.products = products.report();
+  facts.timings.products += clock.lap();
+  const auto preconditioner = make_preconditioner<T>(ctx, options, facts, system, A);
+  ctx.synchronize();
+  facts.timings.preconditioner_setup = clock.lap();
+  facts.preconditioner = preconditioner->report();
+  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
+
+  prepared();
+  clock.lap();
+  std::size_t solver_bytes = 0;
+  {
+    const TraceRange range("solve");
+    facts.result =
+        solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation, system.original.get(),
+                          system.given ? &*system.given : nullptr, b, x, solver_bytes, watch);
+  }
+  ctx.synchronize();
+  facts.timings.solve = clock.lap();
+  facts.memory_bytes =
+      bytes_on_backend(system, b, x, solver_bytes, ctx) + products.bytes() + facts.preconditioner.bytes;
+  facts.memory_peak_bytes = ctx.memory_use().peak;
+}
+
 }  // namespace
 
 template <class T>
@@ -72,7 +107,7 @@ PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared
     system.A = std::make_shared<const AnyMatrix<T>>(std::move(*made));
   }
   Stopwatch watch;
-  if (options.format != Format::csr && options.format != Format::automatic)
+  if (options.format != Format::csr && options.format != Format::automatic && !ctx.team)  // ranks convert their rows
     system.A = with_csr(ctx, *system.A, [&](const auto& csr) {
       return std::make_shared<const AnyMatrix<T>>(convert_format(ctx, csr, options.format, options.layout));
     });
@@ -112,34 +147,10 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOption
 template <class T>
 void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b,
                     Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
-  Stopwatch clock;
-  // The matrix comes to the device with the products, so that its way there is no part of the setup.
-  const MatrixOperator<T> A(*system.A,
-                            options.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
-  const SpmvPlan<T>& products = A.prepare(ctx);
-  ctx.synchronize();
-  facts.products = products.report();
-  facts.timings.products += clock.lap();
-  const auto preconditioner = make_preconditioner<T>(ctx, options, facts, system, A);
-  ctx.synchronize();
-  facts.timings.preconditioner_setup = clock.lap();
-  facts.preconditioner = preconditioner->report();
-  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
-
-  prepared();
-  clock.lap();
-  std::size_t solver_bytes = 0;
-  {
-    const TraceRange range("solve");
-    facts.result =
-        solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation, system.original.get(),
-                          system.given ? &*system.given : nullptr, b, x, solver_bytes, watch);
-  }
-  ctx.synchronize();
-  facts.timings.solve = clock.lap();
-  facts.memory_bytes =
-      bytes_on_backend(system, b, x, solver_bytes, ctx) + products.bytes() + facts.preconditioner.bytes;
-  facts.memory_peak_bytes = ctx.memory_use().peak;
+  if (ctx.team)
+    solve_in_team(ctx, options, system, b, x, facts, prepared, watch);
+  else
+    solve_alone(ctx, options, system, b, x, facts, prepared, watch);
   measure(x, facts);
 }
 
