@@ -85,6 +85,24 @@ struct WideTile {
   }
 };
 
+/// n sums and the pair's become those of all ranks, added in their order, by one gathering.
+template <class T>
+void add_over_team(const Host& host, double* sums, std::int64_t n, PairDots<T>& pair) {
+  static_assert(sizeof pair % sizeof(double) == 0 && std::is_trivially_copyable_v<PairDots<T>>);
+  const auto ranks = static_cast<std::size_t>(host.team->size()), count = static_cast<std::size_t>(n),
+             width = count + sizeof pair / sizeof(double);
+  Frame frame(host);
+  double *mine = frame.take<double>(width), *all = frame.take<double>(ranks * width);
+  std::copy_n(sums, count, mine);
+  std::memcpy(mine + count, &pair, sizeof pair);
+  host.team->gather(mine, all, width * sizeof(double));
+  std::fill_n(mine, width, 0.0);
+  for (std::size_t r = 0; r < ranks; ++r)
+    for (std::size_t k = 0; k < width; ++k) mine[k] += all[r * width + k];
+  std::copy_n(mine, count, sums);
+  std::memcpy(static_cast<void*>(&pair), mine + count, sizeof pair);
+}
+
 template <class T>
 wide_t<T> wide_of(const double* sums) {
   if constexpr (is_complex<T>)
@@ -195,7 +213,7 @@ void run_dots(const Host& host, const BasisDots<T, S>& d) {
   const std::int64_t n = d.basis.rows, part = std::max<std::int64_t>(1, basis_part(n)), parts = (n + part - 1) / part,
                      width = basis_sums<T>(count);
   Frame frame(host);
-  double* sums = frame.take<double>(static_cast<std::size_t>(parts * width));
+  double* sums = frame.take<double>(static_cast<std::size_t>(std::max<std::int64_t>(1, parts) * width));
   auto* pairs = frame.take<PairDots<T>>(static_cast<std::size_t>(parts));
   for_blocks(host, n, part, n * (count + 1), [&](std::int64_t begin, std::int64_t end) {
     double* mine = sums + begin / part * width;
@@ -208,10 +226,14 @@ void run_dots(const Host& host, const BasisDots<T, S>& d) {
   for (std::int64_t p = 0; p < parts; ++p) pair += pairs[p];
   for (std::int64_t p = 1; p < parts; ++p)
     for (std::int64_t k = 0; k < width; ++k) sums[k] += sums[p * width + k];
+  if (host.team) {
+    if (parts == 0) std::fill_n(sums, width, 0.0);
+    add_over_team(host, sums, width, pair);
+  }
   for (int k = 0; k < count; ++k) {
     constexpr double unscale = 1 / stored_scale<S>;
     const auto sum_of = [&](int vector) {
-      return parts > 0 ? scaled(wide_of<T>(sums + vector * comps), unscale) : wide_t<T>(0);
+      return parts > 0 || host.team ? scaled(wide_of<T>(sums + vector * comps), unscale) : wide_t<T>(0);
     };
     if (d.with_u) d.with_u[k] = sum_of(k);
     d.with_w[k] = sum_of(count + k);
@@ -231,7 +253,7 @@ void run_update(const Host& host, const BasisUpdate<T, S>& d) {
   });
   double norm2 = 0;
   for (std::int64_t t = 0; t < tiles; ++t) norm2 += sums[t];
-  if (d.then.state) d.then.after_update(SoleThread{}, norm2);
+  if (d.then.state) d.then.after_update(SoleThread{}, sum_over_team(host, norm2));
 }
 
 template <class T>

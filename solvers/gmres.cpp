@@ -46,7 +46,7 @@ GmresShape::GmresShape(const FgmresOptions& o, std::int64_t size)
 
 template <class T>
 Gmres<T>::Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresOptions& o)
-    : Gmres(A, M, GmresShape(o, A.rows()), o.max_iterations, o.stop) {}
+    : Gmres(A, M, GmresShape(o, A.all_rows()), o.max_iterations, o.stop) {}
 
 template <class T>
 Gmres<T>::Gmres(const Operator<T>& A, const Preconditioner<T>& M, const GmresShape& shape, int max_iterations,

@@ -36,7 +36,7 @@ class Gmres final : public Krylov<T> {
   /// A template, so that braces without a type are GmresOptions.
   template <std::same_as<FgmresOptions> Options>
   Gmres(const Operator<T>& A, const Preconditioner<T>& M, const Options& o)
-      : Gmres(A, M, GmresShape(o, A.rows()), o.max_iterations, o.stop) {}
+      : Gmres(A, M, GmresShape(o, A.all_rows()), o.max_iterations, o.stop) {}
   std::size_t bytes() const override;
   /// The memory that a solve takes. preconditioned: M is not the identity, so its results take a vector of their own.
   static HeldMemory memory(MemoryLedger&, std::int64_t size, const GmresOptions&, bool preconditioned);

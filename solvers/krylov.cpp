@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <vector>
 
 #include "solvers/krylov_passes.hpp"
 #include "sparse/core/instantiate.hpp"
+#include "sparse/core/team.hpp"
 #include "sparse/core/trace.hpp"
 #include "sparse/io/host_memory.hpp"
 #include "sparse/vector/vector.hpp"
@@ -20,6 +23,12 @@ constexpr std::size_t worth_asking = std::size_t{1} << 24;  // bytes, whether so
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of all ranks: the same on each of them, so that no loop ends on one alone.
+Reason strongest_wish(Team& team, Reason mine) {
+  const std::vector<Reason> all = gather_records(team, mine);
+  return *std::ranges::max_element(all);
 }
 
 double ratio_of_roots(double part2, double whole2) { return part2 == 0 ? 0 : std::sqrt(part2) / std::sqrt(whole2); }
@@ -66,17 +75,20 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
   require_disjoint("solve: b and x", b, x);
   find_memory(ctx);
   const TraceRange range("krill solve");
+  Team* team = A_.share().team;
+  const Context::TeamScope over(ctx, team);
   const auto begun = std::chrono::steady_clock::now();
-  const Watcher looks_on = [&](const Progress& p) {
+  const auto wish = [&](const Progress& p) {
     const double seconds = seconds_since(begun);
     if (stop_.time_limit > 0 && seconds > stop_.time_limit) return Reason::time_limit;
     const Sight sight{p.iteration, ratio_of_roots(p.residual2, p.baseline2), ratio_of_roots(p.target2, p.baseline2),
                       seconds};
     return watch && !watch(sight) ? Reason::interrupted : Reason::running;
   };
+  const Watcher looks_on = [&](const Progress& p) { return team ? strongest_wish(*team, wish(p)) : wish(p); };
 
   matrix_norm_ = stop_.baseline == Baseline::backward_error ? A_.frobenius_norm(ctx) : 0;
-  watcher_ = watch || stop_.time_limit > 0 ? looks_on : Watcher();
+  watcher_ = watch || stop_.time_limit > 0 || team ? looks_on : Watcher();
   max_abs(ctx, b, largest_);
   solve_scaled(ctx, b, x);
   if (initial_residual_overflowed()) {

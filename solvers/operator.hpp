@@ -3,10 +3,19 @@
 #include <map>
 #include <utility>
 
+#include "sparse/parallel/row_partition.hpp"
 #include "sparse/spmv/plan.hpp"
 #include "sparse/vector/vector.hpp"
 
 namespace krill {
+
+class Team;
+
+/// Of an operator whose rows several ranks share; null: its rows are all there are.
+struct RowShare {
+  Team* team = nullptr;
+  const RowPartition* partition = nullptr;
+};
 
 /// A linear operator.
 template <class T>
@@ -17,6 +26,12 @@ class Operator {
   virtual std::int64_t cols() const { return rows(); }
   /// The matrix, for solvers that need its entries; null where none is stored.
   virtual const AnyMatrix<T>* matrix() const { return nullptr; }
+  /// Where there is a team, rows() and vectors are those of its rank, dots and norms those of all ranks, and all of
+  /// them take part in every product. Solvers then add up over the team, too.
+  virtual RowShare share() const { return {}; }
+  std::int64_t all_rows() const { return share().partition ? share().partition->rows() : rows(); }
+  /// The stored rows with all their entries, in columns of whatever order: for bounds of row sums.
+  virtual const AnyMatrix<T>* matrix_rows() const { return matrix(); }
   /// y = op(A) x. x and y are different arrays. An operator without its transpose refuses other ops (require_plain);
   /// solvers that need them say so.
   virtual void apply(Context&, Op, const Array<T>& x, Array<T>& y) const = 0;

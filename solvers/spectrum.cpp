@@ -7,6 +7,7 @@
 
 #include "solvers/spectrum_passes.hpp"
 #include "sparse/convert/convert.hpp"
+#include "sparse/core/team.hpp"
 
 namespace krill {
 
@@ -102,15 +103,19 @@ template <class T>
 SpectrumEstimate estimate_spectrum(Context& ctx, const Operator<T>& A, const AnyMatrix<T>& matrix,
                                    const Array<real_t<T>>& inverse, int max_steps, Array<T>& d, Array<T>& w) {
   using K = kernel_t<T>;
-  const auto steps = static_cast<int>(std::min<std::int64_t>(max_steps, A.rows()));
+  const auto steps = static_cast<int>(std::min<std::int64_t>(max_steps, A.all_rows()));
+  const auto [team, partition] = A.share();
+  const std::int64_t first_row = team ? partition->begin(team->rank()) : 0;
+  const Context::TeamScope over(ctx, team);
   Array<RowBound> bound(1, "bound of eigenvalues");
   Array<T> r(A.rows(), "lanczos r");
   Array<double> sizes(steps + 1, "lanczos r'z"), curvatures(steps, "lanczos p'q of steps");
   Array<wide_t<T>> pq(1, "lanczos p'q");
-  find_row_bound(ctx, matrix, inverse, bound);
+  find_row_bound(ctx, team ? *A.matrix_rows() : matrix, inverse, bound);
   const auto scalars = [&](const auto& where) { return LanczosScalars{sizes.update(where), curvatures.update(where)}; };
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, r.size(), StartLanczos<K>{inverse.read(where), r.write(where), d.write(where), scalars(where)});
+    run_pass(where, r.size(),
+             StartLanczos<K>{inverse.read(where), r.write(where), d.write(where), scalars(where), first_row});
   });
   for (int k = 0; k < steps; ++k) {
     if (k == first_look) {

@@ -51,11 +51,12 @@ struct StartLanczos {
   const real_t<T>* inverse;
   T *r, *p;
   LanczosScalars scalars;
+  std::int64_t first_row;  // of the whole operator's rows, the one of r[0]
 
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t i) const {
     const auto inverse_i = static_cast<double>(inverse[i]);
-    const auto value = CounterRandom(1, 0).template symmetric<wide_t<T>>(i);
+    const auto value = CounterRandom(1, 0).template symmetric<wide_t<T>>(first_row + i);
     r[i] = inverse_i > 0 ? T(scaled(value, 1 / std::sqrt(inverse_i))) : T{};
     p[i] = T{};
     return squared(r[i]) * inverse_i;

@@ -9,6 +9,7 @@
 
 #include "apps/bench/cusparse_interface.hpp"
 #include "apps/bench/rival.hpp"
+#include "apps/support/module_places.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -17,20 +18,13 @@ namespace {
 
 constexpr const char* module_name = "libkrill_bench_cusparse.so";
 
-/// Beside the program, in lib/ beside it (tools/bundle), or in ../lib (installed).
-std::vector<std::filesystem::path> module_places() {
-  std::error_code unknown;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-  return {folder / module_name, folder / "lib" / module_name, (folder / ".." / "lib" / module_name).lexically_normal()};
-}
-
 [[noreturn]] void refuse(const std::string& reason, std::string_view remedy) {
   throw InvalidArgument(fmt::format("--compare cusparse: {}\n  {}", reason, remedy));
 }
 
 const KrillRivalModule& open_module() {
   std::string looked;
-  for (const auto& place : module_places()) {
+  for (const auto& place : module_places(module_name)) {
     looked += (looked.empty() ? "" : ", ") + place.parent_path().string();
     if (!std::filesystem::exists(place)) continue;
     void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
 #include <system_error>
+#include <thread>
 
 #include "apps/case/suggest.hpp"
 #include "apps/commands/command_options.hpp"
+#include "apps/parallel/process_team.hpp"
 #include "apps/support/exit_code.hpp"
 #include "apps/support/print.hpp"
 #include "apps/support/terminal.hpp"
@@ -105,10 +109,14 @@ int parse_and_run(int argc, const char* const* argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& asked_for_help) {
-    return program.exit(asked_for_help);
+    return process_team() && process_team()->rank() > 0 ? success : program.exit(asked_for_help);
   } catch (const CLI::ParseError& error) {
     throw InvalidArgument(usage_error(program, error, argc, argv));
   }
+  const std::string command = program.get_subcommands().front()->get_name();
+  if (process_team() && command != "solve")
+    throw InvalidArgument(
+        fmt::format("{}: several processes share no other command than solve; run it without the launcher", command));
   return action();
 }
 
@@ -121,30 +129,63 @@ int report(const std::string& message, ExitCode code, bool json) {
   return code;
 }
 
+/// Runs it, whatever comes of it.
+Ending end_of(int argc, const char* const* argv) {
+  const auto failure = [](const std::string& message, ExitCode code) { return Ending{code, true, message}; };
+  try {
+    return {parse_and_run(argc, argv)};
+  } catch (const LateTeam& error) {
+    return failure(error.what(), bad_environment);
+  } catch (const TeamFailure& error) {
+    return {bad_environment, false, error.what()};  // the rank that gave up says why
+  } catch (const NoDevice& error) {
+    return failure(error.what(), bad_environment);
+  } catch (const OutOfMemory& error) {
+    return failure(error.what(), bad_environment);
+  } catch (const CudaError& error) {
+    return failure(error.what(), bad_environment);
+  } catch (const WriteError& error) {
+    return failure(error.what(), bad_environment);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failure(error.what(), bad_environment);
+  } catch (const std::system_error& error) {
+    return failure(fmt::format("no thread can be started: {}", error.code().message()), bad_environment);
+  } catch (const std::bad_alloc&) {
+    return failure("out of memory on the host", bad_environment);
+  } catch (const std::exception& error) {
+    return failure(error.what(), bad_input);
+  }
+}
+
+/// As one process of several: one of them speaks, and all end with the same code.
+int run_as_rank(const Launched& launch, int argc, const char* const* argv, bool json) {
+  std::unique_ptr<ProcessTeam> team;
+  try {
+    team = std::make_unique<ProcessTeam>(launch);
+  } catch (const Error& error) {
+    // Nobody hears of anybody: the others leave the first one time to speak before the launcher ends all of them.
+    if (launch.rank == 0) return report(error.what(), bad_environment, json);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return bad_environment;
+  }
+  set_process_team(team.get());
+  const Ending mine = end_of(argc, argv);
+  if (mine.failed) team->give_up();
+  const Ending all = team->conclude(mine);
+  if (all.failed && team->rank() == 0) report(all.message, static_cast<ExitCode>(all.exit_code), json);
+  team->close();
+  set_process_team(nullptr);
+  return all.exit_code;
+}
+
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
   const std::span words(argv, static_cast<std::size_t>(argc));
   const bool json = std::ranges::find(words, std::string_view("--json")) != words.end();
-  try {
-    return parse_and_run(argc, argv);
-  } catch (const NoDevice& error) {
-    return report(error.what(), bad_environment, json);
-  } catch (const OutOfMemory& error) {
-    return report(error.what(), bad_environment, json);
-  } catch (const CudaError& error) {
-    return report(error.what(), bad_environment, json);
-  } catch (const WriteError& error) {
-    return report(error.what(), bad_environment, json);
-  } catch (const std::filesystem::filesystem_error& error) {
-    return report(error.what(), bad_environment, json);
-  } catch (const std::system_error& error) {
-    return report(fmt::format("no thread can be started: {}", error.code().message()), bad_environment, json);
-  } catch (const std::bad_alloc&) {
-    return report("out of memory on the host", bad_environment, json);
-  } catch (const std::exception& error) {
-    return report(error.what(), bad_input, json);
-  }
+  if (const Launched launch = launch_of_environment(); launch.size > 1) return run_as_rank(launch, argc, argv, json);
+  const Ending ending = end_of(argc, argv);
+  return ending.failed ? report(ending.message, static_cast<ExitCode>(ending.exit_code), json) : ending.exit_code;
 }
 
 }  // namespace krill::apps

@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <optional>
 
 #include "apps/case/case_file.hpp"
 #include "apps/case/suggest.hpp"
 #include "apps/case/with_scalar.hpp"
 #include "apps/commands/commands.hpp"
+#include "apps/parallel/agreement.hpp"
 #include "apps/plan/plan.hpp"
 #include "apps/report/report.hpp"
 #include "apps/support/exit_code.hpp"
@@ -38,7 +40,8 @@ struct Voice {
   std::FILE* out = stdout;
   bool silent = false;
 
-  explicit Voice(const SolveCommand& command) : out(command.json ? stderr : stdout), silent(command.quiet) {}
+  Voice(const SolveCommand& command, bool leads)
+      : out(command.json ? stderr : stdout), silent(command.quiet || !leads) {}
   void say(const std::string& text) const {
     if (silent) return;
     std::fputs(text.c_str(), out);  // a terminal that is gone must not end a solve
@@ -67,11 +70,12 @@ LoadedCase read_case(const SolveCommand& command) {
 }
 
 /// Where the case is refused, an earlier report in its folder would say otherwise.
-LoadedCase read_or_forget(const SolveCommand& command) {
+LoadedCase read_or_forget(const SolveCommand& command, bool leads) {
   try {
     return read_case(command);
   } catch (const CaseError& error) {
-    if (!command.out.empty() || !error.name.empty()) OutputFolder::forget_report(folder_of(command, error.name));
+    if (leads && (!command.out.empty() || !error.name.empty()))
+      OutputFolder::forget_report(folder_of(command, error.name));
     throw;
   }
 }
@@ -80,12 +84,19 @@ LoadedCase read_or_forget(const SolveCommand& command) {
 class SolveProgram {
  public:
   SolveProgram(const SolveCommand& command, Interruption& interruption)
-      : voice_(command), interruption_(interruption), json_(command.json), verbose_(command.verbose) {
-    LoadedCase loaded = read_or_forget(command);
+      : team_(process_team()),
+        leads_(!team_ || team_->rank() == 0),
+        voice_(command, leads_),
+        interruption_(interruption),
+        json_(command.json && leads_),
+        verbose_(command.verbose) {
+    LoadedCase loaded = read_or_forget(command, leads_);
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
     record_.settings = std::move(loaded.settings);
     record_.folder = folder_of(command, record_.settings.name);
-    OutputFolder::forget_report(record_.folder);  // what ends this run from here on leaves no other run's word
+    if (team_) settle_with_team();
+    if (leads_)
+      OutputFolder::forget_report(record_.folder);  // what ends this run from here on leaves no other run's word
   }
 
   int go() {
@@ -93,15 +104,27 @@ class SolveProgram {
     start_ = std::async(std::launch::async,
                         [settings = record_.settings] { return std::make_shared<Context>(make_context(settings)); });
     if (start_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) start_.get();
-    const OutputFolder folder(record_.folder);
-    folder.begin(record_.settings);
+    std::optional<OutputFolder> folder;
+    if (leads_) folder.emplace(record_.folder).begin(record_.settings);
     begin_record(record_);
-    return with_scalar(record_.precision, [&]<class T>(T) { return solve<T>(folder); });
+    return with_scalar(record_.precision, [&]<class T>(T) { return solve<T>(folder ? &*folder : nullptr); });
   }
 
  private:
+  /// What has to be the same for all ranks, and what they have in the place of `auto`. Raises InvalidArgument.
+  void settle_with_team() {
+    Case& settings = record_.settings;
+    require_same(*team_, settings);
+    if (settings.backend == Backend::cuda)
+      throw InvalidArgument(
+          "backend cuda: several processes solve on the host as yet; use backend: host, or one process");
+    settings.backend = Backend::host;
+    if (settings.threads == 0) settings.threads = threads_of_rank(*team_);
+  }
+
+  /// folder: null where another rank writes.
   template <class T>
-  int solve(const OutputFolder& folder) {
+  int solve(const OutputFolder* folder) {
     voice_.say(
         fmt::format("krill {}: {}, matrix {}\n", version, record_.settings.name, source_name(record_.settings.matrix)));
     if (!variants_.empty())
@@ -110,19 +133,21 @@ class SolveProgram {
     reader.restart_memory_peak();
     SourceMatrix<T> source = load_matrix<T>(reader, record_.settings.matrix, record_.timings);
     Context& ctx = *start_.get();
+    if (team_) require_same(*team_, source.origin), ctx.team = team_;
     record_backend(record_, ctx);
     if (ctx.on_cuda()) ctx.restart_memory_peak();
     LinearSystem<T> system = make_system(ctx, record_, std::move(source));
     describe();
     run_solver(ctx, system);
-    const std::string unwritten = write_files(folder, system);
+    if (!folder) return exit_code_of_other_rank();
+    const std::string unwritten = write_files(*folder, system);
     if (record_.settings.verify.reference != Reference::none) {
       // A judge that is cut short, by a signal or by the system for want of memory, leaves a report that says so.
       record_.verification = {Verification::State::not_run, "interrupted while verifying", {}};
-      write_report(folder);
+      write_report(*folder);
       verify(system);
     }
-    write_report(folder);
+    write_report(*folder);
     if (json_) print(report_text(record_));
     if (!json_) voice_.say("\n" + summary(record_, verbose_, Paint(voice_.out)));
     if (voice_.silent && exit_code(record_) != 0)
@@ -131,6 +156,9 @@ class SolveProgram {
     std::fputs(fmt::format("krill: {}\n", unwritten).c_str(), stderr);
     return bad_environment;
   }
+
+  /// What rank 0 verifies and writes is its business.
+  int exit_code_of_other_rank() const { return record_.result.reason == Reason::converged ? success : not_converged; }
 
   void describe() {
     const MatrixProperties& m = record_.matrix;
@@ -150,7 +178,8 @@ class SolveProgram {
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
     const auto prepared = [&] {
       voice_.say(fmt::format("  {} on {}\n", method_name(record_.settings),
-                             record_.device
+                             team_ ? team_text(*team_, ctx.threads())
+                             : record_.device
                                  ? record_.device->name
                                  : fmt::format("the host, {} thread{}", ctx.threads(), ctx.threads() == 1 ? "" : "s")));
       interruption_.is_awaited();
@@ -208,6 +237,8 @@ class SolveProgram {
     folder.write_report(record_);
   }
 
+  ProcessTeam* team_;  // null: one process
+  bool leads_;         // speaks, and writes the files
   Stopwatch clock_;
   std::shared_future<std::shared_ptr<Context>> start_;
   Voice voice_;
@@ -220,13 +251,15 @@ class SolveProgram {
 }  // namespace
 
 int run_solve(const SolveCommand& command) {
+  if (command.plan && process_team())
+    throw InvalidArgument("solve --plan: it is of one process; run it without the launcher");
   if (command.plan) {
     const MemoryPlan plan = plan_memory(read_case(command).settings);
     print(command.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
     const std::string lack = lack_of_memory(plan);
     return lack.empty() ? success : (complain(lack), bad_environment);
   }
-  Interruption interruption(while_reading);
+  Interruption interruption(process_team() && process_team()->rank() > 0 ? "" : while_reading);
   return SolveProgram(command, interruption).go();
 }
 

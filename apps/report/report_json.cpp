@@ -119,6 +119,23 @@ Json device_json(const SolveRecord& record) {
           {"memory_bytes", d.memory_bytes}};
 }
 
+/// Who had which rows, where several processes solved together.
+Json team_json(const SolveRecord& record) {
+  if (record.ranks.empty()) return {};
+  Json parts = Json::array();
+  for (const RankReport& rank : record.ranks)
+    parts.push_back({{"first_row", rank.first_row},
+                     {"rows", rank.rows},
+                     {"entries", rank.nnz},
+                     {"ghosts", rank.ghosts},
+                     {"sent", rank.sent},
+                     {"border_rows", rank.border_rows},
+                     {"neighbors", rank.neighbors},
+                     {"setup_ms", rank.setup_ms},
+                     {"solve_ms", rank.solve_ms}});
+  return {{"ranks", record.ranks.size()}, {"imbalance", imbalance(record.ranks)}, {"parts", std::move(parts)}};
+}
+
 Json host_json() {
   return {{"name", host_name()}, {"processor", processor()}, {"operating_system", operating_system()}};
 }
@@ -238,6 +255,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["device"] = device_json(record);
   json["host"] = host_json();
   json["threads"] = record.threads;
+  json["team"] = team_json(record);
   json["precision"] = choice(precision_names, record.precision);
   json["format"] = format_used(record);
   json["matching"] = matching_json(record);

@@ -120,7 +120,7 @@ class Chebyshev final : public Preconditioner<T> {
 
   void find_interval(Context& ctx) {
     invert_diagonal(ctx, *matrix_);
-    if (A_.rows()) estimate(ctx);
+    if (A_.all_rows()) estimate(ctx);
     find_coefficients(ctx);
     report_.numeric_ms = watch_.lap();
   }

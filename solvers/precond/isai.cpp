@@ -6,8 +6,11 @@
 
 #include "solvers/precond/isai_form.hpp"
 #include "solvers/precond/make.hpp"
+#include "solvers/precond/shared_isai.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/stopwatch.hpp"
+#include "sparse/core/team.hpp"
+#include "sparse/parallel/distributed.hpp"
 #include "sparse/spmv/plan.hpp"
 #include "sparse/spmv/work.hpp"
 #include "sparse/vector/vector.hpp"
@@ -32,6 +35,35 @@ void require_solved(std::string_view type, const SparseInverse<T, Offset>& inver
   const auto pivot = std::real(inverse.matrix().values().host()[static_cast<std::size_t>(first)]);
   refuse_row(type, *singular, fmt::format("A(J, J) of its columns J is not positive definite (a pivot is {})", pivot),
              "use form general with solver gmres, or preconditioner none");
+}
+
+void tell(PreconditionerReport& report, const IsaiOptions& o, const auto& inverse) {
+  const IsaiForm form = inverse.form() == InverseForm::factored ? IsaiForm::factored : IsaiForm::general;
+  report.facts = {{"form", std::string(isai_form_names[static_cast<std::size_t>(form)])},
+                  {"inverse_nonzeros", inverse.matrix().nnz()},
+                  {"longest_row", std::int64_t{inverse.longest_row()}},
+                  {"shortened_rows", std::int64_t{inverse.shortened_rows()}}};
+  if (inverse.shortened_rows() > 0)
+    report.notes.push_back(fmt::format(
+        "preconditioner {}: {} of the inverse kept {} entries next to the diagonal (most_entries)", o.type,
+        inverse.shortened_rows() == 1 ? "1 row" : fmt::format("{} rows", inverse.shortened_rows()), o.max_entries));
+}
+
+/// M or G, and what the report says of it. Laps of the watch are its times.
+template <class T, class Offset>
+Csr<T, Offset> make_inverse(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A, InverseForm form,
+                            Stopwatch& watch, PreconditionerReport& report) {
+  auto inverse = SparseInverse<T, Offset>::analyze(ctx, A, form, o.max_entries);
+  ctx.synchronize();
+  report.symbolic_ms = watch.lap();
+  if (const auto row = inverse.structural_zero())
+    refuse_row(o.type, *row, "there is no entry on the diagonal",
+               "set matching: {type: product}, or use preconditioner none");
+  inverse.update(ctx, A);
+  require_solved(o.type, inverse);
+  report.numeric_ms = watch.lap();
+  tell(report, o, inverse);
+  return std::move(inverse).matrix();
 }
 
 /// z = M r, or z = G^H (G r).
@@ -121,30 +153,7 @@ class Isai final : public Preconditioner<T> {
   AnyMatrix<T> inverse_of(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A) {
     const InverseForm form = inverse_form(ctx, o, A);
     factored_ = form == InverseForm::factored;
-    auto inverse = SparseInverse<T, Offset>::analyze(ctx, A, form, o.max_entries);
-    ctx.synchronize();
-    report_.symbolic_ms = watch_.lap();
-    if (const auto row = inverse.structural_zero())
-      refuse_row(o.type, *row, "there is no entry on the diagonal",
-                 "set matching: {type: product}, or use preconditioner none");
-    inverse.update(ctx, A);
-    require_solved(o.type, inverse);
-    report_.numeric_ms = watch_.lap();
-    tell(o, inverse);
-    return std::move(inverse).matrix();
-  }
-
-  void tell(const IsaiOptions& o, const auto& inverse) {
-    report_.facts = {
-        {"form",
-         std::string(isai_form_names[static_cast<std::size_t>(factored_ ? IsaiForm::factored : IsaiForm::general)])},
-        {"inverse_nonzeros", inverse.matrix().nnz()},
-        {"longest_row", std::int64_t{inverse.longest_row()}},
-        {"shortened_rows", std::int64_t{inverse.shortened_rows()}}};
-    if (inverse.shortened_rows() > 0)
-      report_.notes.push_back(fmt::format(
-          "preconditioner {}: {} of the inverse kept {} entries next to the diagonal (most_entries)", o.type,
-          inverse.shortened_rows() == 1 ? "1 row" : fmt::format("{} rows", inverse.shortened_rows()), o.max_entries));
+    return make_inverse(ctx, o, A, form, watch_, report_);
   }
 
   Stopwatch watch_;
@@ -158,7 +167,66 @@ class Isai final : public Preconditioner<T> {
   mutable Array<T> work_{0, "work of isai"};  // G r
 };
 
+/// The same of own rows of M, or of G and G^H.
+template <class T>
+class SharedIsai final : public Preconditioner<T> {
+ public:
+  template <class Offset>
+  SharedIsai(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A, const RowShare& share) {
+    Stopwatch watch;
+    const InverseForm form = inverse_form(ctx, o, A);
+    const Csr<T, Offset> inverse = make_inverse(ctx, o, A, form, watch, report_);
+    first_ = own_rows(ctx, share, inverse);
+    if (form == InverseForm::factored) {
+      second_ = own_rows(ctx, share, transpose(ctx, inverse, Op::adjoint));
+      work_ = Array<T>(first_->rows(), "work of isai");
+    }
+    report_.symbolic_ms += watch.lap();
+    for (const auto* part : {first_.get(), second_.get()})
+      if (part) report_.bytes += krill::bytes(part->interior()) + part->bytes();
+    report_.bytes += detail::bytes_of(work_);
+  }
+
+  const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    first_->apply(ctx, r, second_ ? work_ : z);
+    if (second_) second_->apply(ctx, work_, z);
+    return z;
+  }
+  PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    ApplicationWork all;
+    for (const auto* part : {first_.get(), second_.get()}) {
+      if (!part) continue;
+      const auto n = static_cast<std::int32_t>(part->rows());
+      all.own += {spmv_bytes<T>(static_cast<double>(part->report().bytes), n, n, false),
+                  spmv_flops<T>(n, part->part().nnz, false)};
+    }
+    return all;
+  }
+
+ private:
+  template <class Offset>
+  std::unique_ptr<const Distributed<T>> own_rows(Context& ctx, const RowShare& share, const Csr<T, Offset>& matrix) {
+    const int me = share.team->rank();
+    const auto& rows = *share.partition;
+    return std::make_unique<const Distributed<T>>(ctx, *share.team, rows,
+                                                  slice_rows(matrix, rows.begin(me), rows.end(me)));
+  }
+
+  PreconditionerReport report_;
+  std::unique_ptr<const Distributed<T>> first_, second_;
+  mutable Array<T> work_{0, "work of isai"};  // G r
+};
+
 }  // namespace
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_shared_isai(Context& ctx, const IsaiOptions& o, const AnyMatrix<T>& A,
+                                                    const RowShare& share) {
+  return with_csr(ctx, A, [&](const auto& csr) -> std::unique_ptr<Preconditioner<T>> {
+    return std::make_unique<SharedIsai<T>>(ctx, o, csr, share);
+  });
+}
 
 template <class T>
 MadePreconditioner<T> make(Context& ctx, const IsaiOptions& o, const PreconditionerInput<T>& input) {
@@ -182,7 +250,10 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const IsaiOptions& o, con
 
 template <class T>
 struct IsaiMakers {
-  static constexpr std::tuple list{instance<Maker<T, IsaiOptions>>(make), instance<MemoryOf<T, IsaiOptions>>(memory)};
+  static constexpr std::tuple list{
+      instance<Maker<T, IsaiOptions>>(make), instance<MemoryOf<T, IsaiOptions>>(memory),
+      instance<std::unique_ptr<Preconditioner<T>>(Context&, const IsaiOptions&, const AnyMatrix<T>&, const RowShare&)>(
+          make_shared_isai)};
 };
 KRILL_INSTANTIATE(IsaiMakers);
 

@@ -194,8 +194,14 @@ bool is_worth_it(const LadderStep& step, const std::vector<Attempt>& attempts) {
 template <class T>
 void climb(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
            SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
-  if (options.on_failure != OnFailure::ladder || !system.source)
-    return solve_prepared(ctx, options, system, b, x, facts, prepared, watch);
+  if (options.on_failure != OnFailure::ladder || !system.source) {
+    solve_prepared(ctx, options, system, b, x, facts, prepared, watch);
+    const Reason reason = facts.result.reason;
+    if (ctx.team && options.on_failure == OnFailure::ladder && reason != Reason::converged &&
+        reason != Reason::interrupted)
+      facts.notes.emplace_back("on_failure: ladder does not run on several ranks: one process would try other methods");
+    return;
+  }
   const double time_limit = stop(options.solver).time_limit;
   Climber<T> climber(ctx, system, b, x, facts, time_limit, prepared, watch);
   const SolveOptions first = options;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "solvers/method/type_name.hpp"
+#include "solvers/system/team_stages.hpp"
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/stopwatch.hpp"
@@ -57,6 +58,43 @@ double distortion(Context& ctx, const Operator<T>& A, const Preconditioner<T>& M
   return norm(std::span<const T>(difference)) / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, A.rows())));
 }
 
+/// solve_prepared by this context alone, but for what is measured of x in the end.
+template <class T>
+void solve_alone(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
+                 SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
+  Stopwatch clock;
+  // The matrix comes to the device with the products, so that its way there is no part of the setup.
+  const MatrixOperator<T> A(*system.A,
+                            options.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
+  const SpmvPlan<T>& products = A.prepare(ctx);
+  ctx.synchronize();
+  facts.products = products.report();
+  facts.timings.products += clock.lap();
+  const auto preconditioner = make_preconditioner<T>(ctx, options, facts, system, A);
+  ctx.synchronize();
+  facts.timings.preconditioner_setup = clock.lap();
+  facts.preconditioner = preconditioner->report();
+  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
+
+  prepared();
+  clock.lap();
+  std::size_t solver_bytes = 0;
+  {
+    const TraceRange range("solve");
+    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
+                                     system.original.get(), system.given.get(), b, x, solver_bytes, watch);
+  }
+  ctx.synchronize();
+  facts.timings.solve = clock.lap();
+  const double factorized = facts.result.setup.symbolic_ms + facts.result.setup.numeric_ms;  // once a matrix
+  facts.timings.preconditioner_setup += factorized, facts.timings.solve -= factorized;
+  for (const std::string& note : facts.result.setup.notes) facts.notes.push_back(note);
+  if (!facts.result.setup.facts.empty()) facts.preconditioner = facts.result.setup;
+  facts.memory_bytes =
+      bytes_on_backend(system, b, x, solver_bytes, ctx) + products.bytes() + facts.preconditioner.bytes;
+  facts.memory_peak_bytes = ctx.memory_use().peak;
+}
+
 }  // namespace
 
 template <class T>
@@ -67,13 +105,13 @@ PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared
   facts.timings.scale += facts.transformation.scale_ms;
   facts.timings.order += facts.transformation.order_ms;
   PreparedSystem<T> system{std::move(A), nullptr, std::move(transformation)};
-  if (options.on_failure == OnFailure::ladder) system.source = system.A;
+  if (options.on_failure == OnFailure::ladder && !ctx.team) system.source = system.A;
   if (auto made = system.transformation.take_matrix()) {
     if (system.transformation.scales()) system.original = std::move(system.A);
     system.A = std::make_shared<const AnyMatrix<T>>(std::move(*made));
   }
   Stopwatch watch;
-  if (options.format != Format::csr && options.format != Format::automatic)
+  if (options.format != Format::csr && options.format != Format::automatic && !ctx.team)  // ranks convert their rows
     system.A = with_csr(ctx, *system.A, [&](const auto& csr) {
       return std::make_shared<const AnyMatrix<T>>(convert_format(ctx, csr, options.format, options.layout));
     });
@@ -119,37 +157,10 @@ void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>
     Context host = Context::host(ctx.threads());
     return solve_prepared(host, options, system, b, x, facts, prepared, watch);
   }
-  Stopwatch clock;
-  // The matrix comes to the device with the products, so that its way there is no part of the setup.
-  const MatrixOperator<T> A(*system.A,
-                            options.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
-  const SpmvPlan<T>& products = A.prepare(ctx);
-  ctx.synchronize();
-  facts.products = products.report();
-  facts.timings.products += clock.lap();
-  const auto preconditioner = make_preconditioner<T>(ctx, options, facts, system, A);
-  ctx.synchronize();
-  facts.timings.preconditioner_setup = clock.lap();
-  facts.preconditioner = preconditioner->report();
-  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
-
-  prepared();
-  clock.lap();
-  std::size_t solver_bytes = 0;
-  {
-    const TraceRange range("solve");
-    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
-                                     system.original.get(), system.given.get(), b, x, solver_bytes, watch);
-  }
-  ctx.synchronize();
-  facts.timings.solve = clock.lap();
-  const double factorized = facts.result.setup.symbolic_ms + facts.result.setup.numeric_ms;  // once a matrix
-  facts.timings.preconditioner_setup += factorized, facts.timings.solve -= factorized;
-  for (const std::string& note : facts.result.setup.notes) facts.notes.push_back(note);
-  if (!facts.result.setup.facts.empty()) facts.preconditioner = facts.result.setup;
-  facts.memory_bytes =
-      bytes_on_backend(system, b, x, solver_bytes, ctx) + products.bytes() + facts.preconditioner.bytes;
-  facts.memory_peak_bytes = ctx.memory_use().peak;
+  if (ctx.team)
+    solve_in_team(ctx, options, system, b, x, facts, prepared, watch);
+  else
+    solve_alone(ctx, options, system, b, x, facts, prepared, watch);
   measure(x, facts);
 }
 

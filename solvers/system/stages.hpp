@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "solvers/solver.hpp"
 #include "solvers/transform/solve_transformed.hpp"
 #include "sparse/io/analyze.hpp"
+#include "sparse/parallel/distributed.hpp"
 
 namespace krill {
 
@@ -45,6 +47,15 @@ struct Attempt {
   double milliseconds = 0;  ///< with its set-up
 };
 
+/// What a rank of a team had to do.
+struct RankReport : SharedPart {
+  double setup_ms = 0;  ///< of products and preconditioner
+  double solve_ms = 0;
+};
+
+/// The greatest cost of a rank's part over the mean one, by the measure of RowPartition::by_cost.
+double imbalance(std::span<const RankReport>);
+
 /// What is known of a whole solve when it is over.
 struct SolveFacts {
   std::vector<ChoiceReason> choices;  ///< why what was auto became what it is; empty where everything was named
@@ -60,8 +71,9 @@ struct SolveFacts {
   std::size_t memory_bytes = 0;       ///< matrix, vectors and workspace on the backend's side
   std::size_t memory_peak_bytes = 0;  ///< the most of arrays and workspace on the backend's side, setup included
   Timings timings;
-  std::vector<Attempt> attempts;   ///< of a ladder, one after the other; empty where there was none
-  std::vector<std::string> notes;  ///< sentences that a reader of the result should know
+  std::vector<Attempt> attempts;       ///< of a ladder, one after the other; empty where there was none
+  std::vector<RankReport> ranks = {};  ///< of a team, in their order; empty without one
+  std::vector<std::string> notes;      ///< sentences that a reader of the result should know
 };
 
 /// The matrix that is solved with, and how its system comes from the one that is given.
@@ -91,7 +103,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, SolveOptions&, 
 /// Makes the products and the preconditioner, solves, and fills in the facts: result and residuals, bytes, and the
 /// times, to which it adds. b and x are those of the given system. `prepared` is called before the first iteration; it
 /// may still change limits of the solver in the options. Raises InvalidArgument where the matrix does not allow the
-/// preconditioner.
+/// preconditioner. With a team in the context as solve_in_team() does it.
 template <class T>
 void solve_prepared(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>& b, Array<T>& x, SolveFacts&,
                     const std::function<void()>& prepared, const Watch&);

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "solvers/batch.hpp"
+#include "solvers/distributed_operator.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -255,7 +256,7 @@ SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const 
   const auto solve = [&](const SolverOptions& o, const Array<T>& rhs, Array<T>& y) {
     const auto solver = make_solver(o, A, M);
     solver_bytes = solver->bytes();
-    return solver->solve(ctx, rhs, y, watch);
+    return A.share().team ? solve_own_rows(ctx, *solver, A.share(), rhs, y, watch) : solver->solve(ctx, rhs, y, watch);
   };
   if (!transformation.scales() && !transformation.moves_rows() && !given) return solve(options, b, x);
   std::optional<Context> host;

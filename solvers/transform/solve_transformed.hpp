@@ -22,7 +22,8 @@ struct GivenSystem {
 /// ||b - original x|| says so, computed anew. Where the system that is solved has reached its target and the judge's
 /// has not, the solve goes on to a smaller target, as long as each time at least halves the residual; then it has
 /// stagnated. The history and the recurrence's residual are those of the system that is solved. Iterations count
-/// together. A batch is not transformed, and each of its systems is judged by what that was rounded from.
+/// together. A batch is not transformed, and each of its systems is judged by what that was rounded from. Where several
+/// ranks share A, each has all of b and x, and solves and preconditions its own rows.
 template <class T>
 SolveReport solve_transformed(Context&, const SolverOptions&, const Operator<T>& A, const Preconditioner<T>& M,
                               const Transformation<T>&, const AnyMatrix<T>* original, const GivenSystem<T>* given,

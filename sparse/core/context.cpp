@@ -76,6 +76,12 @@ Context Context::cuda(CudaOptions options) {
   return ctx;
 }
 
+Context::TeamScope::TeamScope(Context& ctx, Team* team) : ctx_(ctx), outer_(ctx.host_.team) {
+  if (team && ctx.on_cuda())
+    throw InvalidArgument("a team of ranks solves on the host as yet: use a context of the host (backend: host)");
+  ctx.host_.team = team;
+}
+
 Context Context::automatic() { return device::count() > 0 ? cuda() : host(); }
 
 void Context::synchronize() {

@@ -14,6 +14,8 @@
 
 namespace krill {
 
+class Team;
+
 /// Inside a solver loop a kernel is told where the loop's reason lies, on its own side, and does nothing once that is
 /// set: so a body may stop half way, and several bodies can stand in one graph. A reason changes only where no other
 /// thread of the kernel still looks at it: in a pass's finish() or in a kernel of one thread.
@@ -27,6 +29,7 @@ struct Host {
   int threads = 1;
   Skip skip;
   Arena* arena = nullptr;
+  Team* team = nullptr;  ///< whose ranks' sums are added; null: sums are this rank's own
 
   /// Threads worth waking for `work` elements: they wait passively, and to wake one costs some 50 us.
   int threads_for(std::int64_t work) const { return work < 131'072 ? 1 : threads; }
@@ -70,6 +73,8 @@ class Context {
   ~Context();
 
   LoopControl loop_control = LoopControl::automatic;
+  /// The ranks that solve the systems of this context together, each in a context of its own; null: it is alone.
+  Team* team = nullptr;
 
   bool on_cuda() const { return device_ != nullptr; }
   int threads() const { return host_.threads; }
@@ -108,6 +113,21 @@ class Context {
    private:
     Context& ctx_;
     Skip outer_;
+  };
+
+  /// Until the scope ends, the sums of passes and the dots of products are those of all ranks of the team, each of
+  /// which runs the same kernels on its own part: added in the order of ranks, so the same bits on all of them. Null:
+  /// of this rank alone. Raises InvalidArgument on CUDA, which has no team yet.
+  class TeamScope {
+   public:
+    TeamScope(Context&, Team*);
+    ~TeamScope() { ctx_.host_.team = outer_; }
+    TeamScope(const TeamScope&) = delete;
+    TeamScope& operator=(const TeamScope&) = delete;
+
+   private:
+    Context& ctx_;
+    Team* outer_;
   };
 
  private:

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "sparse/core/pass.hpp"
+#include "sparse/core/team.hpp"
 
 namespace krill {
 
@@ -59,7 +60,23 @@ T sum_over_blocks(const Host& host, std::int64_t n, std::int64_t work, F&& parti
   return total;
 }
 
-/// Runs a pass over [0, n) on the host.
+/// The sum of what the ranks of the tag's team have as `mine`, in their order: the same bits on all of them. `mine`
+/// itself where there is no team.
+template <class Sum>
+Sum sum_over_team(const Host& host, const Sum& mine) {
+  static_assert(std::is_trivially_copyable_v<Sum>);
+  if (!host.team) return mine;
+  const auto ranks = static_cast<std::size_t>(host.team->size());
+  Frame frame(host);
+  Sum* all = frame.take<Sum>(ranks);
+  host.team->gather(&mine, all, sizeof mine);
+  Sum total{};
+  for (std::size_t r = 0; r < ranks; ++r) total += all[r];
+  return total;
+}
+
+/// Runs a pass over [0, n) on the host. A team adds up the sums of its ranks, before finish(): begin() has the same
+/// answer on all of them.
 template <class Pass>
 void run_pass(const Host& host, std::int64_t n, Pass pass) {
   using Sum = typename Pass::Sum;
@@ -71,10 +88,11 @@ void run_pass(const Host& host, std::int64_t n, Pass pass) {
       for (std::int64_t i = begin; i < end; ++i) mine.entry(i);
     });
   else
-    pass.finish(sum_over_blocks<Sum>(host, n, n, [&](std::int64_t begin, std::int64_t end) {
-      const Pass mine = pass;
-      return detail::lane_sum<Sum>(begin, end, [mine](std::int64_t i) { return mine.entry(i); });
-    }));
+    pass.finish(sum_over_team(host, sum_over_blocks<Sum>(host, n, n, [&](std::int64_t begin, std::int64_t end) {
+                                const Pass mine = pass;
+                                return detail::lane_sum<Sum>(begin, end,
+                                                             [mine](std::int64_t i) { return mine.entry(i); });
+                              })));
 }
 
 }  // namespace krill

@@ -11,11 +11,11 @@ namespace krill::detail {
 
 /// The lanes of a warp that share a row.
 template <int lanes>
-struct Team {
+struct RowTeam {
   int lane;
   unsigned first, mask;
 
-  __device__ Team()
+  __device__ RowTeam()
       : lane(static_cast<int>(threadIdx.x) % lanes),
         first(threadIdx.x % 32 / lanes * lanes),
         mask(lanes == 32 ? ~0u : ((1u << (lanes % 32)) - 1) << first) {}
@@ -236,7 +236,7 @@ class TeamRow {
 
   const FactorTask<T, Offset>& f_;
   const FactorRow<Offset>& row_;
-  Team<lanes> team_;
+  RowTeam<lanes> team_;
   std::int64_t at_;
   int left_;  // items of this lane
   T *published_, *value_;

@@ -351,7 +351,7 @@ TEST(Explain, a_key_says_type_default_range_and_users) {
             "  converged when ||b - A x|| <= relative * baseline\n"
             "  a number of at least 0; default 1.0e-08\n"
             "  with type pcg, type fcg, type gmres, type fgmres, type bicgstab, type\n"
-            "  richardson, type multigrid, type banded or type auto\n");
+            "  richardson, type multigrid, type banded, type direct or type auto\n");
   EXPECT_EQ(explain("stop.relative"), explain("relative"));
 }
 TEST(Explain, a_type_lists_its_keys) {

@@ -211,7 +211,12 @@ TEST_P(SystemSolve, goes_on_to_something_weaker_where_the_matrix_refuses) {
   EXPECT_TRUE(std::holds_alternative<JacobiOptions>(report.options.preconditioner));
   ASSERT_EQ(report.notes.size(), 1u);
   EXPECT_NE(report.notes.front().find("auto went on to jacobi"), std::string::npos) << report.notes.front();
-  EXPECT_THROW(krill::solve(ctx, A, b, x, {.preconditioner = Ilu0Options{}}), InvalidArgument);
+  EXPECT_THROW(krill::solve(ctx, A, b, x, {.solver = GmresOptions{}, .preconditioner = Ilu0Options{}}),
+               InvalidArgument);
+  const SystemReport climbed = krill::solve(ctx, A, b, x, {.preconditioner = Ilu0Options{}});
+  EXPECT_EQ(climbed.result.reason, Reason::converged);
+  ASSERT_GE(climbed.attempts.size(), 2u);
+  EXPECT_NE(climbed.attempts.front().refusal, "");
 }
 
 /// The dominant matrix with its rows in another order: most of its diagonal is missing.

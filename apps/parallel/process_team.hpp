@@ -1,0 +1,57 @@
+// The processes that a launcher such as mpirun has started as one program.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "apps/parallel/team_interface.hpp"
+#include "sparse/core/team.hpp"
+
+namespace krill::apps {
+
+/// This process among those of its launcher, as the environment says.
+struct Launched {
+  int rank = 0, size = 1;
+  std::string launcher;  ///< what the environment names
+};
+/// Of mpirun (Open MPI, MPICH and its relatives) or srun. size 1: the process is alone.
+Launched launch_of_environment();
+
+/// How a rank ended.
+struct Ending {
+  int exit_code = 0;
+  bool failed = false;       ///< by itself, not for another rank's failure
+  std::string message = {};  ///< why; what is beyond 2,000 bytes is cut off
+};
+
+/// A team by MPI, whose module is opened. One a process.
+class ProcessTeam final : public Team {
+ public:
+  /// Raises InvalidArgument where the module is missing, does not belong to this program, or finds other processes than
+  /// the launcher has started. Waits for answers end after KRILL_TEAM_PATIENCE seconds of the environment, or 300.
+  explicit ProcessTeam(const Launched&);
+  int rank() const override { return place_.rank; }
+  int size() const override { return place_.size; }
+  int ranks_on_host() const { return place_.local_size; }
+  std::string library() const { return place_.library; }
+
+  void gather(const void* mine, void* all, std::size_t bytes) override;
+  void start(std::span<const Outgoing>, std::span<const Incoming>) override;
+  void finish() override;
+  void give_up() noexcept override;
+
+  /// What the first rank in order that failed has to say, with its number in front where others have another message;
+  /// else the greatest exit code. All ranks take part, whatever happened to them; one that failed waits 10 s for the
+  /// others, and ends all processes if they do not come.
+  Ending conclude(const Ending& mine);
+  void close();  ///< the last word; waits for all ranks
+
+ private:
+  const KrillTeamModule* module_;
+  KrillTeamPlace place_;
+};
+
+/// The team of this process; null where it is alone. Set once, by the command line.
+ProcessTeam* process_team();
+void set_process_team(ProcessTeam*);
+
+}  // namespace krill::apps

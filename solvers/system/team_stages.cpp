@@ -1,0 +1,154 @@
+#include "solvers/system/team_stages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "solvers/distributed_operator.hpp"
+#include "solvers/method/type_name.hpp"
+#include "solvers/precond/block_dim.hpp"
+#include "solvers/precond/shared_isai.hpp"
+#include "sparse/core/instantiate.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/core/team.hpp"
+#include "sparse/core/trace.hpp"
+
+namespace krill {
+namespace {
+
+bool chose(const SolveFacts& facts, std::string_view key) {
+  return std::ranges::any_of(facts.choices, [&](const auto& choice) { return choice.key == key; });
+}
+
+/// Preconditioners whose application needs no rows of others, or gets them by products.
+bool runs_in_team(const PreconditionerOptions& options) {
+  return std::holds_alternative<NoPreconditioner>(options) || std::holds_alternative<JacobiOptions>(options) ||
+         std::holds_alternative<BlockJacobiOptions>(options) || std::holds_alternative<ChebyshevOptions>(options) ||
+         std::holds_alternative<IsaiOptions>(options);
+}
+
+void require_shareable(SolveOptions& options, SolveFacts& facts) {
+  if (std::holds_alternative<BandedOptions>(options.solver) || std::holds_alternative<DirectOptions>(options.solver))
+    throw InvalidArgument(
+        fmt::format("solver {}: it does not run on several ranks; use solver pcg, gmres or bicgstab, or one process",
+                    type_name(options.solver)));
+  PreconditionerOptions& M = options.preconditioner;
+  if (!runs_in_team(M)) {
+    const std::string_view refused = type_name(M);
+    if (!chose(facts, "preconditioner"))
+      throw InvalidArgument(
+          fmt::format("preconditioner {}: it does not run on several ranks; use isai, chebyshev (for Hermitian "
+                      "positive definite systems), block_jacobi, jacobi or none, or one process",
+                      refused));
+    if (needs_definite(options.solver))
+      M = ChebyshevOptions{};
+    else
+      M = JacobiOptions{};
+    facts.notes.push_back(fmt::format(
+        "auto chose preconditioner {}, which does not run on several ranks, and went on to {}", refused, type_name(M)));
+  }
+  const auto refuse_float32 = [&](KeptPrecision precision) {
+    if (precision == KeptPrecision::float32)
+      throw InvalidArgument(
+          fmt::format("preconditioner {}: precision float32 does not run on several ranks; leave precision out, or use "
+                      "one process",
+                      type_name(M)));
+  };
+  if (const auto* polynomial = std::get_if<ChebyshevOptions>(&M)) refuse_float32(polynomial->precision);
+  if (const auto* inverse = std::get_if<IsaiOptions>(&M)) refuse_float32(inverse->precision);
+}
+
+/// Boundaries at multiples of so many rows: those of warps and slices, and of diagonal blocks, whose size is settled
+/// for all ranks.
+template <class T>
+std::int64_t settle_unit(Context& ctx, PreconditionerOptions& options, const AnyMatrix<T>& A) {
+  constexpr std::int64_t warp = 32;
+  auto* blocks = std::get_if<BlockJacobiOptions>(&options);
+  if (!blocks) return warp;
+  blocks->block_dim = detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 8).dim;
+  return std::lcm(warp, std::int64_t{blocks->block_dim});
+}
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& options, const AnyMatrix<T>& A,
+                                            const AnyMatrix<T>& block, const DistributedOperator<T>& products,
+                                            std::int64_t first_row) {
+  if (const auto* inverse = std::get_if<IsaiOptions>(&options.preconditioner))
+    return make_shared_isai(ctx, *inverse, A, products.share());
+  try {
+    return make_preconditioner<T>(ctx, options.preconditioner, block, &products);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(
+        fmt::format("{}\n  rows and columns are those of this rank, which begin at row {}", error.what(), first_row));
+  }
+}
+
+}  // namespace
+
+double imbalance(std::span<const RankReport> ranks) {
+  double most = 0, all = 0;
+  for (const RankReport& rank : ranks) {
+    const auto cost =
+        static_cast<double>(RowPartition::bytes_an_entry * rank.nnz + RowPartition::bytes_a_row * rank.rows);
+    most = std::max(most, cost), all += cost;
+  }
+  return all > 0 ? most * static_cast<double>(ranks.size()) / all : 1;
+}
+
+template <class T>
+void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
+                   SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
+  Team& team = *ctx.team;
+  Stopwatch clock;
+  require_shareable(options, facts);
+  const std::int64_t unit = settle_unit(ctx, options.preconditioner, *system.A);
+  const auto [partition, slice] = with_csr(ctx, *system.A, [&]<class Offset>(const Csr<T, Offset>& A) {
+    auto rows = RowPartition::by_cost(A.row_offsets().host(), team.size(), unit);
+    auto own = slice_rows(A, rows.begin(team.rank()), rows.end(team.rank()));
+    return std::pair(std::move(rows), std::move(own));
+  });
+  const std::int64_t first_row = partition.begin(team.rank());
+  const Distributed<T> own(ctx, team, partition, slice, options.format, options.layout);
+  facts.products = own.report();
+  facts.timings.products += clock.lap();
+
+  const AnyMatrix<T> block = columns_of(slice, first_row, partition.end(team.rank())),
+                     rows = in_places(slice, own.halo());
+  const DistributedOperator<T> A(own, &rows);
+  const auto preconditioner = make_own(ctx, options, *system.A, block, A, first_row);
+  facts.timings.preconditioner_setup = clock.lap();
+  facts.preconditioner = preconditioner->report();
+  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
+
+  RankReport mine{own.part(), facts.timings.products + facts.timings.preconditioner_setup, 0};
+  prepared();
+  clock.lap();
+  std::size_t solver_bytes = 0;
+  {
+    const TraceRange range("solve");
+    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
+                                     system.original.get(), system.given.get(), b, x, solver_bytes, watch);
+  }
+  facts.timings.solve = mine.solve_ms = clock.lap();
+  facts.ranks = gather_records(team, mine);
+  if (const double uneven = imbalance(facts.ranks); uneven >= 1.1)
+    facts.notes.push_back(
+        fmt::format("the ranks' parts are uneven: the largest costs {:.2f} times the mean one; the others wait for it, "
+                    "so fewer ranks may be as quick",
+                    uneven));
+  facts.memory_bytes = bytes(*system.A) + (system.original ? bytes(*system.original) : 0) + bytes(own.interior()) +
+                       own.bytes() + bytes(block) + bytes(rows) + facts.preconditioner.bytes + solver_bytes +
+                       ctx.workspace_bytes() + sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
+  facts.memory_peak_bytes = ctx.memory_use().peak;
+}
+
+template <class T>
+struct TeamStagesInstances {
+  static constexpr auto list =
+      instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
+                    const std::function<void()>&, const Watch&)>(solve_in_team);
+};
+KRILL_INSTANTIATE(TeamStagesInstances);
+
+}  // namespace krill

@@ -1,0 +1,84 @@
+// A matrix whose rows several ranks share.
+#pragma once
+#include <memory>
+
+#include "sparse/parallel/halo_plan.hpp"
+#include "sparse/spmv/plan.hpp"
+
+namespace krill {
+
+/// Some rows of a matrix: row i has the entries from row_offsets[i] on, in columns of the whole matrix, ascending.
+template <class T>
+struct RowSlice {
+  std::vector<std::int64_t> row_offsets{0}, columns = {};
+  std::vector<T> values = {};
+};
+
+/// Rows [begin, end) of A.
+template <class T, class Offset>
+RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end);
+
+/// The entries of the slice in columns [begin, end), which count from `begin` in what comes back: a rank's diagonal
+/// block, say. In CSR.
+template <class T>
+AnyMatrix<T> columns_of(const RowSlice<T>&, std::int64_t begin, std::int64_t end);
+/// The slice in columns that count as the plan's vectors lie. In CSR. Raises InvalidArgument where a column is not in
+/// them.
+template <class T>
+AnyMatrix<T> in_places(const RowSlice<T>&, const HaloPlan&);
+
+/// What a rank has of a matrix, for reports.
+struct SharedPart {
+  std::int64_t first_row = 0, rows = 0, nnz = 0;
+  std::int64_t ghosts = 0;       ///< entries of others that a product reads
+  std::int64_t sent = 0;         ///< entries that others read, once for each of them
+  std::int64_t border_rows = 0;  ///< with ghosts
+  int neighbors = 0;
+};
+
+/// The rows of a square matrix that are a rank's, for products with vectors of which each rank has its rows, too. Rows
+/// without ghosts, the interior, are in any format and are multiplied with while ghosts are on their way; the border
+/// follows, in CSR. Where more than half of the rows are border rows, all of them wait. In CSR each row is added up in
+/// the order of one process, so products have its bits. On the host.
+template <class T>
+class Distributed {
+ public:
+  /// rows: those of the partition that are this rank's. All ranks take part. For Format::automatic the interior is
+  /// multiplied with by an automatic plan, as each rank finds it best. Raises TeamFailure, InvalidArgument as the
+  /// conversion to the format does, where rows or columns do not fit the partition, and where a rank's rows and ghosts
+  /// are more than 2^31 - 1.
+  Distributed(Context&, Team&, RowPartition, const RowSlice<T>& rows, Format = Format::csr, const FormatLayout& = {});
+  Distributed(Distributed&&) = delete;  // its plan refers to it
+
+  Team& team() const { return team_; }
+  const RowPartition& partition() const { return partition_; }
+  const HaloPlan& halo() const { return halo_; }
+  std::int64_t rows() const { return halo_.own(); }
+  const AnyMatrix<T>& interior() const { return *interior_; }  ///< rows() x halo().size(); border rows are empty
+  const AnyMatrix<T>& border() const { return *border_; }      ///< the border rows alone, in CSR
+  SharedPart part() const { return part_; }
+  const SpmvReport& report() const { return plan_->report(); }  ///< of products with the interior
+  /// What it keeps beside the interior's matrix.
+  std::size_t bytes() const;
+
+  /// y = A x, own rows of both, which are different arrays. All ranks take part. Raises TeamFailure, ShapeMismatch, and
+  /// InvalidArgument on CUDA.
+  void apply(Context&, const Array<T>& x, Array<T>& y) const;
+
+ private:
+  Team& team_;
+  RowPartition partition_;
+  HaloPlan halo_;
+  SharedPart part_;
+  std::vector<std::int32_t> border_rows_;
+  std::unique_ptr<const AnyMatrix<T>> interior_, border_;
+  std::unique_ptr<const SpmvPlan<T>> plan_;
+  bool waits_ = false;  // no row without ghosts is worth a product of its own
+  mutable Array<T> whole_, packed_;
+};
+
+/// A vector of all rows, on every rank, from the own rows of each.
+template <class T>
+std::vector<T> gather_rows(Team&, const RowPartition&, std::span<const T> own);
+
+}  // namespace krill

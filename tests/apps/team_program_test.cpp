@@ -1,0 +1,125 @@
+// `krill solve` as several processes, by the launcher that is installed.
+#include <unistd.h>
+
+#include <sstream>
+
+#include "tests/apps/program.hpp"
+
+namespace krill::apps {
+namespace {
+
+using test::contains;
+using test::Outcome;
+
+class TeamProgram : public test::Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (IsSkipped()) return;
+    if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no mpirun";
+    const auto module = std::filesystem::path(program_).parent_path() / "libkrill_team_mpi.so";
+    if (!std::filesystem::exists(module)) GTEST_SKIP() << "this build has no module for MPI";
+    folder_.write("case.yaml", R"(name: shared
+matrix: {generate: poisson2d, nx: 24}
+format: csr
+solver: {type: pcg, stop: {relative: 1.0e-10}}
+preconditioner: {type: jacobi}
+ordering: none
+verify: {reference: eigen}
+output: {plot: false}
+)");
+  }
+
+  /// By so many ranks; more of them than cores, and root, too. Two minutes are too long.
+  Outcome ranks(int count, const std::string& arguments, const std::string& before_program = "") {
+    return krill(arguments,
+                 "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                 "OMPI_MCA_btl_vader_single_copy_mechanism=none OMP_NUM_THREADS=1 KRILL_TEAM_PATIENCE=60 "
+                 "timeout 120 mpirun --oversubscribe --bind-to none -n " +
+                     std::to_string(count) + " " + before_program);
+  }
+  nlohmann::json report(const std::string& folder) const {
+    return test::json_file(folder_ / (folder + "/report.json"));
+  }
+  static std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  }
+};
+
+TEST_F(TeamProgram, solves_as_one_process_does) {
+  ASSERT_EQ(krill("solve case.yaml --out one --backend host").code, 0);
+  const auto one = report("one");
+  EXPECT_TRUE(one["team"].is_null());
+  for (const int n : {2, 3}) {
+    const std::string folder = "team" + std::to_string(n);
+    const Outcome found = ranks(n, "solve case.yaml --out " + folder);
+    ASSERT_EQ(found.code, 0) << found.out << found.err;
+    EXPECT_EQ(count(found.out, " iterations of pcg with jacobi in "), 1U) << "one rank speaks:\n" << found.out;
+    const auto many = report(folder);
+    EXPECT_EQ(many["status"], "converged");
+    EXPECT_EQ(many["verification"]["verdict"], "PASS");
+    EXPECT_NEAR(many["iterations"].get<int>(), one["iterations"].get<int>(), 1);
+    ASSERT_EQ(many["team"]["ranks"], n);
+    std::int64_t rows = 0;
+    for (const auto& part : many["team"]["parts"]) {
+      EXPECT_EQ(part["first_row"], rows);
+      rows += part["rows"].get<std::int64_t>();
+      EXPECT_GT(part["ghosts"], 0);
+    }
+    EXPECT_EQ(rows, 576);
+  }
+}
+
+TEST_F(TeamProgram, has_the_same_bytes_twice) {
+  ASSERT_EQ(ranks(3, "solve case.yaml --out a --set solver.type=gmres --set verify.reference=none").code, 0);
+  ASSERT_EQ(ranks(3, "solve case.yaml --out b --set solver.type=gmres --set verify.reference=none").code, 0);
+  EXPECT_EQ(test::contents(folder_ / "a/solution.mtx"), test::contents(folder_ / "b/solution.mtx"));
+  EXPECT_EQ(report("a")["residual"], report("b")["residual"]);
+}
+
+TEST_F(TeamProgram, refuses_with_one_sentence) {
+  const auto refusal = [&](const std::string& arguments, const std::string& sentence) {
+    const Outcome found = ranks(2, arguments);
+    EXPECT_EQ(found.code, 2) << arguments;
+    EXPECT_EQ(count(found.err, "krill: "), 1U) << found.err;
+    EXPECT_TRUE(contains(found.err, "krill: " + sentence)) << found.err;
+  };
+  refusal("solve case.yaml --set preconditioner.type=ic0", "preconditioner ic0: it does not run on several ranks");
+  refusal("solve case.yaml --backend cuda", "backend cuda: several processes solve on the host as yet");
+  refusal("verify case.yaml", "verify: several processes share no other command than solve");
+  EXPECT_FALSE(exists("out/shared/report.json"));
+}
+
+/// Ranks that read other cases, or none at all: their own environments fill in what differs.
+TEST_F(TeamProgram, ends_all_ranks_with_the_message_of_one) {
+  folder_.write("case.yaml", test::contents(folder_ / "case.yaml") + "threads: ${THREADS}\n");
+  const auto end_with = [&](const std::string& threads, const std::string& sentence) {
+    folder_.write("as_rank.sh", "#!/bin/sh\nRANK=$OMPI_COMM_WORLD_RANK\nexport THREADS=" + threads + "\nexec \"$@\"\n");
+    const Outcome found = ranks(3, "solve case.yaml --env", "sh as_rank.sh");
+    EXPECT_EQ(found.code, 2) << found.err;
+    EXPECT_EQ(count(found.err, "krill: "), 1U) << found.err;
+    EXPECT_TRUE(contains(found.err, "krill: " + sentence)) << found.err;
+    EXPECT_FALSE(exists("out/shared/solution.mtx"));
+  };
+  end_with("$((RANK / 2 + 1))", "rank 2 has another case than rank 0");
+  end_with("$((1 - 2 * (RANK == 1)))", "rank 1 of 3: ");
+}
+
+/// Of a launcher that says there are several, without the module.
+TEST_F(TeamProgram, never_solves_alone_where_the_module_is_missing) {
+  std::filesystem::copy_file(program_, folder_ / "krill");
+  program_ = folder_ / "krill";
+  const Outcome found = krill("solve case.yaml", "OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0");
+  EXPECT_EQ(found.code, 3);
+  EXPECT_TRUE(contains(found.err,
+                       "krill: mpirun started 4 processes: libkrill_team_mpi.so, by which they would solve "
+                       "together, is missing; looked in "))
+      << found.err;
+  EXPECT_FALSE(exists("out"));
+  EXPECT_EQ(krill("solve case.yaml", "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0").code, 0);
+}
+
+}  // namespace
+}  // namespace krill::apps
