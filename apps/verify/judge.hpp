@@ -2,6 +2,7 @@
 #pragma once
 #include <complex>
 #include <span>
+#include <vector>
 
 #include "apps/report/judgement.hpp"
 #include "sparse/io/triplets.hpp"
@@ -27,5 +28,10 @@ struct Claim {
 /// what rounding of A, b and the products can add to it (Higham 2002, section 3.5). Never throws.
 template <class T>
 Judgement judge(const Claim<T>&);
+
+/// The same of several right-hand sides with one matrix, and with one precision and one limit of work and error: what
+/// is factorized serves all.
+template <class T>
+std::vector<Judgement> judge(std::span<const Claim<T>>);
 
 }  // namespace krill::apps
