@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "solvers/range.hpp"
+#include "sparse/direct/method.hpp"
 
 namespace krill {
 
@@ -218,6 +219,27 @@ void describe(Fields& fields, BandedOptions& o) {
   fields.section("stop", o.stop, "when the solve ends");
 }
 
+struct DirectOptions {
+  static constexpr std::string_view type = "direct";
+  static constexpr std::string_view doc =
+      "complete factorization on the host, whatever the backend, by Eigen's SimplicialLDLT or SparseLU, then "
+      "refinement; takes no preconditioner";
+  static constexpr bool needs_definite = false;
+  static constexpr bool takes_preconditioner = false;
+  int max_iterations = 10;
+  StopOptions stop = {.stagnation = 3};
+  DirectMethod method = DirectMethod::automatic;
+};
+template <class Fields>
+void describe(Fields& fields, DirectOptions& o) {
+  fields.value("max_iterations", o.max_iterations, at_least_zero,
+               "solves with the factors until the solve is given up");
+  fields.choice("method", o.method, direct_method_names,
+                "lu: rows are exchanged as the values want; ldlt: for Hermitian matrices, half the work, without "
+                "exchanges; auto: ldlt where the diagonal has one sign and the pivots turn out to have it, too");
+  fields.section("stop", o.stop, "when the solve ends; no factorization is interrupted");
+}
+
 /// Not chosen yet: once the matrix is known, another alternative takes its place, before a solver is made.
 struct AutoSolver {
   static constexpr std::string_view type = "auto";
@@ -236,7 +258,7 @@ void describe(Fields& fields, AutoSolver& o) {
 
 /// The registry of solvers.
 using SolverOptions = std::variant<PcgOptions, FcgOptions, GmresOptions, FgmresOptions, BicgstabOptions,
-                                   RichardsonOptions, MultigridSolverOptions, BandedOptions, AutoSolver>;
+                                   RichardsonOptions, MultigridSolverOptions, BandedOptions, DirectOptions, AutoSolver>;
 
 /// Options of a solver, with the facts that other parts ask for.
 template <class Options>

@@ -7,6 +7,7 @@
 
 #include "solvers/banded.hpp"
 #include "solvers/bicgstab.hpp"
+#include "solvers/direct.hpp"
 #include "solvers/gmres.hpp"
 #include "solvers/pcg.hpp"
 #include "solvers/richardson.hpp"
@@ -55,6 +56,14 @@ std::unique_ptr<Solver<T>> make(const BandedOptions& o, const Operator<T>& A, co
 template <class T>
 HeldMemory memory(MemoryLedger& ledger, Context& host, const BandedOptions& o, const AnyMatrix<T>& A, bool) {
   return BandedSolver<T>::memory(ledger, host, A, o);
+}
+template <class T>
+std::unique_ptr<Solver<T>> make(const DirectOptions& o, const Operator<T>& A, const Preconditioner<T>&) {
+  return std::make_unique<DirectSolver<T>>(A, o);
+}
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const DirectOptions& o, const AnyMatrix<T>& A, bool) {
+  return DirectSolver<T>::memory(ledger, host, A, o);
 }
 template <class T>
 std::unique_ptr<Solver<T>> make(const AutoSolver&, const Operator<T>&, const Preconditioner<T>&) {

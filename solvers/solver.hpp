@@ -39,7 +39,13 @@ struct SolveReport : SystemResult {
   std::vector<SystemResult> systems = {};  ///< of a batch, or of several right-hand sides, one after the other; empty
                                            ///< where there is one system
   std::size_t worst_system = 0;            ///< of these
+  PreconditionerReport setup = {};         ///< of a solver that factorizes; empty where it does not
 };
+
+/// Of a direct solve that failed: the fact that tells ||A||_1 ||A^-1||_1, estimated with the factors.
+inline constexpr const char* condition_fact = "condition_estimate";
+/// Of a direct solve: the fact that tells which one of direct_method_names.
+inline constexpr const char* factorization_fact = "factorization";
 
 /// The report of systems that are reported: the worst of them, and its reason.
 void take_worst(SolveReport&);

@@ -9,6 +9,7 @@
 #include "solvers/basis.hpp"
 #include "solvers/multigrid/dense_inverse.hpp"
 #include "sparse/core/instantiate.hpp"
+#include "sparse/vector/column_dots.hpp"
 
 namespace krill::apps::bench {
 namespace {
@@ -152,6 +153,51 @@ void measure_basis(const BenchSubject<T>& s, std::int64_t rows, int columns, boo
   s.report(row);
 }
 
+/// The dots of the columns of X, twos, and Y, threes.
+template <class T>
+void measure_column_dots(const BenchSubject<T>& s, std::int64_t rows, std::int32_t columns, Order order) {
+  struct Operands {
+    Dense<T> X, Y;
+    Array<wide_t<T>> ours;
+    Array<T> theirs;
+    StackedVectors<T> stacked{};
+  };
+  const bool by_rows = order == Order::row_major;
+  Row row =
+      row_of(s, fmt::format("{} columns of {} rows{}", columns, rows, by_rows ? ", row-major" : ""), "x_j^H y_j", rows);
+  measure_job<T>(s, row, [&](std::size_t) {
+    const std::int64_t size = rows * columns;
+    const auto all = [&](const char* name, int value) {
+      return Dense<T>(rows, columns, filled<T>(size, name, [value](std::int64_t) { return value; }), order);
+    };
+    auto operands = std::make_shared<Operands>(
+        Operands{all("X", 2), all("Y", 3), Array<wide_t<T>>(columns, "dots"), Array<T>(columns, "dots")});
+    auto* const o = operands.get();
+    s.ctx.dispatch([&](const auto& where) {
+      o->stacked = {rows, columns, rows, reinterpret_cast<const T*>(o->X.values().read(where))};
+    });
+    Job<T> job;
+    job.bytes = 2 * static_cast<double>(size) * sizeof(T), job.flops = multiply_add<T> * static_cast<double>(size);
+    job.run = [&ctx = s.ctx, o] { column_dots(ctx, o->X, o->Y, o->ours); };
+    if (!by_rows)
+      job.task.kernel = "column_dots", job.task.stacked = &o->stacked, job.task.x = &o->Y.values(),
+      job.task.y = &o->theirs;
+    job.fault = [o, rows] {
+      const auto ours = o->ours.edit();
+      const auto theirs = o->theirs.edit();
+      const auto expected = 6 * static_cast<double>(rows);
+      const bool right =
+          std::ranges::all_of(ours, [&](const auto& dot) { return dot == wide_t<T>(expected); }) ||
+          std::ranges::all_of(theirs, [&](const T& dot) { return dot == T(static_cast<real_t<T>>(expected)); });
+      std::ranges::fill(ours, wide_t<T>{}), std::ranges::fill(theirs, T{});
+      return std::string(right ? "" : "wrong result");
+    };
+    job.keeps = std::move(operands);
+    return job;
+  });
+  s.report(row);
+}
+
 /// y = D x with D of ones.
 template <class T>
 void measure_dense(const BenchSubject<T>& s, std::int32_t n) {
@@ -197,6 +243,7 @@ void bench_basis(const BenchSubject<T>& s) {
   for (const int columns : {10, 30, 100, 1000})
     for (const bool dots : {true, false})
       if (cuda || columns <= 100) measure_basis(s, rows, columns, dots);
+  for (const Order order : {Order::column_major, Order::row_major}) measure_column_dots(s, rows, 8, order);
   for (const std::int32_t n : {64, 256, 1024}) measure_dense(s, n);
 }
 

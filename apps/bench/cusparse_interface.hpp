@@ -64,7 +64,8 @@ struct KrillRivalTask {
                 ///< dense2csr, triangular, triangular_many (8 columns, one after the other), triangular_plan, ilu0,
                 ///< ic0, ilu0_analysis, ic0_analysis, color, gtsv2, gtsv2_nopivot, gtsv2_strided, gtsv_interleaved
                 ///< thomas, lu or qr, gpsv_interleaved; of a sparse vector: axpby, gather, scatter, rotate, dot, gemvi;
-                ///< of a basis V: basis_dots (y = V^H x, 2 columns), basis_update (y -= V x), dense_product (y = V x);
+                ///< of a basis V: basis_dots (y = V^H x, 2 columns), basis_update (y -= V x), dense_product (y = V x),
+                ///< column_dots (y_j = v_j^H x_j, as many vectors x without gaps);
                 ///< whole solves A y = x from y = 0 on: pcg, gmres, bicgstab, whose algorithms are preconditioners
   const char* algorithm = nullptr;  ///< one of those that `algorithms` lists
   KrillRivalScalar scalar = krill_rival_float64;

@@ -111,6 +111,7 @@ struct Symmetrized {
   const Csr<T>& b() const { return std::get<Csr<T>>(*B); }
 
   Plan plan(Context& ctx, bool) const { return {ctx, Op::none, a(), Op::none, b()}; }
+  Csr<T> whole(Context& ctx) const { return spgeam(ctx, Op::none, Op::none, T(1), a(), T(1), b()); }
   void update(Context& ctx, Plan& plan) const { plan.update(ctx, T(1), a(), T(1), b()); }
   Work work(const Csr<T>& c) const { return spgeam_work(a(), b(), c); }
   void reference(std::int32_t i, ReferenceRow& row) const {
@@ -191,6 +192,7 @@ template <class T, template <class> class Operation>
 struct SparseOperands {
   Operation<T> operation;
   std::optional<typename Operation<T>::Plan> plan;
+  std::optional<Csr<T>> made;  ///< without a plan
   bool values_alone;
   // the rival's C
   std::int32_t columns_of_C;
@@ -207,13 +209,21 @@ struct SparseOperands {
   }
 
   void run(Context& ctx) {
-    if (!values_alone) plan.reset(), plan.emplace(operation.plan(ctx, false));
+    if (!values_alone) {
+      plan.reset(), made.reset();
+      if constexpr (requires { operation.whole(ctx); }) {
+        made = operation.whole(ctx);
+        return;
+      }
+      plan.emplace(operation.plan(ctx, false));
+    }
     operation.update(ctx, *plan);
   }
+  const Csr<T>& result() const { return made ? *made : plan->matrix(); }
 
   /// What a plan and its values take beyond C, in a context that has no workspace yet.
   std::int64_t workspace(Context& ctx) {
-    plan.reset();
+    plan.reset(), made.reset();
     ctx.synchronize();
     Context empty = ctx.dispatch([](const auto& where) {
       if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
@@ -223,17 +233,17 @@ struct SparseOperands {
     });
     empty.restart_memory_peak();
     const std::size_t before = empty.memory_use().now;
-    plan.emplace(operation.plan(empty, values_alone));
-    operation.update(empty, *plan);
-    return static_cast<std::int64_t>(empty.memory_use().peak - before - plan->matrix().bytes());
+    if (values_alone) plan.emplace(operation.plan(empty, true));
+    run(empty);
+    return static_cast<std::int64_t>(empty.memory_use().peak - before - result().bytes());
   }
 
   /// Of the plan's C, the first time; then of the rival's, unless that keeps its result to itself.
   std::string fault() {
     const auto reference = [this](std::int32_t i, ReferenceRow& row) { operation.reference(i, row); };
-    if (plan) {
-      std::string found = wrong_row(plan->matrix().view(Host{}), reference);
-      plan.reset();  // the rival may need the memory
+    if (plan || made) {
+      std::string found = wrong_row(result().view(Host{}), reference);
+      plan.reset(), made.reset();  // the rival may need the memory
       return found;
     }
     if (offsets.host().back() == 0) return {};

@@ -151,7 +151,7 @@ class SolveProgram {
   void run_solver(Context& ctx, LinearSystem<T>& system) {
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
     const auto prepared = [&] {
-      voice_.say(fmt::format("  {} on {}\n", method_name(record_),
+      voice_.say(fmt::format("  {} on {}\n", method_name(record_.settings),
                              record_.device
                                  ? record_.device->name
                                  : fmt::format("the host, {} thread{}", ctx.threads(), ctx.threads() == 1 ? "" : "s")));

@@ -8,6 +8,7 @@
 
 #include "apps/case/method_text.hpp"
 #include "solvers/method/choose.hpp"
+#include "solvers/method/ladder.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 struct Way {
   SystemKind kind;
   std::string_view solver, settings = {};
+  bool eliminates = false;  ///< exchanges rows, and scales, by itself
 };
 constexpr Way pcg{SystemKind::definite, PcgOptions::type};
 constexpr Way gmres_where_definite{SystemKind::definite, GmresOptions::type};
@@ -23,6 +25,8 @@ constexpr Way flexible{SystemKind::definite, FcgOptions::type};
 constexpr Way bicgstab{SystemKind::general, BicgstabOptions::type};
 constexpr Way gmres{SystemKind::general, GmresOptions::type};
 constexpr Way flexible_gmres{SystemKind::general, FgmresOptions::type, "restart: 30"};
+constexpr Way direct{SystemKind::general, DirectOptions::type, {}, true};
+constexpr Way direct_where_definite{SystemKind::definite, DirectOptions::type, {}, true};
 constexpr Way long_gmres{SystemKind::general, GmresOptions::type, "restart: 200"};
 
 /// A preconditioner in one of its settings.
@@ -47,7 +51,8 @@ constexpr std::string_view in_float32 = "precision: float32", with_jacobi = "tri
 
 Trials trials(TrialsOf<AutoPreconditioner>) { return {}; }
 Trials trials(TrialsOf<NoPreconditioner>) {
-  return {{standard, pcg}, {standard, bicgstab}, {standard, gmres}, {thorough, long_gmres, {}, by_ruiz}};
+  return {{quick, direct},   {quick, direct_where_definite},     {standard, pcg}, {standard, bicgstab},
+          {standard, gmres}, {thorough, long_gmres, {}, by_ruiz}};
 }
 Trials trials(TrialsOf<JacobiOptions>) {
   return {{quick, pcg}, {quick, bicgstab}, {quick, gmres}, {thorough, bicgstab, {}, by_ruiz}, {thorough, long_gmres}};
@@ -179,13 +184,13 @@ struct PortfolioEntry {
     const auto add = [](std::string& keys, std::string_view more) {
       keys += (keys.empty() ? "" : ", ") + std::string(more);
     };
-    if (kind == SystemKind::weak_diagonal) {
+    if (kind == SystemKind::weak_diagonal && !trial.way.eliminates) {
       add(rest, "matching: {type: product}");
       if (preconditioner == Ilu0Options::type || preconditioner == IlukOptions::type ||
           preconditioner == IlutOptions::type)
         add(settings, "shift: {type: nonzero}");
     }
-    if (kind == SystemKind::negative_definite) add(rest, "scaling: {type: negative}");
+    if (kind == SystemKind::negative_definite && !trial.way.eliminates) add(rest, "scaling: {type: negative}");
     return fmt::format("{{solver: {}, preconditioner: {}{}{}}}", section(trial.way.solver, trial.way.settings),
                        section(preconditioner, settings), rest.empty() ? "" : ", ", rest);
   }
@@ -229,6 +234,7 @@ std::vector<std::string> chosen_by_rules(const MatrixProperties& m, bool on_cuda
     method.preconditioner = *next;
     texts.push_back(method_text(method));
   }
+  for (const LadderStep& step : ladder(choose(m, on_cuda).method, m, false)) texts.push_back(method_text(step.method));
   return texts;
 }
 

@@ -24,7 +24,8 @@ SystemKind system_kind(const MatrixProperties&, Assume);
 /// among them where the case says which `grid` it is.
 std::vector<std::string> portfolio(Portfolio, SystemKind, bool grid = false);
 
-/// The same of the rules of `auto`: what they choose, then what they go on to where the matrix refuses that.
+/// The same of the rules of `auto`: what they choose, then what they go on to where the matrix refuses that, and the
+/// steps of the ladder where it fails.
 std::vector<std::string> chosen_by_rules(const MatrixProperties&, bool on_cuda);
 
 }  // namespace krill::apps::evaluate

@@ -118,6 +118,7 @@ class Bench {
     SolveRecord record;
     record.settings = settings;
     record.settings.output = {false, false, false};
+    record.settings.on_failure = OnFailure::stop;  // the steps of a ladder are variants of their own
     const Stopwatch watch;
     begin_record(record);
     record_backend(record, ctx);

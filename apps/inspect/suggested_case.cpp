@@ -47,6 +47,7 @@ std::string suggested_case(const Inspection& i, const std::string& matrix) {
   section("solver", solver);
   // Left to auto, so that a set-up that fails goes on as it does everywhere; the rest being fixed, auto is what it was.
   section("preconditioner", "{type: auto}");
+  text += "\n" + comment("Where that fails, other methods are tried.") + "on_failure: ladder\n";
   return text;
 }
 

@@ -47,14 +47,18 @@ class Rehearsal {
     HeldMemory vectors = late ? HeldMemory() : hold_vectors(of_system * columns_);
     ledger_.begin("transformation");
     const HeldMemory transformed = Transformation<T>::memory(ledger_, c_, A, properties.symmetric_pattern, made);
+    HeldMemory source;  // for the steps of a ladder
+    const auto set_aside = [&] {
+      if (c_.on_failure == OnFailure::ladder && original.bytes() + source.bytes() == 0) source = std::move(matrix);
+    };
     if (made.bytes() > 0) {
-      if (scales()) original = std::move(matrix);
+      scales() ? void(original = std::move(matrix)) : set_aside();
       matrix = std::move(made);
     }
     // The pattern of the matrix that is solved with decides about levels and blocks.
     A = transform(std::move(A));
     const CsrSizes sizes = sizes_of(A);
-    if (is_converted(c_)) A = convert(std::move(A), sizes, matrix);
+    if (is_converted(c_)) A = convert(std::move(A), sizes, matrix, set_aside);
     const HeldMemory products = make_products(A);
     ledger_.begin("preconditioner");
     HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, A);
@@ -74,6 +78,7 @@ class Rehearsal {
     part("matrix", std::string(name(is_converted(c_) ? c_.format : Format::csr)), matrix);
     part("given system", "in double precision, for the residual that decides", judge);
     part("original matrix", "for the residual that decides", original);
+    part("matrix as given", "for the steps of the ladder", source);
     part("products", products_, products);
     part("preconditioner", std::string(type_name(c_.preconditioner)), preconditioner);
     part("solver", std::string(type_name(c_.solver)), solver);
@@ -104,11 +109,14 @@ class Rehearsal {
     return matrix.has_value() ? std::move(*matrix) : std::move(A);
   }
 
-  /// In the format of the case; `matrix` goes when that is made.
-  AnyMatrix<T> convert(AnyMatrix<T> A, const CsrSizes& sizes, HeldMemory& matrix) {
+  /// In the format of the case; `matrix` goes when that is made, unless it is set aside.
+  template <class SetAside>
+  AnyMatrix<T> convert(AnyMatrix<T> A, const CsrSizes& sizes, HeldMemory& matrix, const SetAside& set_aside) {
     ledger_.begin("conversion");
     AnyMatrix<T> converted = to_format(host_, std::move(A), c_.format, c_.layout);
-    matrix = to_format_memory(ledger_, sizes, converted, c_.format, c_.layout);
+    HeldMemory made = to_format_memory(ledger_, sizes, converted, c_.format, c_.layout);
+    set_aside();
+    matrix = std::move(made);
     return converted;
   }
 
@@ -168,6 +176,7 @@ void plan_for(MemoryPlan& plan) {
   SourceMatrix<T> source = load_matrix<T>(host, plan.settings.matrix, timings);
   const MatrixProperties& m = source.properties;
   plan.choices = choose_method(plan.settings, source, source.A, plan.for_cuda);
+  if (std::holds_alternative<DirectOptions>(plan.settings.solver)) plan.for_cuda = false;
   plan.matrix = fmt::format("{}, {} rows, {} entries", source.origin.name, m.rows, m.nnz);
   constexpr std::size_t triplet = 2 * sizeof(std::int32_t) + sizeof(wide_t<T>);
   plan.reading = (source.given ? bytes(*source.given) : bytes(source.A)) +
@@ -217,6 +226,8 @@ std::string lack_of_memory(const MemoryPlan& plan) {
         *restart_of(plan.settings.solver) - static_cast<std::int64_t>((missing + plan.per_step - 1) / plan.per_step);
     text += fits > 0 ? fmt::format("set solver.restart: {}, or less, or ", fits) : "set ";
     text += "solver.basis_precision: float32 or float16, or take a solver without a basis (bicgstab)";
+  } else if (std::holds_alternative<DirectOptions>(plan.settings.solver)) {
+    text += "an iterative solver or precision float32 take less";
   } else {
     text += "a preconditioner without factors (jacobi, chebyshev), precision float32 or format csr take less";
   }

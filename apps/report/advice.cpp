@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "apps/report/report.hpp"
 
@@ -43,7 +44,10 @@ std::string stronger_preconditioner(const SolveRecord& record) {
   if (m.missing_diagonal + m.zero_diagonal > 0 && !matched)
     return complete ? "try matching: {type: product} with preconditioner: {type: ilu0, shift: {type: nonzero}}"
                     : "compare other methods (krill evaluate)";
-  if (is_factorization(preconditioner_name(record)) || went_on(record)) return "compare other methods (krill evaluate)";
+  const std::string_view now = preconditioner_name(record);
+  if (!went_on(record) && (is(now, "ilu0") || is(now, "iluk"))) return "try preconditioner: {type: ilut}";
+  if (!went_on(record) && (is(now, "ic0") || is(now, "ick"))) return "try preconditioner: {type: ict}";
+  if (is_factorization(now) || went_on(record)) return "compare other methods (krill evaluate)";
   return fmt::format("try preconditioner: {{type: {}}}", needs_definite(record.settings.solver) ? "ic0" : "ilu0");
 }
 
@@ -170,8 +174,8 @@ Advice by_reason(const SolveRecord& record) {
                 "solver: {type: gmres}, which takes any preconditioner."
               : "Use preconditioner: {type: none}, or solver: {type: gmres}, which takes any preconditioner."};
     case Reason::zero_pivot:
-      return {fmt::format("elimination met a pivot of 0 in row {} of the system that is solved: the matrix is singular",
-                          r.pivot_row.value_or(0)),
+      return {fmt::format("elimination met a pivot of 0 in {} {} of the system that is solved: the matrix is singular",
+                          is(solver_name(record), DirectOptions::type) ? "column" : "row", r.pivot_row.value_or(0)),
               "Use solver: {type: gmres}, which finds a solution where there is one."};
     case Reason::not_finite:
       return {fmt::format("a NaN or an infinity came up in iteration {}", r.iterations),
@@ -194,6 +198,23 @@ Advice by_reason(const SolveRecord& record) {
       return {};
   }
   return {};
+}
+
+/// What the factors of a direct solve that failed, also as a step of a ladder, tell of the condition of A.
+std::string condition_text(const SolveRecord& record) {
+  double condition = 0;
+  for (const Fact& fact : record.result.setup.facts)
+    if (fact.name == condition_fact) condition = std::get<double>(fact.value);
+  for (const Attempt& attempt : record.attempts) condition = std::max(condition, attempt.condition);
+  if (condition == 0) return {};
+  if (std::isinf(condition)) return "; a factorization meets a pivot of 0, so the matrix is singular";
+  const double epsilon =
+      is_single(record) ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  return fmt::format("; the condition number of the matrix is about {:.1e}{}", condition,
+                     condition * epsilon < 1
+                         ? ""
+                         : fmt::format(": in {} the matrix cannot be told from a singular one",
+                                       precision_names[static_cast<std::size_t>(record.precision)]));
 }
 
 /// What is said of the worst system of a batch.
@@ -258,6 +279,7 @@ Advice advice(const SolveRecord& record) {
     a = {record.singularity.what, "Take a b that A x can be (rhs: {type: manufactured} is one), or change the matrix."};
   else if (failed && !record.singularity.what.empty())
     a.why += "; " + record.singularity.what;
+  if (failed) a.why += condition_text(record);
   if (failed && record.result.kept_initial_guess && std::isfinite(record.result.rhs_norm))
     a.why += "; the initial guess was better and is handed back";
   if (!failed && exit_code(record) != 0) {
@@ -267,6 +289,9 @@ Advice advice(const SolveRecord& record) {
     if (v.judgement.verdict == Verdict::fail)
       a.remedy = "Krill and Eigen disagree about this system: please report it with the case and the matrix.";
   }
+  const bool may_climb = record.settings.on_failure == OnFailure::stop && record.result.systems.empty() &&
+                         record.result.reason != Reason::interrupted && !record.singularity.no_solution;
+  if (failed && may_climb && !a.remedy.empty()) a.remedy += " Or set on_failure: ladder, which tries other methods.";
   if (!a.remedy.empty()) {
     a.remedy.erase(0, a.remedy.find_first_not_of(' '));
     a.remedy[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(a.remedy[0])));

@@ -39,9 +39,9 @@ std::string_view solver_name(const SolveRecord& record) { return type_name(recor
 
 std::string_view preconditioner_name(const SolveRecord& record) { return type_name(record.settings.preconditioner); }
 
-std::string method_name(const SolveRecord& record) {
-  const std::string_view preconditioner = preconditioner_name(record);
-  return fmt::format("{}{}{}", solver_name(record), preconditioner == "none" ? "" : " with ",
+std::string method_name(const SolveOptions& method) {
+  const std::string_view preconditioner = type_name(method.preconditioner);
+  return fmt::format("{}{}{}", type_name(method.solver), preconditioner == "none" ? "" : " with ",
                      preconditioner == "none" ? "" : preconditioner);
 }
 
@@ -139,7 +139,7 @@ void OutputFolder::write_history(SolveRecord& record) const {
   else if (record.settings.output.history && !r.systems.empty())
     write(record, "systems.csv", systems_csv(r));
   if (!record.settings.output.plot) return;
-  ConvergencePlot plot{fmt::format("{}: {}, {}", record.settings.name, method_name(record), name(r.reason)),
+  ConvergencePlot plot{fmt::format("{}: {}, {}", record.settings.name, method_name(record.settings), name(r.reason)),
                        fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)),
                        r.history,
                        r.target_relative,

@@ -54,7 +54,7 @@ int exit_code(const SolveRecord&);
 std::string_view solver_name(const SolveRecord&);
 std::string_view preconditioner_name(const SolveRecord&);
 /// "pcg with jacobi", or "pcg" without a preconditioner.
-std::string method_name(const SolveRecord&);
+std::string method_name(const SolveOptions&);
 std::string_view ordering_name(const SolveRecord&);
 std::string_view scaling_name(const SolveRecord&);
 std::string_view matching_name(const SolveRecord&);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "apps/case/effective.hpp"
+#include "apps/case/method_text.hpp"
 #include "apps/report/report.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/matrix_json.hpp"
@@ -207,6 +208,23 @@ Json ordering_json(const SolveRecord& record) {
   return json;
 }
 
+Json attempts_json(const std::vector<Attempt>& attempts) {
+  Json all = Json::array();
+  for (const Attempt& a : attempts) {
+    const bool ran = a.refusal.empty();
+    all.push_back({{"why", a.why},
+                   {"method", method_text(a.method)},
+                   {"in_double", a.in_double},
+                   {"status", ran ? name(a.reason) : "refused"},
+                   {"refusal", ran ? Json() : Json(a.refusal)},
+                   {"iterations", a.iterations},
+                   {"true_relative", ran ? Json(a.true_relative) : Json()},
+                   {"condition_estimate", a.condition > 0 ? Json(a.condition) : Json()},
+                   {"ms", a.milliseconds}});
+  }
+  return all;
+}
+
 Json level_json(const LevelReport& level) {
   Json steps = Json::object();
   for (const auto& [step, ms] : level.steps) steps[std::string(step)] = ms;
@@ -271,6 +289,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["preconditioner_setup"] = preconditioner_json(record.preconditioner);
   json["choices"] = Json::object();
   for (const auto& [key, why] : record.choices) json["choices"][key] = why;
+  json["attempts"] = attempts_json(record.attempts);
   json["memory_bytes"] = record.memory_bytes;
   json["memory_peak_bytes"] = record.memory_peak_bytes;
   json["peak_host_memory_bytes"] = record.peak_host_bytes;

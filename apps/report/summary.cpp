@@ -25,10 +25,11 @@ std::string headline(const SolveRecord& record, const Paint& paint) {
   const SolveReport& r = record.result;
   const bool unverified = r.reason == Reason::converged && exit_code(record) != 0;
   const std::string status = fmt::format("{}{}", name(r.reason), unverified ? ", but NOT VERIFIED," : "");
-  const std::string words = wrapped(fmt::format("{} after {} {} of {} in {}: {}", status, r.iterations,
-                                                r.iterations == 1 ? "iteration" : "iterations", method_name(record),
-                                                milliseconds(record.timings.solve), record.settings.name),
-                                    2);
+  const std::string words =
+      wrapped(fmt::format("{} after {} {} of {} in {}: {}", status, r.iterations,
+                          r.iterations == 1 ? "iteration" : "iterations", method_name(record.settings),
+                          milliseconds(record.timings.solve), record.settings.name),
+              2);
   return (exit_code(record) == 0 ? paint.good(status) : paint.bad(status)) + words.substr(status.size()) + "\n";
 }
 
@@ -137,6 +138,21 @@ std::string ordering_text(const SolveRecord& record) {
                      milliseconds(record.timings.order));
 }
 
+/// "2. scaled, ilu0 (gmres with ilu0): stagnated at 3.1e-04 after 1200 iterations, 30 ms"
+void append_attempts(std::string& block, const std::vector<Attempt>& attempts) {
+  if (attempts.size() < 2) return;
+  for (std::size_t k = 0; k < attempts.size(); ++k) {
+    const Attempt& a = attempts[k];
+    const std::string method = method_name(a.method);
+    const std::string end = a.refusal.empty()
+                                ? fmt::format("{} at {:.1e} after {} {}", name(a.reason), a.true_relative, a.iterations,
+                                              a.iterations == 1 ? "iteration" : "iterations")
+                                : "refused: " + a.refusal.substr(0, a.refusal.find('\n'));
+    row(block, k == 0 ? "attempts" : "",
+        fmt::format("{}. {} ({}): {}, {}", k + 1, a.why, method, end, milliseconds(a.milliseconds)));
+  }
+}
+
 std::string where_text(const SolveRecord& record) {
   const std::string backend =
       record.device ? record.device->name
@@ -191,6 +207,7 @@ std::string summary(const SolveRecord& record, bool verbose, const Paint& paint)
   const Advice help = advice(record);
   row(block, "why", help.why);
   row(block, "try", help.remedy);
+  append_attempts(block, record.attempts);
   if (record.columns.empty())
     row(block, "systems", systems_text(record.result, "system"));
   else

@@ -33,6 +33,7 @@ inline SolverSamples samples(Of<MultigridSolverOptions>) {
   return {{in_verify, MultigridSolverOptions{}, with_levels({})}};
 }
 inline SolverSamples samples(Of<BandedOptions>) { return {}; }  // for few diagonals alone
+inline SolverSamples samples(Of<DirectOptions>) { return {{in_verify, DirectOptions{}, NoPreconditioner{}}}; }
 inline SolverSamples samples(Of<AutoSolver>) { return {}; }
 
 }  // namespace detail

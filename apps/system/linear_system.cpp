@@ -278,11 +278,12 @@ Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, 
 
 /// The system as it was given, where A or b were rounded.
 template <class T>
-std::optional<GivenSystem<T>> given_system(std::shared_ptr<const AnyMatrix<wide_t<T>>> given, const AnyMatrix<T>& A,
-                                           Rhs<T>& rhs) {
+std::shared_ptr<const GivenSystem<T>> given_system(std::shared_ptr<const AnyMatrix<wide_t<T>>> given,
+                                                   const AnyMatrix<T>& A, Rhs<T>& rhs) {
   if (!given && !rhs.given) return {};
   if (!given) given = std::make_shared<const AnyMatrix<wide_t<T>>>(converted<wide_t<T>>(A));
-  return GivenSystem<T>{std::move(given), rhs.given ? std::move(*rhs.given) : converted<wide_t<T>>(rhs.b)};
+  return std::make_shared<const GivenSystem<T>>(
+      GivenSystem<T>{std::move(given), rhs.given ? std::move(*rhs.given) : converted<wide_t<T>>(rhs.b)});
 }
 
 /// A guess for each of so many right-hand sides.

@@ -1,6 +1,7 @@
 #include "apps/system/solve_system.hpp"
 
 #include "apps/support/machine.hpp"
+#include "solvers/system/ladder.hpp"
 #include "solvers/transform/solve_transformed.hpp"
 #include "sparse/core/instantiate.hpp"
 
@@ -31,7 +32,7 @@ void record_backend(SolveRecord& record, const Context& ctx) {
 template <class T>
 void solve_system(Context& ctx, LinearSystem<T>& system, SolveRecord& record, const std::function<void()>& prepared,
                   const Watch& watch, const ColumnWatch& solved) {
-  solve_prepared(ctx, record.settings, system.prepared, system.b, system.x, record, prepared, watch, solved);
+  climb(ctx, record.settings, system.prepared, system.b, system.x, record, prepared, watch, solved);
   if (system.known) record.known_error = relative_error(system.x.host(), system.known->host());
 }
 

@@ -4,6 +4,7 @@
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseLU>
+#include <Eigen/SparseQR>
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -27,7 +28,8 @@ using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 constexpr double krylov_seconds = 120;    // what Eigen's Krylov methods may take
 constexpr double bytes_per_second = 3e9;  // of one core, to turn that into iterations
 constexpr double factor_bytes_limit = 6e9;
-constexpr double lu_over_ldlt = 8;  // LU is twice the work, and pivoting adds fill that the pattern does not show
+constexpr double lu_over_ldlt = 8;       // LU is twice the work, and pivoting adds fill that the pattern does not show
+constexpr double qr_over_ldlt = 20'000;  // 20 s on a busy core for 1,600 rows of a grid
 
 /// What Eigen's setFromTriplets walks over: the stored entries, made on the fly.
 template <class T>
@@ -144,8 +146,9 @@ class Court {
              factor * cost.entries * (sizeof(T) + sizeof(int)) <= factor_bytes_limit &&
              factor * cost.entries < std::numeric_limits<int>::max();
     };
-    if (hermitian && affordable(1) && by_ldlt(symbolic)) return true;
-    if (affordable(lu_over_ldlt)) return by_lu();
+    if (hermitian && claim_->made_by != "ldlt" && affordable(1) && by_ldlt(symbolic)) return true;
+    if (claim_->made_by != "lu" && affordable(lu_over_ldlt)) return by_lu();
+    if (claim_->made_by == "lu" && affordable(qr_over_ldlt)) return by_qr();
     return hermitian ? by_krylov<Eigen::ConjugateGradient<Matrix<T>, Eigen::Lower | Eigen::Upper>>("ConjugateGradient")
                      : by_krylov<Eigen::BiCGSTAB<Matrix<T>>>("BiCGSTAB");
   }
@@ -170,6 +173,17 @@ class Court {
     if (!refine(solve)) return false;
     factors_ = solve;
     estimate_condition(solve, [&](const Vector<T>& v) { return Vector<T>(solver->adjoint().solve(v)); });
+    return true;
+  }
+
+  bool by_qr() {
+    j_.method = "SparseQR";
+    const auto solver = std::make_shared<Eigen::SparseQR<Matrix<T>, Eigen::COLAMDOrdering<int>>>(matrix_);
+    if (solver->info() != Eigen::Success || solver->rank() < matrix_.cols())
+      return obstacle_ = fmt::format("SparseQR finds rank {} of {}", solver->rank(), matrix_.cols()), false;
+    const auto solve = [solver](const Vector<T>& v) { return Vector<T>(solver->solve(v)); };
+    if (!refine(solve)) return false;
+    factors_ = solve;
     return true;
   }
 

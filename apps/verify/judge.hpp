@@ -2,6 +2,7 @@
 #pragma once
 #include <complex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "apps/report/judgement.hpp"
@@ -19,13 +20,16 @@ struct Claim {
   double baseline = 1;       ///< the norm that figures are given relative to
   double error_limit = 0;    ///< greatest ||x - x_ref|| / ||x_ref|| that passes; 0: the residuals alone decide
   double work_limit = 1e10;  ///< floating-point operations that a factorization may take; beyond it, Krylov
+  /// The factorization of Eigen that x was made with, "ldlt" or "lu": another one judges it. Empty: there is none.
+  std::string_view made_by = {};
 };
 
-/// Solves the system by Eigen's SimplicialLDLT (Hermitian) or SparseLU where fill and work allow, else by its
-/// ConjugateGradient or BiCGSTAB, and compares. PASS: in Eigen's arithmetic x meets the tolerance, Eigen's own solution
-/// meets it, their difference meets its tolerance, and the error meets the limit where there is one. FAIL: x does not.
-/// No verdict: Eigen found nothing to compare with. No condition number enters the tolerances: they are the claim, and
-/// what rounding of A, b and the products can add to it (Higham 2002, section 3.5). Never throws.
+/// Solves the system by Eigen's SimplicialLDLT (Hermitian) or SparseLU, or SparseQR where x was made with these, where
+/// fill and work allow, else by its ConjugateGradient or BiCGSTAB, and compares. PASS: in Eigen's arithmetic x meets
+/// the tolerance, Eigen's own solution meets it, their difference meets its tolerance, and the error meets the limit
+/// where there is one. FAIL: x does not. No verdict: Eigen found nothing to compare with. No condition number enters
+/// the tolerances: they are the claim, and what rounding of A, b and the products can add to it (Higham 2002,
+/// section 3.5). Never throws.
 template <class T>
 Judgement judge(const Claim<T>&);
 

@@ -121,6 +121,8 @@ std::vector<Claim<wide_t<T>>> claims_of(const SolveRecord& record, const Evidenc
                       std::span(solution).subspan(j * size, size), bound.target,
                       static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
                       bound.baseline > 0 ? bound.baseline : 1, record.settings.verify.tolerance});
+    for (const Fact& fact : record.result.setup.facts)
+      if (fact.name == factorization_fact) claims.back().made_by = std::get<std::string>(fact.value);
     columns.push_back(j);
   };
   const StopOptions& stop = krill::stop(record.settings.solver);

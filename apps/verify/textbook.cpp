@@ -104,6 +104,17 @@ class Textbook {
     }
   }
 
+  /// Refinement of another complete factorization.
+  void solve(const DirectOptions&) {
+    const Eigen::SparseMatrix<T> by_columns = A_;
+    const Eigen::SparseQR<Eigen::SparseMatrix<T>, Eigen::COLAMDOrdering<int>> factors(by_columns);
+    while (goes_on()) {
+      x_ += factors.solve(r_);
+      r_ = b_ - A_ * x_;
+      history_.push_back(norm(r_));
+    }
+  }
+
   TextbookSolve result() const { return {history_, norm(b_ - A_ * x_)}; }
 
  private:

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "solvers/method/type_name.hpp"
+
 namespace krill {
 namespace {
 
@@ -70,6 +72,8 @@ class Chooser {
         choice_{open, {}} {}
 
   Choice choose() && {
+    if (open_.on_failure == OnFailure::automatic)
+      choice_.method.on_failure = is_open<AutoSolver>(open_.solver) ? OnFailure::ladder : OnFailure::stop;
     if (is_open<AutoMatching>(open_.matching)) matching();
     if (is_open<AutoSolver>(open_.solver)) solver();
     if (is_open<AutoPreconditioner>(open_.preconditioner)) preconditioner();
@@ -193,7 +197,7 @@ class Chooser {
     const bool pcg = needs_definite(choice_.method.solver);
     if (eliminates()) {
       M = NoPreconditioner{};
-      return say("preconditioner", "none: solver banded takes none");
+      return say("preconditioner", fmt::format("none: solver {} takes none", type_name(choice_.method.solver)));
     }
     if (is_open<MultigridSolverOptions>(open_.solver)) {
       M = AmgOptions{};
@@ -242,6 +246,10 @@ class Chooser {
 
   void ordering() {
     OrderingOptions& order = choice_.method.ordering;
+    if (std::holds_alternative<DirectOptions>(choice_.method.solver)) {
+      order = NaturalOrdering{};
+      return say("ordering", "none: solver direct orders by itself");
+    }
     if (eliminates() && std::max(m_.lower_bandwidth, m_.upper_bandwidth) > 2) {
       order = RcmOrdering{};
       return say("ordering", "rcm: there are more than the five diagonals that solver banded takes");
@@ -342,6 +350,10 @@ std::vector<ChoiceReason> choose_for(SolveOptions& options, const MatrixProperti
 
 std::vector<ChoiceReason> choose_for_batch(SolveOptions& options, std::int32_t systems, const std::string& matrix) {
   std::vector<ChoiceReason> reasons;
+  if (options.on_failure == OnFailure::ladder)
+    throw InvalidArgument(fmt::format(
+        "{}: on_failure: ladder is not for a batch, which solver banded alone solves: leave the key out", matrix));
+  options.on_failure = OnFailure::stop;
   if (const auto* open = std::get_if<AutoSolver>(&options.solver)) {
     options.solver = elimination(*open);
     reasons.push_back({"solver", "banded: it eliminates the systems of a batch side by side"});

@@ -156,6 +156,10 @@ void describe(Fields& fields, FormatLayout& o) {
 enum class Assume { nothing, spd };
 inline constexpr std::array<std::string_view, 2> assume_names{"nothing", "spd"};
 
+/// What follows where a solve fails. automatic: the ladder where the solver is auto, else nothing.
+enum class OnFailure { automatic, stop, ladder };
+inline constexpr std::array<std::string_view, 3> on_failure_names{"auto", "stop", "ladder"};
+
 /// How a system is solved. Each part that is auto is left to the rules in choose.hpp.
 struct SolveOptions {
   SolverOptions solver = AutoSolver{};
@@ -166,6 +170,7 @@ struct SolveOptions {
   Format format = Format::automatic;  ///< of the products; automatic: chosen by the clock
   FormatLayout layout = {};
   Assume assume = Assume::nothing;
+  OnFailure on_failure = OnFailure::automatic;
 };
 
 }  // namespace krill

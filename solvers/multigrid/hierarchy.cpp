@@ -93,6 +93,7 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
               finest.candidates ? finest.candidates->clone() : constant_candidates<T>(ctx, A.rows(), finest.block_dim)};
   require_size("multigrid: rows of the near null space", space.candidates.rows(), A.rows());
   const Csr<T, Offset>* rows = &A;
+  const double limit = options_.growth_limit * static_cast<double>(A.nnz());
   double entries = 0;
   for (std::unique_ptr<AnyMatrix<T>> coarse; rows;) {
     const Stopwatch watch;
@@ -114,18 +115,30 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
       if (std::ssize(levels_) == options_.max_levels)
         note_end(rows->rows(), fmt::format("max_levels is {}", options_.max_levels));
       else
-        next = coarsen(ctx, *rows, level, space);
-    }
-    if (next && entries + static_cast<double>(next->nnz()) > options_.growth_limit * static_cast<double>(A.nnz())) {
-      note_end(rows->rows(), fmt::format("with the next one levels would have more than growth_limit = {} times the "
-                                         "entries of the finest",
-                                         options_.growth_limit));
-      next.reset(), level.transfer.reset(), level.recompute = {}, level.remaking_bytes = 0;
+        next = coarsen_within(ctx, *rows, limit - entries, level, space);
     }
     ctx.synchronize();
     tell(ctx, level, stored, watch.milliseconds());
     if (!next) break;
     coarse = std::make_unique<AnyMatrix<T>>(std::move(*next));
+  }
+}
+
+/// As coarsen(), of no more than `left` entries and what offsets count: nullopt, with a note, where it has more.
+template <class T>
+template <class Offset>
+std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen_within(Context& ctx, const Csr<T, Offset>& A, double left,
+                                                           Level& level, Space& space) {
+  constexpr auto most = std::numeric_limits<Offset>::max();
+  const bool counts = left >= static_cast<double>(most);
+  try {
+    return coarsen(ctx, A, counts ? std::int64_t{most} : static_cast<std::int64_t>(std::max(left, 0.0)), level, space);
+  } catch (const TooManyEntries& error) {
+    note_end(A.rows(), counts ? error.what()
+                              : fmt::format("with the next one levels would have more than growth_limit = {} times the "
+                                            "entries of the finest",
+                                            options_.growth_limit));
+    return std::nullopt;
   }
 }
 
@@ -255,10 +268,12 @@ bool Hierarchy<T>::remakes_levels() const {
   return options_.reuse == HierarchyReuse::aggregates || options_.reuse == HierarchyReuse::interpolation;
 }
 
-/// The next level of A, and how to get there; nullopt where there is none that is worth it.
+/// The next level of A, and how to get there; nullopt where there is none that is worth it. Raises TooManyEntries
+/// before the next level has its memory.
 template <class T>
 template <class Offset>
-std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, Offset>& A, Level& level, Space& space) {
+std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, Offset>& A, std::int64_t max_entries,
+                                                    Level& level, Space& space) {
   using Matrix = Csr<T, Offset>;
   StepClock clock(ctx, level.report);
   const bool by_nodes = space.block_dim > 1,
@@ -286,6 +301,7 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   }
   if (constant) {
     auto plan = std::make_shared<ContractionPlan<T, Offset>>(ctx, A, aggregates);
+    if (plan->matrix().nnz() > max_entries) throw TooManyEntries("multigrid: the next level is too large");
     plan->update(ctx, A, aggregates);
     clock.done("coarse matrix");
     auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.over_correction);
@@ -319,9 +335,10 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   clock.done("restriction");
   using Product = TripleProductPlan<T, Offset>;
   // A product that is computed once has no use for a list; one whose P changes transposes it itself.
-  auto product =
-      std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, interpolates_anew ? *P : R, A, *P,
-                                remakes_levels() ? SpgemmOptions{} : SpgemmOptions{.max_list_bytes = 0});
+  SpgemmOptions options{.max_entries = max_entries};
+  if (!remakes_levels()) options.max_list_bytes = 0;
+  auto product = std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, interpolates_anew ? *P : R,
+                                           A, *P, options);
   clock.done("pattern of the coarse matrix");
   product->update(ctx, T(1), interpolates_anew ? *P : R, A, *P);
   clock.done("coarse matrix");

@@ -69,7 +69,9 @@ class Hierarchy {
   template <class Offset>
   void build(Context&, const FinestLevel<T>&, const Csr<T, Offset>& A);
   template <class Offset>
-  std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, Level&, Space&);
+  std::optional<Csr<T, Offset>> coarsen_within(Context&, const Csr<T, Offset>& A, double left, Level&, Space&);
+  template <class Offset>
+  std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, std::int64_t max_entries, Level&, Space&);
   void multiply_by(Context&, Level&, const AnyMatrix<T>& A, const Operator<T>* products);
   void smooth(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
   void smooth_anew(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);

@@ -1,5 +1,6 @@
 #include "solvers/system/solve.hpp"
 
+#include "solvers/system/ladder.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/stopwatch.hpp"
@@ -36,7 +37,7 @@ SystemReport solve(Context& ctx, const AnyMatrix<T>& A, const Array<T>& b, Array
   report.singularity = singularity(report.matrix, b, stop(report.options.solver));
   report.timings.choose = clock.lap();
   const PreparedSystem<T> system = prepare(ctx, report.options, std::move(csr), report);
-  solve_prepared(
+  climb(
       ctx, report.options, system, b, x, report, [] {}, watch);
   report.timings.total = all.milliseconds();
   return report;

@@ -109,6 +109,7 @@ PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared
   facts.timings.scale += facts.transformation.scale_ms;
   facts.timings.order += facts.transformation.order_ms;
   PreparedSystem<T> system{std::move(A), nullptr, std::move(transformation)};
+  if (options.on_failure == OnFailure::ladder) system.source = system.A;
   if (auto made = system.transformation.take_matrix()) {
     if (system.transformation.scales()) system.original = std::move(system.A);
     system.A = std::make_shared<const AnyMatrix<T>>(std::move(*made));
@@ -208,12 +209,16 @@ void SystemSolver<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, SolveF
     const TraceRange range("solve");
     if (b.size() == rows(*system_.A))
       facts.result = solve_transformed(ctx, *solver_, system_.transformation, system_.original.get(),
-                                       system_.given ? &*system_.given : nullptr, b, x, watch);
+                                       system_.given.get(), b, x, watch);
     else
       solve_columns(ctx, b, x, facts, watch, solved);
   }
   ctx.synchronize();
   facts.timings.solve = clock.lap();
+  const double factorized = facts.result.setup.symbolic_ms + facts.result.setup.numeric_ms;  // once a matrix
+  facts.timings.preconditioner_setup += factorized, facts.timings.solve -= factorized;
+  for (const std::string& note : facts.result.setup.notes) facts.notes.push_back(note);
+  if (!facts.result.setup.facts.empty()) facts.preconditioner = facts.result.setup;
   facts.memory_bytes = bytes_on_backend(system_, b, x, solver_->bytes(), ctx) + products_.prepare(ctx).bytes() +
                        facts.preconditioner.bytes;
   facts.memory_peak_bytes = ctx.memory_use().peak;
@@ -250,6 +255,12 @@ template <class T>
 void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b,
                     Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch,
                     const ColumnWatch& solved) {
+  if (ctx.on_cuda() && std::holds_alternative<DirectOptions>(options.solver)) {
+    facts.notes.emplace_back(
+        "solver direct works on the host, whatever the backend: the device takes no part in this solve");
+    Context host = Context::host(ctx.threads());
+    return solve_prepared(host, options, system, b, x, facts, prepared, watch, solved);
+  }
   SystemSolver<T> solver(ctx, options, system, facts);
   prepared();
   solver.solve(ctx, b, x, facts, watch, solved);

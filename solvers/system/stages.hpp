@@ -33,6 +33,19 @@ struct Timings {
   double total = 0;  ///< from the call to the report; of the program, verification and files included
 };
 
+/// A method that was tried.
+struct Attempt {
+  SolveOptions method;
+  std::string why;                  ///< it was tried: a clause
+  bool in_double = false;           ///< where the solve is in single precision
+  std::string refusal;              ///< why it could not begin; empty where it ran
+  Reason reason = Reason::running;  ///< how it ended, where it ran
+  int iterations = 0;
+  double true_relative = 0;
+  double condition = 0;     ///< by a direct solve that failed, estimated; 0: not known
+  double milliseconds = 0;  ///< with its set-up
+};
+
 /// What is known of a whole solve when it is over.
 struct SolveFacts {
   std::vector<ChoiceReason> choices;  ///< why what was auto became what it is; empty where everything was named
@@ -49,6 +62,7 @@ struct SolveFacts {
   std::size_t memory_bytes = 0;       ///< matrix, vectors and workspace on the backend's side
   std::size_t memory_peak_bytes = 0;  ///< the most of arrays and workspace on the backend's side, setup included
   Timings timings;
+  std::vector<Attempt> attempts;   ///< of a ladder, one after the other; empty where there was none
   std::vector<std::string> notes;  ///< sentences that a reader of the result should know
 };
 
@@ -58,8 +72,9 @@ struct PreparedSystem {
   std::shared_ptr<const AnyMatrix<T>> A;         ///< in the format of the products
   std::shared_ptr<const AnyMatrix<T>> original;  ///< where the system was scaled
   Transformation<T> transformation;
-  std::optional<GivenSystem<T>> given = {};               ///< which judges, where A and b were rounded
+  std::shared_ptr<const GivenSystem<T>> given = {};       ///< which judges, where A and b were rounded
   std::shared_ptr<const Dense<double>> coordinates = {};  ///< of the given system's nodes; null: not known
+  std::shared_ptr<const AnyMatrix<T>> source = {};  ///< as it was given, in CSR, for the steps of a ladder; else null
 };
 
 /// How many right-hand sides of so many rows a vector holds. Raises ShapeMismatch, which calls it `what`, where it is
@@ -67,8 +82,8 @@ struct PreparedSystem {
 std::int64_t columns_of(std::string_view what, std::int64_t size, std::int64_t rows);
 
 /// Matches, scales and reorders A, which is in CSR, and brings it into the format of the products. Of the options only
-/// the format may be auto. Releases its share in A as soon as A is not needed any more. Raises InvalidArgument as
-/// Transformation and the conversions do.
+/// the format may be auto. Releases its share in A as soon as A is not needed any more, which steps of a ladder do
+/// need. Raises InvalidArgument as Transformation and the conversions do.
 template <class T>
 PreparedSystem<T> prepare(Context&, const SolveOptions&, std::shared_ptr<const AnyMatrix<T>> A, SolveFacts&);
 

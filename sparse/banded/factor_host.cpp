@@ -59,10 +59,13 @@ struct BlockFactor {
 
 /// Systems first to last - 1.
 template <class Steps, class T>
+#ifndef __SANITIZE_ADDRESS__  // whose builds these would keep five times as long
 #if defined(__x86_64__) && !defined(__clang__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
-[[gnu::flatten]] void
+[[gnu::flatten]]
+#endif
+void
 factor_block(const BandedFactoring<T>& s, std::int64_t first, std::int64_t last) {
   using Vector = Lanes<T>;
   using Mask = typename Vector::Mask;
@@ -105,10 +108,13 @@ factor_block(const BandedFactoring<T>& s, std::int64_t first, std::int64_t last)
 
 /// Systems first to last - 1, row after row of all of them down, then back.
 template <class Steps, class T>
+#ifndef __SANITIZE_ADDRESS__  // whose builds these would keep five times as long
 #if defined(__x86_64__) && !defined(__clang__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
-[[gnu::flatten]] void
+[[gnu::flatten]]
+#endif
+void
 solve_block_with_factor(const FactoredSolve<T>& s, std::int64_t first, std::int64_t last) {
   using Vector = Lanes<T>;
   using Mask = typename Vector::Mask;

@@ -47,8 +47,8 @@ std::int64_t last_offset(Context& ctx, const Array<Offset>& offsets) {
 template <class Offset>
 void require_offsets_fit(std::int64_t nnz) {
   if (nnz > std::numeric_limits<Offset>::max())
-    throw InvalidArgument(fmt::format("csr: {} entries do not fit 32-bit row offsets (at most {}); use 64-bit offsets",
-                                      nnz, std::numeric_limits<Offset>::max()));
+    throw TooManyEntries(fmt::format("csr: {} entries do not fit 32-bit row offsets (at most {}); use 64-bit offsets",
+                                     nnz, std::numeric_limits<Offset>::max()));
 }
 
 template <class To, class T, class Offset>

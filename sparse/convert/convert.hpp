@@ -18,7 +18,7 @@ Array<T> copy_of(Context&, const Array<T>&);
 template <class Offset>
 std::int64_t last_offset(Context&, const Array<Offset>& offsets);
 
-/// Raises InvalidArgument where nnz does not fit Offset.
+/// Raises TooManyEntries where nnz does not fit Offset.
 template <class Offset>
 void require_offsets_fit(std::int64_t nnz);
 

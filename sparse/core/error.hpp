@@ -19,6 +19,11 @@ struct InvalidArgument : Error {
   using Error::Error;
 };
 
+/// A result with more entries than it may have.
+struct TooManyEntries : InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
+
 /// Operands whose sizes do not fit together.
 struct ShapeMismatch : Error {
   using Error::Error;

@@ -37,7 +37,7 @@ struct ListUnion {
   constexpr void finish(std::int64_t, std::int64_t) const {}
 };
 
-/// values = alpha a + beta b.
+/// values = alpha a + beta b; and the columns of the union, where there is room for them.
 template <class T, class Offset>
 struct AddUnion {
   const Offset* row_offsets;
@@ -46,9 +46,11 @@ struct AddUnion {
   ScalarView<T> beta;
   const T* b;
   T* values;
+  std::int32_t* col_indices = nullptr;
 
   constexpr std::int64_t begin(std::int64_t row) const { return row_offsets[row]; }
-  constexpr void entry(std::int64_t at, std::int32_t, std::int64_t in_a, std::int64_t in_b) const {
+  constexpr void entry(std::int64_t at, std::int32_t col, std::int64_t in_a, std::int64_t in_b) const {
+    if (col_indices) col_indices[at] = col;
     T sum{};
     if (in_a != absent) sum += alpha() * a[in_a];
     if (in_b != absent) sum += beta() * b[in_b];

@@ -9,7 +9,8 @@ namespace krill::detail {
 namespace {
 
 constexpr int team_threads = 128, piece_threads = 256;
-constexpr int piece_rows = 2;  ///< rows of B that a thread of a piece bisects at a time. Not varied.
+constexpr int max_share = 128;  ///< rows that a block looks through for those of its teams. Not varied.
+constexpr int piece_rows = 2;   ///< rows of B that a thread of a piece bisects at a time. Not varied.
 
 // What teams make of the products that an entry of C gets: start(at), then add() for each product, then finish(). What
 // is read of A and B is on its way before.
@@ -66,6 +67,21 @@ struct ListEach {
   __device__ void finish(std::int64_t, Offset) const {}
 };
 
+template <class Offset>
+struct RecordEach {
+  using Slot = Offset;  // the entry of C
+  using OfA = Offset;
+  using OfB = Offset;
+  const Offset* bases;
+  ProductPlace* places;
+
+  __device__ Offset start(std::int64_t at) const { return static_cast<Offset>(at); }
+  __device__ Offset of_a(Offset k) const { return bases[k]; }
+  __device__ Offset of_b(Offset e) const { return e; }
+  __device__ void add(Offset at, Offset base, Offset e) const { places[base + e] = static_cast<ProductPlace>(at); }
+  __device__ void finish(std::int64_t, Offset) const {}
+};
+
 /// Part of a row of C in shared memory: its columns, ascending, and what there is for each. A word in 33 stays free,
 /// for places halfway between others, which lanes compare next, would share a bank.
 template <class Slot>
@@ -110,31 +126,14 @@ struct PartOfRow {
   }
 };
 
-// Threads: a team has a row of C of more than `least` and at most `room` entries, whose columns and sums (or what `use`
-//   has in their place) lie in shared memory; lanes lie along a row of B at a time, and its columns differ, so that no
-//   two lanes add to one sum. Where rows of B have one entry, lanes lie along the row of A, and add one after the
-//   other.
-// Bytes: C once; A and B as often as the caches miss. Races: a barrier of the warp after each row, or lane.
+/// All products of a row of C of `count` entries from `first` on, or none where there are none, by `lanes` lanes that
+/// lie along a row of B at a time, whose columns differ, so that no two lanes add to one sum. Where rows of B have one
+/// entry, lanes lie along the row of A, and add one after the other. Every thread of the warp calls it.
 template <int lanes, class V, class Offset, class Use>
-__global__ void __launch_bounds__(team_threads)
-    each_product_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, std::int64_t least, int room, bool masked,
-                        CsrView<const NoValue, Offset> c, Use use, Skip skip) {
-  using Slot = typename Use::Slot;
-  extern __shared__ __align__(16) unsigned char memory[];
-  if (skip.now()) return;
-  constexpr int teams = team_threads / lanes;
-  const int lane = static_cast<int>(threadIdx.x) % lanes, team = static_cast<int>(threadIdx.x) / lanes;
-  const auto part = PartOfRow<Slot>::in(memory, team, teams, room);
-  const std::int64_t row = std::int64_t{blockIdx.x} * teams + team;
-  Offset k = 0, end = 0, first = 0;
-  int count = 0;
-  if (row < a.rows) {
-    first = c.row_offsets[row];
-    const Offset length = c.row_offsets[row + 1] - first;
-    if (length > least && length <= room)
-      count = static_cast<int>(length), k = a.row_offsets[row], end = a.row_offsets[row + 1];
-  }
-  if (!__any_sync(~0u, count > 0)) return;
+__device__ void use_products_of_row(const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, Offset k, Offset end,
+                                    bool masked, const CsrView<const NoValue, Offset>& c, Offset first, int count,
+                                    const PartOfRow<typename Use::Slot>& part, const Use& use) {
+  const int lane = static_cast<int>(threadIdx.x) % lanes;
   part.start(c, first, count, use, lane, lanes);
   __syncwarp();
   for (; __any_sync(~0u, k < end); k += lanes) {
@@ -169,6 +168,51 @@ __global__ void __launch_bounds__(team_threads)
         [] { __syncwarp(); });
   }
   part.finish(first, count, use, lane, lanes);
+}
+
+// Threads: a team has a row of C of more than `least` and at most `room` entries, whose columns and sums (or what `use`
+//   has in their place) lie in shared memory. A block has a row for each team; or, where it `lists`, a share of all
+//   rows, of which its warps take those that are of such a length, so that few teams are idle where lengths differ.
+// Bytes: C once; A and B as often as the caches miss. Races: a barrier of the warp after each row, or lane. A row is
+//   one team's, whatever the order in which they are taken.
+template <int lanes, bool lists, class V, class Offset, class Use>
+__global__ void __launch_bounds__(team_threads)
+    each_product_kernel(CsrView<V, Offset> a, CsrView<V, Offset> b, std::int64_t least, int room, int share,
+                        bool masked, CsrView<const NoValue, Offset> c, Use use, Skip skip) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  if (skip.now()) return;
+  constexpr int teams = team_threads / lanes, teams_of_warp = 32 / lanes;
+  const int team = static_cast<int>(threadIdx.x) / lanes;
+  const auto part = PartOfRow<typename Use::Slot>::in(memory, team, teams, room);
+  const auto is_for_team = [&](std::int64_t length) { return length > least && length <= room; };
+  const std::int64_t begin = std::int64_t{blockIdx.x} * share;
+  if constexpr (lists) {
+    __shared__ SharedRows<max_share> rows;
+    rows.fill(begin, min(begin + share, std::int64_t{a.rows}),
+              [&](std::int64_t row) { return is_for_team(c.row_offsets[row + 1] - c.row_offsets[row]); });
+    for (int n = rows.take(teams_of_warp); n < rows.count; n = rows.take(teams_of_warp)) {
+      Offset k = 0, end = 0, first = 0;
+      int count = 0;
+      if (const int mine = n + team % teams_of_warp; mine < rows.count) {
+        const std::int32_t row = rows.rows[mine];
+        first = c.row_offsets[row], count = static_cast<int>(c.row_offsets[row + 1] - first);
+        k = a.row_offsets[row], end = a.row_offsets[row + 1];
+      }
+      use_products_of_row<lanes>(a, b, k, end, masked, c, first, count, part, use);
+      __syncwarp();
+    }
+  } else {
+    const std::int64_t row = begin + team;
+    Offset k = 0, end = 0, first = 0;
+    int count = 0;
+    if (row < a.rows) {
+      first = c.row_offsets[row];
+      if (const Offset length = c.row_offsets[row + 1] - first; is_for_team(length))
+        count = static_cast<int>(length), k = a.row_offsets[row], end = a.row_offsets[row + 1];
+    }
+    if (!__any_sync(~0u, count > 0)) return;
+    use_products_of_row<lanes>(a, b, k, end, masked, c, first, count, part, use);
+  }
 }
 
 /// Products that a thread of a piece has on their way. Not varied.
@@ -250,16 +294,17 @@ __global__ void __launch_bounds__(piece_threads)
   part.finish(first, count, use, thread, piece_threads);
 }
 
-/// Rows of C of more than `least` and at most `room` entries.
-template <int lanes, class V, class Offset, class Use>
+/// Rows of C of more than `least` and at most `room` entries; `lists` where most rows may be of another length.
+template <int lanes, bool lists, class V, class Offset, class Use>
 void use_rows(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, std::int64_t least,
               std::int64_t room, bool masked, const CsrView<const NoValue, Offset>& c, const Use& use) {
   constexpr int teams = team_threads / lanes;
-  constexpr auto kernel = each_product_kernel<lanes, V, Offset, Use>;
+  constexpr auto kernel = each_product_kernel<lanes, lists, V, Offset, Use>;
   const std::size_t shared = teams * PartOfRow<typename Use::Slot>::bytes(static_cast<int>(room));
-  resident_blocks<kernel>(cuda, shared, team_threads);  // allows so much shared memory
-  kernel<<<static_cast<unsigned>(ceil_div(a.rows, teams)), team_threads, shared, cuda.stream>>>(
-      a, b, least, static_cast<int>(room), masked, c, use, cuda.skip);
+  const int resident = resident_blocks<kernel>(cuda, shared, team_threads);  // allows so much shared memory
+  const std::int64_t share = lists ? share_of_block(a.rows, teams, resident, max_share) : teams;
+  kernel<<<static_cast<unsigned>(ceil_div(std::int64_t{a.rows}, share)), team_threads, shared, cuda.stream>>>(
+      a, b, least, static_cast<int>(room), static_cast<int>(share), masked, c, use, cuda.skip);
   check(cudaGetLastError());
 }
 
@@ -276,16 +321,18 @@ void use_pieces(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, 
   check(cudaGetLastError());
 }
 
-/// All products, by teams whose lanes are as many as rows of B have use for, and by blocks for long rows of C.
+/// Products of rows of C that teams hold, whose lanes are as many as rows of B have use for. Where there are longer
+/// rows, rows are of many lengths.
 template <class V, class Offset, class Use>
-void use_products(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, const SumTeams& by,
-                  const CsrView<const NoValue, Offset>& c, const Use& use) {
+void use_rows_of_teams(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, const SumTeams& by,
+                       const CsrView<const NoValue, Offset>& c, const Use& use) {
   if (a.rows == 0) return;
   const auto room = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(by.longest)));
   const std::int64_t small = std::clamp<std::int64_t>(room, 8, ProductTuning::small),
                      large = std::min(room, ProductTuning::max_held);
   const auto rows = [&](auto lanes, std::int64_t least, std::int64_t most) {
-    use_rows<lanes.value>(cuda, a, b, least, most, by.masked, c, use);
+    by.pieces.count > 0 ? use_rows<lanes.value, true>(cuda, a, b, least, most, by.masked, c, use)
+                        : use_rows<lanes.value, false>(cuda, a, b, least, most, by.masked, c, use);
   };
   constexpr std::integral_constant<int, 4> four{};
   constexpr std::integral_constant<int, 8> eight{};
@@ -296,6 +343,13 @@ void use_products(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V
   : by.lanes == 16 ? rows(sixteen, 0, small)
                    : rows(warp, 0, small);
   if (by.longest > small) by.lanes == 32 ? rows(warp, small, large) : rows(sixteen, small, large);
+}
+
+/// All products.
+template <class V, class Offset, class Use>
+void use_products(const Cuda& cuda, const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, const SumTeams& by,
+                  const CsrView<const NoValue, Offset>& c, const Use& use) {
+  use_rows_of_teams(cuda, a, b, by, c, use);
   use_pieces(cuda, a, b, by, c, use);
 }
 
@@ -308,6 +362,20 @@ void sum_products(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<co
   const AddProducts<T, Offset> sums{alpha, a.values, b.values, values};
   if (by.merged_terms == 0) return use_products(cuda, a, b, by, c, sums);
   if (a.rows > 0) merge_rows(cuda, a, b, by.merged_terms, MergedSums<T, Offset>{sums, c.row_offsets});
+}
+
+template <class T, class Offset>
+void sum_pieces(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
+                const CsrView<const T, Offset>& b, const SumTeams& by, const CsrView<const NoValue, Offset>& c,
+                T* values) {
+  use_pieces(cuda, a, b, by, c, AddProducts<T, Offset>{alpha, a.values, b.values, values});
+}
+
+template <class Offset>
+void record_places(const Cuda& cuda, const CsrView<const NoValue, Offset>& a, const CsrView<const NoValue, Offset>& b,
+                   const SumTeams& by, const CsrView<const NoValue, Offset>& c, const Offset* bases,
+                   ProductPlace* places) {
+  use_rows_of_teams(cuda, a, b, by, c, RecordEach<Offset>{bases, places});
 }
 
 template <class Offset>
@@ -330,10 +398,20 @@ struct ProductListKernels {
       instance<void(const Cuda&, const Pattern&, const Pattern&, const SumTeams&, const Pattern&, Offset*)>(
           count_products),
       instance<void(const Cuda&, const Pattern&, const Pattern&, const SumTeams&, const Pattern&, const Offset*,
-                    ProductPair*)>(list_products)};
+                    ProductPair*)>(list_products),
+      instance<void(const Cuda&, const Pattern&, const Pattern&, const SumTeams&, const Pattern&, const Offset*,
+                    ProductPlace*)>(record_places)};
+  static constexpr auto counts = passes<Cuda, CountTerms<Offset>, CountFromB<Offset>>;
+};
+template <class T, class Offset, class K = kernel_t<T>>
+struct PieceKernels {
+  using Matrix = CsrView<const K, Offset>;
+  static constexpr auto list = instance<void(const Cuda&, const ScalarView<K>&, const Matrix&, const Matrix&,
+                                             const SumTeams&, const CsrView<const NoValue, Offset>&, K*)>(sum_pieces);
 };
 template class ProductListKernels<std::int32_t>;
 template class ProductListKernels<std::int64_t>;
+KRILL_INSTANTIATE_WITH_OFFSETS(PieceKernels);
 KRILL_INSTANTIATE_WITH_OFFSETS(ProductSumKernels, Cuda);
 
 }  // namespace krill::detail

@@ -255,24 +255,58 @@ constexpr W add_product(W sum, W a, W b) {
 #endif
 }
 
-/// c = alpha A B, by the list. Over the entries of C.
+/// values = alpha A B, by the list, of `nnz` entries.
 template <class T, class Offset>
-struct SumListed {
-  using Sum = NoSum;
-  ScalarView<T> alpha_at;
-  const T *a, *b;
-  const Offset* starts;
-  const ProductPair* list;
-  T* values;
-  wide_t<T> alpha{};
+void sum_listed(const Cuda&, const ScalarView<T>& alpha, const T* a, const T* b, std::int64_t nnz, const Offset* starts,
+                const ProductPair* list, T* values);
 
-  constexpr bool begin() { return alpha = wide(alpha_at()), true; }
-  constexpr NoSum entry(std::int64_t at) const {
-    wide_t<T> sum{};
-    for (Offset p = starts[at]; p < starts[at + 1]; ++p) sum = add_product(sum, wide(a[list[p].a]), wide(b[list[p].b]));
-    return values[at] = T(add_product(wide_t<T>{}, alpha, sum)), NoSum{};
+/// Where products go, row of A by row of A: entry e of B, named by entry k of A, makes product bases[k] + e, whose
+/// place in its row of C is places[product] less the low bits of the row's first entry.
+using ProductPlace = std::uint16_t;
+template <class Offset>
+struct ProductPlaces {
+  const Offset* bases;
+  const ProductPlace* places;
+};
+
+/// counts[k] = products of entry k of A. Over its entries.
+template <class Offset>
+struct CountTerms {
+  using Sum = NoSum;
+  const std::int32_t* a_columns;
+  const Offset* b_offsets;
+  Offset* counts;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    return counts[k] = b_offsets[a_columns[k] + 1] - b_offsets[a_columns[k]], NoSum{};
   }
 };
+/// What products of entry k of A begin at, as `bases` counts them. Over its entries.
+template <class Offset>
+struct CountFromB {
+  using Sum = NoSum;
+  const std::int32_t* a_columns;
+  const Offset* b_offsets;
+  Offset* bases;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t k) const { return bases[k] -= b_offsets[a_columns[k]], NoSum{}; }
+};
+
+/// Places of all products; of rows of C that teams hold.
+template <class Offset>
+void record_places(const Cuda&, const CsrView<const NoValue, Offset>& a, const CsrView<const NoValue, Offset>& b,
+                   const SumTeams&, const CsrView<const NoValue, Offset>& c, const Offset* bases, ProductPlace* places);
+/// As sum_products, by the places, for those rows.
+template <class T, class Offset>
+void sum_placed(const Cuda&, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
+                const CsrView<const T, Offset>& b, const SumTeams&, const ProductPlaces<Offset>&,
+                const Offset* c_offsets, T* values);
+/// As sum_products, for the other rows.
+template <class T, class Offset>
+void sum_pieces(const Cuda&, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
+                const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c, T* values);
 
 /// What is compiled for each backend.
 template <class Offset, class Where>
@@ -291,7 +325,6 @@ struct ProductSumKernels {
       instance<void(const Where&, const ScalarView<T>&, const CsrView<const T, Offset>&,
                     const CsrView<const T, Offset>&, const SumTeams&, const CsrView<const NoValue, Offset>&, T*)>(
           sum_products);
-  static constexpr auto listed = passes<Where, SumListed<T, Offset>>;
 };
 
 }  // namespace krill::detail

@@ -12,23 +12,33 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// The union of the patterns; values are unspecified.
+/// The rows of C. Raises ShapeMismatch.
 template <class T, class Offset>
-Csr<T, Offset> united(Context& ctx, const Csr<T, Offset>& A, const Csr<T, Offset>& B) {
+CheckedOffsets<Offset> rows_of_union(Context& ctx, const Csr<T, Offset>& A, const Csr<T, Offset>& B) {
   require_size("spgeam: rows of op(B)", B.rows(), A.rows());
   require_size("spgeam: columns of op(B)", B.cols(), A.cols());
-  CheckedOffsets<Offset> sizes =
-      checked_offsets<Offset>(ctx, A.rows(), "spgeam row_offsets", [&](const auto& where, std::int64_t* counts) {
-        merge_pair(where, pattern(where, A), pattern(where, B), CountUnion{counts});
-      });
-  Array<std::int32_t> col_indices(sizes.nnz, "spgeam col_indices");
-  Array<T> values(sizes.nnz, "spgeam values");
-  ctx.dispatch([&](const auto& where) {
-    merge_pair(where, pattern(where, A), pattern(where, B),
-               ListUnion<Offset>{sizes.offsets.read(where), col_indices.write(where)});
-    values.write(where);  // so that update() allocates nothing
+  return checked_offsets<Offset>(ctx, A.rows(), "spgeam row_offsets", [&](const auto& where, std::int64_t* counts) {
+    merge_pair(where, pattern(where, A), pattern(where, B), CountUnion{counts});
   });
-  return {A.cols(), std::move(sizes.offsets), std::move(col_indices), std::move(values)};
+}
+
+/// C of those rows: list(where, offsets, columns, values) finds its entries.
+template <class T, class Offset, class List>
+Csr<T, Offset> listed(Context& ctx, std::int32_t cols, CheckedOffsets<Offset> rows, List&& list) {
+  Array<std::int32_t> col_indices(rows.nnz, "spgeam col_indices");
+  Array<T> values(rows.nnz, "spgeam values");
+  ctx.dispatch(
+      [&](const auto& where) { list(where, rows.offsets.read(where), col_indices.write(where), values.write(where)); });
+  return {cols, std::move(rows.offsets), std::move(col_indices), std::move(values)};
+}
+
+/// The union of the patterns; values are unspecified, and have their memory, so that update() allocates nothing.
+template <class T, class Offset>
+Csr<T, Offset> united(Context& ctx, const Csr<T, Offset>& A, const Csr<T, Offset>& B) {
+  return listed<T>(ctx, A.cols(), rows_of_union(ctx, A, B),
+                   [&](const auto& where, const Offset* offsets, std::int32_t* columns, auto*) {
+                     merge_pair(where, pattern(where, A), pattern(where, B), ListUnion<Offset>{offsets, columns});
+                   });
 }
 
 }  // namespace
@@ -56,9 +66,15 @@ void SpgeamPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
 template <class T, class Offset>
 Csr<T, Offset> spgeam(Context& ctx, Op op_a, Op op_b, const std::type_identity_t<Scalar<T>>& alpha,
                       const Csr<T, Offset>& A, const std::type_identity_t<Scalar<T>>& beta, const Csr<T, Offset>& B) {
-  SpgeamPlan<T, Offset> plan(ctx, op_a, A, op_b, B);
-  plan.update(ctx, alpha, A, beta, B);
-  return std::move(plan).release();
+  const Operand<T, Offset> first(ctx, op_a, A), second(ctx, op_b, B);
+  const auto &a = first.of(A), &b = second.of(B);
+  return listed<T>(ctx, a.cols(), rows_of_union(ctx, a, b),
+                   [&](const auto& where, const Offset* offsets, std::int32_t* columns, auto* values) {
+                     merge_pair(
+                         where, pattern(where, a), pattern(where, b),
+                         AddUnion<kernel_t<T>, Offset>{offsets, alpha.read(where), a.values().read(where),
+                                                       beta.read(where), b.values().read(where), values, columns});
+                   });
 }
 
 template <class T, class Offset>

@@ -34,7 +34,7 @@ class SpgeamPlan {
   bool on_cuda_;
 };
 
-/// alpha op(A) + beta op(B), by a SpgeamPlan for this one time.
+/// alpha op(A) + beta op(B) as SpgeamPlan has it, for this one time: columns and values are found together. Waits.
 template <class T, class Offset>
 Csr<T, Offset> spgeam(Context&, Op op_a, Op op_b, const std::type_identity_t<Scalar<T>>& alpha, const Csr<T, Offset>& A,
                       const std::type_identity_t<Scalar<T>>& beta, const Csr<T, Offset>& B);

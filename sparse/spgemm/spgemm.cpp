@@ -25,11 +25,16 @@ Csr<T, Offset> empty_like(const Csr<T, Offset>& A) {
           Array<T>(0)};
 }
 
+SpgemmOptions without_limit(SpgemmOptions options) {
+  options.max_entries = SpgemmOptions{}.max_entries;
+  return options;
+}
+
 }  // namespace
 
 template <class T, class Offset>
 Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
-                                                         bool b_is_sorted) {
+                                                         const SpgemmOptions& options) {
   require_size("spgemm: rows of op(B)", b.rows(), a.cols());
   const std::int64_t rows = a.rows();
   Array<std::int64_t> products(rows, "products of rows"), before_windows(0, "entries before windows");
@@ -42,7 +47,7 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   const ProductTotals of_products = totals.host()[0];
   const std::int64_t max_products = of_products.of_a_row.value;
   products_ = of_products.all;
-  if (ctx.on_cuda() && b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
+  if (ctx.on_cuda() && options.b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
   const bool keeps_all = max_products <= ProductTuning::max_sorted;
@@ -77,6 +82,9 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   ctx.dispatch([&](const auto& where) { run_pass(where, rows, MeasureRows{wide.read(where), totals.write(where)}); });
   const ProductTotals of_c = totals.host()[0];
   longest_row_ = of_c.of_a_row.value;
+  if (of_c.all > options.max_entries)
+    throw TooManyEntries(fmt::format("spgemm: the product has {} entries, more than the {} that it may have", of_c.all,
+                                     options.max_entries));
   CheckedOffsets<Offset> sizes = checked<Offset>(ctx, std::move(wide), of_c.all, name);
   Array<std::int32_t> col_indices(sizes.nnz, "spgemm col_indices");
   Array<T> values(sizes.nnz, "spgemm values");
@@ -110,26 +118,36 @@ SumTeams SpgemmPlan<T, Offset>::teams(const Where& where, std::int64_t entries_o
 }
 
 template <class T, class Offset>
-void SpgemmPlan<T, Offset>::list_products(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
+void SpgemmPlan<T, Offset>::keep_products(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
                                           const SpgemmOptions& options) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const bool is_merged = merged_terms_ > 0 && merged_terms_ <= MergeTuning::max_unlisted;
+  if (!ctx.on_cuda() || is_merged || products_ == 0 || products_ > std::numeric_limits<Offset>::max()) return;
   ctx.dispatch([&](const auto& where) {
     if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
-      const double bytes =
-          static_cast<double>(products_) * sizeof(ProductPair) + static_cast<double>(c_.nnz() + 1) * sizeof(Offset);
-      const bool is_merged = merged_terms_ > 0 && merged_terms_ <= MergeTuning::max_unlisted;
-      if (is_merged || c_.nnz() == 0 || products_ > ProductTuning::max_listed * c_.nnz() || a.nnz() > most ||
-          b.nnz() > most || products_ > std::numeric_limits<Offset>::max() ||
-          bytes > static_cast<double>(options.max_list_bytes) ||
-          bytes > static_cast<double>(device::free_memory(where.device)) / 4)
-        return;
+      const auto fits = [&](std::int64_t items, std::size_t size, std::int64_t offsets) {
+        const double bytes =
+            static_cast<double>(items) * static_cast<double>(size) + static_cast<double>(offsets + 1) * sizeof(Offset);
+        return bytes <= static_cast<double>(options.max_list_bytes) &&
+               bytes <= static_cast<double>(device::free_memory(where.device)) / 4;
+      };
+      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
       const SumTeams by = teams(where, b.nnz(), b.rows());
-      list_starts_ = scanned<Offset>(ctx, c_.nnz(), "starts of products", [&](const auto&, Offset* counts) {
-        detail::count_products(where, pattern(where, a), pattern(where, b), by, pattern(where, c_), counts);
-      });
-      list_ = Array<ProductPair>(products_, "products");
-      detail::list_products(where, pattern(where, a), pattern(where, b), by, pattern(where, c_),
-                            list_starts_.read(where), list_.write(where));
+      const auto of_a = pattern(where, a), of_b = pattern(where, b), of_c = pattern(where, c_);
+      if (products_ <= ProductTuning::max_listed * c_.nnz()) {
+        if (a.nnz() > most || b.nnz() > most || !fits(products_, sizeof(ProductPair), c_.nnz())) return;
+        list_starts_ = scanned<Offset>(ctx, c_.nnz(), "starts of products", [&](const auto&, Offset* counts) {
+          count_products(where, of_a, of_b, by, of_c, counts);
+        });
+        list_ = Array<ProductPair>(products_, "products");
+        list_products(where, of_a, of_b, by, of_c, list_starts_.read(where), list_.write(where));
+      } else if (by.merged_terms == 0 && fits(products_, sizeof(ProductPlace), a.nnz())) {
+        place_bases_ = scanned<Offset>(ctx, a.nnz(), "products before entries", [&](const auto&, Offset* counts) {
+          run_pass(where, a.nnz(), CountTerms<Offset>{of_a.col_indices, of_b.row_offsets, counts});
+        });
+        run_pass(where, a.nnz(), CountFromB<Offset>{of_a.col_indices, of_b.row_offsets, place_bases_.update(where)});
+        places_ = Array<ProductPlace>(products_, "places of products");
+        record_places(where, of_a, of_b, by, of_c, place_bases_.read(where), places_.write(where));
+      }
     }
   });
 }
@@ -139,9 +157,9 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
                                   SpgemmOptions options)
     : a_(ctx, op_a, A),
       b_(ctx, op_b, B),
-      c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options.b_is_sorted)),
+      c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options)),
       on_cuda_(ctx.on_cuda()) {
-  list_products(ctx, a_.of(A), b_.of(B), options);
+  keep_products(ctx, a_.of(A), b_.of(B), options);
 }
 
 template <class T, class Offset>
@@ -169,24 +187,35 @@ void SpgemmPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const C
   b_.update(ctx, B, "spgemm plan: B");
   ctx.dispatch([&](const auto& where) {
     const auto a = a_.of(A).view(where), b = b_.of(B).view(where);
-    if (list_.size() > 0)
-      return run_pass(where, c_.nnz(),
-                      SumListed<kernel_t<T>, Offset>{alpha.read(where), a.values, b.values, list_starts_.read(where),
-                                                     list_.read(where), c_.values().write(where)});
-    sum_products(where, alpha.read(where), a, b, teams(where, b.nnz, b.rows), pattern(where, c_),
-                 c_.values().write(where));
+    const SumTeams by = teams(where, b.nnz, b.rows);
+    const auto factor = alpha.read(where);
+    const auto c = pattern(where, c_);
+    kernel_t<T>* const values = c_.values().write(where);
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>) {
+      if (list_.size() > 0)
+        return sum_listed(where, factor, a.values, b.values, c.nnz, list_starts_.read(where), list_.read(where),
+                          values);
+      if (places_.size() > 0) {
+        sum_placed(where, factor, a, b, by, ProductPlaces<Offset>{place_bases_.read(where), places_.read(where)},
+                   c.row_offsets, values);
+        return sum_pieces(where, factor, a, b, by, c, values);
+      }
+    }
+    sum_products(where, factor, a, b, by, c, values);
   });
 }
 
 template <class T, class Offset>
 std::size_t SpgemmPlan<T, Offset>::bytes() const {
-  return c_.bytes() + a_.bytes() + b_.bytes() + bytes_of(pieces_.starts, pieces_.rows, list_starts_, list_);
+  return c_.bytes() + a_.bytes() + b_.bytes() +
+         bytes_of(pieces_.starts, pieces_.rows, list_starts_, list_, place_bases_, places_);
 }
 
 template <class T, class Offset>
 TripleProductPlan<T, Offset>::TripleProductPlan(Context& ctx, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A,
                                                 const Csr<T, Offset>& P, SpgemmOptions options)
-    : inner_(ctx, Op::none, A, Op::none, P, options), outer_(ctx, op_r, R, Op::none, inner_.matrix(), options) {}
+    : inner_(ctx, Op::none, A, Op::none, P, without_limit(options)),
+      outer_(ctx, op_r, R, Op::none, inner_.matrix(), options) {}
 
 template <class T, class Offset>
 void TripleProductPlan<T, Offset>::update(Context& ctx, const Scalar<T>& alpha, const Csr<T, Offset>& R,

@@ -1,20 +1,25 @@
 // Products of sparse matrices (kernel catalogue GEN-SPGEMM, EXT-CSRGEMM2).
 #pragma once
+#include <limits>
+
 #include "sparse/spgemm/products.hpp"
 #include "sparse/spgemm/spgeam.hpp"
 
 namespace krill {
 
 struct SpgemmOptions {
-  /// What a plan on CUDA may keep for a list of the products of each entry of C, 8 bytes a product and an Offset an
-  /// entry, so that update() need not seek where they go. A longer list is not made, nor one that takes more than a
-  /// quarter of the memory that is free, where entries have more than five products in the mean (seeking is as quick
-  /// then), where rows of op(A) have at most five entries and no row of C more than 256 products (rows of op(B) are
-  /// merged, which seeks nothing), or where A or B has more than 2^31 - 1 entries.
+  /// What a plan on CUDA may keep so that update() need not seek where products go: a list of the products of each
+  /// entry of C, 8 bytes a product and an Offset an entry, where entries have up to five in the mean and neither A nor
+  /// B more than 2^31 - 1 entries; else the place of each product in its row of C, 2 bytes, and an Offset an entry of
+  /// op(A). What takes more is not kept, nor what takes more than a quarter of the memory that is free, nor anything
+  /// where rows of op(A) have at most five entries and no row of C more than 256 products: rows of op(B) are merged,
+  /// which seeks nothing.
   std::size_t max_list_bytes = std::size_t{8} << 30;
   /// Whether columns of op(B) ascend in each row, as those of a Csr do. Where they do not, or repeat, rows are not
   /// merged.
   bool b_is_sorted = true;
+  /// Entries that C may have; of a triple product, the last one.
+  std::int64_t max_entries = std::numeric_limits<std::int64_t>::max();
 };
 
 /// C = alpha op(A) op(B) in CSR, prepared to be computed with many values. The pattern of C is that of the products
@@ -30,7 +35,8 @@ class SpgemmPlan {
   /// a column for each thread; on CUDA also up to 4 a product of the longest row, 1024 at most, times the rows, where
   /// that is no more than 2 GiB, and it keeps 8 a row, and 4 for 4096 entries, where C has rows of more than 512.
   /// Waits; not inside a capture. Raises ShapeMismatch unless op(B) has as many rows as op(A) columns, and
-  /// InvalidArgument where the entries of C do not fit `Offset`, before C is allocated.
+  /// TooManyEntries, an InvalidArgument, where the entries of C do not fit `Offset` or are more than the options allow,
+  /// before C is allocated.
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, SpgemmOptions = {});
 
   /// The masked product: C has the pattern of `mask`, sorted, and products outside of it are left out; entries that no
@@ -48,14 +54,15 @@ class SpgemmPlan {
   /// keeps.
   const Csr<T, Offset>& left(const Csr<T, Offset>& A) const { return a_.of(A); }
   Csr<T, Offset> release() && { return std::move(c_); }
-  /// Of C, of operands that are kept transposed, and of lists of products and of long rows.
+  /// Of C, of operands that are kept transposed, and of what is kept of products and of long rows.
   std::size_t bytes() const;
 
  private:
-  Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, bool b_is_sorted);
+  Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
   /// How rows of C are summed.
   void find_pieces(Context&, const Array<Offset>& row_offsets);
-  void list_products(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
+  /// What spares update() to seek where products go.
+  void keep_products(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
   template <class Where>
   detail::SumTeams teams(const Where&, std::int64_t entries_of_b, std::int32_t rows_of_b) const;
 
@@ -66,6 +73,8 @@ class SpgemmPlan {
   Csr<T, Offset> c_;
   Array<Offset> list_starts_;  // of each entry of C; empty where there is no list
   Array<detail::ProductPair> list_;
+  Array<Offset> place_bases_;  // ProductPlaces; empty where there are none
+  Array<detail::ProductPlace> places_;
   bool on_cuda_, masked_ = false;
 };
 

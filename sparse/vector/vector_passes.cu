@@ -8,7 +8,7 @@ namespace {
 // Of passes in two steps. Not varied.
 struct Tuning {
   static constexpr int threads = 128;
-  static constexpr int flight = 4;  ///< entries that a thread loads before it stores the first
+  static constexpr int flight = 2;  ///< entries that a thread loads before it stores the first
 };
 
 // Threads: a block has neighboring entries, a thread every so many-th of them. Bytes, races: what the steps say.

@@ -26,6 +26,7 @@ TEST_P(BadCase, is_refused_with_place_and_reason) { EXPECT_EQ(errors_of(GetParam
 
 const std::string top_keys =
     "include, name, matrix, rhs, initial_guess, backend, threads, device, loop, precision, format, layout, assume, "
+    "on_failure, "
     "matching, "
     "scaling, "
     "ordering, "
@@ -80,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:3:16: initial_guess.path is missing; expected the name of a file"},
         Bad{"missing_type", "matrix: {generate: poisson1d}\nsolver: {restart: 30}\n",
             "case.yaml:2:9: solver needs 'type'; type is one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
-            "multigrid, banded "
+            "multigrid, banded, direct "
             "or auto"}),
     [](const auto& info) { return info.param.name; });
 
@@ -154,12 +155,12 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"unknown_type", "matrix: {generate: poisson1d}\nsolver: {type: gmrs}\n",
             "case.yaml:2:16: solver.type is gmrs, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
             "multigrid, "
-            "banded or auto; "
+            "banded, direct or auto; "
             "did you "
             "mean 'gmres'?"},
         Bad{"type_of_another_program", "matrix: {generate: poisson1d}\nsolver: {type: CG}\n",
             "case.yaml:2:16: solver.type is CG, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
-            "multigrid, banded "
+            "multigrid, banded, direct "
             "or auto; "
             "Krill calls "
             "that pcg"},
@@ -173,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
             "'random'?"},
         Bad{"word_of_another_program", "matrix: poisson1d\nsolver: cg\n",
             "case.yaml:2:9: solver.type is cg, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
-            "multigrid, banded "
+            "multigrid, banded, direct "
             "or auto; Krill "
             "calls "
             "that pcg"},

@@ -179,7 +179,7 @@ TEST_F(Words, stand_for_sections_in_files_includes_and_settings) {
   EXPECT_EQ(
       errors(base, {}, {"solver=pgc"}),
       "--set solver=pgc: solver.type is pgc, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, multigrid, "
-      "banded or auto; did you "
+      "banded, direct or auto; did you "
       "mean 'pcg'?");
 }
 TEST_F(Words, for_a_matrix_are_generators_or_files) {

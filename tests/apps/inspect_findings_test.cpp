@@ -169,6 +169,20 @@ TEST_F(Findings, tell_missing_from_zero_diagonals_with_the_first_row) {
   EXPECT_EQ(find(all, "zero_diagonal")->row, 2);
 }
 
+TEST_F(Findings, see_saddle_points) {
+  const std::vector<std::string> coupled{"1 1 2", "2 2 2", "1 3 1", "3 1 1", "2 4 1", "4 2 1"};
+  const auto saddle = of(general(4, 4, coupled));
+  ASSERT_TRUE(find(saddle, "saddle_point")) << names(saddle);
+  EXPECT_EQ(find(saddle, "saddle_point")->what,
+            "a saddle point: 2 rows have a zero on the diagonal, and meet only the others");
+  std::vector<std::string> meeting = coupled, one_sided = coupled;
+  meeting.insert(meeting.end(), {"3 4 1", "4 3 1"});
+  EXPECT_FALSE(find(of(general(4, 4, meeting)), "saddle_point"));
+  one_sided.emplace_back("3 2 1");
+  EXPECT_FALSE(find(of(general(4, 4, one_sided)), "saddle_point"));
+  EXPECT_FALSE(find(of(general(2, 2, {"1 1 2", "2 2 2"})), "saddle_point"));
+}
+
 TEST_F(Findings, name_empty_lines_and_structural_singularity) {
   const auto empty = of(general(3, 3, {"1 1 1", "3 3 1"}));
   EXPECT_TRUE(find(empty, "empty_lines")) << names(empty);

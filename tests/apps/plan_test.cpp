@@ -129,6 +129,15 @@ TEST_P(PlannedPeak, with_every_solver) {
                       solver, preconditioner));
 }
 
+TEST_P(PlannedPeak, with_a_direct_solver) {
+  for (const std::string matrix : {"poisson2d, nx: 120", "convection_diffusion2d, nx: 100"})
+    for (const std::string precision : {"float64", "complex64"})
+      expect_within_a_tenth(
+          fmt::format("matrix: {{generate: {}}}\nprecision: {}\nformat: csr\nsolver: {{type: direct, stop: {{relative: "
+                      "1.0e-3}}}}\n",
+                      matrix, precision));
+}
+
 TEST_P(PlannedPeak, with_a_batch) {
   for (const char* diagonals : {"3", "5"})
     expect_within_a_tenth(fmt::format(

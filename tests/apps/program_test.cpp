@@ -124,7 +124,7 @@ TEST_F(SolveCommandLine, a_bad_case_is_2_with_all_errors_and_writes_nothing) {
             "krill: case.yaml:1:35: matrix.nx is 0, expected an integer of at least 1\n"
             "krill: case.yaml:2:16: solver.type is cg, expected one of pcg, fcg, gmres, fgmres, bicgstab, richardson, "
             "multigrid, "
-            "banded or "
+            "banded, direct or "
             "auto; Krill "
             "calls that pcg\n");
   EXPECT_FALSE(exists("there") || exists("out"));

@@ -232,6 +232,8 @@ TEST(VerifyConfigs, all_pass_on_the_host) {
     const Json verification = json_file(folder / "out/verification.json");
     for (const Json& check : verification["checks"]) {
       if (check["name"] == "solver gmres in float32") continue;  // which is judged by whole solves alone
+      // the first method of a ladder may fail, so that there are no iterations to compare
+      if (settings.on_failure == OnFailure::ladder && check["verdict"] == "not checked") continue;
       EXPECT_EQ(check["verdict"], "PASS") << command.case_path << check;
     }
   }

@@ -186,7 +186,7 @@ TEST_P(BatchSolve, is_judged_by_what_it_was_rounded_from) {
     SolveOptions options{options_for<T>(3), NoPreconditioner{}, NaturalOrdering{}, NoScaling{}, NoMatching{}};
     SolveFacts facts;
     PreparedSystem<T> system = prepare<T>(ctx, options, std::make_shared<const AnyMatrix<T>>(c.A.clone()), facts);
-    system.given = std::move(given);
+    system.given = std::make_shared<const GivenSystem<T>>(std::move(given));
     Array<T> x(std::vector<T>(60));
     solve_prepared<T>(ctx, options, system, Array<T>(c.b), x, facts, [] {}, {});
     ASSERT_EQ(facts.result.systems.size(), 3U);

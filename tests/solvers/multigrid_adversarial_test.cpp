@@ -270,16 +270,18 @@ TEST_P(AdversarialMultigrid, refuses_coordinates_that_do_not_fit) {
 TEST_P(AdversarialMultigrid, stops_at_the_growth_limit) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
-    AmgOptions options = small_amg(MultigridMethod::smoothed_aggregation);
-    options.growth_limit = 1.01;
-    const AnyMatrix<T> A(poisson2d<T>(13));
-    const PreconditionerReport report = made<T>(ctx, options, A)->report();
-    EXPECT_EQ(report.levels.size(), 1u);
-    ASSERT_EQ(report.notes.size(), 1u);
-    EXPECT_NE(report.notes[0].find("growth_limit = 1.01"), std::string::npos) << report.notes[0];
-    const auto solved =
-        solve<T>(ctx, poisson2d<T>(13), random_vector<T>(1, 169), PcgOptions{.stop = {.relative = 1e-4}}, options);
-    EXPECT_EQ(solved.report.reason, Reason::converged);
+    for (const MultigridMethod method : {MultigridMethod::smoothed_aggregation, MultigridMethod::aggregation}) {
+      AmgOptions options = small_amg(method);
+      options.growth_limit = 1.01;
+      const AnyMatrix<T> A(poisson2d<T>(13));
+      const PreconditionerReport report = made<T>(ctx, options, A)->report();
+      EXPECT_EQ(report.levels.size(), 1u);
+      ASSERT_EQ(report.notes.size(), 1u);
+      EXPECT_NE(report.notes[0].find("growth_limit = 1.01"), std::string::npos) << report.notes[0];
+      const auto solved =
+          solve<T>(ctx, poisson2d<T>(13), random_vector<T>(1, 169), PcgOptions{.stop = {.relative = 1e-4}}, options);
+      EXPECT_EQ(solved.report.reason, Reason::converged);
+    }
   });
 }
 

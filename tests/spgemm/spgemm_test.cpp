@@ -227,6 +227,37 @@ TEST_P(Spgemm, follows_new_values_in_captures_and_does_nothing_when_skipped) {
   });
 }
 
+/// On CUDA a plan for many values keeps the place of each product where entries have more than five: of bands, whose
+/// rows of C a small team holds, a large one, or pieces, some beside rows of one entry.
+TEST_P(Spgemm, sums_by_places_that_were_kept_as_by_seeking_them) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const std::int32_t half : {7, 40, 180}) {
+      constexpr std::int32_t n = 700;
+      std::vector<std::int32_t> offsets{0}, columns;
+      for (std::int32_t i = 0; i < n; ++i) {
+        for (std::int32_t j = std::max(0, i - half); j <= std::min(n - 1, i + half); ++j)
+          if (i % 50 != 9 || j == i) columns.push_back(j);
+        offsets.push_back(static_cast<std::int32_t>(columns.size()));
+      }
+      const auto entries = static_cast<std::int64_t>(columns.size());
+      const Csr<T> A(n, Array(offsets), Array(columns), Array(random_vector<T>(34, entries))),
+          B(n, Array(offsets), Array(columns), Array(random_vector<T>(35, entries)));
+      SpgemmPlan<T> plan(ctx, Op::none, A, Op::none, B);
+      const SpgemmPlan<T> seeking(ctx, Op::none, A, Op::none, B, {.max_list_bytes = 0});
+      std::int64_t products = 0;
+      for (const std::int32_t named : columns)
+        products += offsets[static_cast<std::size_t>(named) + 1] - offsets[static_cast<std::size_t>(named)];
+      const std::size_t kept = ctx.on_cuda() ? 2 * static_cast<std::size_t>(products) : 0;
+      EXPECT_GE(plan.bytes(), seeking.bytes() + kept) << half;
+      plan.update(ctx, T(2), A, B);
+      expect_same(spgemm(ctx, Op::none, Op::none, T(2), A, B), plan.matrix());
+      plan.update(ctx, T(3), B, A);
+      expect_same(spgemm(ctx, Op::none, Op::none, T(3), B, A), plan.matrix());
+    }
+  });
+}
+
 TEST_P(Spgemm, adds_another_matrix) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -412,6 +443,22 @@ TEST_P(Spgemm, refuses_more_entries_than_offsets_of_32_bits_hold) {
                 SpgemmPlan<T>(ctx, Op::none, column, Op::none, row);
               }).find("2147488281 entries do not fit 32-bit row offsets"),
               std::string::npos);
+  });
+}
+
+TEST_P(Spgemm, refuses_more_entries_than_it_may_have) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto A = random_csr<T>(31, factor_shape("A", 300, 2000)),
+               B = random_csr<T>(32, factor_shape("B", 2000, 1900));
+    const std::int64_t entries = spgemm(ctx, Op::none, Op::none, T(1), A, B).nnz();
+    const auto made = [&](std::int64_t most) {
+      return SpgemmPlan<T>(ctx, Op::none, A, Op::none, B, {.max_entries = most}).matrix().nnz();
+    };
+    EXPECT_EQ(made(entries), entries);
+    EXPECT_EQ(complaint<TooManyEntries>([&] { made(entries - 1); }),
+              "spgemm: the product has " + std::to_string(entries) + " entries, more than the " +
+                  std::to_string(entries - 1) + " that it may have");
   });
 }
 

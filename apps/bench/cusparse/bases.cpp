@@ -36,9 +36,25 @@ class BasisWork final : public CusparseWork {
   bool by_gemm_;
 };
 
+/// Dots of the columns of two bases, as products of matrices of one column each.
+class ColumnDots final : public CusparseWork {
+ public:
+  ColumnDots(const Session& session, const KrillRivalTask& task) : CusparseWork(session, task) { session.blas(); }
+  void run() override {
+    with_type([&]<std::size_t type>() {
+      using T = typename Blas<type>::T;
+      const KrillRivalMatrix& V = task_.a;
+      Blas<type>(session_, V.rows)
+          .column_dots(static_cast<const T*>(V.values), V.values_stride, as_int(V.cols, "cuBLAS"),
+                       static_cast<const T*>(task_.x), V.rows, static_cast<T*>(task_.y));
+    });
+  }
+};
+
 constexpr CusparseEntry entries[] = {
     {"basis_dots", krill_rival_basis, "gemv gemm", make_work<BasisWork<BasisTask::dots>>},
     {"basis_update", krill_rival_basis, "gemv gemm", make_work<BasisWork<BasisTask::update>>},
+    {"column_dots", krill_rival_basis, "gemvStridedBatched", make_work<ColumnDots>},
     {"dense_product", krill_rival_basis, "gemv gemm", make_work<BasisWork<BasisTask::product>>},
 };
 

@@ -63,6 +63,15 @@ class Blas {
                                     rows),
           "cublasXgemm");
   }
+  /// y_j = v_j^H x_j, of vectors `stride` apart.
+  void column_dots(const T* V, std::int64_t stride, int columns, const T* x, std::int64_t x_stride, T* y) const {
+    constexpr auto functions = std::make_tuple(cublasSgemvStridedBatched, cublasDgemvStridedBatched,
+                                               cublasCgemvStridedBatched, cublasZgemvStridedBatched);
+    const T one(1), zero(0);
+    check(std::get<type>(functions)(blas(), CUBLAS_OP_C, n_, 1, own(&one), own(V), n_, stride, own(x), 1, x_stride,
+                                    own(&zero), own(y), 1, 1, columns),
+          "cublasXgemvStridedBatched");
+  }
   void copy(const T* from, T* to, std::int64_t count) const {
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(T), cudaMemcpyDefault, session_.stream()),
           "cudaMemcpyAsync");
