@@ -168,6 +168,7 @@ void BatchRefinement<T>::step(Context& ctx, std::vector<State>& states, int iter
   set_targets(ctx, states, x_);
   for (State& state : states) {
     if (state.reason != Reason::running) continue;
+    state.iterations = iteration;
     state.judge(stop_, iteration, max_iterations_);
     // The next step would be the same one.
     if (state.reason == Reason::running && !state.accepted) state.reason = Reason::stagnated;

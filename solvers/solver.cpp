@@ -111,7 +111,9 @@ void take_worst(SolveReport& report) {
   const auto worst =
       std::ranges::max_element(report.systems, [](const auto& a, const auto& b) { return is_worse(b, a); });
   report.worst_system = static_cast<std::size_t>(worst - report.systems.begin());
+  const auto [iterations, seconds] = std::pair(report.iterations, report.seconds);
   static_cast<SystemResult&>(report) = *worst;
+  report.iterations = iterations, report.seconds = seconds;
 }
 
 template <class T>

@@ -15,6 +15,8 @@ namespace krill {
 /// tolerance.
 struct SystemResult {
   Reason reason = Reason::running;
+  int iterations = 0;
+  double seconds = 0;               ///< from the call to the answer; 0 for a system that is solved together with others
   double baseline = 0;              ///< the norm that relative figures are relative to, of stop.baseline
   double rhs_norm = 0;              ///< ||b||
   double initial_relative = 0;      ///< ||b - A x0|| / baseline
@@ -26,16 +28,16 @@ struct SystemResult {
   std::optional<std::int64_t> pivot_row = {};  ///< of the system that was solved, where a pivot is 0; rows count from 0
 };
 
-/// How a solve ended. Of a batch of systems, what is said of one of them is said of the worst: one that has not
-/// converged where there is any, and of these the one with the greatest residual beside its baseline.
+/// How a solve ended. Of a batch of systems, or of several right-hand sides, what is said of one of them is said of the
+/// worst: one that has not converged where there is any, and of these the one with the greatest residual beside its
+/// baseline. Iterations and seconds are those of all together.
 struct SolveReport : SystemResult {
-  int iterations = 0;
   double recurrence_relative = 0;  ///< ||r|| / baseline as the iteration carried it
   int restarts_from_truth = 0;  ///< how often the solve went on from the true residual after the recurrence had drifted
-  double seconds = 0;           ///< from the call to the answer
   std::vector<double> history;  ///< ||r|| / baseline after 0, 1, ... iterations; of a batch, the greatest one
   std::vector<double> history_seconds;     ///< from the first residual to each of them, by the backend's clock
-  std::vector<SystemResult> systems = {};  ///< of a batch, one after the other; empty where there is one system
+  std::vector<SystemResult> systems = {};  ///< of a batch, or of several right-hand sides, one after the other; empty
+                                           ///< where there is one system
   std::size_t worst_system = 0;            ///< of these
   PreconditionerReport setup = {};         ///< of a solver that factorizes; empty where it does not
 };
@@ -45,7 +47,7 @@ inline constexpr const char* condition_fact = "condition_estimate";
 /// Of a direct solve: the fact that tells which one of direct_method_names.
 inline constexpr const char* factorization_fact = "factorization";
 
-/// The report of a batch whose systems are reported: the worst of them, and its reason.
+/// The report of systems that are reported: the worst of them, and its reason.
 void take_worst(SolveReport&);
 
 /// A solver is a plan: it owns its vectors and, on CUDA, its instantiated graph, so that ten right-hand sides cost ten

@@ -83,23 +83,27 @@ struct RandomRhs {
   static constexpr std::string_view type = "random";
   static constexpr std::string_view doc = "entries uniform in [-1, 1], both parts where complex";
   int seed = 1;
+  int columns = 1;
 };
 template <class Fields>
 void describe(Fields& fields, RandomRhs& o) {
   detail::describe_random(fields, o.seed);
+  fields.value("columns", o.columns, Range{1, 1'000'000}, "how many right-hand sides; not for a batch");
 }
 
 struct FileRhs {
   static constexpr std::string_view type = "file";
   static constexpr std::string_view doc =
-      "a vector from a file, as many entries as the matrix has rows; for a batch an array with a column for each "
-      "system";
-  std::string path;  ///< as seen from the current folder; empty: the one that came with the matrix
+      "a vector from a file, as many entries as the matrix has rows; every column of a file with several, and of "
+      "several "
+      "files, is a right-hand side of its own; for a batch an array with a column for each system";
+  std::string path;  ///< as seen from the current folder, or several (files_named); empty: what came with the matrix
 };
 template <class Fields>
 void describe(Fields& fields, FileRhs& o) {
   fields.path("path", o.path, Need::optional,
-              "the file; without it, the right-hand side that lies in the same file or archive as the matrix");
+              "the file, or several by numbers, \"b_{1..3}.mtx\", or by words, \"{left,right}.mtx\"; without it, the "
+              "right-hand side that lies in the same file or archive as the matrix");
 }
 
 struct ManufacturedRhs {
@@ -136,8 +140,8 @@ void describe(Fields& fields, RandomGuess& o) {
 struct FileGuess {
   static constexpr std::string_view type = "file";
   static constexpr std::string_view doc =
-      "a vector from a file, as many entries as the matrix has columns; for a batch an array with a column for each "
-      "system";
+      "a vector from a file, as many entries as the matrix has columns; of several right-hand sides one for all, or an "
+      "array with a column for each, as for the systems of a batch";
   std::string path;  ///< as seen from the current folder
 };
 template <class Fields>
@@ -182,7 +186,8 @@ struct OutputOptions {
 template <class Fields>
 void describe(Fields& fields, OutputOptions& o) {
   fields.value("solution", o.solution, any_value, "write solution.mtx");
-  fields.value("history", o.history, any_value, "write residuals.csv, and of a batch systems.csv");
+  fields.value("history", o.history, any_value,
+               "write residuals.csv, of a batch systems.csv, of several right-hand sides columns.csv");
   fields.value("plot", o.plot, any_value, "write convergence.svg");
 }
 

@@ -361,6 +361,9 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
   if (c.verify.reference == Reference::none && c.verify.tolerance != 0)
     refuse({"verify", "tolerance"},
            "verify.tolerance is not used by verify.reference none; leave it out or ask for eigen");
+  const bool is_batch = std::holds_alternative<MatrixBatch>(c.matrix) || (generator && systems_of(*generator) > 0);
+  if (const auto* rhs = std::get_if<RandomRhs>(&c.rhs); rhs && rhs->columns > 1 && is_batch)
+    refuse({"rhs", "columns"}, "rhs.columns is not used by a batch, which has one right-hand side for each system");
   if (const auto* rhs = std::get_if<FileRhs>(&c.rhs); rhs && rhs->path.empty() && generator)
     refuse({"rhs"}, "rhs.path is missing; a generated matrix brings no right-hand side along");
   const bool real = c.precision == Precision::float32 || c.precision == Precision::float64;

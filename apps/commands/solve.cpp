@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <future>
@@ -137,7 +138,7 @@ class SolveProgram {
     record_backend(record_, ctx);
     if (ctx.on_cuda()) ctx.restart_memory_peak();
     LinearSystem<T> system = make_system(ctx, record_, std::move(source));
-    describe();
+    describe(system.b.size() / rows(*system.prepared.A));
     run_solver(ctx, system);
     if (!folder) return exit_code_of_other_rank();
     const std::string unwritten = write_files(*folder, system);
@@ -160,10 +161,11 @@ class SolveProgram {
   /// What rank 0 verifies and writes is its business.
   int exit_code_of_other_rank() const { return record_.result.reason == Reason::converged ? success : not_converged; }
 
-  void describe() {
+  void describe(std::int64_t columns) {
     const MatrixProperties& m = record_.matrix;
     if (const std::int32_t systems = systems_of(record_.settings.solver); systems > 0)
       voice_.say(fmt::format("  {} systems of {} rows, one after the other\n", systems, m.rows / systems));
+    if (columns > 1) voice_.say(fmt::format("  {} right-hand sides, one after the other, with one set-up\n", columns));
     voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
                            m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
                            : m.symmetric ? "complex symmetric"
@@ -184,10 +186,24 @@ class SolveProgram {
                                  : fmt::format("the host, {} thread{}", ctx.threads(), ctx.threads() == 1 ? "" : "s")));
       interruption_.is_awaited();
     };
-    solve_system(ctx, system, record_, prepared, [&](const Sight& sight) {
-      line.show(sight);
-      return !interruption_.requested();
-    });
+    solve_system(
+        ctx, system, record_, prepared,
+        [&](const Sight& sight) {
+          line.show(sight);
+          return !interruption_.requested();
+        },
+        [&](std::size_t column, const SolveReport& report) {
+          line.clear();
+          tell_column(column, report, system.b.size() / rows(*system.prepared.A));
+        });
+  }
+
+  /// Each of a few right-hand sides as it ends, of many those that fail.
+  void tell_column(std::size_t column, const SolveReport& report, std::int64_t count) const {
+    constexpr std::int64_t few = 10;
+    if (count > few && report.reason == Reason::converged) return;
+    voice_.tell(fmt::format("column {} of {}: {} after {} iterations, residual {:.2e}", column, count,
+                            name(report.reason), report.iterations, std::abs(report.true_relative)));
   }
 
   /// What could not be written, on a full disk say, and why; the report, which is small, is tried nevertheless.
@@ -218,13 +234,19 @@ class SolveProgram {
   template <class T>
   void verify(const LinearSystem<T>& system) {
     Verification& v = record_.verification;
-    if (record_.result.reason != Reason::converged || interruption_.requested()) {
+    const bool none_converged = record_.result.reason != Reason::converged &&
+                                std::ranges::none_of(record_.columns, [](const SolveReport& column) {
+                                  return column.reason == Reason::converged;
+                                });
+    if (none_converged || interruption_.requested()) {
       v.why_not = interruption_.requested() ? "not run: interrupted" : "not run: the solve did not converge";
       return;
     }
     voice_.say("  verifying by Eigen\n");
     interruption_.ends_at_once(while_verifying);
-    v.judgement = second_opinion(record_, system.b.host(), system.x.host());
+    std::vector<Judgement> found = second_opinion(record_, system.b.host(), system.x.host());
+    v.judgement = together(found);
+    if (!record_.columns.empty()) v.columns = std::move(found);
     v.state = Verification::State::finished;
     interruption_.is_awaited();
   }

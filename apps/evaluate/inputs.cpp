@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "apps/case/file_list.hpp"
 #include "apps/evaluate/names.hpp"
 #include "apps/support/machine.hpp"
 #include "sparse/core/config.hpp"
@@ -21,7 +22,8 @@ namespace {
 std::vector<std::string> files_of(const Case& settings) {
   std::vector<std::string> files;
   if (const std::string* matrix = file_of(settings.matrix)) files.push_back(*matrix);
-  if (const auto* rhs = std::get_if<FileRhs>(&settings.rhs); rhs && !rhs->path.empty()) files.push_back(rhs->path);
+  if (const auto* rhs = std::get_if<FileRhs>(&settings.rhs); rhs && !rhs->path.empty())
+    for (std::string& file : files_named(rhs->path)) files.push_back(std::move(file));
   if (const auto* guess = std::get_if<FileGuess>(&settings.initial_guess)) files.push_back(guess->path);
   return files;
 }

@@ -32,9 +32,11 @@ class Rehearsal {
  public:
   Rehearsal(Context& host, MemoryPlan& plan) : host_(host), plan_(plan), ledger_(target_of(plan, host)) {}
 
-  /// A: in CSR, as it was read; given: what it was rounded from, which judges on the host.
-  void run(AnyMatrix<T> A, const AnyMatrix<wide_t<T>>* given, const MatrixProperties& properties) {
-    size_ = properties.rows;
+  /// A: in CSR, as it was read; given: what it was rounded from, which judges on the host. Several right-hand sides,
+  /// and their solutions, stay on the host; the one at work is copied.
+  void run(AnyMatrix<T> A, const AnyMatrix<wide_t<T>>* given, const MatrixProperties& properties,
+           std::int64_t right_hand_sides) {
+    size_ = properties.rows, columns_ = right_hand_sides;
     ledger_.begin("start");
     const bool judged_here = given && !plan_.for_cuda;
     HeldMemory judge = judged_here ? given_memory(*given) : HeldMemory();
@@ -42,7 +44,7 @@ class Rehearsal {
     // To CUDA b and x come when they are first needed.
     const bool manufactured = std::holds_alternative<ManufacturedRhs>(c_.rhs), late = plan_.for_cuda && !manufactured;
     const std::int64_t of_system = manufactured ? 3 : 2;
-    HeldMemory vectors = late ? HeldMemory() : hold_vectors(of_system);
+    HeldMemory vectors = late ? HeldMemory() : hold_vectors(of_system * columns_);
     ledger_.begin("transformation");
     const HeldMemory transformed = Transformation<T>::memory(ledger_, c_, A, properties.symmetric_pattern, made);
     HeldMemory source;  // for the steps of a ladder
@@ -65,6 +67,8 @@ class Rehearsal {
     // For ||A||_F, before b and x come.
     if (stop(c_.solver).baseline == Baseline::backward_error) with_csr_memory(ledger_, host_, A, [](const auto&) {});
     if (late) vectors = hold_vectors(of_system);
+    if (!late && columns_ > 1) vectors += hold_vectors(of_system);
+    if (judged_here && columns_ > 1) judge += ledger_.hold<wide_t<T>>(size_);
     HeldMemory around = hold_vectors(vectors_around(given != nullptr));
     if (judged_here) judge += ledger_.hold<wide_t<T>>(2 * size_);                       // b - A x, and x
     if (original.bytes() > 0 && !given) around += SpmvPlan<T>::memory(ledger_, sizes);  // of the products that judge
@@ -78,7 +82,8 @@ class Rehearsal {
     part("products", products_, products);
     part("preconditioner", std::string(type_name(c_.preconditioner)), preconditioner);
     part("solver", std::string(type_name(c_.solver)), solver);
-    part("vectors", "b, x and what is known", vectors);
+    part("vectors", columns_ == 1 ? "b, x and what is known" : fmt::format("b and x of {} right-hand sides", columns_),
+         vectors);
     part("transformation", "factors and orders, vectors of the other system", transformed, around);
     plan_.parts.push_back({"workspace", "of kernels; it stays", ledger_.workspace()});
     for (const auto& each : plan_.parts) plan_.during_solve += each.bytes;
@@ -92,7 +97,7 @@ class Rehearsal {
   }
   HeldMemory given_memory(const AnyMatrix<wide_t<T>>& A) {
     HeldMemory held = with_csr(host_, A, [&](const auto& csr) { return csr_memory(ledger_, CsrSizes::of(csr)); });
-    held += ledger_.hold<wide_t<T>>(size_);  // b
+    held += ledger_.hold<wide_t<T>>(columns_ * size_);  // b
     return held;
   }
   HeldMemory csr(const AnyMatrix<T>& A) { return csr_memory(ledger_, sizes_of(A)); }
@@ -160,7 +165,7 @@ class Rehearsal {
   MemoryPlan& plan_;
   const Case& c_ = plan_.settings;
   MemoryLedger ledger_;
-  std::int64_t size_ = 0;
+  std::int64_t size_ = 0, columns_ = 1;
   std::string products_ = "in place";
 };
 
@@ -176,7 +181,8 @@ void plan_for(MemoryPlan& plan) {
   constexpr std::size_t triplet = 2 * sizeof(std::int32_t) + sizeof(wide_t<T>);
   plan.reading = (source.given ? bytes(*source.given) : bytes(source.A)) +
                  (file_of(plan.settings.matrix) ? static_cast<std::size_t>(m.nnz) * triplet : 0);
-  Rehearsal<T>(host, plan).run(std::move(source.A), source.given.get(), m);
+  const std::int64_t columns = source.systems > 0 ? 1 : count_rhs(plan.settings, source.rhs ? source.rhs->cols : 0);
+  Rehearsal<T>(host, plan).run(std::move(source.A), source.given.get(), m, columns);
 }
 
 }  // namespace

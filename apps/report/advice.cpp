@@ -57,7 +57,7 @@ std::string other_solver(const SolveRecord& record) {
 
 /// Names in --set start at the current folder, as that of the results does.
 std::string go_on(const SolveRecord& record) {
-  if (!record.settings.output.solution || record.result.kept_initial_guess) return "";
+  if (!record.settings.output.solution || (record.columns.empty() && record.result.kept_initial_guess)) return "";
   return fmt::format(" To go on from here: --set 'initial_guess={{type: file, path: {}/solution.mtx}}'.",
                      record.folder);
 }
@@ -249,17 +249,39 @@ Advice of_batch(const SolveRecord& record) {
   }
 }
 
+/// What is said of the worst of several right-hand sides.
+Advice of_columns(const SolveRecord& record) {
+  const SolveReport& r = record.result;
+  if (r.reason == Reason::converged) return {};
+  const std::string column = fmt::format("column {}", r.worst_system);
+  if (r.reason == Reason::interrupted)
+    return {fmt::format("a signal (Ctrl-C) ended the solve; {} of {} right-hand sides had converged",
+                        std::ranges::count(r.systems, Reason::converged, &SystemResult::reason), r.systems.size()),
+            go_on(record)};
+  if (r.reason == Reason::not_finite && !std::isfinite(r.rhs_norm))
+    return {fmt::format("{} of b has an entry that is not finite; other columns have nothing to do with it", column),
+            "Correct that column, or leave it out."};
+  SolveRecord alone = record;
+  alone.result = record.columns[r.worst_system];
+  Advice a = by_reason(alone);
+  a.why = column + ": " + a.why;
+  return a;
+}
+
 }  // namespace
 
 Advice advice(const SolveRecord& record) {
-  Advice a = record.result.systems.empty() ? by_reason(record) : of_batch(record);
+  Advice a = !record.columns.empty()         ? of_columns(record)
+             : record.result.systems.empty() ? by_reason(record)
+                                             : of_batch(record);
   const bool failed = record.result.reason != Reason::converged;
   if (failed && record.singularity.no_solution)
     a = {record.singularity.what, "Take a b that A x can be (rhs: {type: manufactured} is one), or change the matrix."};
   else if (failed && !record.singularity.what.empty())
     a.why += "; " + record.singularity.what;
   if (failed) a.why += condition_text(record);
-  if (failed && record.result.kept_initial_guess) a.why += "; the initial guess was better and is handed back";
+  if (failed && record.result.kept_initial_guess && std::isfinite(record.result.rhs_norm))
+    a.why += "; the initial guess was better and is handed back";
   if (!failed && exit_code(record) != 0) {
     const Verification& v = record.verification;
     const bool finished = v.state == Verification::State::finished;

@@ -1,5 +1,6 @@
 // What an independent judge found of a solution.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@ struct Judgement {
   double error_expected = -1;        ///< ||A^-1|| difference_tolerance / ||x_ref||, the norm an estimate from below
   double condition = -1;             ///< ||A|| ||A^-1||, an estimate from below
   double seconds = 0;
+  std::size_t column = 0;  ///< of several right-hand sides, the one that is judged
 };
 
 }  // namespace krill::apps

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 #include <vector>
 
+#include "apps/case/file_list.hpp"
 #include "apps/report/convergence_plot.hpp"
 #include "apps/report/report.hpp"
 #include "solvers/method/type_name.hpp"
@@ -17,8 +19,8 @@ namespace krill::apps {
 namespace {
 
 constexpr std::string_view report_name = "report.json";
-constexpr std::array<std::string_view, 4> optional_names{"residuals.csv", "systems.csv", "convergence.svg",
-                                                         "solution.mtx"};
+constexpr std::array<std::string_view, 5> optional_names{"residuals.csv", "systems.csv", "columns.csv",
+                                                         "convergence.svg", "solution.mtx"};
 
 }  // namespace
 
@@ -56,6 +58,25 @@ std::string residuals_csv(const SolveReport& report) {
   return text;
 }
 
+std::string residuals_csv(const std::vector<SolveReport>& columns) {
+  std::string text = "column,iteration,relative_residual,seconds\n";
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    for (std::size_t i = 0; i < columns[j].history.size(); ++i)
+      fmt::format_to(std::back_inserter(text), "{},{},{},{:.9f}\n", j, i, columns[j].history[i],
+                     columns[j].history_seconds.at(i));
+  return text;
+}
+
+std::string columns_csv(const SolveReport& report) {
+  std::string text = "column,status,iterations,true_relative,target_relative,seconds\n";
+  for (std::size_t j = 0; j < report.systems.size(); ++j) {
+    const SystemResult& column = report.systems[j];
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{:.9f}\n", j, name(column.reason), column.iterations,
+                   std::abs(column.true_relative), std::abs(column.target_relative), column.seconds);
+  }
+  return text;
+}
+
 std::string systems_csv(const SolveReport& report) {
   std::string text = "system,status,true_relative,zero_pivot_row\n";
   for (std::size_t j = 0; j < report.systems.size(); ++j) {
@@ -80,6 +101,7 @@ void OutputFolder::forget_report(const std::string& path) {
 void OutputFolder::begin(const Case& settings) const {
   const std::string* matrix = file_of(settings.matrix);
   const auto* rhs = std::get_if<FileRhs>(&settings.rhs);
+  const std::vector<std::string> rhs_files = rhs ? files_named(rhs->path) : std::vector<std::string>();
   const auto* guess = std::get_if<FileGuess>(&settings.initial_guess);
   const auto is_output = [&](const std::string& input, std::string_view name) {
     std::error_code unknown;
@@ -88,7 +110,8 @@ void OutputFolder::begin(const Case& settings) const {
   std::vector<std::string_view> names(optional_names.begin(), optional_names.end());
   names.push_back(report_name);
   for (const std::string_view name : names)  // before any of them goes
-    if ((matrix && is_output(*matrix, name)) || (rhs && is_output(rhs->path, name)))
+    if ((matrix && is_output(*matrix, name)) ||
+        std::ranges::any_of(rhs_files, [&](const auto& file) { return is_output(file, name); }))
       throw InvalidArgument(
           fmt::format("{}: the case reads this file, and its own output would replace it; choose "
                       "another folder with --out",
@@ -109,13 +132,22 @@ void OutputFolder::write(SolveRecord& record, const std::string& name, std::stri
 
 void OutputFolder::write_history(SolveRecord& record) const {
   const SolveReport& r = record.result;
-  if (record.settings.output.history) write(record, "residuals.csv", residuals_csv(r));
-  if (record.settings.output.history && !r.systems.empty()) write(record, "systems.csv", systems_csv(r));
+  if (record.settings.output.history)
+    write(record, "residuals.csv", record.columns.empty() ? residuals_csv(r) : residuals_csv(record.columns));
+  if (record.settings.output.history && !record.columns.empty())
+    write(record, "columns.csv", columns_csv(r));
+  else if (record.settings.output.history && !r.systems.empty())
+    write(record, "systems.csv", systems_csv(r));
   if (!record.settings.output.plot) return;
-  const Drawing drawing = draw(
-      convergence_script({fmt::format("{}: {}, {}", record.settings.name, method_name(record.settings), name(r.reason)),
-                          fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)), r.history,
-                          r.target_relative, r.true_relative}));
+  ConvergencePlot plot{fmt::format("{}: {}, {}", record.settings.name, method_name(record.settings), name(r.reason)),
+                       fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)),
+                       r.history,
+                       r.target_relative,
+                       r.true_relative,
+                       {}};
+  for (std::size_t j = 0; j < record.columns.size(); ++j)
+    if (j != r.worst_system) plot.others.push_back(record.columns[j].history);
+  const Drawing drawing = draw(convergence_script(plot));
   if (drawing.failure.empty())
     write(record, "convergence.svg", drawing.svg);
   else

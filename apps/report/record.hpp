@@ -23,8 +23,9 @@ struct MatrixOrigin {
 struct Verification {
   enum class State { not_asked, not_run, finished };
   State state = State::not_asked;
-  std::string why_not;  ///< where it was asked for and not run
-  Judgement judgement;
+  std::string why_not;                  ///< where it was asked for and not run
+  Judgement judgement;                  ///< of several right-hand sides the worst
+  std::vector<Judgement> columns = {};  ///< of each that was judged, where there are several
 };
 
 /// What the library knows of a solve, and what the program knows beside.

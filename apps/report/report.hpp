@@ -28,10 +28,15 @@ Advice advice(const SolveRecord&);
 
 /// "iteration,relative_residual,seconds", a line an iteration, residuals with all digits.
 std::string residuals_csv(const SolveReport&);
+/// The same with a first field "column", of each of several right-hand sides.
+std::string residuals_csv(const std::vector<SolveReport>& columns);
 
 /// "system,status,true_relative,zero_pivot_row", a line a system of a batch, residuals with all digits. Systems and
 /// rows count from 0; where there was no zero pivot, nothing stands.
 std::string systems_csv(const SolveReport&);
+
+/// "column,status,iterations,true_relative,target_relative,seconds", a line for each of several right-hand sides.
+std::string columns_csv(const SolveReport&);
 
 /// The folder of a solve's output files.
 class OutputFolder {
@@ -49,8 +54,8 @@ class OutputFolder {
   void begin(const Case&) const;
   /// Writes one file as a whole and notes its name in the record.
   void write(SolveRecord&, const std::string& name, std::string_view contents) const;
-  /// residuals.csv, of a batch systems.csv, and convergence.svg as far as the case asks for them. A plot that cannot be
-  /// drawn becomes a note.
+  /// residuals.csv, of a batch systems.csv, of several right-hand sides columns.csv, and convergence.svg as far as the
+  /// case asks for them. A plot that cannot be drawn becomes a note.
   void write_history(SolveRecord&) const;
   /// Takes away what an earlier run left and this one does not write: it would belong to another report.
   void remove_leftovers(const SolveRecord&) const;

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "apps/case/effective.hpp"
 #include "apps/case/method_text.hpp"
@@ -39,12 +41,19 @@ Json residual_json(const SolveRecord& record) {
           {"history", r.history}};
 }
 
-/// How often each status came up, the worst system, and those that did not converge, as far as there is room.
+constexpr std::size_t max_listed = 1000;  // systems or columns
+
+std::map<std::string_view, std::int64_t> status_counts(const std::vector<SystemResult>& systems) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (const SystemResult& system : systems) ++counts[name(system.reason)];
+  return counts;
+}
+
+/// How often each status came up, the worst system of a batch, and those that did not converge, as far as there is
+/// room.
 Json systems_json(const SolveRecord& record) {
   const SolveReport& r = record.result;
-  if (r.systems.empty()) return {};
-  constexpr std::size_t most_listed = 1000;
-  std::map<std::string_view, std::int64_t> counts;
+  if (r.systems.empty() || !record.columns.empty()) return {};
   Json failed = Json::array();
   const auto one = [&](std::size_t j) -> Json {
     const SystemResult& system = r.systems[j];
@@ -53,15 +62,41 @@ Json systems_json(const SolveRecord& record) {
             {"true_relative", system.true_relative},
             {"zero_pivot_row", system.pivot_row ? Json(*system.pivot_row) : Json()}};
   };
-  for (std::size_t j = 0; j < r.systems.size(); ++j) {
-    ++counts[name(r.systems[j].reason)];
-    if (r.systems[j].reason != Reason::converged && failed.size() < most_listed) failed.push_back(one(j));
-  }
+  for (std::size_t j = 0; j < r.systems.size(); ++j)
+    if (r.systems[j].reason != Reason::converged && failed.size() < max_listed) failed.push_back(one(j));
   return {{"count", r.systems.size()},
           {"rows", record.matrix.rows / std::ssize(r.systems)},
-          {"statuses", counts},
+          {"statuses", status_counts(r.systems)},
           {"worst", one(r.worst_system)},
           {"not_converged", std::move(failed)}};
+}
+
+/// What became of each of several right-hand sides, as far as there is room: those that did not converge first.
+Json columns_json(const SolveRecord& record) {
+  if (record.columns.empty()) return {};
+  const SolveReport& r = record.result;
+  std::vector<std::size_t> order(r.systems.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() > max_listed) {
+    std::ranges::stable_partition(order, [&](std::size_t j) { return r.systems[j].reason != Reason::converged; });
+    order.resize(max_listed);
+  }
+  Json each = Json::array();
+  for (const std::size_t j : order) {
+    const SystemResult& column = r.systems[j];
+    each.push_back({{"column", j},
+                    {"status", name(column.reason)},
+                    {"iterations", column.iterations},
+                    {"true_relative", column.true_relative},
+                    {"target_relative", column.target_relative},
+                    {"rhs_norm", column.rhs_norm},
+                    {"kept_initial_guess", column.kept_initial_guess},
+                    {"solve_ms", 1000 * column.seconds}});
+  }
+  return {{"count", r.systems.size()},
+          {"statuses", status_counts(r.systems)},
+          {"worst", r.worst_system},
+          {"each", std::move(each)}};
 }
 
 Json matrix_section(const SolveRecord& record) {
@@ -106,6 +141,12 @@ Json verification_json(const SolveRecord& record) {
   json["error_expected"] = known(j.error_expected);
   json["condition_estimate"] = known(j.condition);
   json["seconds"] = j.seconds;
+  for (const Judgement& column : v.columns)
+    json["columns"].push_back({{"column", column.column},
+                               {"verdict", name(column.verdict)},
+                               {"residual", known(column.residual)},
+                               {"tolerance", known(column.tolerance)},
+                               {"error", known(column.error)}});
   return json;
 }
 
@@ -245,6 +286,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   if (!help.remedy.empty()) json["remedy"] = help.remedy;
   json["residual"] = residual_json(record);
   json["systems"] = systems_json(record);
+  json["columns"] = columns_json(record);
   json["backward_error"] = record.backward_error;
   json["known_error"] = record.known_error ? Json(*record.known_error) : Json();
   json["kept_initial_guess"] = record.result.kept_initial_guess;

@@ -40,19 +40,44 @@ std::string residual_text(const SolveRecord& record) {
 }
 
 /// "998 of 1000 converged; the worst is system 17"
-std::string systems_text(const SolveReport& r) {
+std::string systems_text(const SolveReport& r, std::string_view what) {
   if (r.systems.empty()) return {};
   const auto converged = std::ranges::count(r.systems, Reason::converged, &SystemResult::reason);
-  return fmt::format("{} of {} converged; the worst is system {} (counted from 0)", converged, r.systems.size(),
+  return fmt::format("{} of {} converged; the worst is {} {} (counted from 0)", converged, r.systems.size(), what,
                      r.worst_system);
+}
+
+/// A line for each of several right-hand sides, the first of those that did not converge where they are too many:
+///   column  status            iterations   residual     target       time
+void append_columns(std::string& block, const SolveRecord& record) {
+  if (record.columns.empty()) return;
+  constexpr std::size_t max_shown = 10;
+  const std::vector<SystemResult>& all = record.result.systems;
+  std::vector<std::size_t> shown;
+  for (std::size_t j = 0; j < all.size(); ++j)
+    if (all.size() <= max_shown || all[j].reason != Reason::converged) shown.push_back(j);
+  const std::size_t more = shown.size() > max_shown ? shown.size() - max_shown : 0;
+  shown.resize(shown.size() - more);
+  if (!shown.empty())
+    fmt::format_to(std::back_inserter(block), "  {:>6}  {:<26}{:>10}{:>11}{:>11}{:>9}\n", "column", "status",
+                   "iterations", "residual", "target", "time");
+  for (const std::size_t j : shown)
+    fmt::format_to(std::back_inserter(block), "  {:>6}  {:<26}{:>10}{:>11.2e}{:>11.2e}{:>9}\n", j, name(all[j].reason),
+                   all[j].iterations, std::abs(all[j].true_relative), std::abs(all[j].target_relative),
+                   milliseconds(1000 * all[j].seconds));
+  if (more > 0) fmt::format_to(std::back_inserter(block), "  {} more did not converge (columns.csv)\n", more);
 }
 
 std::string verdict_text(const Verification& v) {
   if (v.state == Verification::State::not_asked) return {};
   const Judgement& j = v.judgement;
   if (v.state == Verification::State::not_run) return fmt::format("{}: {}", name(j.verdict), v.why_not);
-  return fmt::format("{} by {}{}{}, {}{}{}", name(j.verdict), j.judge, j.method.empty() ? "" : ", ", j.method,
-                     milliseconds(1000 * j.seconds), j.reason.empty() ? "" : ": ", j.reason);
+  const auto passed = std::ranges::count(v.columns, Verdict::pass, &Judgement::verdict);
+  const std::string of_columns = v.columns.empty() ? ""
+                                                   : fmt::format("; {} of {} columns pass, the worst is column {}",
+                                                                 passed, v.columns.size(), j.column);
+  return fmt::format("{} by {}{}{}, {}{}{}{}", name(j.verdict), j.judge, j.method.empty() ? "" : ", ", j.method,
+                     milliseconds(1000 * j.seconds), j.reason.empty() ? "" : ": ", j.reason, of_columns);
 }
 
 std::string evidence_text(const Judgement& j) {
@@ -192,7 +217,11 @@ std::string summary(const SolveRecord& record, bool verbose, const Paint& paint)
   row(block, "why", help.why);
   row(block, "try", help.remedy);
   append_attempts(block, record.attempts);
-  row(block, "systems", systems_text(record.result));
+  if (record.columns.empty())
+    row(block, "systems", systems_text(record.result, "system"));
+  else
+    row(block, "columns", systems_text(record.result, "column"));
+  append_columns(block, record);
   row(block, "residual", residual_text(record));
   if (record.known_error)
     row(block, "error", fmt::format("{:.3e}  (||x - x*|| / ||x*||, x* known)", *record.known_error));

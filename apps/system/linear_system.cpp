@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "apps/case/file_list.hpp"
 #include "solvers/method/refusal.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -50,6 +51,13 @@ void require_finite(const std::string& what, const Columns<T>& columns, std::int
       throw InvalidArgument(
           fmt::format("{}: entry {} (counted from 0) is {}; a solve needs finite numbers", what, i, value_text(value)));
   }
+}
+
+/// Raises InvalidArgument where vectors have another length.
+template <class T>
+void require_length(const std::string& what, const Columns<T>& columns, std::int64_t size) {
+  if (columns.rows != size)
+    throw InvalidArgument(fmt::format("{} has {} entries, the matrix has {} rows", what, columns.rows, size));
 }
 
 template <class T>
@@ -175,17 +183,38 @@ Array<T> random_array(std::int64_t size, int seed, RandomPurpose purpose, const 
   return Array<T>(random_vector<T>(size, seed, purpose), name);
 }
 
-/// The right-hand side that came with the matrix.
+/// Raises InvalidArgument for a right-hand side that is not finite; of several the first such entry is noted.
 template <class T>
-Array<wide_t<T>> carried_rhs(SourceMatrix<T>& source, std::int64_t size, std::vector<std::string>& notes) {
+void look_at_rhs(const std::string& what, const Columns<T>& columns, std::vector<std::string>& notes) {
+  if (columns.cols == 1) return require_finite(what, columns, columns.rows);
+  const auto bad = std::ranges::find_if(columns.values, [](const T& value) { return !std::isfinite(std::abs(value)); });
+  if (bad == columns.values.end()) return;
+  const auto at = bad - columns.values.begin();
+  notes.push_back(fmt::format(
+      "{}: entry {} of column {} (both counted from 0) is {}; such columns are lost, and no other: correct them, or "
+      "leave them out",
+      what, at % columns.rows, at / columns.rows, value_text(std::complex<double>(*bad))));
+}
+
+/// The right-hand sides that came with the matrix.
+template <class T>
+Columns<wide_t<T>> carried_rhs(SourceMatrix<T>& source, std::int64_t size) {
   if (!source.rhs)
     throw InvalidArgument(fmt::format("rhs: {} carries no right-hand side; name a file: rhs: {{type: file, path: ...}}",
                                       source.origin.name));
-  require_vector("rhs: " + source.rhs_name, *source.rhs, size);
-  if (source.rhs->cols > 1)
-    notes.push_back(
-        fmt::format("{} holds {} right-hand sides; the first one was solved for", source.rhs_name, source.rhs->cols));
-  return first_column(std::move(*source.rhs), "b");
+  require_length("rhs: " + source.rhs_name, *source.rhs, size);
+  return std::move(*source.rhs);
+}
+
+/// b of a file, or that which came with the matrix.
+template <class T>
+Array<wide_t<T>> file_rhs(const FileRhs& o, std::int64_t size, SourceMatrix<T>& source,
+                          std::vector<std::string>& notes) {
+  if (source.systems > 0 && !o.path.empty())
+    return read_checked<wide_t<T>>("rhs.path", o.path, size, source.systems, "b");
+  Columns<wide_t<T>> columns = o.path.empty() ? carried_rhs(source, size) : read_rhs<wide_t<T>>(o.path, size);
+  look_at_rhs(o.path.empty() ? "rhs: " + source.rhs_name : "rhs.path: " + o.path, columns, notes);
+  return Array<wide_t<T>>(std::move(columns.values), "b");
 }
 
 /// b, and the solution where b is made from one.
@@ -205,7 +234,7 @@ Rhs<T> rounded_rhs(const std::string& name, Array<wide_t<T>> given) {
     Array<T> b = converted<T>(given);
     const auto values = b.host();
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (!std::isfinite(std::abs(values[i])))
+      if (!std::isfinite(std::abs(values[i])) && std::isfinite(std::abs(given.host()[i])))
         throw InvalidArgument(fmt::format(
             "rhs: {}: entry {} (counted from 0) is {}, which single precision cannot hold; use precision: "
             "{}, or scale the system",
@@ -223,10 +252,11 @@ Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, 
   return std::visit(
       Overloaded{
           [&](const OnesRhs&) -> Made { return {Array<T>(std::vector<T>(static_cast<std::size_t>(n), T(1)), "b")}; },
-          [&](const RandomRhs& o) -> Made { return {random_array<T>(n, o.seed, RandomPurpose::rhs, "b")}; },
+          [&](const RandomRhs& o) -> Made {
+            return {random_array<T>(n * (source.systems > 0 ? 1 : o.columns), o.seed, RandomPurpose::rhs, "b")};
+          },
           [&](const FileRhs& o) -> Made {
-            if (o.path.empty()) return rounded_rhs<T>(source.rhs_name, carried_rhs(source, n, notes));
-            return rounded_rhs<T>(o.path, read_checked<wide_t<T>>("rhs.path", o.path, n, source.systems, "b"));
+            return rounded_rhs<T>(o.path.empty() ? source.rhs_name : o.path, file_rhs(o, n, source, notes));
           },
           [&](const ManufacturedRhs& o) -> Made {
             Array<T> known = random_array<T>(n, o.seed, RandomPurpose::known_solution, "known solution");
@@ -256,12 +286,32 @@ std::shared_ptr<const GivenSystem<T>> given_system(std::shared_ptr<const AnyMatr
       GivenSystem<T>{std::move(given), rhs.given ? std::move(*rhs.given) : converted<wide_t<T>>(rhs.b)});
 }
 
+/// A guess for each of so many right-hand sides.
 template <class T>
-Array<T> make_guess(const GuessOptions& options, std::int64_t n, std::int32_t systems) {
+Array<T> make_guess(const GuessOptions& options, std::int64_t n, std::int32_t systems, std::int64_t columns) {
+  const auto repeated = [&](std::vector<T> one) {
+    const auto size = static_cast<std::size_t>(n);
+    one.resize(size * static_cast<std::size_t>(columns));
+    for (std::size_t i = size; i < one.size(); ++i) one[i] = one[i - size];
+    return Array<T>(std::move(one), "x");
+  };
   return std::visit(
-      Overloaded{[&](const ZeroGuess&) { return Array<T>(std::vector<T>(static_cast<std::size_t>(n)), "x"); },
-                 [&](const RandomGuess& o) { return random_array<T>(n, o.seed, RandomPurpose::initial_guess, "x"); },
-                 [&](const FileGuess& o) { return read_checked<T>("initial_guess.path", o.path, n, systems, "x"); }},
+      Overloaded{
+          [&](const ZeroGuess&) { return repeated(std::vector<T>(static_cast<std::size_t>(n))); },
+          [&](const RandomGuess& o) { return repeated(random_vector<T>(n, o.seed, RandomPurpose::initial_guess)); },
+          [&](const FileGuess& o) {
+            const auto count = static_cast<std::int32_t>(columns);
+            if (columns == 1) return read_checked<T>("initial_guess.path", o.path, n, systems, "x");
+            Columns<T> guess = read_vector<T>(o.path);
+            if (guess.cols != 1 && guess.cols != count)
+              throw InvalidArgument(
+                  fmt::format("initial_guess.path: {} has {} columns; one, or one for each of the {} right-hand "
+                              "sides is expected",
+                              o.path, guess.cols, count));
+            require_length("initial_guess.path: " + o.path, guess, n);
+            require_finite("initial_guess.path: " + o.path, guess, std::ssize(guess.values));
+            return guess.cols == 1 ? repeated(std::move(guess.values)) : Array<T>(std::move(guess.values), "x");
+          }},
       options);
 }
 
@@ -302,9 +352,38 @@ std::vector<T> random_vector(std::int64_t size, int seed, RandomPurpose purpose)
 
 template <class T>
 void require_vector(const std::string& what, const Columns<T>& columns, std::int64_t size) {
-  if (columns.rows != size)
-    throw InvalidArgument(fmt::format("{} has {} entries, the matrix has {} rows", what, columns.rows, size));
+  require_length(what, columns, size);
   require_finite(what, columns, size);
+}
+
+template <class T>
+Columns<T> read_rhs(const std::string& path, std::int64_t rows) {
+  Columns<T> all;
+  for (const std::string& file : files_named(path)) {
+    Columns<T> columns = read_vector<T>(file);
+    if (columns.cols == 0)
+      throw InvalidArgument(
+          fmt::format("rhs.path: {} has no columns; expected one of {} entries for each right-hand side", file, rows));
+    require_length("rhs.path: " + file, columns, rows);
+    if (all.cols > std::numeric_limits<std::int32_t>::max() - columns.cols)
+      throw InvalidArgument(fmt::format("rhs.path: {}: more than 2^31 - 1 right-hand sides; name fewer files", file));
+    all.rows = columns.rows, all.cols += columns.cols;
+    if (all.values.empty())
+      all.values = std::move(columns.values);
+    else
+      all.values.insert(all.values.end(), columns.values.begin(), columns.values.end());
+  }
+  return all;
+}
+
+std::int64_t count_rhs(const Case& settings, std::int32_t carried) {
+  if (const auto* random = std::get_if<RandomRhs>(&settings.rhs)) return random->columns;
+  const auto* file = std::get_if<FileRhs>(&settings.rhs);
+  if (!file) return 1;
+  if (file->path.empty()) return std::max(1, carried);
+  std::int64_t count = 0;
+  for (const std::string& name : files_named(file->path)) count += peek_matrix(name).cols;
+  return count;
 }
 
 template <class T>
@@ -340,7 +419,8 @@ LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> s
   record.timings.choose += watch.lap();
   Rhs<T> rhs = make_rhs(ctx, record.settings.rhs, *A, source, record.notes);
   if (source.systems == 0) record.singularity = singularity(record.matrix, rhs.b, stop(record.settings.solver));
-  Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A), source.systems);
+  const std::int64_t columns = krill::columns_of("rhs", rhs.b.size(), rows(*A));
+  Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A), source.systems, columns);
   record.timings.read += watch.lap();
   auto given = given_system(std::move(source.given), *A, rhs);
   record.timings.assemble += watch.lap();
@@ -365,7 +445,8 @@ struct LinearSystemInstances {
           choose_method),
       instance<LinearSystem<T>(Context&, SolveRecord&)>(load_system),
       instance<std::vector<T>(std::int64_t, int, RandomPurpose)>(random_vector),
-      instance<void(const std::string&, const Columns<T>&, std::int64_t)>(require_vector)};
+      instance<void(const std::string&, const Columns<T>&, std::int64_t)>(require_vector),
+      instance<Columns<T>(const std::string&, std::int64_t)>(read_rhs)};
 };
 KRILL_INSTANTIATE(SourceMatrix);
 KRILL_INSTANTIATE(LinearSystemInstances);

@@ -24,7 +24,8 @@ struct SourceMatrix {
   SourceMatrix clone() const;
 };
 
-/// A x = b as it is solved, with the original b and the initial guess in x.
+/// A x = b as it is solved, with the original b and the initial guess in x. Several right-hand sides, and their x, lie
+/// one after the other.
 template <class T>
 struct LinearSystem {
   PreparedSystem<T> prepared;
@@ -51,7 +52,8 @@ SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
 /// they were given, as its judge. The record tells of all this; its times grow.
 /// Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly not Hermitian or
 /// not positive definite and the case does not say `assume: spd`; then where a vector has another length or an entry
-/// that is not finite. The text names the entry.
+/// that is not finite. The text names the entry. Of several right-hand sides, one that is not finite is noted, and the
+/// others have nothing to do with it.
 template <class T>
 LinearSystem<T> make_system(Context&, SolveRecord&, SourceMatrix<T>);
 
@@ -69,6 +71,15 @@ LinearSystem<T> load_system(Context&, SolveRecord&);
 enum class RandomPurpose { rhs = 101, known_solution, initial_guess };
 template <class T>
 std::vector<T> random_vector(std::int64_t size, int seed, RandomPurpose);
+
+/// The right-hand sides of a file, or of several: the columns of one after those of the other. Raises InvalidArgument
+/// that names the file where it has no columns, or another number of rows.
+template <class T>
+Columns<T> read_rhs(const std::string& path, std::int64_t rows);
+
+/// How many right-hand sides a case has, whose matrix is no batch; carried: as many come with the matrix. Reads the
+/// heads of files. Raises as reading them does.
+std::int64_t count_rhs(const Case&, std::int32_t carried);
 
 /// "data/bar.mtx", or "generated poisson3d".
 std::string source_name(const MatrixSource&);

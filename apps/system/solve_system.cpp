@@ -31,16 +31,15 @@ void record_backend(SolveRecord& record, const Context& ctx) {
 
 template <class T>
 void solve_system(Context& ctx, LinearSystem<T>& system, SolveRecord& record, const std::function<void()>& prepared,
-                  const Watch& watch) {
-  climb(ctx, record.settings, system.prepared, system.b, system.x, record, prepared, watch);
+                  const Watch& watch, const ColumnWatch& solved) {
+  climb(ctx, record.settings, system.prepared, system.b, system.x, record, prepared, watch, solved);
   if (system.known) record.known_error = relative_error(system.x.host(), system.known->host());
 }
 
 template <class T>
 struct SolveSystemInstances {
-  static constexpr auto list =
-      instance<void(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>&, const Watch&)>(
-          solve_system);
+  static constexpr auto list = instance<void(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>&,
+                                             const Watch&, const ColumnWatch&)>(solve_system);
 };
 KRILL_INSTANTIATE(SolveSystemInstances);
 

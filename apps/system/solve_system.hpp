@@ -13,6 +13,7 @@ void record_backend(SolveRecord&, const Context&);
 
 /// Solves and fills in the record, as solve_prepared does; with the error, where the solution is known.
 template <class T>
-void solve_system(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>& prepared, const Watch&);
+void solve_system(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>& prepared, const Watch&,
+                  const ColumnWatch& solved = {});
 
 }  // namespace krill::apps

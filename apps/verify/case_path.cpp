@@ -44,11 +44,18 @@ std::vector<T> values_of(const Array<T>& array) {
   return {array.host().begin(), array.host().end()};
 }
 
+/// The first of several right-hand sides, or of their guesses: the suites go through one, Eigen judges each.
+template <class T>
+std::vector<T> first_values(const Array<T>& all, const PreparedSystem<T>& system) {
+  const auto first = all.host().first(static_cast<std::size_t>(rows(*system.A)));
+  return {first.begin(), first.end()};
+}
+
 /// A in CSR that a solve transforms, with b.
 template <class T>
 Subject<T> original_subject(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
   const LinearSystem<T> system = load(ctx, settings, source, true);
-  return {settings.name, narrow<T>(*system.prepared.A), {"b of the case", values_of(system.b)}};
+  return {settings.name, narrow<T>(*system.prepared.A), {"b of the case", first_values(system.b, system.prepared)}};
 }
 
 /// The system that is solved.
@@ -56,7 +63,8 @@ template <class T>
 Subject<T> solved_subject(Context& ctx, const Case& settings, const SourceMatrix<T>& source) {
   const LinearSystem<T> system = load(ctx, settings, source, false);
   const Transformation<T>& transformation = system.prepared.transformation;
-  const Array<T> b = transformation.rhs(ctx, system.b), x = transformation.solution(ctx, system.x);
+  const Array<T> b = transformation.rhs(ctx, Array<T>(first_values(system.b, system.prepared))),
+                 x = transformation.solution(ctx, Array<T>(first_values(system.x, system.prepared)));
   Subject<T> subject(settings.name, narrow<T>(*system.prepared.A), {"b of the case", values_of(b)});
   subject.rhs = values_of(b);
   subject.guess = values_of(x);
@@ -171,7 +179,7 @@ Comparison compare_solution(Context& ctx, const Case& settings) {
   if (record.result.reason != Reason::converged)
     return failed(fmt::format("the solve ends as {} after {} iterations", krill::name(record.result.reason),
                               record.result.iterations));
-  const Judgement j = second_opinion<T>(record, system.b.host(), system.x.host());
+  const Judgement j = together(second_opinion<T>(record, system.b.host(), system.x.host()));
   Comparison c;
   c.entries = system.x.size();
   c.verdict = j.verdict;

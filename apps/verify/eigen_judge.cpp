@@ -7,8 +7,11 @@
 #include <Eigen/SparseQR>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -76,16 +79,17 @@ struct Ldlt : Eigen::SimplicialLDLT<Matrix<T>> {
   }
 };
 
+/// Judges claims about one matrix, one after the other. What was factorized for the first serves all.
 template <class T>
 class Court {
  public:
-  explicit Court(const Claim<T>& claim)
-      : claim_(claim),
-        matrix_(whole(claim.matrix)),
-        b_(Eigen::Map<const Vector<T>>(claim.b.data(), matrix_.rows())),
-        x_(Eigen::Map<const Vector<T>>(claim.x.data(), matrix_.rows())) {}
+  explicit Court(const Triplets<T>& matrix) : matrix_(whole(matrix)) {}
 
-  Judgement hold() {
+  Judgement hold(const Claim<T>& claim) {
+    claim_ = &claim;
+    b_ = Eigen::Map<const Vector<T>>(claim.b.data(), matrix_.rows());
+    x_ = Eigen::Map<const Vector<T>>(claim.x.data(), matrix_.rows());
+    j_ = {}, obstacle_.clear();
     weigh_claim();
     if (!(j_.residual <= j_.tolerance))  // NaN fails, too
       refuse(fmt::format("||b - A x|| is {:.3g}, the tolerance {:.3g}", j_.residual, j_.tolerance));
@@ -104,12 +108,12 @@ class Court {
     const std::span rows(matrix_.innerIndexPtr(), static_cast<std::size_t>(matrix_.nonZeros()));
     for (const int row : rows) ++row_length[static_cast<std::size_t>(row)];
     const int longest = row_length.empty() ? 0 : *std::max_element(row_length.begin(), row_length.end());
-    j_.residual = (b_ - matrix_ * x_).norm() / claim_.baseline;
-    j_.tolerance = (claim_.residual_norm + (longest + 4) * claim_.epsilon * magnitude.norm()) / claim_.baseline;
+    j_.residual = (b_ - matrix_ * x_).norm() / claim_->baseline;
+    j_.tolerance = (claim_->residual_norm + (longest + 4) * claim_->epsilon * magnitude.norm()) / claim_->baseline;
     // Eigen's own solution is in double, so rounding takes less of it.
     reference_tolerance_ =
-        (claim_.residual_norm + (longest + 4) * std::numeric_limits<double>::epsilon() * magnitude.norm()) /
-        claim_.baseline;
+        (claim_->residual_norm + (longest + 4) * std::numeric_limits<double>::epsilon() * magnitude.norm()) /
+        claim_->baseline;
   }
 
   bool is_hermitian() const {
@@ -118,54 +122,69 @@ class Court {
   }
 
   bool find_reference() {
+    if (factors_) {
+      j_.method = method_, j_.condition = condition_;
+      return refine(factors_);
+    }
+    const bool found = find_method();
+    method_ = j_.method, condition_ = j_.condition;
+    return found;
+  }
+
+  bool find_method() {
     const bool hermitian = is_hermitian();
-    Ldlt<T> symbolic;
+    const auto symbolic = std::make_shared<Ldlt<T>>();
     if (hermitian) {
-      symbolic.analyzePattern(matrix_);
+      symbolic->analyzePattern(matrix_);
     } else {
       const Matrix<T> transposed = matrix_.transpose();
-      symbolic.analyzePattern(Matrix<T>(matrix_ + transposed));
+      symbolic->analyzePattern(Matrix<T>(matrix_ + transposed));
     }
-    const auto cost = symbolic.cost();
+    const auto cost = symbolic->cost();
     const auto affordable = [&](double factor) {
-      return factor * cost.operations <= claim_.work_limit &&
+      return factor * cost.operations <= claim_->work_limit &&
              factor * cost.entries * (sizeof(T) + sizeof(int)) <= factor_bytes_limit &&
              factor * cost.entries < std::numeric_limits<int>::max();
     };
-    if (hermitian && claim_.made_by != "ldlt" && affordable(1) && by_ldlt(symbolic)) return true;
-    if (claim_.made_by != "lu" && affordable(lu_over_ldlt)) return by_lu();
-    if (claim_.made_by == "lu" && affordable(qr_over_ldlt)) return by_qr();
+    if (hermitian && claim_->made_by != "ldlt" && affordable(1) && by_ldlt(symbolic)) return true;
+    if (claim_->made_by != "lu" && affordable(lu_over_ldlt)) return by_lu();
+    if (claim_->made_by == "lu" && affordable(qr_over_ldlt)) return by_qr();
     return hermitian ? by_krylov<Eigen::ConjugateGradient<Matrix<T>, Eigen::Lower | Eigen::Upper>>("ConjugateGradient")
                      : by_krylov<Eigen::BiCGSTAB<Matrix<T>>>("BiCGSTAB");
   }
 
-  bool by_ldlt(Ldlt<T>& solver) {
+  bool by_ldlt(const std::shared_ptr<Ldlt<T>>& solver) {
     j_.method = "SimplicialLDLT";
-    solver.factorize(matrix_);
-    if (solver.info() != Eigen::Success) return obstacle_ = "SimplicialLDLT met a zero pivot", false;
-    const auto solve = [&](const Vector<T>& v) { return Vector<T>(solver.solve(v)); };
+    solver->factorize(matrix_);
+    if (solver->info() != Eigen::Success) return obstacle_ = "SimplicialLDLT met a zero pivot", false;
+    const auto solve = [solver](const Vector<T>& v) { return Vector<T>(solver->solve(v)); };
     if (!refine(solve)) return false;
+    factors_ = solve;
     estimate_condition(solve, solve);
     return true;
   }
 
   bool by_lu() {
     j_.method = "SparseLU";
-    Eigen::SparseLU<Matrix<T>> solver;
-    solver.compute(matrix_);
-    if (solver.info() != Eigen::Success) return obstacle_ = "SparseLU found the matrix to be singular", false;
-    const auto solve = [&](const Vector<T>& v) { return Vector<T>(solver.solve(v)); };
+    const auto solver = std::make_shared<Eigen::SparseLU<Matrix<T>>>();
+    solver->compute(matrix_);
+    if (solver->info() != Eigen::Success) return obstacle_ = "SparseLU found the matrix to be singular", false;
+    const auto solve = [solver](const Vector<T>& v) { return Vector<T>(solver->solve(v)); };
     if (!refine(solve)) return false;
-    estimate_condition(solve, [&](const Vector<T>& v) { return Vector<T>(solver.adjoint().solve(v)); });
+    factors_ = solve;
+    estimate_condition(solve, [&](const Vector<T>& v) { return Vector<T>(solver->adjoint().solve(v)); });
     return true;
   }
 
   bool by_qr() {
     j_.method = "SparseQR";
-    Eigen::SparseQR<Matrix<T>, Eigen::COLAMDOrdering<int>> solver(matrix_);
-    if (solver.info() != Eigen::Success || solver.rank() < matrix_.cols())
-      return obstacle_ = fmt::format("SparseQR finds rank {} of {}", solver.rank(), matrix_.cols()), false;
-    return refine([&](const Vector<T>& v) { return Vector<T>(solver.solve(v)); });
+    const auto solver = std::make_shared<Eigen::SparseQR<Matrix<T>, Eigen::COLAMDOrdering<int>>>(matrix_);
+    if (solver->info() != Eigen::Success || solver->rank() < matrix_.cols())
+      return obstacle_ = fmt::format("SparseQR finds rank {} of {}", solver->rank(), matrix_.cols()), false;
+    const auto solve = [solver](const Vector<T>& v) { return Vector<T>(solver->solve(v)); };
+    if (!refine(solve)) return false;
+    factors_ = solve;
+    return true;
   }
 
   /// x_ref by the factors and two steps of refinement.
@@ -188,7 +207,7 @@ class Court {
     Solver solver;
     solver.setMaxIterations(static_cast<Eigen::Index>(std::min(krylov_seconds / iteration_seconds, 100'000.0)) + 1);
     const double rhs = b_.norm();
-    solver.setTolerance(rhs > 0 ? std::max(0.1 * claim_.residual_norm / rhs, 1e-15) : 1e-15);
+    solver.setTolerance(rhs > 0 ? std::max(0.1 * claim_->residual_norm / rhs, 1e-15) : 1e-15);
     solver.compute(matrix_);
     reference_ = solver.solve(b_);
     if (!accept_reference())
@@ -197,7 +216,7 @@ class Court {
   }
 
   bool accept_reference() {
-    j_.reference_residual = (b_ - matrix_ * reference_).norm() / claim_.baseline;
+    j_.reference_residual = (b_ - matrix_ * reference_).norm() / claim_->baseline;
     // The reference is as good as its own size lets it be in double, and as good as was asked of x.
     if (j_.reference_residual <= reference_tolerance_) return true;
     obstacle_ = fmt::format("{} reached a residual of {:.3g} only, {:.3g} are needed", j_.method, j_.reference_residual,
@@ -233,16 +252,16 @@ class Court {
 
   void compare() {
     const Vector<T> difference = x_ - reference_;
-    j_.difference = (matrix_ * difference).norm() / claim_.baseline;
+    j_.difference = (matrix_ * difference).norm() / claim_->baseline;
     j_.difference_tolerance = j_.tolerance + j_.reference_residual;
     const double size = reference_.norm();
     j_.error = size > 0 ? difference.norm() / size : difference.norm();
     if (inverse_norm_ > 0 && size > 0)
-      j_.error_expected = inverse_norm_ * j_.difference_tolerance * claim_.baseline / size;
+      j_.error_expected = inverse_norm_ * j_.difference_tolerance * claim_->baseline / size;
     if (!(j_.difference <= j_.difference_tolerance))
       refuse(fmt::format("||A (x - x_ref)|| is {:.3g}, the tolerance {:.3g}", j_.difference, j_.difference_tolerance));
-    if (claim_.error_limit > 0 && !(j_.error <= claim_.error_limit))
-      refuse(fmt::format("the error is {:.3g}, the limit {:.3g}", j_.error, claim_.error_limit));
+    if (claim_->error_limit > 0 && !(j_.error <= claim_->error_limit))
+      refuse(fmt::format("the error is {:.3g}, the limit {:.3g}", j_.error, claim_->error_limit));
     if (j_.verdict == Verdict::none) j_.verdict = Verdict::pass;
   }
 
@@ -251,8 +270,11 @@ class Court {
     j_.reason += (j_.reason.empty() ? "" : "; ") + reason;
   }
 
-  const Claim<T>& claim_;
+  const Claim<T>* claim_ = nullptr;
   Matrix<T> matrix_;
+  std::function<Vector<T>(const Vector<T>&)> factors_;  // none where the reference is Krylov's
+  std::string method_;                                  // that found the factors
+  double condition_ = -1;
   Vector<T> b_, x_, reference_;
   Judgement j_;
   double reference_tolerance_ = 0, inverse_norm_ = 0;
@@ -266,26 +288,38 @@ std::string eigen_version() {
 }  // namespace
 
 template <class T>
-Judgement judge(const Claim<T>& claim) {
-  const auto start = std::chrono::steady_clock::now();
-  Judgement j;
-  const double entries =
-      static_cast<double>(claim.matrix.value.size()) * (claim.matrix.symmetry == Symmetry::general ? 1 : 2);
-  if (entries >= std::numeric_limits<int>::max()) {
-    j.reason = fmt::format("{:.0f} entries are more than the 32-bit offsets of the judge count", entries);
-  } else {
-    try {
-      j = Court<T>(claim).hold();
-    } catch (const std::bad_alloc&) {
-      j.reason = "out of memory";
+std::vector<Judgement> judge(std::span<const Claim<T>> claims) {
+  std::vector<Judgement> judgements;
+  std::optional<Court<T>> court;
+  for (const Claim<T>& claim : claims) {
+    const auto start = std::chrono::steady_clock::now();
+    Judgement& j = judgements.emplace_back();
+    const double entries =
+        static_cast<double>(claim.matrix.value.size()) * (claim.matrix.symmetry == Symmetry::general ? 1 : 2);
+    if (entries >= std::numeric_limits<int>::max()) {
+      j.reason = fmt::format("{:.0f} entries are more than the 32-bit offsets of the judge count", entries);
+    } else {
+      try {
+        if (!court) court.emplace(claim.matrix);
+        j = court->hold(claim);
+      } catch (const std::bad_alloc&) {
+        j.reason = "out of memory";
+      }
     }
+    j.judge = eigen_version();
+    j.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  j.judge = eigen_version();
-  j.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return j;
+  return judgements;
+}
+
+template <class T>
+Judgement judge(const Claim<T>& claim) {
+  return judge(std::span<const Claim<T>>(&claim, 1)).front();
 }
 
 template Judgement judge(const Claim<double>&);
 template Judgement judge(const Claim<std::complex<double>>&);
+template std::vector<Judgement> judge(std::span<const Claim<double>>);
+template std::vector<Judgement> judge(std::span<const Claim<std::complex<double>>>);
 
 }  // namespace krill::apps

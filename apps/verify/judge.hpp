@@ -3,6 +3,7 @@
 #include <complex>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "apps/report/judgement.hpp"
 #include "sparse/io/triplets.hpp"
@@ -31,5 +32,10 @@ struct Claim {
 /// section 3.5). Never throws.
 template <class T>
 Judgement judge(const Claim<T>&);
+
+/// The same of several right-hand sides with one matrix, and with one precision and one limit of work and error: what
+/// is factorized serves all.
+template <class T>
+std::vector<Judgement> judge(std::span<const Claim<T>>);
 
 }  // namespace krill::apps

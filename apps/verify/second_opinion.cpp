@@ -1,5 +1,7 @@
 #include "apps/verify/second_opinion.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -63,17 +65,44 @@ Evidence<W> gather(const SolveRecord& record) {
   }
   const auto n = static_cast<std::size_t>(evidence.matrix.rows);
   if (std::holds_alternative<OnesRhs>(settings.rhs)) evidence.b.assign(n, W(1));
+  const std::size_t columns = std::max<std::size_t>(1, record.columns.size());
   if (const auto* random = std::get_if<RandomRhs>(&settings.rhs))
-    evidence.b = random_vector<W>(evidence.matrix.rows, random->seed, RandomPurpose::rhs);
+    evidence.b = random_vector<W>(static_cast<std::int64_t>(n * columns), random->seed, RandomPurpose::rhs);
   if (const auto* file = std::get_if<FileRhs>(&settings.rhs)) {
-    if (!file->path.empty()) carried = read_vector<W>(file->path);
+    const bool of_batch = record.columns.empty() && !record.result.systems.empty();
+    if (!file->path.empty())
+      carried = of_batch ? read_vector<W>(file->path) : read_rhs<W>(file->path, evidence.matrix.rows);
     if (!carried) throw Error("the right-hand side that came with the matrix is gone");
-    if (!record.result.systems.empty()) carried->rows *= carried->cols, carried->cols = 1;  // one after the other
-    require_vector("rhs", *carried, evidence.matrix.rows);
-    carried->values.resize(n);
+    if (carried->values.size() != n * columns)
+      throw Error(fmt::format("the right-hand sides have {} entries, those that were solved {}", carried->values.size(),
+                              n * columns));
     evidence.b = std::move(carried->values);
   }
   return evidence;
+}
+
+/// What a solve claims of ||b - A x||, and the norm that it is relative to.
+struct Bound {
+  double baseline = 0, target = 0;
+};
+Bound bound_of(const SystemResult& r, const StopOptions& stop) {
+  return {r.baseline, std::max(stop.relative * r.baseline, stop.absolute)};
+}
+/// A batch is judged as one system.
+Bound bound_of(const SolveReport& r, const StopOptions& stop) {
+  if (r.systems.empty()) return bound_of(static_cast<const SystemResult&>(r), stop);
+  Bound all;
+  for (const SystemResult& system : r.systems) {
+    const Bound one = bound_of(system, stop);
+    all = {std::hypot(all.baseline, one.baseline), std::hypot(all.target, one.target)};
+  }
+  return all;
+}
+
+double seconds_of(const std::vector<Judgement>& all) {
+  double sum = 0;
+  for (const Judgement& one : all) sum += one.seconds;
+  return sum;
 }
 
 template <class T>
@@ -81,47 +110,71 @@ std::vector<wide_t<T>> widened(std::span<const T> values) {
   return std::vector<wide_t<T>>(values.begin(), values.end());
 }
 
+/// What a solve claims, of several right-hand sides each that converged; their numbers go to `columns`.
+template <class T>
+std::vector<Claim<wide_t<T>>> claims_of(const SolveRecord& record, const Evidence<wide_t<T>>& evidence,
+                                        const std::vector<wide_t<T>>& solution, std::vector<std::size_t>& columns) {
+  const auto size = static_cast<std::size_t>(evidence.matrix.rows);
+  std::vector<Claim<wide_t<T>>> claims;
+  const auto claim = [&](std::size_t j, const Bound& bound) {
+    claims.push_back({evidence.matrix, std::span(evidence.b).subspan(j * size, size),
+                      std::span(solution).subspan(j * size, size), bound.target,
+                      static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
+                      bound.baseline > 0 ? bound.baseline : 1, record.settings.verify.tolerance});
+    for (const Fact& fact : record.result.setup.facts)
+      if (fact.name == factorization_fact) claims.back().made_by = std::get<std::string>(fact.value);
+    columns.push_back(j);
+  };
+  const StopOptions& stop = krill::stop(record.settings.solver);
+  if (record.columns.empty()) claim(0, bound_of(record.result, stop));
+  for (std::size_t j = 0; j < record.columns.size(); ++j)
+    if (record.columns[j].reason == Reason::converged) claim(j, bound_of(record.columns[j], stop));
+  return claims;
+}
+
 }  // namespace
 
 template <class T>
-Judgement second_opinion(const SolveRecord& record, std::span<const T> b, std::span<const T> x) {
+std::vector<Judgement> second_opinion(const SolveRecord& record, std::span<const T> b, std::span<const T> x) {
   const Stopwatch watch;
-  Judgement judgement;
+  Judgement none;
   try {
     Evidence<wide_t<T>> evidence = gather<wide_t<T>>(record);
     if (evidence.b.empty()) evidence.b = widened(b);
-    const SolveReport& r = record.result;
-    const StopOptions& stop = krill::stop(record.settings.solver);
-    double baseline = r.baseline, target = std::max(stop.relative * r.baseline, stop.absolute);
-    if (!r.systems.empty()) baseline = target = 0;  // a batch is judged as one system, which follows
-    for (const SystemResult& system : r.systems) {
-      baseline = std::hypot(baseline, system.baseline);
-      target = std::hypot(target, std::max(stop.relative * system.baseline, stop.absolute));
-    }
     const std::vector<wide_t<T>> solution = widened(x);
-    Claim<wide_t<T>> claim{evidence.matrix,
-                           evidence.b,
-                           solution,
-                           target,
-                           static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()),
-                           baseline > 0 ? baseline : 1,
-                           record.settings.verify.tolerance};
-    for (const Fact& fact : r.setup.facts)
-      if (fact.name == factorization_fact) claim.made_by = std::get<std::string>(fact.value);
-    judgement = judge(claim);
+    std::vector<std::size_t> columns;
+    const auto claims = claims_of<T>(record, evidence, solution, columns);
+    std::vector<Judgement> found = judge(std::span<const Claim<wide_t<T>>>(claims));
+    for (std::size_t k = 0; k < found.size(); ++k) found[k].column = columns[k];
+    if (!found.empty()) found.front().seconds += watch.milliseconds() / 1000 - seconds_of(found);  // and the evidence
+    return found;
   } catch (const Error& error) {
-    judgement.reason = error.what();
+    none.reason = error.what();
   } catch (const std::bad_alloc&) {
-    judgement.reason = "out of memory";
+    none.reason = "out of memory";
   }
-  judgement.seconds = watch.milliseconds() / 1000;
-  return judgement;
+  none.seconds = watch.milliseconds() / 1000;
+  return {none};
+}
+
+Judgement together(const std::vector<Judgement>& columns) {
+  const auto badness = [](const Judgement& j) {  // a failure, then no verdict, then what is nearest to its tolerance
+    const int kind = j.verdict == Verdict::fail ? 2 : j.verdict == Verdict::none ? 1 : 0;
+    const double share = j.tolerance > 0 ? j.residual / j.tolerance : 0;
+    return std::pair(kind, std::isnan(share) ? std::numeric_limits<double>::infinity() : share);
+  };
+  Judgement worst = *std::ranges::max_element(
+      columns, [&](const Judgement& p, const Judgement& q) { return badness(p) < badness(q); });
+  worst.seconds = seconds_of(columns);
+  if (columns.size() > 1 && !worst.reason.empty())
+    worst.reason = fmt::format("column {}: {}", worst.column, worst.reason);
+  return worst;
 }
 
 template <class T>
 struct SecondOpinionInstances {
   static constexpr auto list =
-      instance<Judgement(const SolveRecord&, std::span<const T>, std::span<const T>)>(second_opinion);
+      instance<std::vector<Judgement>(const SolveRecord&, std::span<const T>, std::span<const T>)>(second_opinion);
 };
 KRILL_INSTANTIATE(SecondOpinionInstances);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "solvers/method/choose.hpp"
 #include "solvers/method/type_name.hpp"
@@ -123,15 +124,18 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
                                       m.definiteness_reason, counting, solver, way_out));
 }
 
+namespace {
+
+/// Of one right-hand side.
 template <class T>
-Singularity singularity(const MatrixProperties& m, const Array<T>& b, const StopOptions& stop) {
+Singularity singularity_with(const MatrixProperties& m, std::span<const T> b, const StopOptions& stop) {
   Singularity found;
   if (m.structure && m.structure->rank < m.rows) {
     found.what = fmt::format("the matrix is singular whatever its values are, its rank is at most {} of {}: {} ({})",
                              m.structure->rank, m.rows, deficiency_text(*m.structure), counting);
     if (!m.structure->vertical.cols.empty()) return found;
     for (const std::int32_t i : m.structure->vertical.rows)  // of zeros alone
-      if (const std::complex<double> entry(b.host()[static_cast<std::size_t>(i)]); entry != 0.0) {
+      if (const std::complex<double> entry(b[static_cast<std::size_t>(i)]); entry != 0.0) {
         found.no_solution = true;
         found.what += fmt::format("; b({}) = {} is not 0, so there is no solution", i, value_text(entry));
         break;
@@ -142,10 +146,10 @@ Singularity singularity(const MatrixProperties& m, const Array<T>& b, const Stop
   found.what = "the matrix is singular: every row adds up to 0";
   if (m.hermitian_error > rounding_of_files) return found;
   double greatest = 0, squares = 0;
-  for (const T& entry : b.host()) greatest = std::max(greatest, static_cast<double>(std::abs(entry)));
+  for (const T& entry : b) greatest = std::max(greatest, static_cast<double>(std::abs(entry)));
   if (!(greatest > 0)) return found;
   std::complex<double> sum = 0;
-  for (const T& entry : b.host()) {
+  for (const T& entry : b) {
     const std::complex<double> part = std::complex<double>(entry) / greatest;
     sum += part, squares += std::norm(part);
   }
@@ -155,6 +159,19 @@ Singularity singularity(const MatrixProperties& m, const Array<T>& b, const Stop
   if (found.no_solution)
     found.what += fmt::format(", and so does every A x, but b does not: no x brings the residual below {:.2g} of ||b||",
                               along / size);
+  return found;
+}
+
+}  // namespace
+
+template <class T>
+Singularity singularity(const MatrixProperties& m, const Array<T>& b, const StopOptions& stop) {
+  const auto size = static_cast<std::size_t>(m.rows);
+  const std::size_t count = size > 0 ? std::max<std::size_t>(1, b.host().size() / size) : 1;
+  Singularity found = singularity_with(m, b.host().first(size), stop);
+  for (std::size_t j = 1; j < count && !found.no_solution && !found.what.empty(); ++j)
+    if (Singularity other = singularity_with(m, b.host().subspan(j * size, size), stop); other.no_solution)
+      found = {fmt::format("{} (column {} of b, counted from 0)", other.what, j), true};
   return found;
 }
 

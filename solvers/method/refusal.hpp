@@ -27,7 +27,8 @@ struct Singularity {
 
 /// A structural rank below the number of rows, which names rows and columns; rows that add up to 0. No solution: b has
 /// an entry where A has an empty row, or, where columns add up to 0 as well, a part along (1, ..., 1) that is longer
-/// than the target of `stop` with the baseline ||b||. O(n).
+/// than the target of `stop` with the baseline ||b||. Of several right-hand sides, one after the other, the first that
+/// has no solution. O(n) for each.
 template <class T>
 Singularity singularity(const MatrixProperties&, const Array<T>& b, const StopOptions& stop);
 

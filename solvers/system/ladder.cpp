@@ -193,13 +193,15 @@ bool is_worth_it(const LadderStep& step, const std::vector<Attempt>& attempts) {
 
 template <class T>
 void climb(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
-           SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
-  if (options.on_failure != OnFailure::ladder || !system.source) {
-    solve_prepared(ctx, options, system, b, x, facts, prepared, watch);
-    const Reason reason = facts.result.reason;
-    if (ctx.team && options.on_failure == OnFailure::ladder && reason != Reason::converged &&
-        reason != Reason::interrupted)
-      facts.notes.emplace_back("on_failure: ladder does not run on several ranks: one process would try other methods");
+           SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch, const ColumnWatch& solved) {
+  if (options.on_failure != OnFailure::ladder || !system.source || b.size() != rows(*system.A)) {
+    solve_prepared(ctx, options, system, b, x, facts, prepared, watch, solved);
+    const Reason worst = facts.result.reason;
+    if (options.on_failure == OnFailure::ladder && worst != Reason::converged && worst != Reason::interrupted)
+      facts.notes.emplace_back(ctx.team ? "on_failure: ladder does not run on several ranks: one process would try "
+                                          "other methods"
+                                        : "on_failure: ladder is for one right-hand side: the columns that failed "
+                                          "climb it where each is solved by itself");
     return;
   }
   const double time_limit = stop(options.solver).time_limit;
@@ -224,7 +226,7 @@ template <class T>
 struct LadderInstances {
   static constexpr auto list =
       instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
-                    const std::function<void()>&, const Watch&)>(climb<T>);
+                    const std::function<void()>&, const Watch&, const ColumnWatch&)>(climb<T>);
 };
 KRILL_INSTANTIATE(LadderInstances);
 

@@ -10,9 +10,9 @@ namespace krill {
 /// those of the method that converged, else of the one whose x has the least residual; facts.attempts has all, also
 /// where there was but one. Where the first solve converges, is interrupted or runs out of time, or b is known to have
 /// no solution, nothing else is tried; where it ends at the limit of accuracy, only double precision and a direct solve
-/// are.
+/// are. Several right-hand sides are solved by the first method alone, and where it fails a note says so.
 template <class T>
 void climb(Context&, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
-           SolveFacts& facts, const std::function<void()>& prepared, const Watch&);
+           SolveFacts& facts, const std::function<void()>& prepared, const Watch&, const ColumnWatch& solved = {});
 
 }  // namespace krill

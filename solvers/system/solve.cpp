@@ -22,8 +22,8 @@ template <class T>
 SystemReport solve(Context& ctx, const AnyMatrix<T>& A, const Array<T>& b, Array<T>& x, const SolveOptions& options,
                    const Watch& watch) {
   const Stopwatch all;
-  require_size("solve: b", b.size(), rows(A));
-  require_size("solve: x", x.size(), cols(A));
+  const std::int64_t columns = columns_of("solve: b", b.size(), rows(A));
+  require_size("solve: x", x.size(), columns * cols(A));
   SystemReport report;
   report.options = options;
   Stopwatch clock;

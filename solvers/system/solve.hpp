@@ -15,11 +15,12 @@ struct SystemReport : SolveFacts {
 /// used in place as far as nothing changes it; other formats are brought into CSR first. x: initial guess in, solution
 /// out; where the solve does not converge, the better of the iterate and the guess. How it ended is
 /// `SystemReport::result.reason`, never an exception.
-/// Looks at A on the host, waits. One set-up a call: who has many right-hand sides makes operator, preconditioner and
-/// solver, and keeps them.
-/// Raises ShapeMismatch where b or x has another length than A; InvalidArgument, which names the entry, where A is not
-/// square, has no entries or one that is not finite, where it is plainly not for pcg and the options ask for it without
-/// `Assume::spd`, and where it does not allow a scaling or preconditioner that the options name.
+/// b and x may hold several right-hand sides and solutions, one after the other: one set-up serves all, and
+/// `SystemReport::columns` tells of each. Who has them one at a time makes a SystemSolver (stages.hpp), and keeps it.
+/// Looks at A on the host, waits.
+/// Raises ShapeMismatch where b or x is no multiple of the length of A; InvalidArgument, which names the entry, where A
+/// is not square, has no entries or one that is not finite, where it is plainly not for pcg and the options ask for it
+/// without `Assume::spd`, and where it does not allow a scaling or preconditioner that the options name.
 template <class T>
 SystemReport solve(Context&, const AnyMatrix<T>& A, const Array<T>& b, Array<T>& x, const SolveOptions& options = {},
                    const Watch& watch = {});

@@ -20,7 +20,41 @@ template <class T>
 std::size_t bytes_on_backend(const PreparedSystem<T>& system, const Array<T>& b, const Array<T>& x, std::size_t solver,
                              const Context& ctx) {
   const std::size_t matrix = bytes(*system.A) + (system.original ? bytes(*system.original) : 0);
-  return matrix + solver + ctx.workspace_bytes() + sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
+  const std::int64_t of_one = 2 * std::int64_t{rows(*system.A)}, of_all = b.size() + x.size();
+  const std::int64_t vectors = of_all == of_one ? of_one : of_one + (ctx.on_cuda() ? 0 : of_all);
+  return matrix + solver + ctx.workspace_bytes() + sizeof(T) * static_cast<std::size_t>(vectors);
+}
+
+/// One of several vectors that lie one after the other on the host.
+template <class T>
+Array<T> one_of(const Array<T>& all, std::int64_t rows, std::size_t j, const char* name) {
+  const auto part = all.host().subspan(j * static_cast<std::size_t>(rows), static_cast<std::size_t>(rows));
+  return Array<T>(std::vector<T>(part.begin(), part.end()), name);
+}
+
+/// Of a right-hand side that nobody began to solve.
+SolveReport not_begun() {
+  SolveReport report;
+  report.reason = Reason::interrupted;
+  report.kept_initial_guess = true;
+  report.true_relative = report.initial_relative = std::numeric_limits<double>::quiet_NaN();
+  return report;
+}
+
+/// The report of all columns together: that of the worst one.
+SolveReport together(const std::vector<SolveReport>& columns) {
+  SolveReport all;
+  for (const SolveReport& column : columns) all.systems.push_back(column);
+  take_worst(all);
+  // After a stop the first that is interrupted is the one that had begun, and has figures.
+  if (all.reason == Reason::interrupted)
+    all.worst_system = static_cast<std::size_t>(std::ranges::find(columns, Reason::interrupted, &SolveReport::reason) -
+                                                columns.begin());
+  SolveReport worst = columns[all.worst_system];
+  worst.systems = std::move(all.systems), worst.worst_system = all.worst_system;
+  worst.iterations = 0, worst.seconds = 0;
+  for (const SolveReport& column : columns) worst.iterations += column.iterations, worst.seconds += column.seconds;
+  return worst;
 }
 
 template <class T>
@@ -29,7 +63,7 @@ void measure(const Array<T>& x, SolveFacts& facts) {
   const std::size_t rows = static_cast<std::size_t>(x.size()) / std::max<std::size_t>(1, r.systems.size());
   facts.residual_norm = r.baseline > 0 ? r.true_relative * r.baseline : 0;
   facts.solution_norm = norm(x.host().subspan(r.worst_system * rows, rows));
-  if (!r.systems.empty()) {  // ||A||_F is known of all systems together
+  if (!r.systems.empty() && facts.columns.empty()) {  // ||A||_F is known of all systems of a batch together
     facts.backward_error = std::numeric_limits<double>::quiet_NaN();
     return;
   }
@@ -58,44 +92,15 @@ double distortion(Context& ctx, const Operator<T>& A, const Preconditioner<T>& M
   return norm(std::span<const T>(difference)) / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, A.rows())));
 }
 
-/// solve_prepared by this context alone, but for what is measured of x in the end.
-template <class T>
-void solve_alone(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
-                 SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
-  Stopwatch clock;
-  // The matrix comes to the device with the products, so that its way there is no part of the setup.
-  const MatrixOperator<T> A(*system.A,
-                            options.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
-  const SpmvPlan<T>& products = A.prepare(ctx);
-  ctx.synchronize();
-  facts.products = products.report();
-  facts.timings.products += clock.lap();
-  const auto preconditioner = make_preconditioner<T>(ctx, options, facts, system, A);
-  ctx.synchronize();
-  facts.timings.preconditioner_setup = clock.lap();
-  facts.preconditioner = preconditioner->report();
-  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
-
-  prepared();
-  clock.lap();
-  std::size_t solver_bytes = 0;
-  {
-    const TraceRange range("solve");
-    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
-                                     system.original.get(), system.given.get(), b, x, solver_bytes, watch);
-  }
-  ctx.synchronize();
-  facts.timings.solve = clock.lap();
-  const double factorized = facts.result.setup.symbolic_ms + facts.result.setup.numeric_ms;  // once a matrix
-  facts.timings.preconditioner_setup += factorized, facts.timings.solve -= factorized;
-  for (const std::string& note : facts.result.setup.notes) facts.notes.push_back(note);
-  if (!facts.result.setup.facts.empty()) facts.preconditioner = facts.result.setup;
-  facts.memory_bytes =
-      bytes_on_backend(system, b, x, solver_bytes, ctx) + products.bytes() + facts.preconditioner.bytes;
-  facts.memory_peak_bytes = ctx.memory_use().peak;
-}
-
 }  // namespace
+
+std::int64_t columns_of(std::string_view what, std::int64_t size, std::int64_t rows) {
+  if (size == rows) return 1;
+  if (rows == 0 || size == 0 || size % rows != 0)
+    throw ShapeMismatch(
+        fmt::format("{} has {} entries, {} are needed, or several right-hand sides of as many", what, size, rows));
+  return size / rows;
+}
 
 template <class T>
 PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared_ptr<const AnyMatrix<T>> A,
@@ -149,19 +154,123 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOption
 }
 
 template <class T>
+void solve_columns(Context& ctx, KeptSolver<T>& solver, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
+                   SolveFacts& facts, const Watch& watch, const ColumnWatch& solved) {
+  const std::int64_t size = rows(*system.A);
+  if (b.size() == size) {
+    facts.result =
+        solve_transformed(ctx, solver, system.transformation, system.original.get(), system.given.get(), b, x, watch);
+    return;
+  }
+  const auto count = static_cast<std::size_t>(columns_of("solve: b", b.size(), size));
+  require_size("solve: x", x.size(), b.size());
+  bool goes_on = true;
+  for (std::size_t j = 0; j < count; ++j) {
+    if (!goes_on) {
+      facts.columns.push_back(not_begun());
+      continue;
+    }
+    const Array<T> b_j = one_of(b, size, j, "b");
+    Array<T> x_j = one_of(x, size, j, "x");
+    std::optional<GivenSystem<T>> given;
+    if (system.given) given = GivenSystem<T>{system.given->A, one_of(system.given->b, size, j, "given b")};
+    facts.columns.push_back(solve_transformed(ctx, solver, system.transformation, system.original.get(),
+                                              given ? &*given : nullptr, b_j, x_j, watch));
+    const SolveReport& report = facts.columns.back();
+    std::ranges::copy(x_j.host(), x.edit().begin() + static_cast<std::ptrdiff_t>(j) * size);
+    goes_on = report.reason != Reason::interrupted;
+    if (solved) solved(j, report);
+  }
+  facts.result = together(facts.columns);
+}
+
+template <class T>
+SystemSolver<T>::SystemSolver(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, SolveFacts& facts)
+    : options_(options),
+      system_(system),
+      products_(*system.A, options.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place) {
+  Stopwatch clock;
+  // The matrix comes to the device with the products, so that its way there is no part of the setup.
+  const SpmvPlan<T>& products = products_.prepare(ctx);
+  ctx.synchronize();
+  facts.products = products.report();
+  facts.timings.products += clock.lap();
+  preconditioner_ = make_preconditioner<T>(ctx, options, facts, system, products_);
+  ctx.synchronize();
+  facts.timings.preconditioner_setup = clock.lap();
+  report_setup(facts);
+  solver_.emplace(options_.solver, products_, *preconditioner_);
+}
+
+template <class T>
+void SystemSolver<T>::report_setup(SolveFacts& facts) const {
+  facts.preconditioner = preconditioner_->report();
+  for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
+}
+
+template <class T>
+void SystemSolver<T>::update(Context& ctx, SolveFacts& facts, bool keeps_preconditioner) {
+  Stopwatch clock;
+  products_.update(ctx);
+  ctx.synchronize();
+  facts.products = products_.prepare(ctx).report();
+  facts.timings.products += clock.lap();
+  solver_->forget();
+  if (!keeps_preconditioner) {
+    try {
+      preconditioner_->update(ctx, *system_.A);
+      if (needs_definite(options_.solver) && options_.assume != Assume::spd) preconditioner_->require_definite(ctx);
+    } catch (
+        const InvalidArgument&) {  // ilut and ict, whose patterns follow values, and values that ask for another one
+      solver_.reset();
+      preconditioner_.reset();
+      preconditioner_ = make_preconditioner<T>(ctx, options_, facts, system_, products_);
+      solver_.emplace(options_.solver, products_, *preconditioner_);
+    }
+    ctx.synchronize();
+    facts.timings.preconditioner_setup += clock.lap();
+  }
+  report_setup(facts);
+}
+
+template <class T>
+void SystemSolver<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, SolveFacts& facts, const Watch& watch,
+                            const ColumnWatch& solved) {
+  Stopwatch clock;
+  {
+    const TraceRange range("solve");
+    solve_columns(ctx, *solver_, system_, b, x, facts, watch, solved);
+  }
+  ctx.synchronize();
+  facts.timings.solve = clock.lap();
+  const double factorized = facts.result.setup.symbolic_ms + facts.result.setup.numeric_ms;  // once a matrix
+  facts.timings.preconditioner_setup += factorized, facts.timings.solve -= factorized;
+  for (const std::string& note : facts.result.setup.notes) facts.notes.push_back(note);
+  if (!facts.result.setup.facts.empty()) facts.preconditioner = facts.result.setup;
+  facts.memory_bytes = bytes_on_backend(system_, b, x, solver_->bytes(), ctx) + products_.prepare(ctx).bytes() +
+                       facts.preconditioner.bytes;
+  facts.memory_peak_bytes = ctx.memory_use().peak;
+  measure(x, facts);
+}
+
+template <class T>
 void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b,
-                    Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
+                    Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch,
+                    const ColumnWatch& solved) {
   if (ctx.on_cuda() && std::holds_alternative<DirectOptions>(options.solver)) {
     facts.notes.emplace_back(
         "solver direct works on the host, whatever the backend: the device takes no part in this solve");
     Context host = Context::host(ctx.threads());
-    return solve_prepared(host, options, system, b, x, facts, prepared, watch);
+    return solve_prepared(host, options, system, b, x, facts, prepared, watch, solved);
   }
-  if (ctx.team)
-    solve_in_team(ctx, options, system, b, x, facts, prepared, watch);
-  else
-    solve_alone(ctx, options, system, b, x, facts, prepared, watch);
-  measure(x, facts);
+  if (ctx.team) {
+    solve_in_team(ctx, options, system, b, x, facts, prepared, watch, solved);
+    measure(x, facts);
+    return;
+  }
+  SystemSolver<T> solver(ctx, options, system, facts);
+  prepared();
+  solver.solve(ctx, b, x, facts, watch, solved);
 }
 
 template <class T>
@@ -171,9 +280,12 @@ struct StagesInstances {
           prepare),
       instance<std::unique_ptr<Preconditioner<T>>(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
                                                   const Operator<T>&)>(make_preconditioner),
+      instance<void(Context&, KeptSolver<T>&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
+                    const Watch&, const ColumnWatch&)>(solve_columns),
       instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
-                    const std::function<void()>&, const Watch&)>(solve_prepared)};
+                    const std::function<void()>&, const Watch&, const ColumnWatch&)>(solve_prepared)};
 };
+KRILL_INSTANTIATE(SystemSolver);
 KRILL_INSTANTIATE(StagesInstances);
 
 }  // namespace krill

@@ -10,6 +10,7 @@
 
 #include "solvers/method/choose.hpp"
 #include "solvers/method/refusal.hpp"
+#include "solvers/operator.hpp"
 #include "solvers/precond/preconditioner.hpp"
 #include "solvers/solver.hpp"
 #include "solvers/transform/solve_transformed.hpp"
@@ -65,7 +66,8 @@ struct SolveFacts {
   SpmvReport products;  ///< how A x was computed
   PreconditionerReport preconditioner;
   SolveReport result;
-  double residual_norm = 0;           ///< ||b - A x||; of a batch, as in the result, of the worst system
+  std::vector<SolveReport> columns;   ///< of each right-hand side, where there are several; the result is the worst one
+  double residual_norm = 0;           ///< ||b - A x||; of several systems, as in the result, of the worst one
   double solution_norm = 0;           ///< ||x||
   double backward_error = 0;          ///< ||b - A x|| / (||A||_F ||x|| + ||b||); of a batch NaN
   std::size_t memory_bytes = 0;       ///< matrix, vectors and workspace on the backend's side
@@ -87,6 +89,10 @@ struct PreparedSystem {
   std::shared_ptr<const AnyMatrix<T>> source = {};  ///< as it was given, in CSR, for the steps of a ladder; else null
 };
 
+/// How many right-hand sides of so many rows a vector holds. Raises ShapeMismatch, which calls it `what`, where it is
+/// not at least one, or not whole ones.
+std::int64_t columns_of(std::string_view what, std::int64_t size, std::int64_t rows);
+
 /// Matches, scales and reorders A, which is in CSR, and brings it into the format of the products. Of the options only
 /// the format may be auto. Releases its share in A as soon as A is not needed any more, which steps of a ladder do
 /// need. Raises InvalidArgument as Transformation and the conversions do.
@@ -100,12 +106,52 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
                                                        const Operator<T>& products);
 
-/// Makes the products and the preconditioner, solves, and fills in the facts: result and residuals, bytes, and the
-/// times, to which it adds. b and x are those of the given system. `prepared` is called before the first iteration; it
-/// may still change limits of the solver in the options. Raises InvalidArgument where the matrix does not allow the
-/// preconditioner. With a team in the context as solve_in_team() does it.
+/// The right-hand side of that number is solved.
+using ColumnWatch = std::function<void(std::size_t column, const SolveReport&)>;
+
+/// Solves with the right-hand side b, or several of them, one after the other, and reports it in the facts' result and
+/// columns. b and x are those of the given system. Each is solved by itself: one with a NaN, say, harms no other. Of
+/// several only the one at work is on a device. Where `watch` ends one, the rest are not begun: they are interrupted,
+/// their x is the guess, and what is not known of their residuals is NaN. A time limit is for each. Raises
+/// ShapeMismatch where b or x is no multiple of the system.
+template <class T>
+void solve_columns(Context&, KeptSolver<T>&, const PreparedSystem<T>&, const Array<T>& b, Array<T>& x, SolveFacts&,
+                   const Watch&, const ColumnWatch& solved);
+
+/// A system that is set up: products, preconditioner, and a solver that stays from one right-hand side to the next.
+template <class T>
+class SystemSolver {
+ public:
+  /// Makes the products and the preconditioner, whose reports and times it adds to the facts. Options and system must
+  /// outlive it; limits of the solver may still change before the first solve. Raises InvalidArgument where the matrix
+  /// does not allow the preconditioner.
+  SystemSolver(Context&, SolveOptions&, const PreparedSystem<T>&, SolveFacts&);
+  SystemSolver(const SystemSolver&) = delete;
+  SystemSolver& operator=(const SystemSolver&) = delete;
+
+  /// solve_columns(), and fills in the other facts: residuals, bytes, and the times, to which it adds.
+  void solve(Context&, const Array<T>& b, Array<T>& x, SolveFacts&, const Watch&, const ColumnWatch& solved = {});
+
+  /// The matrix has new values in the same arrays: products follow, and unless it is kept the preconditioner
+  /// (Preconditioner::update), which is made anew where it takes no new values. Adds to the facts as the constructor. A
+  /// preconditioner that is kept while it multiplies with A (chebyshev, say) has the new products and old bounds.
+  /// Raises InvalidArgument where the values do not allow the preconditioner; then this must not be used any more.
+  void update(Context&, SolveFacts&, bool keeps_preconditioner);
+
+ private:
+  void report_setup(SolveFacts&) const;
+
+  SolveOptions& options_;
+  const PreparedSystem<T>& system_;
+  MatrixOperator<T> products_;
+  std::unique_ptr<Preconditioner<T>> preconditioner_;
+  std::optional<KeptSolver<T>> solver_;
+};
+
+/// Makes a SystemSolver and solves; with a team in the context solve_in_team() does. `prepared` is called before the
+/// first iteration; it may still change limits of the solver in the options. Raises as both do.
 template <class T>
 void solve_prepared(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>& b, Array<T>& x, SolveFacts&,
-                    const std::function<void()>& prepared, const Watch&);
+                    const std::function<void()>& prepared, const Watch&, const ColumnWatch& solved = {});
 
 }  // namespace krill

@@ -98,7 +98,8 @@ double imbalance(std::span<const RankReport> ranks) {
 
 template <class T>
 void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
-                   SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch) {
+                   SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch,
+                   const ColumnWatch& solved) {
   Team& team = *ctx.team;
   Stopwatch clock;
   require_shareable(options, facts);
@@ -124,11 +125,10 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   RankReport mine{own.part(), facts.timings.products + facts.timings.preconditioner_setup, 0};
   prepared();
   clock.lap();
-  std::size_t solver_bytes = 0;
+  KeptSolver<T> solver(options.solver, A, *preconditioner);
   {
     const TraceRange range("solve");
-    facts.result = solve_transformed(ctx, options.solver, A, *preconditioner, system.transformation,
-                                     system.original.get(), system.given.get(), b, x, solver_bytes, watch);
+    solve_columns(ctx, solver, system, b, x, facts, watch, solved);
   }
   facts.timings.solve = mine.solve_ms = clock.lap();
   facts.ranks = gather_records(team, mine);
@@ -138,7 +138,7 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
                     "so fewer ranks may be as quick",
                     uneven));
   facts.memory_bytes = bytes(*system.A) + (system.original ? bytes(*system.original) : 0) + bytes(own.interior()) +
-                       own.bytes() + bytes(block) + bytes(rows) + facts.preconditioner.bytes + solver_bytes +
+                       own.bytes() + bytes(block) + bytes(rows) + facts.preconditioner.bytes + solver.bytes() +
                        ctx.workspace_bytes() + sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
   facts.memory_peak_bytes = ctx.memory_use().peak;
 }
@@ -147,7 +147,7 @@ template <class T>
 struct TeamStagesInstances {
   static constexpr auto list =
       instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
-                    const std::function<void()>&, const Watch&)>(solve_in_team);
+                    const std::function<void()>&, const Watch&, const ColumnWatch&)>(solve_in_team);
 };
 KRILL_INSTANTIATE(TeamStagesInstances);
 

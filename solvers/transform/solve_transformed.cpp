@@ -127,10 +127,13 @@ void append(SolveReport& whole, const SolveReport& part) {
   whole.seconds += part.seconds;
 }
 
-/// Solves the transformed system until `judge` is content: solve(options, rhs, y).
-template <class T, class J, class Solve>
-SolveReport solve_judged(Context& ctx, const SolverOptions& options, const Transformation<T>& transformation, J judge,
-                         const Array<T>& rhs, Array<T>& x, const Solve& solve) {
+/// Solves the transformed system until `judge` is content.
+template <class T, class J>
+SolveReport solve_judged(Context& ctx, KeptSolver<T>& solver, const Transformation<T>& transformation, J judge,
+                         const Array<T>& rhs, Array<T>& x, const Watch& watch) {
+  const SolverOptions& options = solver.options();
+  // An absolute tolerance is one of the original system, whose baseline is another one for each right-hand side.
+  const bool is_relative = krill::stop(options).absolute == 0;
   Array<T> y = transformation.solution(ctx, x);
   SolverOptions current = options;
   StopOptions& stop = stop_of(current);
@@ -142,7 +145,8 @@ SolveReport solve_judged(Context& ctx, const SolverOptions& options, const Trans
   double residual = 0;
   bool moved = false;
   for (int tightened = 0;; ++tightened) {
-    const SolveReport part = solve(current, rhs, y);
+    const SolveReport part =
+        tightened == 0 && is_relative ? solver.solve(ctx, rhs, y, watch) : solver.solve(ctx, current, rhs, y, watch);
     const double reached = part.true_relative * part.baseline, last = residual,
                  time_left = stop.time_limit - part.seconds;
     if (tightened == 0)
@@ -249,33 +253,53 @@ void judge_systems(Context& host, const StopOptions& stop, const GivenSystem<T>&
 }  // namespace
 
 template <class T>
-SolveReport solve_transformed(Context& ctx, const SolverOptions& options, const Operator<T>& A,
-                              const Preconditioner<T>& M, const Transformation<T>& transformation,
+KeptSolver<T>::KeptSolver(const SolverOptions& options, const Operator<T>& A, const Preconditioner<T>& M)
+    : options_(options), A_(A), M_(M) {}
+
+template <class T>
+SolveReport KeptSolver<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const Watch& watch) {
+  if (!solver_) solver_ = make_solver(options_, A_, M_);
+  return run(ctx, *solver_, b, x, watch);
+}
+
+template <class T>
+SolveReport KeptSolver<T>::solve(Context& ctx, const SolverOptions& options, const Array<T>& b, Array<T>& x,
+                                 const Watch& watch) {
+  forget();
+  return run(ctx, *make_solver(options, A_, M_), b, x, watch);
+}
+
+template <class T>
+SolveReport KeptSolver<T>::run(Context& ctx, Solver<T>& solver, const Array<T>& b, Array<T>& x, const Watch& watch) {
+  SolveReport report =
+      A_.share().team ? solve_own_rows(ctx, solver, A_.share(), b, x, watch) : solver.solve(ctx, b, x, watch);
+  bytes_ = solver.bytes();
+  return report;
+}
+
+template <class T>
+SolveReport solve_transformed(Context& ctx, KeptSolver<T>& solver, const Transformation<T>& transformation,
                               const AnyMatrix<T>* original, const GivenSystem<T>* given, const Array<T>& b, Array<T>& x,
-                              std::size_t& solver_bytes, const Watch& watch) {
-  const auto solve = [&](const SolverOptions& o, const Array<T>& rhs, Array<T>& y) {
-    const auto solver = make_solver(o, A, M);
-    solver_bytes = solver->bytes();
-    return A.share().team ? solve_own_rows(ctx, *solver, A.share(), rhs, y, watch) : solver->solve(ctx, rhs, y, watch);
-  };
-  if (!transformation.scales() && !transformation.moves_rows() && !given) return solve(options, b, x);
+                              const Watch& watch) {
+  const SolverOptions& options = solver.options();
+  if (!transformation.scales() && !transformation.moves_rows() && !given) return solver.solve(ctx, b, x, watch);
   std::optional<Context> host;
   if (given && ctx.on_cuda()) host.emplace(Context::host(ctx.threads()));
   if (given && systems_of(options) > 0) {
     const Array<T> guess = x.clone();
-    SolveReport report = solve(options, b, x);
+    SolveReport report = solver.solve(ctx, b, x, watch);
     judge_systems(host ? *host : ctx, stop(options), *given, guess, x, report);
     return report;
   }
   const Array<T> rhs = transformation.rhs(ctx, b);
   if (given) {
-    return solve_judged(ctx, options, transformation,
-                        Judge<T, wide_t<T>>(host ? *host : ctx, *given->A, given->b, x, stop(options)), rhs, x, solve);
+    return solve_judged(ctx, solver, transformation,
+                        Judge<T, wide_t<T>>(host ? *host : ctx, *given->A, given->b, x, stop(options)), rhs, x, watch);
   }
   if (transformation.scales())
-    return solve_judged(ctx, options, transformation, Judge<T, T>(ctx, *original, b, x, stop(options)), rhs, x, solve);
+    return solve_judged(ctx, solver, transformation, Judge<T, T>(ctx, *original, b, x, stop(options)), rhs, x, watch);
   Array<T> y = transformation.solution(ctx, x);  // norms do not know the order
-  SolveReport report = solve(options, rhs, y);
+  SolveReport report = solver.solve(ctx, rhs, y, watch);
   if (!report.kept_initial_guess) transformation.bring_back(ctx, y, x);
   return report;
 }
@@ -284,10 +308,10 @@ template <class T>
 struct SolveTransformedInstances {
   static constexpr std::tuple list{
       instance<double(std::span<const T>)>(norm),
-      instance<SolveReport(Context&, const SolverOptions&, const Operator<T>&, const Preconditioner<T>&,
-                           const Transformation<T>&, const AnyMatrix<T>*, const GivenSystem<T>*, const Array<T>&,
-                           Array<T>&, std::size_t&, const Watch&)>(solve_transformed)};
+      instance<SolveReport(Context&, KeptSolver<T>&, const Transformation<T>&, const AnyMatrix<T>*,
+                           const GivenSystem<T>*, const Array<T>&, Array<T>&, const Watch&)>(solve_transformed)};
 };
+KRILL_INSTANTIATE(KeptSolver);
 KRILL_INSTANTIATE(SolveTransformedInstances);
 
 }  // namespace krill

@@ -145,6 +145,16 @@ TEST_P(PlannedPeak, with_a_batch) {
         diagonals));
 }
 
+TEST_P(PlannedPeak, with_several_right_hand_sides) {
+  for (const char* precision : {"float32", "float64"})
+    for (const char* preconditioner : {"none", "ilu0"})
+      expect_within_a_tenth(
+          fmt::format("matrix: {{generate: convection_diffusion3d, nx: 24}}\nformat: csr\nprecision: {}\n"
+                      "rhs: {{type: random, columns: 7}}\nsolver: {{type: bicgstab, max_iterations: 3}}\n"
+                      "preconditioner: {{type: {}}}\n",
+                      precision, preconditioner));
+}
+
 TEST_P(PlannedPeak, with_scalings_and_orderings) {
   for (const std::string scaling : {"none", "diagonal", "ruiz"})
     for (const std::string ordering : {"none", "rcm", "color"})

@@ -514,12 +514,12 @@ TEST_F(Solve, refuses_vectors_that_do_not_fit) {
   const std::string text = case_of(small_spd) + "rhs: {type: file, path: b.mtx}\n";
   scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n0\n0\n0\n1\n");
   EXPECT_TRUE(contains(refusal(text), "b.mtx has 4 entries, the matrix has 3 rows"));
-  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 2\n0\n0\n0\n1\n1\n1\n");
-  EXPECT_TRUE(contains(refusal(text), "3 rows and 2 columns; one column is expected"));
   scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\ninf\n0\n");
   EXPECT_TRUE(contains(refusal(text), "b.mtx: entry 1 (counted from 0) is inf"));
   const std::string guess = case_of(small_spd) + "initial_guess: {type: file, path: b.mtx}\n";
   EXPECT_TRUE(contains(refusal(guess), "initial_guess.path"));
+  scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 2\n0\n0\n0\n1\n1\n1\n");
+  EXPECT_TRUE(contains(refusal(guess), "3 rows and 2 columns; one column is expected"));
 }
 
 TEST_F(Solve, refuses_cuda_without_a_device_before_it_reads) {

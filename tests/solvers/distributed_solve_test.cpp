@@ -211,6 +211,24 @@ TEST(SharedSystems, are_scaled_reordered_and_brought_back) {
     }
 }
 
+TEST(SharedSystems, take_several_right_hand_sides) {
+  const Csr<double> A = poisson2d<double>(12);
+  const auto b = random_vector<double>(94, 3 * A.rows());
+  std::vector<double> x;
+  SolveOptions options;
+  options.preconditioner = JacobiOptions{};
+  const SystemReport report = solve_whole(3, A, b, x, options);
+  EXPECT_EQ(report.result.reason, Reason::converged);
+  ASSERT_EQ(report.columns.size(), 3U);
+  const auto n = static_cast<std::size_t>(A.rows());
+  for (std::size_t j = 0; j < 3; ++j) {
+    const std::vector<double> x_j(x.begin() + static_cast<std::ptrdiff_t>(j * n),
+                                  x.begin() + static_cast<std::ptrdiff_t>((j + 1) * n)),
+        b_j(b.begin() + static_cast<std::ptrdiff_t>(j * n), b.begin() + static_cast<std::ptrdiff_t>((j + 1) * n));
+    EXPECT_LE(relative_residual(reference(A), to_reference(x_j), to_reference(b_j)), 1.01e-8);
+  }
+}
+
 TEST(SharedSystems, replace_what_auto_chose_and_refuse_what_is_named) {
   const Csr<double> A = poisson2d<double>(20);
   const auto b = random_vector<double>(91, A.rows());

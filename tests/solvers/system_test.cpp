@@ -1,4 +1,5 @@
 // The door of a whole solve, as a user of the library takes it.
+#include <atomic>
 #include <limits>
 
 #include "solvers/pcg.hpp"
@@ -59,6 +60,81 @@ TEST_P(SystemSolve, without_options_chooses_all_and_says_why) {
     EXPECT_LE(report.backward_error, 1e-8);
     EXPECT_GE(report.timings.total, report.timings.preconditioner_setup + report.timings.solve);
   }
+}
+
+/// Scaled and reordered, and not.
+TEST_P(SystemSolve, takes_several_right_hand_sides_as_it_takes_one) {
+  Context ctx = context();
+  const AnyMatrix<double> A = grid(20);
+  const std::int64_t n = rows(A);
+  const auto size = static_cast<std::size_t>(n);
+  const auto all = random_vector<double>(3, 3 * n);
+  for (const bool transforms : {false, true}) {
+    SolveOptions options{.solver = PcgOptions{},
+                         .preconditioner = Ic0Options{},
+                         .ordering = NaturalOrdering{},
+                         .scaling = NoScaling{},
+                         .matching = NoMatching{},
+                         .format = Format::csr};
+    if (transforms) options.ordering = RcmOrdering{}, options.scaling = DiagonalScaling{};
+    Array<double> x = zeros<double>(3 * n);
+    const SystemReport report = krill::solve(ctx, A, Array<double>(all), x, options);
+    ASSERT_EQ(report.columns.size(), 3U);
+    EXPECT_EQ(report.result.reason, Reason::converged);
+    int iterations = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      const std::vector<double> b(all.begin() + static_cast<std::ptrdiff_t>(j * size),
+                                  all.begin() + static_cast<std::ptrdiff_t>((j + 1) * size));
+      Array<double> alone = zeros<double>(n);
+      const SystemReport one = krill::solve(ctx, A, Array<double>(b), alone, options);
+      const auto part = x.host().subspan(j * size, size);
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), alone.host().begin())) << j;
+      EXPECT_EQ(report.columns[j].history, one.result.history);
+      EXPECT_EQ(report.result.systems[j].true_relative, one.result.true_relative);
+      iterations += one.result.iterations;
+    }
+    EXPECT_EQ(report.result.iterations, iterations);
+  }
+}
+
+TEST_P(SystemSolve, loses_no_column_to_one_that_is_not_finite) {
+  Context ctx = context();
+  const AnyMatrix<double> A = grid(20);
+  const auto n = static_cast<std::size_t>(rows(A));
+  auto all = random_vector<double>(3, 3 * rows(A));
+  all[n + 5] = std::numeric_limits<double>::quiet_NaN();
+  Array<double> x = zeros<double>(std::ssize(all));
+  const SystemReport report = krill::solve(ctx, A, Array<double>(all), x);
+  ASSERT_EQ(report.columns.size(), 3U);
+  EXPECT_EQ(report.columns[0].reason, Reason::converged);
+  EXPECT_EQ(report.columns[1].reason, Reason::not_finite);
+  EXPECT_EQ(report.columns[2].reason, Reason::converged);
+  EXPECT_EQ(report.result.worst_system, 1U);
+  for (std::size_t i = n; i < 2 * n; ++i) EXPECT_EQ(x.host()[i], 0) << i;
+}
+
+TEST_P(SystemSolve, keeps_the_columns_that_were_solved_before_a_stop) {
+  Context ctx = context();
+  const AnyMatrix<double> A = grid(20);
+  const std::int64_t n = rows(A);
+  Array<double> x = zeros<double>(3 * n);
+  std::atomic<int> begun = 0, last = std::numeric_limits<int>::max();
+  const SystemReport report =
+      krill::solve(ctx, A, Array<double>(random_vector<double>(3, 3 * n)), x, {}, [&](const Sight& sight) {
+        if (sight.iteration <= last) ++begun;  // another column
+        last = sight.iteration;
+        return begun < 2;
+      });
+  ASSERT_EQ(report.columns.size(), 3U);
+  EXPECT_EQ(report.columns[0].reason, Reason::converged);
+  if (GetParam() == Backend::cuda) return;  // there the host looks on now and then, and may come too late
+  EXPECT_EQ(report.columns[1].reason, Reason::interrupted);
+  EXPECT_EQ(report.columns[2].reason, Reason::interrupted);
+  EXPECT_EQ(report.result.worst_system, 1U);
+  EXPECT_TRUE(std::isnan(report.columns[2].true_relative));
+  EXPECT_EQ(report.columns[2].iterations, 0);
+  const auto untouched = x.host().subspan(static_cast<std::size_t>(2 * n));
+  EXPECT_TRUE(std::ranges::all_of(untouched, [](double entry) { return entry == 0; }));
 }
 
 TEST_P(SystemSolve, gives_the_bits_of_its_parts) {

@@ -1,0 +1,62 @@
+// Systems whose matrices share a pattern, one after the other: the steps of a simulation, say.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "solvers/system/stages.hpp"
+
+namespace krill {
+
+/// Whether the preconditioner of an earlier matrix serves a later one.
+enum class Reuse { always, never, slower };
+inline constexpr std::array<std::string_view, 3> reuse_names{"always", "never", "slower"};
+
+struct ReuseOptions {
+  Reuse reuse = Reuse::slower;
+  double factor = 1.5;  ///< of slower: iterations beside those of the step that it was made for
+};
+
+/// What a step did with the preconditioner, and why.
+struct StepSetup {
+  bool made_anew = true;
+  std::string why;
+};
+
+/// Keeps what one step can leave to the next: products, whose values follow, the preconditioner, and the memory of
+/// both. Matrices have one pattern, after the transformation, too; where a matching or a scaling changes it, and where
+/// a preconditioner takes no new values, all is made anew.
+template <class T>
+class SystemSequence {
+ public:
+  /// The options must outlive it; what is chosen among them for the first step holds for all.
+  SystemSequence(SolveOptions&, const ReuseOptions&);
+  ~SystemSequence();
+
+  /// Solves the next system, which is in CSR. b and x as SystemSolver::solve has them; x is the guess. `prepared` is
+  /// called before the first iteration. A preconditioner of an earlier step that does not lead to convergence is made
+  /// anew, and the step solved once more from the same guess; a note says so. Where values did not change at all, it
+  /// stays. Raises InvalidArgument where the matrix is not in CSR, or does not allow the preconditioner; the next step
+  /// begins anew then.
+  StepSetup solve(Context&, PreparedSystem<T> next, const Array<T>& b, Array<T>& x, SolveFacts&,
+                  const std::function<void()>& prepared, const Watch&);
+
+ private:
+  enum class Values { changed, same, of_another_pattern };
+  Values take_over(Context&, PreparedSystem<T>& next);
+  StepSetup decide(Values) const;
+  void set_up(Context&, PreparedSystem<T> next, SolveFacts&);
+  void update(Context&, SolveFacts&, bool keeps_preconditioner);
+
+  SolveOptions& options_;
+  ReuseOptions reuse_;
+  std::shared_ptr<AnyMatrix<T>> matrix_;  ///< which the solver multiplies with, and whose values change
+  std::unique_ptr<PreparedSystem<T>> system_;
+  std::unique_ptr<SystemSolver<T>> solver_;
+  bool has_begun_ = false;
+  bool is_good_ = false;  ///< the preconditioner led to convergence
+  int fresh_iterations_ = 0, last_iterations_ = 0;
+};
+
+}  // namespace krill
