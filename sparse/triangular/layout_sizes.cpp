@@ -1,5 +1,6 @@
 #include "sparse/triangular/layout_sizes.hpp"
 
+#include <numeric>
 #include <vector>
 
 #include "sparse/core/instantiate.hpp"
@@ -18,9 +19,13 @@ TriangleSizes count_triangle(Context& host, const Csr<T, Offset>& A, const Level
     for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
       counts[place] += schedule.fill() == Fill::lower ? a.col_indices[k] < i : a.col_indices[k] > i;
   }
+  if (!for_cuda) {
+    sizes.places = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    return sizes;
+  }
   sizes.slices = ceil_div(A.rows(), task_rows);
   std::vector<std::int64_t> tasks(static_cast<std::size_t>(sizes.slices)), places(tasks.size());
-  const CountTasks count{A.rows(), for_cuda ? max_shared_entries : 0, counts.data(), tasks.data(), places.data()};
+  const CountTasks count{A.rows(), counts.data(), tasks.data(), places.data()};
   for (std::int64_t slice = 0; slice < sizes.slices; ++slice) count.entry(slice);
   for (const std::int64_t each : tasks) sizes.tasks += each;
   for (const std::int64_t each : places) sizes.places += each;

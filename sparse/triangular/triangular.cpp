@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "sparse/convert/sort.hpp"
 #include "sparse/convert/transpose.hpp"
@@ -65,7 +67,8 @@ struct TriangularPlan<T, Offset>::Body {
   TriangularReport report;
   Array<Offset> permutation;
   Array<TriangleRow<Offset>> rows;
-  Array<std::int64_t> slice_tasks;
+  Array<std::int64_t> begins;       // on the host
+  Array<std::int64_t> slice_tasks;  // on CUDA, and tasks
   Array<TriangularTask> tasks;
   Array<std::int32_t> columns;
   Array<T> values, inverses;
@@ -105,13 +108,10 @@ struct TriangularPlan<T, Offset>::Body {
 
   /// Rows of a level on average.
   double mean_level() const { return static_cast<double>(schedule.rows()) / std::max(1, schedule.levels()); }
-  /// On the host rows lie one after the other.
-  std::int32_t max_shared() const { return on_cuda ? max_shared_entries : 0; }
   Steps steps() const { return {schedule.rows(), schedule.fill()}; }
 
   void lay_out(Context& ctx, const Csr<T, Offset>& A, TriangularOptions options) {
     const std::int32_t n = A.rows();
-    const std::int64_t slices = detail::ceil_div(n, task_rows);
     rows = Array<TriangleRow<Offset>>(n, "triangle rows");
     Array<std::int32_t> counts(n, "entries of rows");
     Array<TriangleCount> count(1, "entries of the triangle");
@@ -121,18 +121,8 @@ struct TriangularPlan<T, Offset>::Body {
           LocateRows<Offset>{steps(), A.row_offsets().read(where), A.col_indices().read(where),
                              schedule.order().read(where), rows.write(where), counts.write(where), count.write(where)});
     });
-    Array<std::int64_t> slice_entries(slices + 1, "slice entries");
-    slice_tasks = Array<std::int64_t>(slices + 1, "slice tasks");
-    Array<std::int64_t> tasks_each(slices, "tasks of slices"), entries_each(slices, "entries of slices");
-    ctx.dispatch([&](const auto& where) {
-      run_pass(where, slices,
-               CountTasks{n, max_shared(), counts.read(where), tasks_each.write(where), entries_each.write(where)});
-      scan_counts(where, slices, tasks_each.read(where), slice_tasks.write(where));
-      scan_counts(where, slices, entries_each.read(where), slice_entries.write(where));
-    });
-    tasks = Array<TriangularTask>(last_offset(ctx, slice_tasks), "triangle tasks");
-    const std::int64_t places = last_offset(ctx, slice_entries);
     choose(count.host()[0], options);
+    const std::int64_t places = on_cuda ? lay_in_slices(ctx, counts) : lay_in_rows(counts);
     columns = Array<std::int32_t>(places, "triangle columns");
     values = Array<T>(places, "triangle values");
     if (triangle.diagonal == Diagonal::stored) {
@@ -142,29 +132,62 @@ struct TriangularPlan<T, Offset>::Body {
       first_zero.edit()[0] = {};
     }
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, slices,
-               FillTasks{n, max_shared(), counts.read(where), slice_tasks.read(where), slice_entries.read(where),
-                         tasks.write(where)});
-      TriangleView<const NoValue> to{n, schedule.order().read(where), slice_tasks.read(where), tasks.read(where)};
       run_pass(where, n,
-               FillTriangleColumns<Offset>{steps(), to, rows.read(where), A.col_indices().read(where),
-                                           awaited || one_block ? schedule.inverse().read(where) : nullptr,
-                                           columns.write(where)});
+               FillTriangleColumns<Offset>{
+                   steps(), layout<const NoValue>(where), rows.read(where), A.col_indices().read(where),
+                   awaited || one_block ? schedule.inverse().read(where) : nullptr, columns.write(where)});
     });
     if (awaited)
       ctx.dispatch([&](const auto& where) {
-        TriangleView<const NoValue> to{n, schedule.order().read(where), slice_tasks.read(where), tasks.read(where),
-                                       columns.read(where)};
+        auto to = layout<const NoValue>(where);
+        to.columns = columns.read(where);
         run_pass(where, tasks.size(), FindWaits{to, tasks.update(where)});
       });
     report.entries = count.host()[0].entries, longest = count.host()[0].longest;
+  }
+
+  /// Both return the number of places for entries.
+  std::int64_t lay_in_rows(const Array<std::int32_t>& counts) {
+    begins = Array<std::int64_t>(counts.size() + 1, "triangle offsets");
+    const auto each = counts.host();
+    const auto to = begins.edit();
+    to[0] = 0;
+    std::inclusive_scan(each.begin(), each.end(), to.begin() + 1, std::plus<>{}, std::int64_t{0});
+    return to.back();
+  }
+
+  std::int64_t lay_in_slices(Context& ctx, const Array<std::int32_t>& counts) {
+    const auto n = static_cast<std::int32_t>(counts.size());
+    const std::int64_t slices = detail::ceil_div(n, task_rows);
+    Array<std::int64_t> slice_entries(slices + 1, "slice entries");
+    slice_tasks = Array<std::int64_t>(slices + 1, "slice tasks");
+    Array<std::int64_t> tasks_each(slices, "tasks of slices"), entries_each(slices, "entries of slices");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, slices, CountTasks{n, counts.read(where), tasks_each.write(where), entries_each.write(where)});
+      scan_counts(where, slices, tasks_each.read(where), slice_tasks.write(where));
+      scan_counts(where, slices, entries_each.read(where), slice_entries.write(where));
+    });
+    tasks = Array<TriangularTask>(last_offset(ctx, slice_tasks), "triangle tasks");
+    ctx.dispatch([&](const auto& where) {
+      run_pass(
+          where, slices,
+          FillTasks{n, counts.read(where), slice_tasks.read(where), slice_entries.read(where), tasks.write(where)});
+    });
+    return last_offset(ctx, slice_entries);
+  }
+
+  /// Where entries lie.
+  template <class V, class Where>
+  TriangleView<V> layout(const Where& where) const {
+    return {schedule.rows(), schedule.order().read(where), on_cuda ? nullptr : begins.read(where),
+            slice_tasks.read(where), tasks.read(where)};
   }
 
   void choose(const TriangleCount& count, TriangularOptions options) {
     report.levels = schedule.levels(), report.widest = schedule.widest();
     report.method = options.method;
     if (options.method == TriangularMethod::automatic) {
-      const bool few = report.levels <= Tuning::max_level_kernels && count.longest <= max_shared();
+      const bool few = on_cuda && report.levels <= Tuning::max_level_kernels && count.longest <= max_shared_entries;
       const double mean_row = static_cast<double>(count.entries) / std::max(1, schedule.rows());
       const bool narrow = !few && mean_level() <= Tuning::max_rows_in_one_block &&
                           mean_row <= Tuning::max_entries_in_one_block && on_cuda;
@@ -188,13 +211,9 @@ struct TriangularPlan<T, Offset>::Body {
 
   void fill(Context& ctx, const Array<T>& from) {
     ctx.dispatch([&](const auto& where) {
-      TriangleView<kernel_t<T>> to{schedule.rows(),
-                                   schedule.order().read(where),
-                                   slice_tasks.read(where),
-                                   tasks.read(where),
-                                   columns.read(where),
-                                   values.write(where),
-                                   inverses.size() ? inverses.write(where) : nullptr};
+      auto to = layout<kernel_t<T>>(where);
+      to.columns = columns.read(where), to.values = values.write(where);
+      if (inverses.size()) to.inverses = inverses.write(where);
       run_pass(where, schedule.rows(),
                FillTriangle<kernel_t<T>, Offset>{steps(), to, rows.read(where), from.read(where),
                                                  permutation.size() ? permutation.read(where) : nullptr,
@@ -212,15 +231,11 @@ struct TriangularPlan<T, Offset>::Body {
 
   template <class Where>
   TriangleView<const kernel_t<T>> view(const Where& where) const {
-    return {schedule.rows(),
-            schedule.order().read(where),
-            slice_tasks.read(where),
-            tasks.read(where),
-            columns.read(where),
-            values.read(where),
-            inverses.size() ? inverses.read(where) : nullptr,
-            static_cast<double>(report.entries) / std::max(1, schedule.rows()),
-            longest};
+    auto a = layout<const kernel_t<T>>(where);
+    a.columns = columns.read(where), a.values = values.read(where);
+    if (inverses.size()) a.inverses = inverses.read(where);
+    a.mean_width = static_cast<double>(report.entries) / std::max(1, schedule.rows()), a.longest = longest;
+    return a;
   }
 
   void run(const auto& where, const TriangularSolve<kernel_t<T>>& solve) const {
@@ -282,10 +297,15 @@ HeldMemory TriangularPlan<T, Offset>::memory(MemoryLedger& ledger, Context& host
     kept += known ? known->memory_of_copy(ledger) : found->memory(ledger);
     const TriangleSizes t = count_triangle(host, a, known ? *known : *found, ledger.on_cuda());
     kept += ledger.hold<TriangleRow<Offset>>(a.rows());
-    const HeldMemory counts = ledger.hold<std::int32_t>(a.rows()), entries = ledger.hold<std::int64_t>(t.slices + 1);
-    kept += ledger.hold<std::int64_t>(t.slices + 1);
-    const HeldMemory each = ledger.hold<std::int64_t>(2 * t.slices);  // tasks and entries of slices
-    kept += ledger.hold<TriangularTask>(t.tasks);
+    const HeldMemory counts = ledger.hold<std::int32_t>(a.rows());
+    if (ledger.on_cuda()) {
+      const HeldMemory entries = ledger.hold<std::int64_t>(t.slices + 1);
+      kept += ledger.hold<std::int64_t>(t.slices + 1);
+      const HeldMemory each = ledger.hold<std::int64_t>(2 * t.slices);  // tasks and entries of slices
+      kept += ledger.hold<TriangularTask>(t.tasks);
+    } else {
+      kept += ledger.hold<std::int64_t>(a.rows() + std::int64_t{1});
+    }
     kept += ledger.hold<std::int32_t>(t.places);
     places = t.places;
   }
@@ -307,8 +327,8 @@ const TriangularReport& TriangularPlan<T, Offset>::report() const {
 
 template <class T, class Offset>
 std::size_t TriangularPlan<T, Offset>::bytes() const {
-  return body_->schedule.bytes() + detail::bytes_of(body_->permutation, body_->rows, body_->slice_tasks, body_->tasks,
-                                                    body_->columns, body_->values, body_->inverses);
+  return body_->schedule.bytes() + detail::bytes_of(body_->permutation, body_->rows, body_->begins, body_->slice_tasks,
+                                                    body_->tasks, body_->columns, body_->values, body_->inverses);
 }
 
 template <class T, class Offset>

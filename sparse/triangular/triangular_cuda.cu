@@ -276,8 +276,14 @@ __global__ void __launch_bounds__(Tuning::threads)
   if (skip.now()) return;
   const T alpha = s.alpha();
   for (std::int64_t place = std::int64_t{first} + blockIdx.x * Tuning::threads + threadIdx.x; place < end;
-       place += std::int64_t{gridDim.x} * Tuning::threads)
-    s.solve_place(alpha, place);
+       place += std::int64_t{gridDim.x} * Tuning::threads) {
+    const std::int32_t row = s.a.order[place];
+    for (std::int32_t j = 0; j < s.b.cols; ++j) {
+      T sum = alpha * s.b.at(row, j);
+      s.a.for_entries(place, [&](std::int32_t col, T value) { sum -= value * s.x.at(col, j); });
+      s.x.at(row, j) = s.a.inverses ? sum * s.a.inverses[place] : sum;
+    }
+  }
 }
 
 }  // namespace

@@ -32,15 +32,17 @@ struct TriangularTask {
   constexpr bool is_one_row() const { return place < 0; }
 };
 
-/// A triangle without its diagonal, rows at the places of an order. Slice s has the places 32 s to 32 s + 31 and the
-/// tasks slice_tasks[s] to slice_tasks[s + 1] - 1. Columns are rows or places, as the pass that fills them chooses;
-/// no_place where there is no entry.
+/// A triangle without its diagonal, rows at the places of an order. On the host rows lie one after the other, that of a
+/// place from begins[place] on. On CUDA slice s has the places 32 s to 32 s + 31 and the tasks slice_tasks[s] to
+/// slice_tasks[s + 1] - 1. Columns are rows or places, as the pass that fills them chooses; no_place where there is no
+/// entry.
 template <class T>
 struct TriangleView {
   using Value = std::remove_const_t<T>;
 
   std::int32_t rows = 0;
   const std::int32_t* order = nullptr;
+  const std::int64_t* begins = nullptr;  ///< on the host
   const std::int64_t* slice_tasks = nullptr;
   const TriangularTask* tasks = nullptr;
   const std::int32_t* columns = nullptr;
@@ -57,6 +59,11 @@ struct TriangleView {
   /// Calls f(k, at) for every entry that a place has room for; the k-th lies at `at`.
   template <class F>
   constexpr void for_slots(std::int64_t place, F&& f) const {
+    if (begins) {
+      for (std::int64_t at = begins[place]; at < begins[place + 1]; ++at)
+        f(static_cast<std::int32_t>(at - begins[place]), at);
+      return;
+    }
     const TriangularTask task = task_of(place);
     const std::int32_t stride = task.is_one_row() ? 1 : task_rows;
     std::int64_t at = task.begin + (task.is_one_row() ? 0 : place % task_rows);
@@ -125,10 +132,10 @@ struct LocateRows {
   constexpr void finish(const Sum& sum) const { *count = sum; }
 };
 
-/// Tasks and entries of each slice: its rows are a task each where the longest has more than `max_shared` entries.
+/// Tasks and entries of each slice: its rows are a task each where the longest has more than `max_shared_entries`.
 struct CountTasks {
   using Sum = NoSum;
-  std::int32_t rows, max_shared;
+  std::int32_t rows;
   const std::int32_t* counts;  // of each place
   std::int64_t *tasks, *entries;
 
@@ -141,7 +148,7 @@ struct CountTasks {
       all += counts[place];
       if (counts[place] > widest) widest = counts[place];
     }
-    const bool apart = widest > max_shared;
+    const bool apart = widest > max_shared_entries;
     tasks[slice] = apart ? end - first : 1;
     entries[slice] = apart ? all : std::int64_t{widest} * task_rows;
     return {};
@@ -151,7 +158,7 @@ struct CountTasks {
 /// The tasks of each slice.
 struct FillTasks {
   using Sum = NoSum;
-  std::int32_t rows, max_shared;
+  std::int32_t rows;
   const std::int32_t* counts;
   const std::int64_t *slice_tasks, *slice_entries;
   TriangularTask* tasks;
@@ -174,7 +181,7 @@ struct FillTasks {
   }
   /// Whether the slice has one row, and that is a task of its own.
   constexpr bool is_alone(std::int64_t slice, std::int64_t places) const {
-    return places == 1 && counts[slice * task_rows] > max_shared;
+    return places == 1 && counts[slice * task_rows] > max_shared_entries;
   }
 };
 
@@ -270,16 +277,6 @@ struct TriangularSolve {
   ScalarView<T> alpha;
   DenseView<const T> b;
   DenseView<T> x;
-
-  /// The row at a place, in all columns, once those that it needs stand in x. Columns of `a` are rows.
-  constexpr void solve_place(T factor, std::int64_t place) const {
-    const std::int32_t row = a.order[place];
-    for (std::int32_t j = 0; j < b.cols; ++j) {
-      T sum = factor * b.at(row, j);
-      a.for_entries(place, [&](std::int32_t col, T value) { sum -= value * x.at(col, j); });
-      x.at(row, j) = a.inverses ? sum * a.inverses[place] : sum;
-    }
-  }
 };
 
 /// One row after the other, or the rows of a level at a time where `levels` says where each begins. Columns are rows.
