@@ -321,7 +321,7 @@ TEST_F(Evaluate, one_sweep_at_a_time_writes_a_folder) {
   await_journal(2);
   const auto second = krill("evaluate sweep.yaml");
   EXPECT_EQ(second.code, 2);
-  EXPECT_TRUE(contains(second.err, "another krill evaluate is writing here")) << second.err;
+  EXPECT_TRUE(contains(second.err, "another krill is writing here")) << second.err;
   kill(child, SIGKILL);
   end_of(child);
 }
