@@ -21,6 +21,11 @@ const std::string* file_of(const MatrixSource& matrix) {
   return nullptr;
 }
 
+const StepOptions* step_options(const SequenceOptions& sequence) {
+  if (const auto* files = std::get_if<FileSequence>(&sequence)) return files;
+  return std::get_if<ParameterSequence>(&sequence);
+}
+
 std::optional<std::array<int, 3>> grid_of(const MatrixSource& matrix) {
   const auto* generator = std::get_if<GeneratorOptions>(&matrix);
   if (!generator) return {};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "solvers/method/options.hpp"
+#include "solvers/method/reuse.hpp"
 #include "sparse/core/error.hpp"
 #include "sparse/io/generate.hpp"
 
@@ -29,13 +30,17 @@ struct MatrixFile {
   static constexpr std::string_view key = "file";
   static constexpr std::string_view doc =
       "a matrix from a file: Matrix Market (.mtx), Harwell-Boeing or Rutherford-Boeing (.rua, .rsa, .rb, ...), plain, "
-      ".gz, .xz, .zst, or a SuiteSparse .tar.gz";
+      ".gz, .xz, .zst, or a SuiteSparse .tar.gz; of an archive with several, one by its name in brackets: "
+      "steps.tar.gz(A_1.mtx)";
   std::string file;              ///< as seen from the current folder
   std::string coordinates = {};  ///< the same, of nodes; empty: not known
 };
 template <class Fields>
 void describe(Fields& fields, MatrixFile& o) {
-  fields.path("file", o.file, Need::required, "the file; a relative name starts at the folder of the case");
+  fields.path(
+      "file", o.file, Need::required,
+      "the file, or of a sequence several by numbers, \"A_{01..20}.mtx\", or by words; a relative name starts at "
+      "the folder of the case");
   fields.path(
       "coordinates", o.coordinates, Need::optional,
       "where the nodes are: a Matrix Market array with a row for each node and 1 to 3 columns; each node has as "
@@ -185,11 +190,89 @@ struct OutputOptions {
 };
 template <class Fields>
 void describe(Fields& fields, OutputOptions& o) {
-  fields.value("solution", o.solution, any_value, "write solution.mtx");
+  fields.value("solution", o.solution, any_value, "write solution.mtx, of a sequence as sequence.solutions says");
   fields.value("history", o.history, any_value,
-               "write residuals.csv, of a batch systems.csv, of several right-hand sides columns.csv");
-  fields.value("plot", o.plot, any_value, "write convergence.svg");
+               "write residuals.csv, of a batch systems.csv, of several right-hand sides columns.csv, of a sequence "
+               "steps.csv");
+  fields.value("plot", o.plot, any_value, "write convergence.svg, of a sequence steps.svg");
 }
+
+/// Where the steps of a sequence start.
+enum class StepGuess { previous, initial };
+inline constexpr std::array<std::string_view, 2> step_guess_names{"previous", "initial"};
+
+/// Which solutions of a sequence are written.
+enum class StepSolutions { automatic, all, last };
+inline constexpr std::array<std::string_view, 3> step_solutions_names{"auto", "all", "last"};
+
+/// What steps of a sequence leave to each other and to the disk.
+struct StepOptions : ReuseOptions {
+  StepGuess guess = StepGuess::previous;
+  StepSolutions solutions = StepSolutions::automatic;
+};
+namespace detail {
+template <class Fields>
+void describe_steps(Fields& fields, StepOptions& o) {
+  fields.choice("reuse", o.reuse, reuse_names,
+                "whether the preconditioner of an earlier step stays; slower: until a step takes more than `factor` "
+                "times the iterations of the one that it was made for; where it does not lead to convergence it is "
+                "made anew, and the step solved once more");
+  fields.value("factor", o.factor, at_least_one, "of reuse: slower");
+  fields.choice("guess", o.guess, step_guess_names,
+                "where a step starts; previous: from the solution of the last step that converged; initial: from "
+                "initial_guess, as the first one");
+  fields.choice("solutions", o.solutions, step_solutions_names,
+                "of output.solution; all: a file for each step, solution_1.mtx, ...; last: solution.mtx of the last "
+                "one; auto: all where they take less than 1 GB together, else last");
+}
+}  // namespace detail
+
+struct NoSequence {
+  static constexpr std::string_view type = "none";
+  static constexpr std::string_view doc = "one system";
+};
+template <class Fields>
+void describe(Fields&, NoSequence&) {}
+
+struct FileSequence : StepOptions {
+  static constexpr std::string_view type = "files";
+  static constexpr std::string_view doc =
+      "a step for each file of matrix.file (`A_{01..20}.mtx`), or for each matrix of a tar archive, and for each file "
+      "of rhs.path; what is one file alone is the same in all steps, as all else of the case is";
+};
+template <class Fields>
+void describe(Fields& fields, FileSequence& o) {
+  detail::describe_steps(fields, o);
+}
+
+enum class Spacing { linear, geometric };
+inline constexpr std::array<std::string_view, 2> spacing_names{"linear", "geometric"};
+
+struct ParameterSequence : StepOptions {
+  static constexpr std::string_view type = "parameter";
+  static constexpr std::string_view doc =
+      "a number among the keys of the matrix's generator moves from step to step, without a change of the pattern";
+  std::string parameter;
+  double from = 1, to = 10;
+  int steps = 10;
+  Spacing spacing = Spacing::linear;
+};
+template <class Fields>
+void describe(Fields& fields, ParameterSequence& o) {
+  fields.value("parameter", o.parameter, any_value,
+               "the key of the generator, peclet for instance; it has to be there");
+  fields.value("from", o.from, any_value, "its value in the first step");
+  fields.value("to", o.to, any_value, "its value in the last step");
+  fields.value("steps", o.steps, Range{2, 100'000}, "how many");
+  fields.choice("spacing", o.spacing, spacing_names, "of the values: equal differences, or equal quotients");
+  detail::describe_steps(fields, o);
+}
+
+/// The registry of sequences.
+using SequenceOptions = std::variant<NoSequence, FileSequence, ParameterSequence>;
+
+/// What its steps leave to each other; null of NoSequence.
+const StepOptions* step_options(const SequenceOptions&);
 
 /// What a solve does with the system, as the library takes it, and what a case says beside: where the system comes
 /// from, where it is solved, what is written. A case that leaves a part of the method open leaves it out.
@@ -200,6 +283,7 @@ struct Case : SolveOptions {
   MatrixSource matrix;
   RhsOptions rhs;
   GuessOptions initial_guess;
+  SequenceOptions sequence;
   Backend backend = Backend::automatic;
   int threads = 0;
   int device = 0;
@@ -214,6 +298,9 @@ void describe(Fields& fields, Case& o) {
   fields.variant("matrix", "generate", o.matrix, Need::required, "the matrix A of A x = b");
   fields.variant("rhs", "type", o.rhs, Need::optional, "the right-hand side b");
   fields.variant("initial_guess", "type", o.initial_guess, Need::optional, "where the iteration starts");
+  fields.variant("sequence", "type", o.sequence, Need::optional,
+                 "systems of one pattern, one after the other: each is solved, reported and judged by itself, and what "
+                 "one leaves to the next makes it quicker (krill solve)");
   fields.choice("backend", o.backend, backend_names, "where the solve runs; auto: on CUDA where there is a device");
   fields.value("threads", o.threads, Range{0, 4096}, "host threads; 0: as many as OpenMP gives");
   fields.value("device", o.device, at_least_zero, "CUDA device, counted from 0; not with backend host");

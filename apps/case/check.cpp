@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "apps/case/steps.hpp"
 #include "apps/case/suggest.hpp"
 #include "apps/case/synonyms.hpp"
 #include "solvers/method/type_name.hpp"
@@ -318,6 +319,20 @@ static std::vector<std::string_view> idle_layout_keys(const Case& c) {
   return idle;
 }
 
+/// What a case with a sequence cannot have beside it.
+template <class Refuse>
+static void check_sequence(const Case& c, bool is_batch, const Refuse& refuse) {
+  if (!step_options(c.sequence)) return;
+  if (is_batch) refuse({"sequence"}, "sequence is not for a batch, whose systems are solved together; leave it out");
+  if (c.format != Format::automatic && c.format != Format::csr)
+    refuse({"format"},
+           fmt::format("format is {}, expected csr or auto with a sequence, whose values move", name(c.format)));
+  if (c.on_failure == OnFailure::ladder)
+    refuse({"on_failure"}, "on_failure: ladder is not used by a sequence; solve a step that fails by itself");
+  if (const auto* moves = std::get_if<ParameterSequence>(&c.sequence))
+    if (const auto wrong = fault(*moves, c.matrix)) refuse({"sequence", wrong->key}, wrong->message);
+}
+
 void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>& found) {
   const auto refuse = [&](const std::vector<std::string_view>& path, std::string message) {
     const YamlNode* node = &root;
@@ -364,6 +379,7 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
   const bool is_batch = std::holds_alternative<MatrixBatch>(c.matrix) || (generator && systems_of(*generator) > 0);
   if (const auto* rhs = std::get_if<RandomRhs>(&c.rhs); rhs && rhs->columns > 1 && is_batch)
     refuse({"rhs", "columns"}, "rhs.columns is not used by a batch, which has one right-hand side for each system");
+  check_sequence(c, is_batch, refuse);
   if (const auto* rhs = std::get_if<FileRhs>(&c.rhs); rhs && rhs->path.empty() && generator)
     refuse({"rhs"}, "rhs.path is missing; a generated matrix brings no right-hand side along");
   const bool real = c.precision == Precision::float32 || c.precision == Precision::float64;

@@ -72,9 +72,12 @@ void add_solve(CLI::App& program, Action& action) {
   app->add_flag("--quiet", command->quiet, "Print nothing but errors");
   app->add_flag("--verbose", command->verbose, "Say also how it was solved: formats, products, set-up");
   app->add_flag("--json", command->json, "Print the report as JSON to the standard output");
+  app->add_flag("--fresh", command->fresh, "Solve again the steps of a sequence that were finished before");
   app->add_flag("--plan", command->plan, "Say how much memory the case would take, and do not solve it");
   app->footer(
-      "Writes report.json, residuals.csv, solution.mtx and convergence.svg.\n\n"
+      "Writes report.json, residuals.csv, solution.mtx and convergence.svg; of a sequence report.json, steps.csv, "
+      "steps.svg and solutions. Interrupted or killed, the same command goes on with the steps that are left "
+      "(steps.jsonl).\n\n"
       "Examples:\n"
       "  krill solve configs/quickstart.yaml\n"
       "  krill solve thermal.mtx.gz\n"

@@ -1,7 +1,6 @@
 #include "apps/commands/solve.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,14 +15,15 @@
 #include "apps/case/suggest.hpp"
 #include "apps/case/with_scalar.hpp"
 #include "apps/commands/commands.hpp"
+#include "apps/commands/solve_sequence.hpp"
+#include "apps/commands/voice.hpp"
 #include "apps/parallel/agreement.hpp"
 #include "apps/plan/plan.hpp"
 #include "apps/report/report.hpp"
 #include "apps/support/exit_code.hpp"
 #include "apps/support/interruption.hpp"
+#include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
-#include "apps/support/progress_line.hpp"
-#include "apps/support/terminal.hpp"
 #include "apps/system/solve_system.hpp"
 #include "apps/verify/second_opinion.hpp"
 #include "sparse/core/config.hpp"
@@ -35,35 +35,6 @@ namespace {
 
 constexpr const char* while_reading = "\nkrill: interrupted before the solve began; nothing was written\n";
 constexpr const char* while_verifying = "\nkrill: interrupted while verifying; the report says so\n";
-
-/// Where a solve speaks: to stdout, to stderr where stdout is for the report, or nowhere.
-struct Voice {
-  std::FILE* out = stdout;
-  bool silent = false;
-
-  Voice(const SolveCommand& command, bool leads)
-      : out(command.json ? stderr : stdout), silent(command.quiet || !leads) {}
-  void say(const std::string& text) const {
-    if (silent) return;
-    std::fputs(text.c_str(), out);  // a terminal that is gone must not end a solve
-    std::fflush(out);
-  }
-  /// A sentence below the first line.
-  void tell(const std::string& text) const { say("  " + wrapped(text, 4) + "\n"); }
-  ProgressLine::Style progress_style() const {
-    return silent ? ProgressLine::Style::silent : ProgressLine::style_of(out);
-  }
-};
-
-std::size_t peak_host_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
-}
-
-std::string folder_of(const SolveCommand& command, const std::string& name) {
-  return command.out.empty() ? "out/" + name : command.out;
-}
 
 LoadedCase read_case(const SolveCommand& command) {
   return load_case_file(command.case_path, command.overrides,
@@ -84,14 +55,13 @@ LoadedCase read_or_forget(const SolveCommand& command, bool leads) {
 /// One `krill solve` from the loaded case to the exit code.
 class SolveProgram {
  public:
-  SolveProgram(const SolveCommand& command, Interruption& interruption)
+  SolveProgram(const SolveCommand& command, LoadedCase loaded, Interruption& interruption)
       : team_(process_team()),
         leads_(!team_ || team_->rank() == 0),
         voice_(command, leads_),
         interruption_(interruption),
         json_(command.json && leads_),
         verbose_(command.verbose) {
-    LoadedCase loaded = read_or_forget(command, leads_);
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
     record_.settings = std::move(loaded.settings);
     record_.folder = folder_of(command, record_.settings.name);
@@ -166,24 +136,14 @@ class SolveProgram {
     if (const std::int32_t systems = systems_of(record_.settings.solver); systems > 0)
       voice_.say(fmt::format("  {} systems of {} rows, one after the other\n", systems, m.rows / systems));
     if (columns > 1) voice_.say(fmt::format("  {} right-hand sides, one after the other, with one set-up\n", columns));
-    voice_.say(fmt::format("  {} x {}, {} entries, {}; read in {:.0f} ms\n", m.rows, m.cols, m.nnz,
-                           m.hermitian   ? (m.complex ? "Hermitian" : "symmetric")
-                           : m.symmetric ? "complex symmetric"
-                                         : "nonsymmetric",
-                           record_.timings.read + record_.timings.assemble));
-    if (const std::string& what = record_.singularity.what; !what.empty()) voice_.tell(what);
-    for (const auto& [key, why] : record_.choices) voice_.tell(fmt::format("{}: auto is {}", key, why));
+    voice_.describe(record_);
   }
 
   template <class T>
   void run_solver(Context& ctx, LinearSystem<T>& system) {
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
     const auto prepared = [&] {
-      voice_.say(fmt::format("  {} on {}\n", method_name(record_.settings),
-                             team_ ? team_text(*team_, ctx.threads())
-                             : record_.device
-                                 ? record_.device->name
-                                 : fmt::format("the host, {} thread{}", ctx.threads(), ctx.threads() == 1 ? "" : "s")));
+      voice_.say_method(record_, team_ ? team_text(*team_, ctx.threads()) : place_text(record_));
       interruption_.is_awaited();
     };
     solve_system(
@@ -272,6 +232,10 @@ class SolveProgram {
 
 }  // namespace
 
+std::string folder_of(const SolveCommand& command, const std::string& name) {
+  return command.out.empty() ? "out/" + name : command.out;
+}
+
 int run_solve(const SolveCommand& command) {
   if (command.plan && process_team())
     throw InvalidArgument("solve --plan: it is of one process; run it without the launcher");
@@ -281,8 +245,13 @@ int run_solve(const SolveCommand& command) {
     const std::string lack = lack_of_memory(plan);
     return lack.empty() ? success : (complain(lack), bad_environment);
   }
-  Interruption interruption(process_team() && process_team()->rank() > 0 ? "" : while_reading);
-  return SolveProgram(command, interruption).go();
+  const bool leads = !process_team() || process_team()->rank() == 0;
+  Interruption interruption(leads ? while_reading : "");
+  LoadedCase loaded = read_or_forget(command, leads);
+  if (!step_options(loaded.settings.sequence)) return SolveProgram(command, std::move(loaded), interruption).go();
+  if (process_team())
+    throw InvalidArgument("sequence: it is solved by one process as yet; run it without the launcher");
+  return solve_sequence(command, std::move(loaded.settings), interruption);
 }
 
 }  // namespace krill::apps

@@ -17,8 +17,12 @@ struct SolveCommand {
   bool quiet = false;                       ///< print nothing but errors
   bool verbose = false;                     ///< say also how it was done
   bool json = false;                        ///< print the report, and nothing else, to stdout
+  bool fresh = false;                       ///< solve again the steps of a sequence that were finished before
   bool plan = false;                        ///< say what memory the case would take, and do not solve it
 };
+
+/// The folder of the output files of a case of that name.
+std::string folder_of(const SolveCommand&, const std::string& name);
 
 /// Reads the case, solves it, has the answer judged where the case asks for it, and writes report.json, residuals.csv,
 /// solution.mtx and convergence.svg. The exit code: 0 converged (and verified, where asked); 1 ran, but did not

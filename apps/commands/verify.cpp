@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "apps/case/case_file.hpp"
+#include "apps/case/steps.hpp"
 #include "apps/case/with_scalar.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/report/gnuplot.hpp"
@@ -49,7 +50,7 @@ class VerifyProgram {
   }
 
  private:
-  /// Reads the case, where there is one, before any device is asked for.
+  /// Reads the case, where there is one, of a sequence the first step, before any device is asked for.
   Context prepare() {
     Case settings;
     if (command_.all) {
@@ -61,6 +62,7 @@ class VerifyProgram {
     } else {
       const Reading reading{command_.variant, command_.environment, command_.backend, command_.threads};
       settings = load_case_file(command_.case_path, command_.overrides, reading).settings;
+      if (step_options(settings.sequence)) settings = CaseSteps(settings).at(0);
       run_.name = settings.name;
       run_.settings = settings;
     }

@@ -8,17 +8,18 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "apps/case/effective.hpp"
+#include "apps/case/inputs.hpp"
 #include "apps/case/yaml_tree.hpp"
 #include "apps/evaluate/evaluation.hpp"
-#include "apps/evaluate/inputs.hpp"
-#include "apps/evaluate/journal.hpp"
 #include "apps/evaluate/names.hpp"
 #include "apps/evaluate/runner.hpp"
 #include "apps/report/report.hpp"
 #include "apps/support/exit_code.hpp"
+#include "apps/support/journal.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
 #include "sparse/core/config.hpp"
@@ -54,7 +55,7 @@ class Evaluator {
       throw InvalidArgument(fmt::format(
           "{}: the name of the current folder is not UTF-8 text, which best.yaml cannot hold; start from another one",
           visible(here)));
-    inputs_.require(sweep_);
+    for (std::size_t point = 0; point < sweep_.points(); ++point) inputs_.require(sweep_.sample(point));
     const OutputFolder made(folder_);
     journal_ = std::make_unique<Journal>(folder_ + "/evaluation.jsonl", command_.fresh);
     interruption_.is_awaited();
@@ -91,13 +92,13 @@ class Evaluator {
     for (std::size_t r = 0; r < cases.size(); ++r) {
       const std::size_t system = system_of(cases[r], names);
       all_.systems[system].runs.push_back(r);
-      Run run{given[r].empty() ? names.method(cases[r]) : given[r], system, cases[r], inputs_.key(cases[r]), {}};
+      Run run{given[r].empty() ? names.method(cases[r]) : given[r], system, cases[r], inputs_.key(cases[r], {}), {}};
       run.settings.name = all_.options.name;
       all_.runs.push_back(std::move(run));
     }
     for (Run& run : all_.runs)
-      if (const Outcome* known_outcome = journal_->find(run.key); known_outcome && still_good(*known_outcome)) {
-        run.outcome = *known_outcome;
+      if (auto known_outcome = finished_before(run.key); known_outcome && still_good(*known_outcome)) {
+        run.outcome = std::move(*known_outcome);
         run.resumed = true;
       }
     say(fmt::format("krill {}: {}, {} {} of {} {}\n", version, all_.options.name, all_.runs.size(),
@@ -105,6 +106,15 @@ class Evaluator {
                     all_.systems.size() == 1 ? "system" : "systems"));
     if (const auto done = std::ranges::count_if(all_.runs, &Run::resumed))
       say(fmt::format("  {} finished before, from {}\n", done, folder_ + "/evaluation.jsonl"));
+  }
+
+  std::optional<Outcome> finished_before(const std::string& key) const {
+    const Json* outcome = journal_->find(key);
+    try {
+      if (outcome) return outcome_from(*outcome);
+    } catch (const Json::exception&) {  // written by another version, or damaged
+    }
+    return {};
   }
 
   std::vector<std::string> portfolio_for(const Case& sample) {
@@ -195,7 +205,7 @@ class Evaluator {
 
   void keep(const Run& run) {
     if (run.outcome.status == "no_matrix" || run.outcome.status == "no_device") return;  // may be mended any time
-    journal_->append(run.key, run.outcome);
+    journal_->append(run.key, to_json(run.outcome));
   }
 
   /// Those that compete for the first place are measured again, in turns, so that a slow minute of the machine hits

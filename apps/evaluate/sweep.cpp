@@ -174,7 +174,11 @@ std::vector<Variant> Sweep::runs(std::size_t point, const std::vector<std::strin
                                  std::vector<Diagnostic>& found) const {
   std::vector<Variant> runs;
   const auto add = [&](const YamlNode& tree, const std::string& name = "") {
-    if (auto settings = check_case(tree, options_.name, found)) runs.push_back({name, std::move(*settings)});
+    auto settings = check_case(tree, options_.name, found);
+    if (settings && step_options(settings->sequence))
+      return refuse(*tree.find("sequence"), "sequence is of krill solve; krill evaluate takes one system: leave it out",
+                    found);
+    if (settings) runs.push_back({name, std::move(*settings)});
   };
   const YamlNode& shared = points_[point];
   const bool complete = shared.find("matrix") && shared.find("solver");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/case/steps.hpp"
 #include "apps/case/with_scalar.hpp"
 #include "apps/support/exit_code.hpp"
 #include "apps/support/terminal.hpp"
@@ -75,6 +76,12 @@ class Rehearsal {
     const bool preconditioned = !std::holds_alternative<NoPreconditioner>(c_.preconditioner);
     const HeldMemory solver = solver_memory<T>(ledger_, host_, c_.solver, A, preconditioned);
     plan_.per_step = basis_per_step(A, preconditioned, solver.bytes());
+    HeldMemory next;
+    if (plan_.steps > 1) {
+      ledger_.begin("next step");
+      next = csr(A);
+      next += hold_vectors((late ? 0 : of_system * columns_) + columns_);  // with the solution that it starts from
+    }
     part("matrix", std::string(name(is_converted(c_) ? c_.format : Format::csr)), matrix);
     part("given system", "in double precision, for the residual that decides", judge);
     part("original matrix", "for the residual that decides", original);
@@ -85,6 +92,7 @@ class Rehearsal {
     part("vectors", columns_ == 1 ? "b, x and what is known" : fmt::format("b and x of {} right-hand sides", columns_),
          vectors);
     part("transformation", "factors and orders, vectors of the other system", transformed, around);
+    part("next step", "its matrix and vectors, while they are read", next);
     plan_.parts.push_back({"workspace", "of kernels; it stays", ledger_.workspace()});
     for (const auto& each : plan_.parts) plan_.during_solve += each.bytes;
     plan_.peak = ledger_.peak(), plan_.phase_of_peak = ledger_.phase_of_peak();
@@ -190,8 +198,13 @@ void plan_for(MemoryPlan& plan) {
 MemoryPlan plan_memory(const Case& c) {
   MemoryPlan plan;
   plan.settings = c;
+  if (step_options(c.sequence)) {
+    const CaseSteps steps(c);
+    plan.settings = steps.at(0), plan.steps = steps.count();
+    plan.settings.on_failure = OnFailure::stop;
+  }
   plan.for_cuda = c.backend == Backend::cuda || (c.backend == Backend::automatic && device::count() > 0);
-  with_scalar(resolve_precision(c), [&]<class T>(T) { plan_for<T>(plan); });
+  with_scalar(resolve_precision(plan.settings), [&]<class T>(T) { plan_for<T>(plan); });
   if (!plan.for_cuda)
     plan.free = available_memory();
   else if (c.device < device::count())
@@ -200,7 +213,8 @@ MemoryPlan plan_memory(const Case& c) {
 }
 
 std::string plan_text(const MemoryPlan& plan) {
-  std::string text = fmt::format("{}: {}\nmemory on {}\n\n", plan.settings.name, plan.matrix,
+  std::string text = fmt::format("{}: {}{}\nmemory on {}\n\n", plan.settings.name, plan.matrix,
+                                 plan.steps > 1 ? fmt::format(", the first of {} steps", plan.steps) : "",
                                  plan.for_cuda ? "the CUDA device" : "the host");
   for (const auto& [key, why] : plan.choices)
     text += fmt::format("  {}\n", wrapped(fmt::format("{}: auto is {}", key, why), 4));
@@ -240,6 +254,7 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
     parts.push_back({{"name", name}, {"what", what}, {"bytes", bytes}});
   nlohmann::ordered_json object{{"name", plan.settings.name},
                                 {"matrix", plan.matrix},
+                                {"steps", plan.steps},
                                 {"backend", plan.for_cuda ? "cuda" : "host"},
                                 {"parts", parts},
                                 {"solve_bytes", plan.during_solve},

@@ -18,6 +18,7 @@ struct MemoryPlan {
   Case settings;                      ///< what was `auto` of the method is chosen
   std::vector<ChoiceReason> choices;  ///< why
   bool for_cuda = false;
+  std::size_t steps = 1;         ///< of a sequence, of which the first one is planned
   std::string matrix;            ///< "poisson3d, 262144 rows, 1810432 entries"
   std::vector<Part> parts;       ///< while the solver iterates
   std::size_t during_solve = 0;  ///< their sum
@@ -30,7 +31,8 @@ struct MemoryPlan {
 
 /// Reads or generates the matrix, counts what set-ups allocate by, and adds it up; nothing is allocated on a device.
 /// The products of `format: auto` are counted in the form that would be made and timed, though it may lose. Raises as a
-/// solve does where the matrix is refused.
+/// solve does where the matrix is refused. Of a sequence the first step is planned, and that the next one is read while
+/// that one's set-up stays.
 MemoryPlan plan_memory(const Case&);
 
 /// What is missing, and what to change; empty where the peak is no more than is free, or that is not known.

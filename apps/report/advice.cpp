@@ -57,6 +57,7 @@ std::string other_solver(const SolveRecord& record) {
 
 /// Names in --set start at the current folder, as that of the results does.
 std::string go_on(const SolveRecord& record) {
+  if (step_options(record.settings.sequence)) return "";
   if (!record.settings.output.solution || (record.columns.empty() && record.result.kept_initial_guess)) return "";
   return fmt::format(" To go on from here: --set 'initial_guess={{type: file, path: {}/solution.mtx}}'.",
                      record.folder);
@@ -268,9 +269,18 @@ Advice of_columns(const SolveRecord& record) {
   return a;
 }
 
+/// What is said of the worst step of a sequence.
+Advice of_steps(const SolveRecord& record) {
+  const std::size_t worst = summed(record.steps).worst;
+  const StepResult& step = record.steps[worst];
+  if (step.good()) return {};
+  return {fmt::format("step {} ({}): {}", worst + 1, step.name, step.why), step.remedy};
+}
+
 }  // namespace
 
 Advice advice(const SolveRecord& record) {
+  if (!record.steps.empty()) return of_steps(record);
   Advice a = !record.columns.empty()         ? of_columns(record)
              : record.result.systems.empty() ? by_reason(record)
                                              : of_batch(record);
@@ -290,7 +300,8 @@ Advice advice(const SolveRecord& record) {
       a.remedy = "Krill and Eigen disagree about this system: please report it with the case and the matrix.";
   }
   const bool may_climb = record.settings.on_failure == OnFailure::stop && record.result.systems.empty() &&
-                         record.result.reason != Reason::interrupted && !record.singularity.no_solution;
+                         !step_options(record.settings.sequence) && record.result.reason != Reason::interrupted &&
+                         !record.singularity.no_solution;
   if (failed && may_climb && !a.remedy.empty()) a.remedy += " Or set on_failure: ladder, which tries other methods.";
   if (!a.remedy.empty()) {
     a.remedy.erase(0, a.remedy.find_first_not_of(' '));

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "apps/case/file_list.hpp"
+#include "apps/case/inputs.hpp"
 #include "apps/report/convergence_plot.hpp"
 #include "apps/report/report.hpp"
 #include "solvers/method/type_name.hpp"
@@ -19,15 +19,28 @@ namespace krill::apps {
 namespace {
 
 constexpr std::string_view report_name = "report.json";
-constexpr std::array<std::string_view, 5> optional_names{"residuals.csv", "systems.csv", "columns.csv",
-                                                         "convergence.svg", "solution.mtx"};
+constexpr std::array<std::string_view, 7> optional_names{"residuals.csv",   "systems.csv",  "columns.csv", "steps.csv",
+                                                         "convergence.svg", "solution.mtx", "steps.svg"};
+
+/// "solution_07.mtx", of a step.
+bool names_step_solution(const std::string& name) {
+  constexpr std::string_view begin = "solution_", end = ".mtx";
+  return name.size() > begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end) &&
+         name.find_first_not_of("0123456789", begin.size()) == name.size() - end.size();
+}
 
 }  // namespace
 
 int exit_code(const SolveRecord& record) {
+  if (!record.steps.empty()) return std::ranges::all_of(record.steps, &StepResult::good) ? 0 : 1;
   if (record.result.reason != Reason::converged) return 1;
   const Verification& v = record.verification;
   return v.state == Verification::State::not_asked || v.judgement.verdict == Verdict::pass ? 0 : 1;
+}
+
+std::string_view status(const SolveRecord& record) {
+  if (record.steps.empty()) return name(record.result.reason);
+  return record.steps[summed(record.steps).worst].status;
 }
 
 std::string_view format_used(const SolveRecord& record) {
@@ -98,29 +111,35 @@ void OutputFolder::forget_report(const std::string& path) {
   if (std::ifstream(file).get() == '{') std::filesystem::remove(file, ignored);  // else it is something else's
 }
 
-void OutputFolder::begin(const Case& settings) const {
-  const std::string* matrix = file_of(settings.matrix);
-  const auto* rhs = std::get_if<FileRhs>(&settings.rhs);
-  const std::vector<std::string> rhs_files = rhs ? files_named(rhs->path) : std::vector<std::string>();
+/// The names of all files that a run may leave here.
+std::vector<std::string> OutputFolder::outputs() const {
+  std::vector<std::string> names(optional_names.begin(), optional_names.end());
+  names.emplace_back(report_name);
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator(path_, ignored))
+    if (std::string name = file.path().filename().string(); names_step_solution(name)) names.push_back(std::move(name));
+  return names;
+}
+
+void OutputFolder::begin(const Case& settings, const std::vector<std::string>& kept) const {
+  const std::vector<std::string> inputs = input_files(settings);
   const auto* guess = std::get_if<FileGuess>(&settings.initial_guess);
-  const auto is_output = [&](const std::string& input, std::string_view name) {
+  const auto is_output = [&](const std::string& input, const std::string& name) {
     std::error_code unknown;
     return std::filesystem::equivalent(input, std::filesystem::path(path_) / name, unknown);
   };
-  std::vector<std::string_view> names(optional_names.begin(), optional_names.end());
-  names.push_back(report_name);
-  for (const std::string_view name : names)  // before any of them goes
-    if ((matrix && is_output(*matrix, name)) ||
-        std::ranges::any_of(rhs_files, [&](const auto& file) { return is_output(file, name); }))
+  const std::vector<std::string> names = outputs();
+  for (const std::string& name : names)  // before any of them goes
+    if (std::ranges::any_of(inputs, [&](const auto& file) { return is_output(file, name); }))
       throw InvalidArgument(
           fmt::format("{}: the case reads this file, and its own output would replace it; choose "
                       "another folder with --out",
                       (std::filesystem::path(path_) / name).string()));
-  for (const std::string_view name : names)
-    if (!guess || !is_output(guess->path, name)) remove(name);
+  for (const std::string& name : names)
+    if (!(guess && is_output(guess->path, name)) && std::ranges::find(kept, name) == kept.end()) remove(name);
 }
 
-void OutputFolder::remove(std::string_view name) const {
+void OutputFolder::remove(const std::string& name) const {
   std::error_code ignored;
   std::filesystem::remove(std::filesystem::path(path_) / name, ignored);
 }
@@ -132,6 +151,13 @@ void OutputFolder::write(SolveRecord& record, const std::string& name, std::stri
 
 void OutputFolder::write_history(SolveRecord& record) const {
   const SolveReport& r = record.result;
+  const std::string title =
+      fmt::format("{}: {}, {}", record.settings.name, method_name(record.settings), status(record));
+  if (!record.steps.empty()) {
+    if (record.settings.output.history) write(record, "steps.csv", steps_csv(record.steps));
+    if (record.settings.output.plot) draw_as(record, "steps.svg", steps_script(title, record.steps));
+    return;
+  }
   if (record.settings.output.history)
     write(record, "residuals.csv", record.columns.empty() ? residuals_csv(r) : residuals_csv(record.columns));
   if (record.settings.output.history && !record.columns.empty())
@@ -139,24 +165,25 @@ void OutputFolder::write_history(SolveRecord& record) const {
   else if (record.settings.output.history && !r.systems.empty())
     write(record, "systems.csv", systems_csv(r));
   if (!record.settings.output.plot) return;
-  ConvergencePlot plot{fmt::format("{}: {}, {}", record.settings.name, method_name(record.settings), name(r.reason)),
-                       fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)),
-                       r.history,
-                       r.target_relative,
-                       r.true_relative,
-                       {}};
+  ConvergencePlot plot{title,           fmt::format("||b - A x|| / {}", norm_of(stop(record.settings.solver).baseline)),
+                       r.history,       r.target_relative,
+                       r.true_relative, {}};
   for (std::size_t j = 0; j < record.columns.size(); ++j)
     if (j != r.worst_system) plot.others.push_back(record.columns[j].history);
-  const Drawing drawing = draw(convergence_script(plot));
+  draw_as(record, "convergence.svg", convergence_script(plot));
+}
+
+void OutputFolder::draw_as(SolveRecord& record, const std::string& name, const std::string& script) const {
+  const Drawing drawing = draw(script);
   if (drawing.failure.empty())
-    write(record, "convergence.svg", drawing.svg);
+    write(record, name, drawing.svg);
   else
     record.notes.push_back(drawing.failure);
 }
 
 void OutputFolder::remove_leftovers(const SolveRecord& record) const {
-  for (const std::string_view name : optional_names)
-    if (std::ranges::find(record.files, name) == record.files.end()) remove(name);
+  for (const std::string& name : outputs())
+    if (name != report_name && std::ranges::find(record.files, name) == record.files.end()) remove(name);
 }
 
 void OutputFolder::write_report(SolveRecord& record) const {

@@ -6,6 +6,7 @@
 
 #include "apps/case/case.hpp"
 #include "apps/report/judgement.hpp"
+#include "apps/report/steps.hpp"
 #include "solvers/system/stages.hpp"
 #include "sparse/io/read.hpp"
 
@@ -41,6 +42,7 @@ struct SolveRecord : SolveFacts {
   std::size_t peak_host_bytes = 0;    ///< of the whole program so far
   std::optional<double> known_error;  ///< ||x - x*|| / ||x*|| where x* is known
   Verification verification;
+  std::vector<StepResult> steps;   ///< of a sequence; result is that of the worst, all else of the last that was run
   std::string folder;              ///< of the output files
   std::vector<std::string> files;  ///< their names
 };
@@ -48,8 +50,11 @@ struct SolveRecord : SolveFacts {
 /// The format of the products: as the case names it, and where that is auto, what was chosen.
 std::string_view format_used(const SolveRecord&);
 
-/// 0: converged, and verified where asked; else 1.
+/// 0: converged, and verified where asked, of a sequence all steps; else 1.
 int exit_code(const SolveRecord&);
+
+/// The reason of the result; of a sequence the status of the worst step.
+std::string_view status(const SolveRecord&);
 
 std::string_view solver_name(const SolveRecord&);
 std::string_view preconditioner_name(const SolveRecord&);

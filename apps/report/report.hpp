@@ -49,13 +49,13 @@ class OutputFolder {
   /// Takes away the report of an earlier run in `path`, which a run that is refused would leave as its own.
   static void forget_report(const std::string& path);
   /// Takes away what an earlier run left, before this one starts: whatever happens to it, no report is another run's. A
-  /// file that this run reads stays until it is written anew. Raises InvalidArgument where that would replace the
-  /// matrix or the right-hand side.
-  void begin(const Case&) const;
+  /// file that this run reads stays until it is written anew, and so do solutions that it keeps. Raises InvalidArgument
+  /// where that would replace the matrix or the right-hand side.
+  void begin(const Case&, const std::vector<std::string>& kept = {}) const;
   /// Writes one file as a whole and notes its name in the record.
   void write(SolveRecord&, const std::string& name, std::string_view contents) const;
   /// residuals.csv, of a batch systems.csv, of several right-hand sides columns.csv, and convergence.svg as far as the
-  /// case asks for them. A plot that cannot be drawn becomes a note.
+  /// case asks for them; of a sequence steps.csv and steps.svg. A plot that cannot be drawn becomes a note.
   void write_history(SolveRecord&) const;
   /// Takes away what an earlier run left and this one does not write: it would belong to another report.
   void remove_leftovers(const SolveRecord&) const;
@@ -63,7 +63,9 @@ class OutputFolder {
   void write_report(SolveRecord&) const;
 
  private:
-  void remove(std::string_view name) const;
+  std::vector<std::string> outputs() const;
+  void remove(const std::string& name) const;
+  void draw_as(SolveRecord&, const std::string& name, const std::string& script) const;
 
   std::string path_;
 };

@@ -276,7 +276,7 @@ Json preconditioner_json(const PreconditionerReport& p) {
 nlohmann::ordered_json report_json(const SolveRecord& record) {
   const Advice help = advice(record);
   Json json = {{"schema_version", 2},
-               {"status", name(record.result.reason)},
+               {"status", status(record)},
                {"exit_code", exit_code(record)},
                {"name", record.settings.name},
                {"solver", solver_name(record)},
@@ -287,6 +287,7 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["residual"] = residual_json(record);
   json["systems"] = systems_json(record);
   json["columns"] = columns_json(record);
+  json["steps"] = steps_json(record.steps);
   json["backward_error"] = record.backward_error;
   json["known_error"] = record.known_error ? Json(*record.known_error) : Json();
   json["kept_initial_guess"] = record.result.kept_initial_guess;
@@ -316,6 +317,9 @@ nlohmann::ordered_json report_json(const SolveRecord& record) {
   json["started_at"] = record.started_at;
   json["versions"] = versions_json();
   json["case"] = written_case(record.settings);
+  if (!record.steps.empty() && record.matrix.rows == 0)  // all steps are of earlier runs
+    for (const char* unknown : {"matrix", "products", "preconditioner_setup", "memory_bytes", "memory_peak_bytes"})
+      json[unknown] = nullptr;
   return json;
 }
 

@@ -21,7 +21,19 @@ std::string milliseconds(double ms) {
   return ms < 9950 ? fmt::format("{:.0f} ms", ms) : fmt::format("{:.1f} s", ms / 1000);
 }
 
+/// "converged: 20 of 20 steps, 345 iterations of gmres with ilu0 in 1.2 s: flow"
+std::string headline_of_steps(const SolveRecord& record, const Paint& paint) {
+  const StepsSummary sum = summed(record.steps);
+  const std::string word(status(record));
+  const std::string words = wrapped(fmt::format("{}: {} of {} steps, {} iterations of {} in {}: {}", word, sum.good,
+                                                record.steps.size(), sum.iterations, method_name(record.settings),
+                                                milliseconds(sum.setup_ms + sum.solve_ms), record.settings.name),
+                                    2);
+  return (exit_code(record) == 0 ? paint.good(word) : paint.bad(word)) + words.substr(word.size()) + "\n";
+}
+
 std::string headline(const SolveRecord& record, const Paint& paint) {
+  if (!record.steps.empty()) return headline_of_steps(record, paint);
   const SolveReport& r = record.result;
   const bool unverified = r.reason == Reason::converged && exit_code(record) != 0;
   const std::string status = fmt::format("{}{}", name(r.reason), unverified ? ", but NOT VERIFIED," : "");
@@ -66,6 +78,47 @@ void append_columns(std::string& block, const SolveRecord& record) {
                    all[j].iterations, std::abs(all[j].true_relative), std::abs(all[j].target_relative),
                    milliseconds(1000 * all[j].seconds));
   if (more > 0) fmt::format_to(std::back_inserter(block), "  {} more did not converge (columns.csv)\n", more);
+}
+
+/// A line for each step of a sequence, where they are too many for those that failed:
+///   step  name          status                     iter. residual   set-up    solve
+void append_steps(std::string& block, const std::vector<StepResult>& steps) {
+  if (steps.empty()) return;
+  constexpr std::size_t max_shown = 20;
+  const StepsSummary sum = summed(steps);
+  const std::string resumed = sum.resumed == 0 ? "" : fmt::format("; {} of an earlier run", sum.resumed);
+  row(block, "steps",
+      fmt::format("preconditioner made {} {}; set-up {}, solve {}{}", sum.made_anew,
+                  sum.made_anew == 1 ? "time" : "times", milliseconds(sum.setup_ms), milliseconds(sum.solve_ms),
+                  resumed));
+  std::size_t more = 0;
+  std::string lines;
+  for (std::size_t k = 0, shown = 0; k < steps.size(); ++k) {
+    const StepResult& s = steps[k];
+    if (steps.size() > max_shown && s.good()) continue;
+    if (shown++ >= max_shown) {
+      ++more;
+      continue;
+    }
+    fmt::format_to(std::back_inserter(lines), "  {:>4}  {:<12.12}  {:<25.25}", k + 1, s.name, s.status);
+    if (s.ran())
+      fmt::format_to(std::back_inserter(lines), "{:>6}{:>9.1e}{:>9}{:>9}", s.iterations, s.true_relative,
+                     s.setup_ms < 0.05 ? "0 ms" : milliseconds(s.setup_ms), milliseconds(s.solve_ms));
+    lines.erase(lines.find_last_not_of(' ') + 1);
+    lines += "\n";
+  }
+  if (!lines.empty())
+    fmt::format_to(std::back_inserter(block), "  {:>4}  {:<12}  {:<25}{:>6}{:>9}{:>9}{:>9}\n", "step", "name", "status",
+                   "iter.", "residual", "set-up", "solve");
+  block += lines;
+  if (more > 0) fmt::format_to(std::back_inserter(block), "  {} more are not solved (steps.csv)\n", more);
+}
+
+/// "20 of 20 steps pass"
+std::string verdict_of_steps(const std::vector<StepResult>& steps) {
+  const auto asked = std::ranges::count_if(steps, [](const StepResult& s) { return !s.verdict.empty(); });
+  if (asked == 0) return {};
+  return fmt::format("{} of {} steps pass", std::ranges::count(steps, "PASS", &StepResult::verdict), steps.size());
 }
 
 std::string verdict_text(const Verification& v) {
@@ -188,6 +241,18 @@ void append_levels(std::string& block, const std::vector<LevelReport>& levels) {
   row(block, "level 0", fmt::format("{}", fmt::join(steps, ", ")));
 }
 
+/// The names of the files; solutions of several steps by the first and the last.
+std::string files_text(const SolveRecord& record) {
+  std::vector<std::string> of_steps, names;
+  for (const StepResult& step : record.steps)
+    if (!step.solution.empty()) of_steps.push_back(step.solution);
+  const bool brief = of_steps.size() > 2;
+  if (brief) names.push_back(of_steps.front() + " to " + of_steps.back());
+  for (const std::string& file : record.files)
+    if (!brief || std::ranges::find(of_steps, file) == of_steps.end()) names.push_back(file);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// How the solve was done: what whoever tunes or develops wants to know.
 void append_details(std::string& block, const SolveRecord& record) {
   const Timings& t = record.timings;
@@ -222,18 +287,20 @@ std::string summary(const SolveRecord& record, bool verbose, const Paint& paint)
   else
     row(block, "columns", systems_text(record.result, "column"));
   append_columns(block, record);
-  row(block, "residual", residual_text(record));
+  append_steps(block, record.steps);
+  if (record.steps.empty() || std::isfinite(record.result.true_relative))
+    row(block, record.steps.empty() ? "residual" : "worst residual", residual_text(record));
   if (record.known_error)
     row(block, "error", fmt::format("{:.3e}  (||x - x*|| / ||x*||, x* known)", *record.known_error));
-  row(block, "verification", verdict_text(record.verification));
+  row(block, "verification", record.steps.empty() ? verdict_text(record.verification) : verdict_of_steps(record.steps));
   row(block, "", evidence_text(record.verification.judgement));
   row(block, "time", time_text(record.timings));
   row(block, "ran on", where_text(record));
   row(block, "ranks", ranks_text(record.ranks));
-  if (verbose) append_details(block, record);
+  if (verbose && record.matrix.rows > 0) append_details(block, record);
   for (const std::string& note : record.notes)
     block += fmt::format("  {} {}\n", paint.warning(fmt::format("{:<15}", "note")), wrapped(note, 18));
-  row(block, "files", fmt::format("{}/: {}", record.folder, fmt::join(record.files, ", ")));
+  row(block, "files", fmt::format("{}/: {}", record.folder, files_text(record)));
   return block;
 }
 

@@ -16,6 +16,11 @@ double relative_error(std::span<const T> x, std::span<const T> known) {
   return norm(std::span<const T>(difference)) / (size > 0 ? size : 1);
 }
 
+template <class T>
+void note_error(const LinearSystem<T>& system, SolveRecord& record) {
+  if (system.known) record.known_error = relative_error(system.x.host(), system.known->host());
+}
+
 }  // namespace
 
 void begin_record(SolveRecord& record) {
@@ -33,13 +38,23 @@ template <class T>
 void solve_system(Context& ctx, LinearSystem<T>& system, SolveRecord& record, const std::function<void()>& prepared,
                   const Watch& watch, const ColumnWatch& solved) {
   climb(ctx, record.settings, system.prepared, system.b, system.x, record, prepared, watch, solved);
-  if (system.known) record.known_error = relative_error(system.x.host(), system.known->host());
+  note_error(system, record);
+}
+
+template <class T>
+StepSetup solve_step(Context& ctx, SystemSequence<T>& sequence, LinearSystem<T>& system, SolveRecord& record,
+                     const std::function<void()>& prepared, const Watch& watch) {
+  StepSetup setup = sequence.solve(ctx, std::move(system.prepared), system.b, system.x, record, prepared, watch);
+  note_error(system, record);
+  return setup;
 }
 
 template <class T>
 struct SolveSystemInstances {
-  static constexpr auto list = instance<void(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>&,
-                                             const Watch&, const ColumnWatch&)>(solve_system);
+  static constexpr std::tuple list{instance<void(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>&,
+                                                 const Watch&, const ColumnWatch&)>(solve_system),
+                                   instance<StepSetup(Context&, SystemSequence<T>&, LinearSystem<T>&, SolveRecord&,
+                                                      const std::function<void()>&, const Watch&)>(solve_step)};
 };
 KRILL_INSTANTIATE(SolveSystemInstances);
 

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "apps/system/linear_system.hpp"
+#include "solvers/system/sequence.hpp"
 
 namespace krill::apps {
 
@@ -15,5 +16,10 @@ void record_backend(SolveRecord&, const Context&);
 template <class T>
 void solve_system(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>& prepared, const Watch&,
                   const ColumnWatch& solved = {});
+
+/// The same of a step, with what earlier ones left to it; `system` is used up but for b and x. No ladder is climbed.
+template <class T>
+StepSetup solve_step(Context&, SystemSequence<T>&, LinearSystem<T>& system, SolveRecord&,
+                     const std::function<void()>& prepared, const Watch&);
 
 }  // namespace krill::apps

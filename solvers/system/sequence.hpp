@@ -1,22 +1,12 @@
 // Systems whose matrices share a pattern, one after the other: the steps of a simulation, say.
 #pragma once
-#include <array>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include "solvers/method/reuse.hpp"
 #include "solvers/system/stages.hpp"
 
 namespace krill {
-
-/// Whether the preconditioner of an earlier matrix serves a later one.
-enum class Reuse { always, never, slower };
-inline constexpr std::array<std::string_view, 3> reuse_names{"always", "never", "slower"};
-
-struct ReuseOptions {
-  Reuse reuse = Reuse::slower;
-  double factor = 1.5;  ///< of slower: iterations beside those of the step that it was made for
-};
 
 /// What a step did with the preconditioner, and why.
 struct StepSetup {

@@ -227,9 +227,10 @@ struct Archived {
   std::vector<std::string> candidates;  // members that may be the matrix, by their extension
 };
 
-/// One pass over the file. `is_matrix` decides on the members of an archive; what is no archive is the matrix.
-template <class Predicate>
-Archived search(const fs::path& path, std::size_t limit, const Predicate& is_matrix) {
+/// One pass over the file. `is_matrix` decides on the members of an archive; what is no archive is the matrix. Where
+/// the stem of its name is known, other right-hand sides than its own are not read.
+Archived search(const fs::path& path, std::size_t limit, const std::function<bool(const fs::path&)>& is_matrix,
+                const std::string& known_stem = {}) {
   Archived result;
   std::vector<std::pair<std::string, InputFile>> sides;  // right-hand sides by the name of their matrix
   std::string matrix_stem;
@@ -242,7 +243,8 @@ Archived search(const fs::path& path, std::size_t limit, const Predicate& is_mat
       matrix_stem = name.stem().string();
       if (limit > 0) return result;
     } else if (is_rhs(name)) {
-      if (limit == 0) sides.emplace_back(name.stem().string(), members.read(0));
+      if (limit == 0 && (known_stem.empty() || name.stem() == known_stem + "_b"))
+        sides.emplace_back(name.stem().string(), members.read(0));
     } else if (has_matrix_extension(name)) {
       result.candidates.push_back(name.string());
     }
@@ -254,7 +256,35 @@ Archived search(const fs::path& path, std::size_t limit, const Predicate& is_mat
 
 }  // namespace
 
+MemberName::MemberName(const fs::path& path) : file(path) {
+  const std::string name = path.string();
+  std::error_code ignored;
+  if (!name.ends_with(')') || fs::exists(path, ignored)) return;
+  for (std::size_t open = name.find('('); open != name.npos; open = name.find('(', open + 1))
+    if (fs::is_regular_file(name.substr(0, open), ignored)) {
+      file = name.substr(0, open), member = name.substr(open + 1, name.size() - open - 2);
+      return;
+    }
+}
+
+/// The member that was asked for.
+static InputBundle read_member(const MemberName& asked, std::size_t limit) {
+  Archived result = search(
+      asked.file, limit, [&](const fs::path& name) { return name == asked.member; },
+      fs::path(asked.member).stem().string());
+  const std::string file = asked.file.string();
+  if (!result.found)
+    throw Error(fmt::format("{}: the archive has no member {}\n  it holds {}", file, visible(asked.member),
+                            result.candidates.empty() ? "no matrix" : visible(result.candidates.front()) + ", ..."));
+  if (result.bundle.matrix.name == file)
+    throw Error(fmt::format("{}: this is no archive\n  leave out ({})", file, visible(asked.member)));
+  if (result.bundle.matrix.text.empty())
+    throw Error(fmt::format("{}: this member is empty\n  check how the archive was made", result.bundle.matrix.name));
+  return std::move(result.bundle);
+}
+
 InputBundle read_input(const fs::path& path, std::size_t limit) {
+  if (const MemberName asked(path); !asked.member.empty()) return read_member(asked, limit);
   require_regular_file(path);
   Archived result = search(path, limit, is_named_as_its_folder);
   if (!result.found && result.candidates.size() == 1)
@@ -262,12 +292,13 @@ InputBundle read_input(const fs::path& path, std::size_t limit) {
   std::ranges::transform(result.candidates, result.candidates.begin(), visible);
   if (!result.found && !result.candidates.empty())
     throw Error(fmt::format(
-        "{}: the archive holds {} matrices and none is named as its folder: {}\n  unpack it and give "
-        "the name of one of them; systems of one size that are tridiagonal or pentadiagonal are solved together by "
+        "{}: the archive holds {} matrices and none is named as its folder: {}\n  name one of "
+        "them, as {}({}); systems of one size that are tridiagonal or pentadiagonal are solved together by "
         "matrix: {{batch: FILE}}",
         path.string(), result.candidates.size(),
         fmt::join(result.candidates.begin(),
-                  result.candidates.begin() + std::min<std::ptrdiff_t>(5, std::ssize(result.candidates)), ", ")));
+                  result.candidates.begin() + std::min<std::ptrdiff_t>(5, std::ssize(result.candidates)), ", "),
+        path.string(), result.candidates.front()));
   if (!result.found || result.bundle.matrix.text.empty())
     throw Error(
         fmt::format("{}: there is no matrix in this file: it is empty, or an archive without a matrix file\n"
@@ -275,6 +306,15 @@ InputBundle read_input(const fs::path& path, std::size_t limit) {
                     "  check how the file was made, or fetch it again",
                     path.string()));
   return std::move(result.bundle);
+}
+
+std::vector<std::string> matrices_in_archive(const fs::path& path) {
+  require_regular_file(path);
+  std::vector<std::string> names;
+  for (Members members(path); members.next();)
+    if (members.in_archive() && members.is_file() && has_matrix_extension(members.name()) && !is_rhs(members.name()))
+      names.push_back(fmt::format("{}({})", path.string(), members.name().string()));
+  return names;
 }
 
 void for_each_matrix_file(const fs::path& path, const std::function<bool(InputFile)>& f) {

@@ -31,14 +31,28 @@ struct InputBundle {
   std::vector<InputFile> rhs;  ///< one or none
 };
 
+/// A member of a tar archive, as messages call it and as a name may ask for it: "steps.tar.gz(A_01.mtx)". A name that
+/// is none, and that of a file that is there, is the file itself, without a member.
+struct MemberName {
+  std::filesystem::path file;
+  std::string member;
+
+  explicit MemberName(const std::filesystem::path&);
+};
+
 /// Reads a file that is plain or packed with gzip, bzip2, xz, lzma or zstd, or a tar archive as the SuiteSparse
 /// collection has them: its member NAME/NAME.mtx (.rb, .rua, ...), or the only member of such a kind, is the matrix,
-/// and NAME_b.mtx the right-hand side. The contents decide how a file is packed, not its name. With a limit other than
-/// 0, reading ends after so many bytes of the matrix, without the right-hand side.
+/// and NAME_b.mtx the right-hand side; of an archive of several the one that is asked for (MemberName). The contents
+/// decide how a file is packed, not its name. With a limit other than 0, reading ends after so many bytes of the
+/// matrix, without the right-hand side.
 ///
 /// A plain file is read in parallel. Raises Error for a file that is missing, empty, a folder, unreadable or damaged,
 /// and OutOfMemory where the text would not fit. Sizes that a header claims are checked before anything is allocated.
 InputBundle read_input(const std::filesystem::path&, std::size_t limit = 0);
+
+/// The names of the matrices of a tar archive, as read_input takes them, in the order of the archive, by their
+/// extension and without right-hand sides (NAME_b.mtx); none where the file is no archive. Raises as read_input.
+std::vector<std::string> matrices_in_archive(const std::filesystem::path&);
 
 /// Calls f with the matrix files of a tar archive, by their extension, in the order of the archive, one at a time in
 /// memory, until it returns false. Raises as read_input, and where the file is no archive.

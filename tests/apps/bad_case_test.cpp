@@ -25,7 +25,8 @@ class BadCase : public testing::TestWithParam<Bad> {};
 TEST_P(BadCase, is_refused_with_place_and_reason) { EXPECT_EQ(errors_of(GetParam().text), GetParam().message); }
 
 const std::string top_keys =
-    "include, name, matrix, rhs, initial_guess, backend, threads, device, loop, precision, format, layout, assume, "
+    "include, name, matrix, rhs, initial_guess, sequence, backend, threads, device, loop, precision, format, layout, "
+    "assume, "
     "on_failure, "
     "matching, "
     "scaling, "
@@ -347,7 +348,7 @@ std::vector<std::string> misspellings(const std::string& word) {
     std::string other = word, shorter = word;
     other[i] = 'q';
     shorter.erase(i, 1);
-    result.push_back(other);
+    if (other != word) result.push_back(other);
     if (word.size() > 3) result.push_back(shorter);
   }
   return result;

@@ -310,6 +310,7 @@ TEST_F(Files, every_key_of_every_shipped_case_with_a_wrong_letter_is_refused_wit
       begin += static_cast<std::size_t>(key.place.column - 1);
       ASSERT_EQ(whole.substr(begin, key.text.size()), key.text) << name;
       for (std::size_t letter = 0; letter < key.text.size(); ++letter) {
+        if (key.text[letter] == 'q') continue;
         std::string wrong = whole;
         wrong[begin + letter] = 'q';
         const std::string path = write(name, wrong);

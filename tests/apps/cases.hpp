@@ -39,11 +39,12 @@ inline std::string case_with(const std::string& variant, const std::string& type
     const std::string chosen = name == variant ? type : usual;
     if (chosen.empty()) return {};
     if (name == "matrix" && (chosen == "file" || chosen == "batch")) return "matrix: {" + chosen + ": a.mtx}\n";
-    return name + ": {" + tag + ": " + chosen + (chosen == "file" ? ", path: x.mtx}\n" : "}\n");
+    const std::string needs = chosen == "file" ? ", path: x.mtx" : chosen == "parameter" ? ", parameter: nx" : "";
+    return name + ": {" + tag + ": " + chosen + needs + "}\n";
   };
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +
-         section("initial_guess", "type", "") + section("matching", "type", "") + section("scaling", "type", "") +
-         section("ordering", "type", "") +
+         section("initial_guess", "type", "") + section("sequence", "type", "") + section("matching", "type", "") +
+         section("scaling", "type", "") + section("ordering", "type", "") +
          section("solver", "type",
                  variant == "preconditioner" && (type == "solver" || type == "ilut") ? "fgmres" : "pcg") +
          section("preconditioner", "type", "");

@@ -35,42 +35,13 @@ class Evaluate : public test::Program {
   json result(const std::string& folder = "out/small") {
     return test::json_file(folder_ / (folder + "/evaluation.json"));
   }
-  std::size_t journal_lines(const std::string& folder = "out/small") {
-    const std::string text = std::filesystem::exists(folder_ / (folder + "/evaluation.jsonl"))
-                                 ? contents(folder_ / (folder + "/evaluation.jsonl"))
-                                 : "";
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  }
   std::string status_of(const json& all, const std::string& method) {
     for (const auto& run : all["runs"])
       if (run["name"] == method) return run["status"];
     return "no such run";
   }
 
-  /// Starts the program in the folder with its output in files, as krill() does, and does not wait.
-  pid_t start(const std::string& arguments, const std::string& environment = "") {
-    const std::string line = "cd '" + (folder_ / "") + "' && " + environment + " exec '" + program_ + "' " + arguments +
-                             " >'" + (outputs_ / "stdout") + "' 2>'" + (outputs_ / "stderr") + "' </dev/null";
-    const pid_t child = fork();
-    if (child != 0) return child;
-    execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
-    _exit(127);
-  }
-  int end_of(pid_t child) {
-    int status = 0;
-    for (int i = 0; waitpid(child, &status, WNOHANG) == 0; ++i) {
-      if (i == 6000) {
-        ADD_FAILURE() << "hangs";
-        kill(child, SIGKILL);
-      }
-      std::this_thread::sleep_for(10ms);
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  void await_journal(std::size_t lines) {
-    for (int i = 0; i < 3000 && journal_lines() < lines; ++i) std::this_thread::sleep_for(10ms);
-    EXPECT_GE(journal_lines(), lines);
-  }
+  void await_journal(std::size_t lines) { await_lines("out/small/evaluation.jsonl", lines); }
 };
 
 TEST_F(Evaluate, writes_results_that_agree_and_a_best_case_that_runs) {
@@ -321,7 +292,7 @@ TEST_F(Evaluate, one_sweep_at_a_time_writes_a_folder) {
   await_journal(2);
   const auto second = krill("evaluate sweep.yaml");
   EXPECT_EQ(second.code, 2);
-  EXPECT_TRUE(contains(second.err, "another krill evaluate is writing here")) << second.err;
+  EXPECT_TRUE(contains(second.err, "another krill is writing here")) << second.err;
   kill(child, SIGKILL);
   end_of(child);
 }

@@ -49,6 +49,13 @@ output: {plot: false}
   }
 };
 
+TEST_F(TeamProgram, is_not_for_sequences) {
+  const Outcome found =
+      ranks(2, "solve case.yaml --set 'sequence={type: parameter, parameter: nx, from: 24, to: 25, steps: 2}'");
+  EXPECT_NE(found.code, 0);
+  EXPECT_TRUE(contains(found.err, "sequence: it is solved by one process as yet")) << found.err;
+}
+
 TEST_F(TeamProgram, solves_as_one_process_does) {
   ASSERT_EQ(krill("solve case.yaml --out one --backend host").code, 0);
   const auto one = report("one");

@@ -117,8 +117,37 @@ TEST(InputFile, names_the_choice_in_an_ambiguous_archive) {
       damage(folder.path("t")),
       folder.path("t").string() +
           ": the archive holds 2 matrices and none is named as its folder: a.mtx, b.rb\n"
-          "  unpack it and give the name of one of them; systems of one size that are tridiagonal or pentadiagonal "
-          "are solved together by matrix: {batch: FILE}");
+          "  name one of them, as " +
+          folder.path("t").string() +
+          "(a.mtx); systems of one size that are tridiagonal or pentadiagonal are solved together by matrix: {batch: "
+          "FILE}");
+}
+
+TEST(InputFile, takes_the_member_that_is_asked_for) {
+  const Folder folder;
+  const auto path = folder.path("steps.tar");
+  const std::string archive = path.string();
+  for (const Packing packing : packings) {
+    pack_tar(
+        path, packing,
+        {{"s/1_b.mtx", "b of 1"}, {"s/1.mtx", "first"}, {"s/2.mtx", "second"}, {"s/2_b.mtx", "b of 2"}, {"s/n", ""}});
+    EXPECT_EQ(matrices_in_archive(path), (std::vector<std::string>{archive + "(s/1.mtx)", archive + "(s/2.mtx)"}));
+    const InputBundle second = read_input(archive + "(s/2.mtx)");
+    EXPECT_EQ(second.matrix.view(), "second");
+    EXPECT_EQ(second.matrix.name, archive + "(s/2.mtx)");
+    ASSERT_EQ(second.rhs.size(), 1u);
+    EXPECT_EQ(second.rhs[0].view(), "b of 2");
+    EXPECT_EQ(read_input(archive + "(s/1.mtx)").rhs.at(0).view(), "b of 1");
+    EXPECT_EQ(text_of(archive + "(s/1_b.mtx)"), "b of 1");
+  }
+  EXPECT_EQ(damage(archive + "(s/3.mtx)"), archive + ": the archive has no member s/3.mtx\n  it holds s/1.mtx, ...");
+  EXPECT_EQ(damage(archive + "(s/n)"), archive + "(s/n): this member is empty\n  check how the archive was made");
+  const std::string plain = folder.write("plain.mtx", "text").string();
+  EXPECT_EQ(damage(plain + "(x)"), plain + ": this is no archive\n  leave out (x)");
+  EXPECT_EQ(matrices_in_archive(plain), std::vector<std::string>());
+  EXPECT_NE(damage(folder.path("none.tar(x)")).find("none.tar(x): the file cannot be read"), std::string::npos);
+  // The name of a file that is there is that file.
+  EXPECT_EQ(text_of(folder.write("plain.mtx(x)", "itself")), "itself");
 }
 
 TEST(InputFile, ends_at_the_limit) {

@@ -1,4 +1,4 @@
-#include "apps/evaluate/journal.hpp"
+#include "apps/support/journal.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 #include "sparse/core/error.hpp"
 
-namespace krill::apps::evaluate {
+namespace krill::apps {
 
 Journal::Journal(const std::string& path, bool fresh) : path_(path) {
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -20,7 +20,7 @@ Journal::Journal(const std::string& path, bool fresh) : path_(path) {
     const int reason = errno;
     close(descriptor_);
     if (reason != EWOULDBLOCK) fail("cannot be locked", reason);
-    throw Error(fmt::format("{}: another krill evaluate is writing here; wait for it, or choose another --out", path));
+    throw Error(fmt::format("{}: another krill is writing here; wait for it, or choose another --out", path));
   }
   if (fresh && ftruncate(descriptor_, 0) != 0) fail("cannot be emptied", errno);
   read();
@@ -28,13 +28,13 @@ Journal::Journal(const std::string& path, bool fresh) : path_(path) {
 
 Journal::~Journal() { close(descriptor_); }
 
-const Outcome* Journal::find(const std::string& key) const {
+const nlohmann::ordered_json* Journal::find(const std::string& key) const {
   const auto at = known_.find(key);
   return at == known_.end() ? nullptr : &at->second;
 }
 
-void Journal::append(const std::string& key, const Outcome& outcome) {
-  const nlohmann::ordered_json json{{"key", key}, {"outcome", to_json(outcome)}};
+void Journal::append(const std::string& key, const nlohmann::ordered_json& outcome) {
+  const nlohmann::ordered_json json{{"key", key}, {"outcome", outcome}};
   const std::string line = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   const off_t end = lseek(descriptor_, 0, SEEK_END);
   std::string_view rest = line;
@@ -70,7 +70,7 @@ void Journal::read() {
   for (std::size_t end; (end = text.find('\n', from)) != std::string::npos; from = end + 1) {
     const auto json = nlohmann::ordered_json::parse(text.substr(from, end - from), nullptr, false);
     try {
-      known_[json.at("key")] = outcome_from(json.at("outcome"));
+      known_[json.at("key")] = json.at("outcome");
     } catch (const nlohmann::ordered_json::exception&) {
       continue;  // written by another version, or damaged
     }
@@ -82,4 +82,4 @@ void Journal::fail(const char* what, int error_number) const {
   throw JournalError(fmt::format("{}: the journal {}: {}", path_, what, std::generic_category().message(error_number)));
 }
 
-}  // namespace krill::apps::evaluate
+}  // namespace krill::apps

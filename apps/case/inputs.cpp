@@ -1,4 +1,4 @@
-#include "apps/evaluate/inputs.hpp"
+#include "apps/case/inputs.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,23 +7,23 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "apps/case/effective.hpp"
 #include "apps/case/file_list.hpp"
-#include "apps/evaluate/names.hpp"
 #include "apps/support/machine.hpp"
 #include "sparse/core/config.hpp"
 #include "sparse/core/device.hpp"
 #include "sparse/io/checksum.hpp"
+#include "sparse/io/input_file.hpp"
 
-namespace krill::apps::evaluate {
+namespace krill::apps {
 namespace {
 
+/// With the initial guess.
 std::vector<std::string> files_of(const Case& settings) {
-  std::vector<std::string> files;
-  if (const std::string* matrix = file_of(settings.matrix)) files.push_back(*matrix);
-  if (const auto* rhs = std::get_if<FileRhs>(&settings.rhs); rhs && !rhs->path.empty())
-    for (std::string& file : files_named(rhs->path)) files.push_back(std::move(file));
+  std::vector<std::string> files = input_files(settings);
   if (const auto* guess = std::get_if<FileGuess>(&settings.initial_guess)) files.push_back(guess->path);
   return files;
 }
@@ -53,17 +53,27 @@ std::string checksum_of(const std::string& path) {
 
 }  // namespace
 
-void Inputs::require(const Sweep& sweep) {
-  for (std::size_t point = 0; point < sweep.points(); ++point)
-    for (const std::string& file : files_of(sweep.sample(point))) file_checksum(file);
+std::vector<std::string> input_files(const Case& settings) {
+  std::vector<std::string> files;
+  const auto add = [&](const std::string& name) {
+    for (const std::string& file : files_named(name)) files.push_back(MemberName(file).file);
+  };
+  if (const std::string* matrix = file_of(settings.matrix)) add(*matrix);
+  if (const auto* rhs = std::get_if<FileRhs>(&settings.rhs); rhs && !rhs->path.empty()) add(rhs->path);
+  return files;
 }
 
-std::string Inputs::key(const Case& settings) {
-  nlohmann::ordered_json all{{"system", system_part(settings)},
-                             {"method", method_part(settings)},
+void Inputs::require(const Case& settings) {
+  for (const std::string& file : files_of(settings)) file_checksum(file);
+}
+
+std::string Inputs::key(const Case& settings, const nlohmann::ordered_json& more) {
+  nlohmann::ordered_json all{{"case", effective_json(settings)},
+                             {"more", more},
                              {"machine", machine(settings)},
                              {"version", version},
                              {"commit", git_commit()}};
+  for (const char* left_out : {"name", "sequence", "verify", "output"}) all["case"].erase(left_out);
   for (const std::string& file : files_of(settings)) all["files"].push_back(file_checksum(file));
   return checksum(all.dump());
 }
@@ -74,4 +84,4 @@ const std::string& Inputs::file_checksum(const std::string& path) {
   return at->second;
 }
 
-}  // namespace krill::apps::evaluate
+}  // namespace krill::apps
