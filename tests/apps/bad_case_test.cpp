@@ -206,6 +206,8 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:3:37: preconditioner.level is -1, expected an integer from 0 to 1000"},
         Bad{"tolerance_beyond_1", with("preconditioner: {type: ilut, drop_tolerance: 2}"),
             "case.yaml:3:46: preconditioner.drop_tolerance is 2, expected a number from 0 to 1"},
+        Bad{"pivoting_beyond_1", with("preconditioner: {type: ilut, pivoting: 1.5}"),
+            "case.yaml:3:40: preconditioner.pivoting is 1.5, expected a number from 0 to 1"},
         Bad{"negative_row_entries", with("preconditioner: {type: ict, row_entries: -1}"),
             "case.yaml:3:42: preconditioner.row_entries is -1, expected an integer from 0 to 1000000"},
         Bad{"shift_of_another_kind", with("preconditioner: {type: ilu0, shift: {type: positive_definite}}"),
