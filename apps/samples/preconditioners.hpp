@@ -127,6 +127,8 @@ inline Samples samples(Of<AmgOptions>) {
           {both, in_verify, with_levels(krylov)}};
 }
 
+inline Samples samples(Of<SchurOptions>) { return {}; }  // for saddle points alone
+
 inline InnerSolverOptions inside(SolverOptions solver, PreconditionerOptions M,
                                  KeptPrecision precision = KeptPrecision::automatic) {
   return {.inner = InnerMethod{std::move(solver), std::move(M)}, .precision = precision};

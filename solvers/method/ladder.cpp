@@ -35,6 +35,8 @@ class LadderBuilder {
       add_definite(little_fill);
       add_definite(much_fill);
     }
+    if (m_.constraint_rows > 0)
+      book({"the blocks of a saddle point, one after the other", with(gmres(), schur_for(m_), NaturalOrdering{})});
     add("ilu0", gmres(), ilu(Ilu0Options{}), NaturalOrdering{});
     add("ilut with little fill", gmres(), ilut(little_fill), NaturalOrdering{});
     add("ilut with more fill, by another Krylov method", limited(BicgstabOptions{}), ilut(more_fill),

@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"unused_by_file", "matrix: {file: a.mtx, nx: 3}\nrhs: {type: ones, seed: 3}\nsolver: {type: pcg}\n",
             "case.yaml:1:23: \"nx\" is not used by matrix with file, only with poisson1d, poisson2d, poisson3d, "
             "convection_diffusion2d, convection_diffusion3d, anisotropic2d, anisotropic3d, jumps3d, elasticity3d, "
-            "helmholtz2d, helmholtz3d or resistor_network; leave it out or change file\n"
+            "stokes2d, helmholtz2d, helmholtz3d or resistor_network; leave it out or change file\n"
             "case.yaml:2:19: \"seed\" is not used by rhs with type ones, only with random or manufactured; leave it "
             "out or "
             "change type"},
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:1:9: matrix needs 'generate', 'file' or 'batch'; generate is one of poisson1d, poisson2d, "
             "poisson3d, "
             "convection_diffusion2d, convection_diffusion3d, anisotropic2d, anisotropic3d, jumps3d, elasticity3d, "
-            "helmholtz2d, helmholtz3d, random_spd, random_dominant, banded_batch, power_law_laplacian or "
+            "stokes2d, helmholtz2d, helmholtz3d, random_spd, random_dominant, banded_batch, power_law_laplacian or "
             "resistor_network"},
         Bad{"missing_sections", "name: x\n",
             "case.yaml:1:1: matrix is missing; expected a word such as poisson1d, or a section such as "

@@ -231,6 +231,8 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
   }
 }
 
+void count(Count&, const SchurOptions&, const PreconditionerReport&) {}
+
 void count(Count& c, const InnerSolverOptions& o, const PreconditionerReport& report) {
   const bool pcg = std::holds_alternative<PcgOptions>(o.inner->solver),
              preconditioned = !std::holds_alternative<NoPreconditioner>(o.inner->preconditioner);
