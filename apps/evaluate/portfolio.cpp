@@ -145,6 +145,8 @@ Trials trials(TrialsOf<AmgOptions>) {
           {thorough, gmres}};
 }
 
+Trials trials(TrialsOf<SchurOptions>) { return {}; }  // chosen_by_rules() has it where it fits
+
 Trials trials(TrialsOf<InnerSolverOptions>) {
   constexpr std::string_view
       by_gmres =

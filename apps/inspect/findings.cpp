@@ -110,14 +110,14 @@ class Diagnosis {
                       percent(m_.zero_diagonal, m_.rows)),
           m_.first_zero_diagonal, "jacobi refuses it, ilu0 unless elimination fills it; typical of saddle points",
           without_diagonal());
-    if (s_.constraint_rows > 0)
+    if (m_.constraint_rows > 0)
       add(Severity::warning, "saddle_point",
-          fmt::format("a saddle point: {} a zero on the diagonal, and meet{} only the others",
-                      counted(s_.constraint_rows, "row has", "rows have"), s_.constraint_rows == 1 ? "s" : ""),
-          {}, "the matrix is indefinite, and what divides by its diagonal refuses it",
-          m_.structure && m_.structure->rank == m_.rows
-              ? "matching: {type: product} with ilu0 or ilut, or on_failure: ladder, which ends with solver direct"
-              : "on_failure: ladder, which ends with solver direct");
+          fmt::format("a saddle point: {} of {} rows are constraints, whose diagonal is {}", m_.constraint_rows,
+                      m_.rows, m_.negative_diagonal > 0 ? "0 or negative" : "0"),
+          {}, "the matrix is indefinite, and what divides by its diagonal refuses it or is slow",
+          m_.negative_diagonal > 0
+              ? "preconditioner: {type: schur} with gmres, or on_failure: ladder"
+              : "preconditioner: {type: schur, form: least_squares} with gmres, or on_failure: ladder");
     if (m_.negative_diagonal == m_.rows && m_.rows > 0 && m_.hermitian)
       add(Severity::warning, "negative_diagonal", "the matrix is symmetric with a negative diagonal", 0,
           "it may be negative definite, which pcg refuses", "scaling: {type: negative}: (-A) x = -b, which pcg takes");

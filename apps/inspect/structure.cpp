@@ -52,29 +52,6 @@ void look_for_blocks(Context& host, const Csr<T, Offset>& A, Structure& s) {
   if (s.block_fill >= worth_calling_blocks) s.block_dim = dim;
 }
 
-/// The rows with nothing on the diagonal, where A has a symmetric pattern and none of them meets another one.
-template <class T, class Offset>
-std::int64_t constraint_rows(const Csr<T, Offset>& A, const MatrixProperties& m) {
-  const std::int64_t gaps = m.missing_diagonal + m.zero_diagonal;
-  if (gaps == 0 || gaps >= m.rows || !m.symmetric_pattern) return 0;
-  const auto offsets = A.row_offsets().host();
-  const auto cols = A.col_indices().host();
-  const auto values = A.values().host();
-  const auto for_entries = [&](const auto& use) {
-    for (std::int32_t i = 0; i < A.rows(); ++i)
-      for (auto e = static_cast<std::size_t>(offsets[static_cast<std::size_t>(i)]);
-           e < static_cast<std::size_t>(offsets[static_cast<std::size_t>(i) + 1]); ++e)
-        if (values[e] != T(0)) use(static_cast<std::size_t>(i), static_cast<std::size_t>(cols[e]));
-  };
-  std::vector<bool> constraint(static_cast<std::size_t>(A.rows()), true);
-  for_entries([&](std::size_t i, std::size_t j) {
-    if (i == j) constraint[i] = false;
-  });
-  bool meet = false;
-  for_entries([&](std::size_t i, std::size_t j) { meet = meet || (constraint[i] && constraint[j]); });
-  return meet ? 0 : gaps;
-}
-
 /// The ratio of the greatest to the least norm of a row that is left by scaling; 0 where A cannot be scaled.
 template <class T, class Offset>
 double scaled_row_spread(Context& host, const Csr<T, Offset>& A) {
@@ -102,7 +79,6 @@ Structure look_at_structure(Context& host, const AnyMatrix<T>& A, const MatrixPr
     }
     s.components = components(pattern);
     look_for_blocks(host, csr, s);
-    s.constraint_rows = constraint_rows(csr, m);
     s.scaled_row_spread = scaled_row_spread(host, csr);
     if (levels || m.nnz <= max_entries_to_reorder)
       s.orders = levels_by_order(host, csr);

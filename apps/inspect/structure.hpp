@@ -24,9 +24,7 @@ struct Structure {
   // Of square matrices.
   std::optional<Components> components;
   std::int32_t block_dim = 1;  ///< 1: no blocks that are two thirds full
-  /// Rows of the zero block of a saddle point [H B^H; B 0]; 0: the pattern is no such one.
-  std::int64_t constraint_rows = 0;
-  double block_fill = 0;  ///< share of the places in the blocks that are entries
+  double block_fill = 0;       ///< share of the places in the blocks that are entries
   std::vector<OrderLevels> orders;
   std::string no_orders;         ///< why there are none
   double scaled_row_spread = 0;  ///< greatest over least norm of rows after scaling ruiz; 0: not tried

@@ -78,7 +78,8 @@ inline Samples samples(Of<IckOptions>) {
 }
 inline Samples samples(Of<IlutOptions>) {  // which takes no new values
   return {{general, in_verify | in_bench, IlutOptions{}},
-          {general, in_verify, IlutOptions{{.solve = by_isai}, 3, 0.02}}};
+          {general, in_verify, IlutOptions{{.solve = by_isai}, 3, 0.02}},
+          {general, in_verify, IlutOptions{{}, 5, 0.02, 1}}};
 }
 inline Samples samples(Of<IctOptions>) {
   return {{definite, in_verify | in_bench, IctOptions{}},
@@ -125,6 +126,8 @@ inline Samples samples(Of<AmgOptions>) {
           {definite, in_verify, with_levels(swept)},
           {both, in_verify, with_levels(krylov)}};
 }
+
+inline Samples samples(Of<SchurOptions>) { return {}; }  // for saddle points alone
 
 inline InnerSolverOptions inside(SolverOptions solver, PreconditionerOptions M,
                                  KeptPrecision precision = KeptPrecision::automatic) {

@@ -68,6 +68,7 @@ Json matrix_json(const MatrixProperties& m) {
           {"positive_diagonal", m.positive_diagonal},
           {"first_not_positive_diagonal", place(m.first_not_positive_diagonal)},
           {"negative_diagonal", m.negative_diagonal},
+          {"constraint_rows", m.constraint_rows},
           {"diagonal_magnitude", {{"least", m.min_diagonal}, {"greatest", m.greatest_diagonal}}},
           {"diagonally_dominant_rows", m.dominant_rows},
           {"strictly_dominant_rows", m.strictly_dominant_rows},

@@ -95,9 +95,12 @@ template <class T>
 void check_dropped(Ledger& ledger, const std::string& name, const DropOptions& o, Factorization kind, const Rows<T>& A,
                    const Factor<T>& made) {
   const auto a = with_values(A, [](const T& value) { return std::bit_cast<kernel_t<T>>(value); });
-  const auto wanted = kind == Factorization::ic0 ? ict(a, o, made.shift) : ilut(a, o);
+  const auto textbook = kind == Factorization::ic0 ? DroppedLu<kernel_t<T>>{ict(a, o, made.shift), {}} : ilut(a, o);
+  const auto& wanted = textbook.factor;
   if (wanted.offsets != made.A.offsets || wanted.col != made.A.col)
     return ledger.fail(name, "the pattern is not the textbook's");
+  if (!made.columns.empty() && textbook.columns != made.columns)
+    return ledger.fail(name, "the columns are not in the textbook's order");
   const Rows<T> values = with_values(wanted, [](const kernel_t<T>& value) { return std::bit_cast<T>(value); });
   ledger.check(name, dropped_bound, [&] { return compare<T>(made.values, bounded<T>(values.value)); });
 }

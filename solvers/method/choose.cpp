@@ -17,6 +17,7 @@ struct Tuning {
   static constexpr std::int32_t max_basis = 1000;  ///< vectors of gmres without a restart
   static constexpr std::int32_t max_rows_of_long_restart = 2'000'000;
   static constexpr std::int32_t max_rows_of_matched_restart = 200'000;
+  static constexpr std::int64_t min_constraints = 1000;  ///< docs/results/saddle-points-host.md
   /// For multigrid: docs/results/multigrid-sweep.
   static constexpr std::int32_t min_rows_for_multigrid_on_host = 30'000;
   /// Grids in two dimensions take others more iterations than those in three with as many rows.
@@ -68,6 +69,7 @@ class Chooser {
         few_diagonals_(can_eliminate(m, open)),
         negated_(!few_diagonals_ && turns_sign(m, open)),
         spd_(negated_ || may_be_positive_definite(m)),
+        saddle_(!few_diagonals_ && is_saddle_point(m, open)),
         open_(open),
         choice_{open, {}} {}
 
@@ -93,6 +95,14 @@ class Chooser {
         (is_open<AutoMatching>(open.matching) || is_open<NoMatching>(open.matching));
     const bool singular = m.null_rows == m.rows || (m.structure && m.structure->rank < m.rows);
     return allowed && m.rows == m.cols && !singular && std::max(m.lower_bandwidth, m.upper_bandwidth) <= 2;
+  }
+  /// Whether constraints are to be solved for block by block, or may be and the open parts allow that.
+  static bool is_saddle_point(const MatrixProperties& m, const SolveOptions& open) {
+    if (std::holds_alternative<SchurOptions>(open.preconditioner)) return true;
+    return m.constraint_rows >= Tuning::min_constraints && is_open<AutoPreconditioner>(open.preconditioner) &&
+           (is_open<AutoSolver>(open.solver) || is_open<GmresOptions>(open.solver) ||
+            is_open<FgmresOptions>(open.solver)) &&
+           (is_open<AutoMatching>(open.matching) || is_open<NoMatching>(open.matching));
   }
   bool eliminates() const { return !takes_preconditioner(choice_.method.solver); }
 
@@ -123,6 +133,7 @@ class Chooser {
     if (few_diagonals_ || eliminates()) return say("matching", "none: elimination exchanges rows by itself");
     if (spd_ || needs_definite(open_.solver))
       return say("matching", "none: rows that change their places would end the symmetry that pcg needs");
+    if (saddle_) return say("matching", "none: the blocks of a saddle point are told by its diagonal");
     if (needs_given_order(open_.preconditioner))
       return say("matching", "none: the preconditioner takes rows in the order of the grid");
     if (gaps + m_.small_diagonal == 0)
@@ -153,6 +164,14 @@ class Chooser {
     if (spd_ && suits_pcg(open_.preconditioner).holds) {
       take(PcgOptions{});
       return say("solver", "pcg, which needs least: the matrix is " + std::string(hermitian()) + ", " + definite());
+    }
+    if (saddle_) {
+      const bool whole = keeps_long_basis();
+      take(gmres(whole ? std::clamp(m_.rows, 1, Tuning::max_basis) : Tuning::matched_restart));
+      return say("solver",
+                 fmt::format("gmres: the matrix is a saddle point, with eigenvalues on both sides of 0; {} vectors "
+                             "until it restarts",
+                             std::get<GmresOptions>(choice_.method.solver).restart));
     }
     const std::string why = spd_ ? "the preconditioner may not be Hermitian" : not_for_pcg();
     if (keeps_long_basis()) {
@@ -202,6 +221,12 @@ class Chooser {
     if (is_open<MultigridSolverOptions>(open_.solver)) {
       M = AmgOptions{};
       return say("preconditioner", "amg: the cycles of solver multigrid are its");
+    }
+    if (saddle_) {
+      M = schur_for(m_);
+      return say("preconditioner", fmt::format("schur: {} of {} rows are the constraints of a saddle point, which are "
+                                               "solved for after the other unknowns",
+                                               m_.constraint_rows, m_.rows));
     }
     if (!has_diagonal()) {
       M = NoPreconditioner{};
@@ -300,13 +325,19 @@ class Chooser {
 
   const MatrixProperties& m_;
   bool on_cuda_;
-  bool few_diagonals_;  // which solver banded shall eliminate
-  bool negated_, spd_;  // the matrix that is solved with may be positive definite; negated: that is -A
+  bool few_diagonals_;           // which solver banded shall eliminate
+  bool negated_, spd_, saddle_;  // the matrix that is solved with may be positive definite; negated: that is -A
   SolveOptions open_;
   Choice choice_;
 };
 
 }  // namespace
+
+SchurOptions schur_for(const MatrixProperties& m) {
+  SchurOptions options;
+  if (m.negative_diagonal == 0) options.form = SchurForm::least_squares;
+  return options;
+}
 
 bool may_be_positive_definite(const MatrixProperties& m, double asymmetry) {
   return m.rows == m.cols && m.non_finite == 0 && m.hermitian_error <= asymmetry && m.positive_diagonal &&

@@ -39,6 +39,9 @@ struct MultigridFit {
 };
 MultigridFit multigrid_fit(const MatrixProperties&, bool on_cuda);
 
+/// The preconditioner of a saddle point, m.constraint_rows > 0.
+SchurOptions schur_for(const MatrixProperties& m);
+
 /// What to take in the place of the preconditioner of the method, which the matrix has refused; nothing after `none`.
 std::optional<PreconditionerOptions> weaker(const SolveOptions&, const MatrixProperties&);
 

@@ -82,6 +82,12 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
         fmt::format("{}: preconditioner {} takes rows for points, or nodes, in their order: use ordering: {{type: "
                     "none}} and matching: {{type: none}}",
                     matrix, type_name(options.preconditioner)));
+  if (std::holds_alternative<SchurOptions>(options.preconditioner) &&
+      !std::holds_alternative<NoMatching>(options.matching))
+    throw InvalidArgument(
+        fmt::format("{}: preconditioner schur tells the blocks of a saddle point by its diagonal, which a matching "
+                    "changes: use matching: {{type: none}}",
+                    matrix));
   if (std::holds_alternative<MultigridSolverOptions>(options.solver) &&
       !std::holds_alternative<AmgOptions>(options.preconditioner))
     throw InvalidArgument(

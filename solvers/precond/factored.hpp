@@ -14,6 +14,7 @@
 
 #include "solvers/precond/make.hpp"
 #include "solvers/precond/triangular_facts.hpp"
+#include "sparse/convert/sort.hpp"
 #include "sparse/core/overloaded.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/factor/incomplete.hpp"
@@ -110,16 +111,20 @@ using Refactor =
     std::function<void(Context&, const AnyMatrix<T>& A,
                        const std::function<void(const Csr<T, Offset>& factor, PreconditionerReport report)>& use)>;
 
-/// Solves with both triangles of an incomplete factor: L and U, or L and L^H.
+/// Solves with both triangles of an incomplete factor: L and U, or L and L^H; of A Q in the place of A, then Q.
 template <class T, class Offset>
 class Factored final : public Preconditioner<T> {
  public:
-  /// report: of the factorization. levels: of the factor's lower triangle, where they are known.
+  /// report: of the factorization. levels: of the factor's lower triangle, where they are known. columns: Q, as a
+  /// ThresholdFactor has it; empty: the identity.
   Factored(Context& ctx, const Csr<T, Offset>& factor, Factorization kind, const FactorSolveOptions& o,
-           PreconditionerReport report, Refactor<T, Offset> refactor, const LevelSchedule* levels = nullptr)
+           PreconditionerReport report, Refactor<T, Offset> refactor, const LevelSchedule* levels = nullptr,
+           Array<std::int32_t> columns = {})
       : kind_(kind),
         options_(o),
         refactor_(std::move(refactor)),
+        columns_(std::move(columns)),
+        solved_(columns_.size(), "work of a factor"),
         lower_(ctx, factor, lower_of(kind), o, levels),
         upper_(ctx, factor, upper_of(kind), o, nullptr) {
     ctx.synchronize();
@@ -137,14 +142,17 @@ class Factored final : public Preconditioner<T> {
   }
 
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
-    lower_.solve(ctx, r, z);
-    upper_.solve(ctx, z, z);
+    Array<T>& y = moves_columns() ? solved_ : z;
+    lower_.solve(ctx, r, y);
+    upper_.solve(ctx, y, y);
+    if (moves_columns()) apply_inverse_permutation(ctx, y, columns_, z);
     return z;
   }
   PreconditionerReport report() const override { return report_; }
   ApplicationWork work() const override {
     ApplicationWork both{lower_.work()};
     both.own += upper_.work();
+    both.own.bytes += static_cast<double>(columns_.size() * (2 * sizeof(T) + sizeof(std::int32_t)));
     return both;
   }
 
@@ -166,9 +174,10 @@ class Factored final : public Preconditioner<T> {
   }
 
  private:
+  bool moves_columns() const { return columns_.size() > 0; }
   void tell(PreconditionerReport report, std::int64_t rows) {
     report_ = std::move(report);
-    report_.bytes = lower_.bytes() + upper_.bytes();
+    report_.bytes = lower_.bytes() + upper_.bytes() + bytes_of(columns_) + bytes_of(solved_);
     const std::int64_t beside = lower_.entries() + (kind_ == Factorization::ilu0 ? upper_.entries() : 0);
     report_.facts.push_back({"factor_nonzeros", beside + rows});
     lower_.tell("lower", options_, report_);
@@ -185,6 +194,8 @@ class Factored final : public Preconditioner<T> {
   Factorization kind_;
   FactorSolveOptions options_;
   Refactor<T, Offset> refactor_;
+  Array<std::int32_t> columns_;
+  mutable Array<T> solved_;
   FactorSolve<T, Offset> lower_, upper_;
   PreconditionerReport report_;
 };
@@ -257,25 +268,29 @@ std::optional<PivotBoost<T>> pivot_boost(Context& ctx, const FactorRecipe& o, co
 
 /// Factors A with that boost, or refuses the row whose pivot forbids it.
 template <class T>
-void factor_lu(auto& made, std::string_view type, const std::optional<PivotBoost<T>>& boost,
+void factor_lu(auto& made, const FactorRecipe& o, const std::optional<PivotBoost<T>>& boost,
                std::int32_t block_dim = 1) {
   const auto& factor = made.factor;
   if (const auto row = factor.structural_zero())
-    refuse_row(type, *row, "there is no entry on the diagonal",
+    refuse_row(o.type, *row, "there is no entry on the diagonal",
                "set matching: {type: product}, or use preconditioner none", block_dim);
   made.update();
   const auto zero = factor.numerical_zero(), bad = factor.not_finite();
   if (zero && (!bad || *zero < *bad))  // rows after a zero pivot are not finite, either
-    refuse_row(type, *zero, "the pivot is 0",
-               boost ? "use preconditioner none" : "set shift: {type: nonzero}, or use preconditioner none", block_dim);
+    refuse_row(o.type, *zero, "the pivot is 0",
+               boost                               ? "use preconditioner none"
+               : o.drops && o.drops->pivoting == 0 ? "set pivoting: 0.1 or shift: {type: nonzero}, or use "
+                                                     "preconditioner none"
+                                                   : "set shift: {type: nonzero}, or use preconditioner none",
+               block_dim);
   if (bad)
-    refuse_row(type, *bad, "the pivot is NaN or infinite", "use preconditioner none with scaling: {type: ruiz}",
+    refuse_row(o.type, *bad, "the pivot is NaN or infinite", "use preconditioner none with scaling: {type: ruiz}",
                block_dim);
   if (!boost) return;
   const std::int32_t boosts = factor.boosts();
   made.report.facts.push_back({"boosted_pivots", std::int64_t{boosts}});
   if (boosts > 0)
-    made.report.notes.push_back(fmt::format("preconditioner {}: {} pivot{} {} {:.4g}", type, boosts,
+    made.report.notes.push_back(fmt::format("preconditioner {}: {} pivot{} {} {:.4g}", o.type, boosts,
                                             boosts == 1 ? "" : "s", boost->keeps_phase ? "got the modulus" : "became",
                                             std::real(boost->value)));
 }

@@ -86,13 +86,14 @@ void factor(Context& ctx, const FactorRecipe& o, const AddedZeros& zeros, const 
   zeros.tell(made->report);
   double shift = 0;
   if (o.kind == Factorization::ilu0)
-    factor_lu(*made, o.type, boost, zeros.block_dim);
+    factor_lu(*made, o, boost, zeros.block_dim);
   else
     shift = factor_cholesky(*made, o.type, o.cholesky_shift, zeros.block_dim);
   if constexpr (by_sweeps<Factor>) tell_residual(ctx, A, shift, *made);
   if constexpr (drops<Factor>) {
     made->report.facts.push_back({"fill_ratio", made->factor.fill_ratio()});
     made->report.facts.push_back({"factored_on", std::string("host")});
+    if (o.drops->pivoting > 0) made->report.facts.push_back({"moved_pivots", std::int64_t{made->factor.moved()}});
   }
 }
 
@@ -163,7 +164,7 @@ MadePreconditioner<T> make_dropped(Context& ctx, const FactorRecipe& o, const Cs
     throw InvalidArgument(fmt::format("preconditioner {}: its pattern follows the values; make it anew", type));
   };
   return std::make_unique<Factored<T, Offset>>(ctx, made->factor.matrix(), o.kind, o.solve, std::move(made->report),
-                                               refuse);
+                                               refuse, nullptr, copy_of(ctx, made->factor.columns()));
 }
 
 /// How much it takes is known by doing it.
@@ -172,9 +173,14 @@ HeldMemory memory_of_dropped(MemoryLedger& ledger, Context& host, const FactorRe
   using Factor = ThresholdFactor<T, Offset>;
   std::optional<TimedFactor<Factor, Csr<T, Offset>>> made;
   factor<Factor>(host, o, AddedZeros(BlockDim()), A, made);
-  const HeldMemory during = csr_memory(ledger, made->factor.matrix());
+  const std::int64_t columns = made->factor.columns().size();
+  HeldMemory during = csr_memory(ledger, made->factor.matrix());
+  during += ledger.hold<std::int32_t>(columns);
+  HeldMemory kept = ledger.hold<std::int32_t>(columns);
+  kept += ledger.hold<T>(columns);
   ledger.scratch({1});  // of sums over the rows of its triangles
-  return Factored<T, Offset>::memory(ledger, host, made->factor.matrix(), o.kind, o.solve);
+  kept += Factored<T, Offset>::memory(ledger, host, made->factor.matrix(), o.kind, o.solve);
+  return kept;
 }
 
 template <class T, class Offset>

@@ -24,6 +24,7 @@
 #include "solvers/precond/none.hpp"
 #include "solvers/precond/paric0.hpp"
 #include "solvers/precond/parilu0.hpp"
+#include "solvers/precond/schur.hpp"
 #include "solvers/precond/ssor.hpp"
 #include "solvers/precond/tridiagonal.hpp"
 
@@ -33,7 +34,7 @@ namespace krill {
 using PreconditionerOptions =
     std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
                  Ilu0Options, Ic0Options, IlukOptions, IckOptions, IlutOptions, IctOptions, Bilu0Options, Bic0Options,
-                 Parilu0Options, Paric0Options, IsaiOptions, TridiagonalOptions, LineOptions, AmgOptions,
+                 Parilu0Options, Paric0Options, IsaiOptions, TridiagonalOptions, LineOptions, AmgOptions, SchurOptions,
                  InnerSolverOptions, AutoPreconditioner>;
 
 struct InnerMethod {

@@ -17,6 +17,7 @@ struct DropOptions {
   std::int32_t max_row_entries = 20;  ///< p: in each of L and U, beside the diagonal; the largest stay
   double tolerance = 1e-3;            ///< tau: relative to the norm of the row of A
   bool compensates = false;           ///< of ICT: what is dropped is added to two entries of the diagonal
+  double pivoting = 0;  ///< of ILUT: columns are exchanged where the largest |u_ij| times it exceeds |u_ii|; 0: never
 };
 
 }  // namespace krill

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "sparse/convert/convert.hpp"
@@ -81,6 +83,31 @@ class SparseRow {
   std::int32_t row_ = -1;
 };
 
+/// Which column of A stands where, while pivots move them.
+class ColumnOrder {
+ public:
+  explicit ColumnOrder(std::int32_t n) : columns_(place(n)), places_(place(n)) {
+    std::iota(columns_.begin(), columns_.end(), 0);
+    std::iota(places_.begin(), places_.end(), 0);
+  }
+
+  const std::vector<std::int32_t>& columns() const { return columns_; }
+  std::int32_t column_at(std::int32_t at) const { return columns_[place(at)]; }
+  std::int32_t place_of(std::int32_t column) const { return places_[place(column)]; }
+  void exchange(std::int32_t at, std::int32_t other) {
+    std::swap(columns_[place(at)], columns_[place(other)]);
+    for (const std::int32_t moved : {at, other}) places_[place(columns_[place(moved)])] = moved;
+  }
+  std::int32_t moved() const {
+    std::int32_t count = 0;
+    for (std::size_t at = 0; at < columns_.size(); ++at) count += place(columns_[at]) != at;
+    return count;
+  }
+
+ private:
+  std::vector<std::int32_t> columns_, places_;
+};
+
 /// Leaves the `count` largest entries, of equal ones the left one, in the order of columns. dropped(entry) is told of
 /// the others.
 template <class T, class F>
@@ -126,23 +153,57 @@ struct Dropping {
   bool is_small(T value, double tolerance) const { return value == T(0) || modulus(value) < tolerance; }
 };
 
-/// L without its diagonal, and U, in one; ends early beyond max_entries.
+/// Exchanges the column of the diagonal of row i for that of the largest entry right of it, where the tolerance of
+/// pivoting has it so.
 template <class T, class Offset>
-GrowingRows<T> eliminate_lu(Dropping<T, Offset>& f) {
-  GrowingRows<T> factor;
+void choose_pivot(const Dropping<T, Offset>& f, std::int32_t i, SparseRow<T>& row, std::vector<std::int32_t>& right,
+                  ColumnOrder& order) {
+  const std::int32_t diagonal = order.column_at(i);
+  std::int32_t best = diagonal;
+  double greatest = 0;
+  for (const std::int32_t col : right) {
+    const double size = modulus(row[col]);
+    if (size > greatest || (size == greatest && order.place_of(col) < order.place_of(best)))
+      best = col, greatest = size;
+  }
+  if (!(greatest * f.options.pivoting > modulus(row[diagonal]))) return;
+  std::ranges::replace(right, best, diagonal);
+  order.exchange(i, order.place_of(best));
+}
+
+/// Columns of U, which are A's while pivots move, as they stand in the end.
+template <class T>
+void move_columns(GrowingRows<T>& factor, const std::vector<std::int64_t>& diagonals, const ColumnOrder& order) {
+  std::vector<Remnant<T>> upper;
+  for (std::size_t i = 0; i < diagonals.size(); ++i) {
+    upper.clear();
+    for (std::int64_t u = diagonals[i]; u < factor.begins[i + 1]; ++u)
+      upper.push_back({order.place_of(factor.cols[place(u)]), factor.values[place(u)]});
+    std::ranges::sort(upper, {}, &Remnant<T>::col);
+    for (std::size_t u = 0; u < upper.size(); ++u)
+      factor.cols[place(diagonals[i]) + u] = upper[u].col, factor.values[place(diagonals[i]) + u] = upper[u].value;
+  }
+}
+
+/// L without its diagonal, and U, in one, of A's columns as `order` comes to have them; ends early beyond max_entries.
+template <class T, class Offset>
+GrowingRows<T> eliminate_lu(Dropping<T, Offset>& f, ColumnOrder& order) {
+  GrowingRows<T> factor;                // of U's entries the columns of A
   std::vector<std::int64_t> diagonals;  // in the factor
-  SparseRow<T> row(f.a.rows);
-  std::vector<std::int32_t> to_left, right;  // columns; those left of the diagonal as a heap, the least on top
+  SparseRow<T> row(f.a.rows);           // by columns of A
+  std::vector<std::int32_t> to_left;    // places of columns left of the diagonal as a heap, the least on top
+  std::vector<std::int32_t> right;      // columns
   std::vector<Remnant<T>> lower, upper;
   const auto nothing = [](const Remnant<T>&) {};
   for (std::int32_t i = 0; i < f.a.rows && factor.entries() <= f.max_entries; ++i) {
     row.begin(i), right.clear(), lower.clear(), upper.clear();
-    row.touch(i);
+    row.touch(order.column_at(i));
     Norm norm;
     const auto add_column = [&](std::int32_t col) {
       if (!row.touch(col)) return;
-      if (col > i) return right.push_back(col);
-      to_left.push_back(col);
+      const std::int32_t at = order.place_of(col);
+      if (at > i) return right.push_back(col);
+      to_left.push_back(at);
       std::push_heap(to_left.begin(), to_left.end(), std::greater());
     };
     f.a.for_entries(i, [&](std::int32_t col, T value) {
@@ -155,8 +216,9 @@ GrowingRows<T> eliminate_lu(Dropping<T, Offset>& f) {
       const std::int32_t k = to_left.front();
       std::pop_heap(to_left.begin(), to_left.end(), std::greater());
       to_left.pop_back();
-      if (f.is_small(row[k], tolerance)) continue;
-      const T multiplier = row[k] / factor.values[place(diagonals[place(k)])];
+      const T left = row[order.column_at(k)];
+      if (f.is_small(left, tolerance)) continue;
+      const T multiplier = left / factor.values[place(diagonals[place(k)])];
       lower.push_back({k, multiplier});
       for (std::int64_t u = diagonals[place(k)] + 1; u < factor.begins[place(k) + 1]; ++u) {
         const std::int32_t col = factor.cols[place(u)];
@@ -164,16 +226,18 @@ GrowingRows<T> eliminate_lu(Dropping<T, Offset>& f) {
         row[col] -= multiplier * factor.values[place(u)];
       }
     }
+    if (f.options.pivoting > 0) choose_pivot(f, i, row, right, order);
     for (const std::int32_t col : right)
-      if (!f.is_small(row[col], tolerance)) upper.push_back({col, row[col]});
+      if (!f.is_small(row[col], tolerance)) upper.push_back({order.place_of(col), row[col]});
     keep_largest(lower, f.options.max_row_entries, nothing);
     keep_largest(upper, f.options.max_row_entries, nothing);
     for (const Remnant<T>& e : lower) factor.add(e.col, e.value);
     diagonals.push_back(factor.entries());
-    factor.add(i, f.lu_pivot(i, row[i]));
-    for (const Remnant<T>& e : upper) factor.add(e.col, e.value);
+    factor.add(order.column_at(i), f.lu_pivot(i, row[order.column_at(i)]));
+    for (const Remnant<T>& e : upper) factor.add(order.column_at(e.col), e.value);
     factor.end_row();
   }
+  if (f.options.pivoting > 0) move_columns(factor, diagonals, order);
   return factor;
 }
 
@@ -307,6 +371,10 @@ ThresholdFactor<T, Offset> ThresholdFactor<T, Offset>::analyze(Context&, const C
           fmt::format("threshold factorization: {} entries a row, 0 or more are needed", options.max_row_entries));
   require(options.tolerance >= 0 && options.tolerance <= 1,
           fmt::format("threshold factorization: the tolerance is {}, 0 to 1 is needed", options.tolerance));
+  require(options.pivoting >= 0 && options.pivoting <= 1,
+          fmt::format("threshold factorization: pivoting is {}, 0 to 1 is needed", options.pivoting));
+  require(options.pivoting == 0 || kind == Factorization::ilu0,
+          "threshold factorization: pivoting is for ILUT, it would end the symmetry that ICT needs");
   require_lu(boost, kind);
   return {A.cols(), kind, options, room, std::move(boost)};
 }
@@ -320,7 +388,8 @@ void ThresholdFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, d
   const bool lu = kind_ == Factorization::ilu0;
   Dropping<K, Offset> task{A.view(host), options_, for_kernels(boost_), static_cast<real_t<T>>(1 + shift),
                            room_.max_entries()};
-  const GrowingRows<K> made = lu ? eliminate_lu(task) : eliminate_cholesky(task);
+  ColumnOrder order(lu ? A.cols() : 0);
+  const GrowingRows<K> made = lu ? eliminate_lu(task, order) : eliminate_cholesky(task);
   const std::int64_t entries = made.entries();
   if (entries > room_.max_entries())
     throw OutOfMemory("a factor with that many entries a row (fewer, or a larger tolerance, leave less)",
@@ -331,6 +400,9 @@ void ThresholdFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, d
   Array<T> values(entries, "factor");
   store(made, !lu, offsets.write(host), cols.write(host), values.write(host));
   matrix_ = Csr<T, Offset>(A.cols(), std::move(offsets), std::move(cols), std::move(values));
+  moved_ = order.moved();
+  columns_ = Array<std::int32_t>(moved_ > 0 ? A.cols() : 0, "columns of a factor");
+  if (moved_ > 0) std::ranges::copy(order.columns(), columns_.write(host));
   zero_ = task.zero, not_finite_ = task.not_finite, boosts_ = task.boosts;
   std::int64_t of_a = 0;
   for (std::int32_t i = 0; i < A.rows(); ++i) task.a.for_entries(i, [&](std::int32_t j, K) { of_a += lu || j <= i; });

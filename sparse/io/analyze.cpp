@@ -21,9 +21,10 @@
 namespace krill {
 namespace {
 
-constexpr double small = 0.01;          // a diagonal entry beside the others of its row and column
-constexpr std::int64_t block = 4096;    // rows, or entries, that one thread takes at a time
-constexpr std::int64_t short_row = 32;  // entries; not varied
+constexpr double small = 0.01;               // a diagonal entry beside the others of its row and column
+constexpr double rounding_of_values = 1e-8;  // of a symmetric matrix, over its greatest entry
+constexpr std::int64_t block = 4096;         // rows, or entries, that one thread takes at a time
+constexpr std::int64_t short_row = 32;       // entries; not varied
 
 template <class K>
 double magnitude(K a) {
@@ -160,6 +161,7 @@ class Analysis {
   EntryPair pair(std::int64_t i, std::int64_t entry, const K* mirror) const;
   bool linked_to_strict_rows() const;
   std::optional<StructuralRank> structure(const MatrixProperties&) const;
+  std::int64_t constraint_rows(const MatrixProperties&) const;
   std::pair<Definiteness, std::string> judge(const Findings&) const;
 
   const Host& host_;
@@ -446,6 +448,24 @@ std::optional<StructuralRank> Analysis<K, Offset>::structure(const MatrixPropert
   return structural_rank(PatternView<Offset>{A_.rows, A_.cols, offsets, columns});
 }
 
+template <class K, class Offset>
+std::int64_t Analysis<K, Offset>::constraint_rows(const MatrixProperties& p) const {
+  if (!p.symmetric_pattern || p.non_finite > 0 || p.positive_diagonal) return 0;
+  if (p.negative_diagonal > 0 && p.hermitian_error > rounding_of_values) return 0;
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; i < A_.rows; ++i) {
+    if (diagonal(i) > 0) continue;
+    double among = 0, others = 0;
+    for (Offset e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
+      const std::int32_t j = A_.col_indices[e];
+      if (j != i) (diagonal(j) > 0 ? others : among) += magnitude(A_.values[e]);
+    }
+    if (others == 0 || among > -diagonal(i)) return 0;
+    ++found;
+  }
+  return 2 * found <= A_.rows ? found : 0;
+}
+
 std::string text(std::complex<double> a, bool complex) {
   return complex ? fmt::format("{}{:+}i", a.real(), a.imag()) : fmt::format("{}", a.real());
 }
@@ -503,6 +523,7 @@ MatrixProperties Analysis<K, Offset>::run() {
   std::tie(p.definiteness, p.definiteness_reason) = judge(f);
   p.indefinite_pair = f.minor.has_value();
   p.structure = structure(p);
+  p.constraint_rows = constraint_rows(p);
   return std::move(p);
 }
 

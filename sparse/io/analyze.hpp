@@ -67,6 +67,12 @@ struct MatrixProperties {
   double min_row_norm = 0;     ///< least sum of |a_ij| over a row, of sums other than 0; infinity_norm is the greatest
   std::int64_t null_rows = 0;  ///< rows whose entries add up to 0, but for rounding; where all do, A 1 = 0
 
+  /// Constraints of a saddle point [H F; G -C], in any order: its rows whose a_ii is missing, 0 or negative, at most as
+  /// many as the others. Each meets one of the others, and its entries among the constraints add up to no more than
+  /// -a_ii, so C is 0 or semidefinite; the pattern is symmetric, the values as well where some a_ii is negative. 0: the
+  /// matrix is no such one.
+  std::int64_t constraint_rows = 0;
+
   /// Of a square matrix with finite entries, stored zeros left out; nothing where it takes too long.
   std::optional<StructuralRank> structure;
 };

@@ -185,6 +185,24 @@ void describe(Fields& fields, Elasticity3dOptions& o) {
                "Poisson's ratio; towards 0.5 the material becomes incompressible and the matrix ill-conditioned");
 }
 
+/// Slow flow through a channel of nx x ny square cells, [H B^H; B 0]: times the area of a cell and over the viscosity,
+/// -Laplacian u + reaction u / h^2 + grad p and -div u, with h p in the place of p, on a staggered grid (Harlow and
+/// Welch 1965). The flow is given on the left, 0 at the walls, and leaves on the right. Unknowns: u on the right face
+/// of each cell, then v on the upper face of each but the uppermost ones, then p of each cell. Symmetric, indefinite.
+struct Stokes2dOptions {
+  static constexpr std::string_view type = "stokes2d";
+  static constexpr std::string_view doc =
+      "slow flow through a channel on a staggered grid, a saddle point: symmetric, indefinite, zeros on the diagonal";
+  int nx = 64, ny = 0;
+  double reaction = 0;
+};
+template <class Fields>
+void describe(Fields& fields, Stokes2dOptions& o) {
+  detail::describe_extents(fields, o, "cells along x");
+  fields.value("reaction", o.reaction, {.min = 0},
+               "what a time step adds to the diagonal of velocities: h^2 over viscosity and step; 0: steady flow");
+}
+
 namespace detail {
 template <class Fields, class Options>
 void describe_helmholtz(Fields& fields, Options& o) {
@@ -332,8 +350,8 @@ void describe(Fields& fields, ResistorNetworkOptions& o) {
 using GeneratorOptions =
     std::variant<Poisson1dOptions, Poisson2dOptions, Poisson3dOptions, ConvectionDiffusion2dOptions,
                  ConvectionDiffusion3dOptions, Anisotropic2dOptions, Anisotropic3dOptions, Jumps3dOptions,
-                 Elasticity3dOptions, Helmholtz2dOptions, Helmholtz3dOptions, RandomSpdOptions, RandomDominantOptions,
-                 BandedBatchOptions, PowerLawLaplacianOptions, ResistorNetworkOptions>;
+                 Elasticity3dOptions, Stokes2dOptions, Helmholtz2dOptions, Helmholtz3dOptions, RandomSpdOptions,
+                 RandomDominantOptions, BandedBatchOptions, PowerLawLaplacianOptions, ResistorNetworkOptions>;
 
 /// Whether the matrix has entries that are not real, so that generate() refuses float and double.
 bool needs_complex(const GeneratorOptions&);

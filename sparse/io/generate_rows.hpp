@@ -61,7 +61,8 @@ AnyMatrix<T> build_rows(std::int64_t rows, const First& first, const Fill& fill)
   return build_rows_as<T, std::int64_t>(rows, first, fill);
 }
 
-// The families, one overload each: generate_stencil.cpp, generate_elasticity.cpp, generate_graph.cpp.
+// The families, one overload each: generate_stencil.cpp, generate_elasticity.cpp, generate_stokes.cpp,
+// generate_graph.cpp.
 template <class T>
 AnyMatrix<T> generate_matrix(const Poisson1dOptions&);
 template <class T>
@@ -84,6 +85,8 @@ template <class T>
 AnyMatrix<T> generate_matrix(const Helmholtz3dOptions&);
 template <class T>
 AnyMatrix<T> generate_matrix(const Elasticity3dOptions&);
+template <class T>
+AnyMatrix<T> generate_matrix(const Stokes2dOptions&);
 template <class T>
 AnyMatrix<T> generate_matrix(const RandomSpdOptions&);
 template <class T>

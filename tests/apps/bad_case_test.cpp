@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"unused_by_file", "matrix: {file: a.mtx, nx: 3}\nrhs: {type: ones, seed: 3}\nsolver: {type: pcg}\n",
             "case.yaml:1:23: \"nx\" is not used by matrix with file, only with poisson1d, poisson2d, poisson3d, "
             "convection_diffusion2d, convection_diffusion3d, anisotropic2d, anisotropic3d, jumps3d, elasticity3d, "
-            "helmholtz2d, helmholtz3d or resistor_network; leave it out or change file\n"
+            "stokes2d, helmholtz2d, helmholtz3d or resistor_network; leave it out or change file\n"
             "case.yaml:2:19: \"seed\" is not used by rhs with type ones, only with random or manufactured; leave it "
             "out or "
             "change type"},
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:1:9: matrix needs 'generate', 'file' or 'batch'; generate is one of poisson1d, poisson2d, "
             "poisson3d, "
             "convection_diffusion2d, convection_diffusion3d, anisotropic2d, anisotropic3d, jumps3d, elasticity3d, "
-            "helmholtz2d, helmholtz3d, random_spd, random_dominant, banded_batch, power_law_laplacian or "
+            "stokes2d, helmholtz2d, helmholtz3d, random_spd, random_dominant, banded_batch, power_law_laplacian or "
             "resistor_network"},
         Bad{"missing_sections", "name: x\n",
             "case.yaml:1:1: matrix is missing; expected a word such as poisson1d, or a section such as "
@@ -207,6 +207,8 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:3:37: preconditioner.level is -1, expected an integer from 0 to 1000"},
         Bad{"tolerance_beyond_1", with("preconditioner: {type: ilut, drop_tolerance: 2}"),
             "case.yaml:3:46: preconditioner.drop_tolerance is 2, expected a number from 0 to 1"},
+        Bad{"pivoting_beyond_1", with("preconditioner: {type: ilut, pivoting: 1.5}"),
+            "case.yaml:3:40: preconditioner.pivoting is 1.5, expected a number from 0 to 1"},
         Bad{"negative_row_entries", with("preconditioner: {type: ict, row_entries: -1}"),
             "case.yaml:3:42: preconditioner.row_entries is -1, expected an integer from 0 to 1000000"},
         Bad{"shift_of_another_kind", with("preconditioner: {type: ilu0, shift: {type: positive_definite}}"),

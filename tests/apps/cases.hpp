@@ -46,7 +46,8 @@ inline std::string case_with(const std::string& variant, const std::string& type
          section("initial_guess", "type", "") + section("sequence", "type", "") + section("matching", "type", "") +
          section("scaling", "type", "") + section("ordering", "type", "") +
          section("solver", "type",
-                 variant == "preconditioner" && (type == "solver" || type == "ilut") ? "fgmres" : "pcg") +
+                 variant == "preconditioner" && (type == "solver" || type == "ilut" || type == "schur") ? "fgmres"
+                                                                                                        : "pcg") +
          section("preconditioner", "type", "");
 }
 

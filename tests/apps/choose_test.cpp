@@ -89,6 +89,25 @@ TEST(Choose, solver_multigrid_takes_amg) {
             "jacobi");
 }
 
+TEST(Choose, solves_saddle_points_block_by_block) {
+  MatrixProperties m = properties_of(Stokes2dOptions{.nx = 40});
+  const auto block_by_block = [&](const SolveOptions& open = {}) { return choose(m, false, open).method; };
+  EXPECT_EQ(types(block_by_block()), (Types{"gmres", "schur", "none", "none"}));
+  EXPECT_EQ(type_name(block_by_block().matching), "none");
+  EXPECT_EQ(types(choose(m, true).method), (Types{"gmres", "schur", "none", "none"}));
+  EXPECT_EQ(std::get<SchurOptions>(block_by_block().preconditioner).form, SchurForm::least_squares);
+  EXPECT_EQ(types(block_by_block({.solver = BicgstabOptions{}}))[1], "ilu0") << "with a matching";
+  EXPECT_EQ(types(block_by_block({.matching = GreatestProduct{}}))[1], "ilu0");
+  SolveOptions named;
+  named.preconditioner = SchurOptions{};
+  EXPECT_EQ(types(block_by_block(named)), (Types{"gmres", "schur", "none", "none"}));
+  EXPECT_EQ(type_name(block_by_block(named).matching), "none") << "it would change the diagonal that tells the blocks";
+  m.negative_diagonal = 1;
+  EXPECT_EQ(std::get<SchurOptions>(block_by_block().preconditioner).form, SchurForm::diagonal);
+  m.constraint_rows = 0;
+  EXPECT_EQ(types(block_by_block())[1], "ilu0");
+}
+
 TEST(Choose, divides_by_no_zero_diagonal_and_scales_instead) {
   MatrixProperties m = of_convection();
   m.zero_diagonal = 1, m.first_zero_diagonal = 3, m.positive_diagonal = false;

@@ -139,7 +139,9 @@ TEST_F(SweepTest, portfolios_try_all_solvers_and_preconditioners) {
   EXPECT_EQ(solvers.size(), std::variant_size_v<SolverOptions> - 4);
   EXPECT_TRUE(solvers.contains(SolverOptions(FcgOptions{}).index())) << "for cycles of multigrid that vary";
   EXPECT_FALSE(solvers.contains(SolverOptions(BandedOptions{}).index())) << "which auto takes where it can";
-  EXPECT_EQ(preconditioners.size(), std::variant_size_v<PreconditionerOptions> - 1);
+  EXPECT_EQ(preconditioners.size(), std::variant_size_v<PreconditionerOptions> - 2);
+  EXPECT_FALSE(preconditioners.contains(PreconditionerOptions(SchurOptions{}).index()))
+      << "which the rules bring where the matrix is a saddle point";
   EXPECT_FALSE(solvers.contains(SolverOptions(AutoSolver{}).index()));
   EXPECT_FALSE(solvers.contains(SolverOptions(RichardsonOptions{}).index()));
   EXPECT_FALSE(solvers.contains(SolverOptions(MultigridSolverOptions{}).index()));

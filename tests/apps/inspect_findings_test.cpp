@@ -173,8 +173,15 @@ TEST_F(Findings, see_saddle_points) {
   const std::vector<std::string> coupled{"1 1 2", "2 2 2", "1 3 1", "3 1 1", "2 4 1", "4 2 1"};
   const auto saddle = of(general(4, 4, coupled));
   ASSERT_TRUE(find(saddle, "saddle_point")) << names(saddle);
-  EXPECT_EQ(find(saddle, "saddle_point")->what,
-            "a saddle point: 2 rows have a zero on the diagonal, and meet only the others");
+  EXPECT_EQ(find(saddle, "saddle_point")->what, "a saddle point: 2 of 4 rows are constraints, whose diagonal is 0");
+  EXPECT_NE(find(saddle, "saddle_point")->remedy.find("form: least_squares"), std::string::npos);
+  std::vector<std::string> stabilized = coupled;
+  stabilized.insert(stabilized.end(), {"3 3 -1", "3 4 1", "4 3 1", "4 4 -1"});
+  const auto with_c = of(general(4, 4, stabilized));
+  ASSERT_TRUE(find(with_c, "saddle_point")) << names(with_c);
+  EXPECT_EQ(find(with_c, "saddle_point")->what,
+            "a saddle point: 2 of 4 rows are constraints, whose diagonal is 0 or negative");
+  EXPECT_EQ(find(with_c, "saddle_point")->remedy.find("form: least_squares"), std::string::npos);
   std::vector<std::string> meeting = coupled, one_sided = coupled;
   meeting.insert(meeting.end(), {"3 4 1", "4 3 1"});
   EXPECT_FALSE(find(of(general(4, 4, meeting)), "saddle_point"));

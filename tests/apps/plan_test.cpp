@@ -111,12 +111,28 @@ TEST_P(PlannedPeak, with_every_preconditioner) {
   for (const std::string matrix : {"poisson3d, nx: 24", "elasticity3d, nx: 9"})
     for (const std::string& preconditioner : preconditioners()) {
       if (preconditioner == LineOptions::type && !matrix.starts_with("poisson")) continue;  // three unknowns a point
+      if (preconditioner == SchurOptions::type) continue;                                   // no saddle points
       const std::string solver = preconditioner.starts_with("solver") ? "richardson" : "bicgstab";
       expect_within_a_tenth(
           fmt::format("matrix: {{generate: {}}}\nformat: csr\nsolver: {{type: {}, max_iterations: 3}}\n"
                       "preconditioner: {{type: {}}}\n",
                       matrix, solver, preconditioner));
     }
+}
+
+TEST_P(PlannedPeak, with_the_blocks_of_a_saddle_point) {
+  for (const std::string keys : {"form: diagonal", "form: least_squares", "block: ilut, complement: ic0"})
+    expect_within_a_tenth(
+        fmt::format("matrix: {{generate: stokes2d, nx: 60}}\nformat: csr\nsolver: {{type: gmres, max_iterations: 3}}\n"
+                    "preconditioner: {{type: schur, {}}}\n",
+                    keys));
+}
+
+TEST_P(PlannedPeak, with_pivots) {
+  expect_within_a_tenth(
+      "matrix: {generate: random_dominant, rows: 4000, dominance: 0.2}\nformat: csr\n"
+      "solver: {type: gmres, max_iterations: 3}\npreconditioner: {type: ilut, row_entries: 20, pivoting: 1, shift: "
+      "{type: nonzero}}\n");
 }
 
 TEST_P(PlannedPeak, with_every_solver) {

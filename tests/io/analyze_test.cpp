@@ -64,6 +64,38 @@ void expect_pair(const std::optional<EntryPair>& found, std::int32_t row, std::i
   EXPECT_EQ(pair.mirror, mirror);
 }
 
+// --- saddle points ---------------------------------------------------------------------------------------------------
+
+TEST(AnalyzeSaddlePoints, are_told_by_structure_and_values) {
+  const auto constraints = [](const std::vector<std::vector<double>>& dense) {
+    return look(matrix<double>(dense)).constraint_rows;
+  };
+  EXPECT_EQ(constraints({{2, 0, 1}, {0, 3, 1}, {1, 1, 0}}), 1);
+  EXPECT_EQ(constraints({{0, 1, 0, 0}, {1, 2, 1, 0}, {0, 1, 3, 1}, {0, 0, 1, 0}}), 2) << "in any order";
+  EXPECT_EQ(constraints({{2, 0, 4}, {0, 3, 1}, {1, 1, 0}}), 1) << "F need not be G^H where C is 0";
+  EXPECT_EQ(constraints({{2, 0, 1, 1}, {0, 3, 1, 2}, {1, 1, -2, 1}, {1, 2, 1, -1}}), 2) << "C is semidefinite";
+  EXPECT_EQ(constraints({{2, 1}, {1, -1}}), 1);
+  // what is none
+  EXPECT_EQ(constraints({{2, 1, 1}, {1, 3, 1}, {1, 1, 1}}), 0) << "no constraints";
+  EXPECT_EQ(constraints({{-2, 1}, {1, -3}}), 0) << "constraints alone";
+  EXPECT_EQ(constraints({{2, 1, 1}, {1, 0, 0}, {1, 0, 0}}), 0) << "more constraints than unknowns: singular";
+  EXPECT_EQ(constraints({{2, 0, 1, 1}, {0, 3, 1, 2}, {1, 1, 0, 1}, {1, 2, 1, 0}}), 0) << "constraints meet";
+  EXPECT_EQ(constraints({{2, 0, 1, 1}, {0, 3, 1, 2}, {1, 1, -1, 2}, {1, 2, 2, -1}}), 0) << "C is indefinite";
+  EXPECT_EQ(constraints({{2, 0, 4}, {0, 3, 1}, {1, 1, -1}}), 0) << "not symmetric, and C is not 0";
+  EXPECT_EQ(constraints({{2, 0, 0}, {0, 3, 1}, {1, 1, 0}}), 0) << "the pattern is not symmetric";
+  EXPECT_EQ(constraints({{2, 0, 0}, {0, 3, 0}, {0, 0, -1}}), 0) << "a constraint that meets nothing";
+  EXPECT_EQ(constraints({{2, nan, 1}, {nan, 3, 1}, {1, 1, 0}}), 0) << "not finite";
+  EXPECT_EQ(look(matrix<double>(2, 2, {{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}})).constraint_rows, 1)
+      << "a stored zero";
+  EXPECT_EQ(look(matrix<Z>({{2, Z(0, 1)}, {Z(0, -1), 0}})).constraint_rows, 1);
+}
+
+TEST(AnalyzeSaddlePoints, of_generated_matrices) {
+  EXPECT_EQ(look(generate<double>(Stokes2dOptions{9, 7})).constraint_rows, 63);
+  EXPECT_EQ(look(generate<double>(Poisson2dOptions{9})).constraint_rows, 0);
+  EXPECT_EQ(look(generate<Z>(Helmholtz2dOptions{9, 9, 40, 0.1})).constraint_rows, 0) << "the diagonal is negative";
+}
+
 // --- symmetry --------------------------------------------------------------------------------------------------------
 
 TEST(AnalyzeSymmetry, of_a_symmetric_matrix) {

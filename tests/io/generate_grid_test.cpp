@@ -73,6 +73,60 @@ TEST(GeneratePoisson, extents_left_out_are_those_of_x) {
   EXPECT_EQ(made(Elasticity3dOptions{2}).rows, 3 * 2 * 3 * 3);
 }
 
+// --- slow flow -------------------------------------------------------------------------------------------------------
+
+/// Symmetric, with a definite block of velocities, a zero block of pressures, and between them a divergence that sees
+/// no change of a constant flow but where it comes in, and a gradient that sees the slope of the pressure.
+TEST(GenerateStokes, is_a_saddle_point_whose_blocks_know_constants_and_slopes) {
+  for (const auto& [nx, ny] : {std::pair{5, 4}, {4, 5}, {3, 1}, {1, 3}, {1, 1}})
+    for (const double reaction : {0.0, 0.75}) {
+      const Reference A = made(Stokes2dOptions{nx, ny, reaction});
+      const int cells = nx * ny, v = nx * (ny - 1), velocities = cells + v;
+      ASSERT_EQ(A.rows, velocities + cells);
+      EXPECT_TRUE(exactly_hermitian(A));
+      std::vector<Vector> H = dense(A);
+      for (int i = velocities; i < A.rows; ++i)
+        for (int j = velocities; j < A.rows; ++j)
+          EXPECT_EQ(H[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)], 0.0);
+      H.resize(static_cast<std::size_t>(velocities));
+      for (Vector& row : H) row.resize(static_cast<std::size_t>(velocities));
+      EXPECT_EQ(positive_pivots(H), velocities);
+      Vector flow(static_cast<std::size_t>(A.rows)), pressure = flow;
+      for (int i = 0; i < cells; ++i)
+        flow[static_cast<std::size_t>(i)] = 1,
+        pressure[static_cast<std::size_t>(velocities + i)] = 2 * (i % nx) + 3 * (i / nx);
+      const Vector of_flow = times(A, flow), of_pressure = times(A, pressure);
+      for (int i = 0; i < cells; ++i) {
+        EXPECT_EQ(of_flow[static_cast<std::size_t>(velocities + i)], i % nx == 0 ? -1.0 : 0.0) << i;
+        if (i % nx + 1 < nx) {
+          EXPECT_EQ(of_pressure[static_cast<std::size_t>(i)], 2.0) << i;
+        }
+        if (i < v) {
+          EXPECT_EQ(of_pressure[static_cast<std::size_t>(cells + i)], 3.0) << i;
+        }
+      }
+    }
+}
+
+/// Flow that changes with the square of the height is the same along a channel: H u is its second derivative, but at
+/// the walls, whose value lies half a cell beyond.
+TEST(GenerateStokes, viscosity_is_exact_for_quadratic_flow) {
+  constexpr int nx = 4, ny = 6;
+  const Reference A = made(Stokes2dOptions{nx, ny});
+  Vector flow(static_cast<std::size_t>(A.rows));
+  for (int i = 0; i < nx * ny; ++i) {
+    const double y = i / nx + 0.5;
+    flow[static_cast<std::size_t>(i)] = y * (ny - y);
+  }
+  const Vector forces = times(A, flow);
+  for (int i = 0; i < nx * ny; ++i) {
+    const int x = i % nx, y = i / nx;
+    if (x > 0 && y > 0 && y + 1 < ny) {
+      EXPECT_EQ(forces[static_cast<std::size_t>(i)], x + 1 < nx ? 2.0 : 1.0) << i;
+    }
+  }
+}
+
 // --- convection, anisotropy, waves -----------------------------------------------------------------------------------
 
 TEST(GenerateConvection, without_flow_is_the_poisson_matrix) {

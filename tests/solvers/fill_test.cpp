@@ -1,5 +1,6 @@
 // Preconditioners by factorizations with fill.
 #include "solvers/precond/preconditioner.hpp"
+#include "sparse/order/ordering.hpp"
 #include "tests/solvers/applied.hpp"
 #include "tests/solvers/systems.hpp"
 #include "tests/support/assertions.hpp"
@@ -18,15 +19,23 @@ IckOptions ick(int level) {
   return options;
 }
 
-IlutOptions ilut(int row_entries, double drop_tolerance) {
+IlutOptions ilut(int row_entries, double drop_tolerance, double pivoting = 0) {
   IlutOptions options;
-  options.row_entries = row_entries, options.drop_tolerance = drop_tolerance;
+  options.row_entries = row_entries, options.drop_tolerance = drop_tolerance, options.pivoting = pivoting;
   return options;
 }
 IctOptions ict(int row_entries, double drop_tolerance, DropCompensation compensation = DropCompensation::none) {
   IctOptions options;
   options.row_entries = row_entries, options.drop_tolerance = drop_tolerance, options.compensation = compensation;
   return options;
+}
+
+/// Rows one further up, so that what dominates them stands beside the diagonal, and that is empty for the most part.
+template <class T>
+Csr<T> with_rows_shifted(Context& ctx, const Csr<T>& A) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(A.rows()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>((i + 1) % order.size());
+  return Reordered<T, std::int32_t>::of_rows(ctx, A, Ordering(Array<std::int32_t>(order))).release();
 }
 
 template <class T>
@@ -66,6 +75,7 @@ TEST_P(FillSolves, all_of_fill_solves_exactly) {
     check(random_hpd<T>(3, n, 5), iluk(n));
     check(random_hpd<T>(3, n, 5), ick(n));
     check(random_dominant<T>(2, n, 5), ilut(n, 0));
+    check(with_rows_shifted(ctx, random_dominant<T>(2, n, 5)), ilut(n, 0, 1));
     check(random_hpd<T>(3, n, 5), ict(n, 0));
     check(random_hpd<T>(3, n, 5), ict(n, 0, DropCompensation::diagonal));
   });
@@ -138,6 +148,27 @@ TEST_P(FillFacts, thresholds_are_reported_and_take_no_new_values) {
     EXPECT_NE(complaint<InvalidArgument>([&] { made->update(ctx, A); }).find("its pattern follows the values"),
               std::string::npos);
   }
+}
+
+/// Rows that are dominated by entries beside the diagonal have these for pivots where the largest always is one.
+TEST_P(FillFacts, pivoting_solves_what_has_no_diagonal) {
+  Context ctx = context();
+  const Csr<double> A = with_rows_shifted(ctx, random_dominant<double>(9, 400, 6));
+  const auto b = random_vector<double>(10, A.rows());
+  const AnyMatrix<double> any(A.clone()), dominant(poisson2d<double>(20));
+  EXPECT_NE(complaint<InvalidArgument>([&] {
+              make_preconditioner<double>(ctx, ilut(10, 0.01), any);
+            }).find("set pivoting: 0.1 or shift: {type: nonzero}"),
+            std::string::npos);
+  const auto moved = [&](const Preconditioner<double>& M) { return fact<std::int64_t>(M.report(), "moved_pivots"); };
+  const auto made = make_preconditioner<double>(ctx, ilut(10, 0.01, 1), any);
+  EXPECT_EQ(moved(*made), 400);
+  EXPECT_EQ(moved(*make_preconditioner<double>(ctx, ilut(10, 0.01, 0.1), dominant)), 0);
+  const auto solved = solve(ctx, A, b, GmresOptions{}, ilut(10, 0.01, 1)), without = solve(ctx, A, b, GmresOptions{});
+  EXPECT_EQ(solved.report.reason, Reason::converged);
+  EXPECT_LT(solved.report.iterations, without.report.iterations / 2);
+  EXPECT_NE(complaint<InvalidArgument>([&] { made->update(ctx, any); }).find("its pattern follows the values"),
+            std::string::npos);
 }
 
 /// Of the 5 points of a grid, level 1 joins two neighbors of each that went before.

@@ -91,6 +91,8 @@ TEST_P(Ladder, goes_up_step_by_step) {
   cases.push_back({poisson2d<double>(40), {"none", "ict", "ict", "ilu0", "ilut", "ilut", "ilut", "none"}});
   cases.push_back({std::get<Csr<double>>(generate<double>(ConvectionDiffusion2dOptions{.nx = 40})), general});
   cases.push_back({with_rows_moved(random_dominant<double>(7, 400, 6)), general});
+  cases.push_back({std::get<Csr<double>>(generate<double>(Stokes2dOptions{.nx = 12})),
+                   {"none", "schur", "ilu0", "ilut", "ilut", "ilut", "none"}});
   for (const Case& c : cases) {
     std::size_t highest = 0;
     std::vector<std::size_t> reached;

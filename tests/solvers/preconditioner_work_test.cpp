@@ -126,6 +126,7 @@ void count(Count& c, const IckOptions& o, const PreconditionerReport&) { c.chole
 void count(Count& c, const IlutOptions& o, const PreconditionerReport& report) {
   const double half = (static_cast<double>(fact<std::int64_t>(report, "factor_nonzeros")) - c.n) / 2;
   c.factor(half, true, o.solve), c.factor(half, false, o.solve);
+  if (o.pivoting > 0 && fact<std::int64_t>(report, "moved_pivots") > 0) c.vectors(2), c.bytes += c.n * 4;
 }
 void count(Count& c, const IctOptions& o, const PreconditionerReport& report) {
   const double lower = static_cast<double>(fact<std::int64_t>(report, "factor_nonzeros")) - c.n;
@@ -229,6 +230,8 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
       }
   }
 }
+
+void count(Count&, const SchurOptions&, const PreconditionerReport&) {}
 
 void count(Count& c, const InnerSolverOptions& o, const PreconditionerReport& report) {
   const bool pcg = std::holds_alternative<PcgOptions>(o.inner->solver),

@@ -37,6 +37,10 @@ Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<
     const auto values = factor.matrix().values().host();
     made.values.assign(values.begin(), values.end());
     if constexpr (requires { factor.boosts(); }) made.boosts = factor.boosts();
+    if constexpr (requires { factor.columns(); }) {
+      const auto columns = factor.columns().host();
+      made.columns.assign(columns.begin(), columns.end());
+    }
   };
   const std::optional<PivotBoost<T>> boost = krill::detail::pivot_boost(ctx, recipe, matrix);
   if (recipe.drops)
@@ -60,7 +64,11 @@ BoundedVector<T> solve_with_factor(const FactorRecipe& recipe, const Factor<T>& 
     return substitute(triangle_of(rows, t), t.solved(), T(1), b);
   };
   const BoundedVector<T> y = solve({Fill::lower, lu ? Diagonal::unit : Diagonal::stored}, r);
-  return solve(lu ? Triangle{Fill::upper} : Triangle{Fill::lower, Diagonal::stored, Op::adjoint}, y);
+  const BoundedVector<T> z =
+      solve(lu ? Triangle{Fill::upper} : Triangle{Fill::lower, Diagonal::stored, Op::adjoint}, y);
+  BoundedVector<T> in_order = z;
+  for (std::size_t j = 0; j < factor.columns.size(); ++j) in_order[as_size(factor.columns[j])] = z[j];
+  return in_order;
 }
 
 template <class T>

@@ -16,6 +16,7 @@ struct Factor {
   std::vector<T> values;  ///< of the factor, in A's pattern
   double shift = 0;
   std::int32_t boosts = 0;
+  std::vector<std::int32_t> columns = {};  ///< of A, as pivoting ordered them; empty: none moved
 };
 
 /// On the context's backend. `report`: of the preconditioner, which knows the shift. Raises InvalidArgument where the
@@ -23,7 +24,7 @@ struct Factor {
 template <class T>
 Factor<T> make_factor(Context&, const FactorRecipe&, const AnyMatrix<T>& A, const PreconditionerReport& report);
 
-/// r with the factor's two triangles solved, as the recipe says.
+/// r with the factor's two triangles solved, as the recipe says, in the order of A's columns.
 template <class T>
 BoundedVector<T> solve_with_factor(const FactorRecipe&, const Factor<T>&, const BoundedVector<T>& r);
 

@@ -1,4 +1,5 @@
-// Factorizations that drop what is small, by maps of rows (Saad 2003, section 10.4.1; Ajiz and Jennings 1984).
+// Factorizations that drop what is small, by maps of rows (Saad 2003, sections 10.4.1 and 10.4.4; Ajiz and Jennings
+// 1984).
 #pragma once
 #include <cmath>
 #include <map>
@@ -49,34 +50,59 @@ void append(Rows<T>& rows, const RowMap<T>& row) {
 
 }  // namespace detail
 
-/// ILUT: L without its diagonal, and U, in one. T: as kernels compute.
+/// What ILUT makes.
 template <class T>
-Rows<T> ilut(const Rows<T>& A, const DropOptions& o) {
-  std::vector<detail::RowMap<T>> upper;
-  Rows<T> factor{A.rows, A.cols, {0}, {}, {}};
+struct DroppedLu {
+  Rows<T> factor;                     ///< L without its diagonal, and U, in one
+  std::vector<std::int32_t> columns;  ///< of A, in the order that pivoting gave them
+};
+
+/// ILUT, with pivoting ILUTP. T: as kernels compute.
+template <class T>
+DroppedLu<T> ilut(const Rows<T>& A, const DropOptions& o) {
+  std::vector<std::int32_t> columns(as_size(A.cols)), places(as_size(A.cols));
+  for (std::int32_t j = 0; j < A.cols; ++j) columns[as_size(j)] = places[as_size(j)] = j;
+  std::vector<detail::RowMap<T>> lower, upper;  // of U by columns of A, which go on moving
   for (std::int32_t i = 0; i < A.rows; ++i) {
     const long double tolerance = o.tolerance * detail::norm_from(A, i, 0);
     const auto is_small = [&](const T& value) { return value == T(0) || detail::size_of(value) < tolerance; };
-    detail::RowMap<T> w{{i, T(0)}}, left, right;
-    for (std::size_t k = A.begin(i); k < A.end(i); ++k) w[A.col[k]] = A.value[k];
+    detail::RowMap<T> w{{i, T(0)}}, left, right, by_column;  // by places
+    for (std::size_t k = A.begin(i); k < A.end(i); ++k) w[places[as_size(A.col[k])]] = A.value[k];
     for (auto at = w.begin(); at->first < i; ++at) {
       const auto& pivots = upper[as_size(at->first)];
       if (is_small(at->second)) continue;
-      const T multiplier = at->second / pivots.at(at->first);
+      const std::int32_t pivot = columns[as_size(at->first)];
+      const T multiplier = at->second / pivots.at(pivot);
       left[at->first] = multiplier;
-      for (const auto& [col, value] : pivots)
-        if (col > at->first) w[col] = (w.contains(col) ? w[col] : T(0)) - multiplier * value;
+      for (const auto& [col, value] : pivots) {
+        const std::int32_t place = places[as_size(col)];
+        if (col != pivot) w[place] = (w.contains(place) ? w[place] : T(0)) - multiplier * value;
+      }
     }
-    for (const auto& [col, value] : w)
-      if (col > i && !is_small(value)) right[col] = value;
-    for (const std::int32_t col : detail::beyond_largest(left, o.max_row_entries)) left.erase(col);
-    for (const std::int32_t col : detail::beyond_largest(right, o.max_row_entries)) right.erase(col);
+    std::int32_t best = i;
+    for (const auto& [place, value] : w)
+      if (place > i && detail::size_of(value) > (best == i ? 0 : detail::size_of(w.at(best)))) best = place;
+    if (best > i && detail::size_of(w.at(best)) * o.pivoting > detail::size_of(w.at(i))) {
+      std::swap(w.at(i), w.at(best));
+      std::swap(columns[as_size(i)], columns[as_size(best)]);
+      for (const std::int32_t place : {i, best}) places[as_size(columns[as_size(place)])] = place;
+    }
+    for (const auto& [place, value] : w)
+      if (place > i && !is_small(value)) right[place] = value;
+    for (const std::int32_t place : detail::beyond_largest(left, o.max_row_entries)) left.erase(place);
+    for (const std::int32_t place : detail::beyond_largest(right, o.max_row_entries)) right.erase(place);
     right[i] = w.at(i);
-    detail::append(factor, left), detail::append(factor, right);
-    factor.offsets.push_back(factor.col.size());
-    upper.push_back(std::move(right));
+    for (const auto& [place, value] : right) by_column[columns[as_size(place)]] = value;
+    lower.push_back(std::move(left)), upper.push_back(std::move(by_column));
   }
-  return factor;
+  Rows<T> factor{A.rows, A.cols, {0}, {}, {}};
+  for (std::size_t i = 0; i < upper.size(); ++i) {
+    detail::RowMap<T> right;
+    for (const auto& [col, value] : upper[i]) right[places[as_size(col)]] = value;
+    detail::append(factor, lower[i]), detail::append(factor, right);
+    factor.offsets.push_back(factor.col.size());
+  }
+  return {std::move(factor), std::move(columns)};
 }
 
 /// ICT of the Hermitian matrix whose lower triangle A stores, its diagonal multiplied by 1 + shift: L.

@@ -1,0 +1,166 @@
+#include "solvers/precond/schur.hpp"
+
+#include <fmt/format.h>
+
+#include <complex>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "solvers/precond/make.hpp"
+#include "solvers/precond/saddle_blocks.hpp"
+#include "sparse/core/memory_use.hpp"
+#include "sparse/core/stopwatch.hpp"
+#include "sparse/spmv/plan.hpp"
+#include "sparse/spmv/work.hpp"
+#include "sparse/vector/sparse_dense.hpp"
+#include "sparse/vector/work.hpp"
+
+namespace krill {
+
+using namespace detail;
+namespace {
+
+/// A block, where what stands for its inverse multiplies with it, and that.
+template <class T>
+class InvertedBlock {
+ public:
+  template <class Offset>
+  InvertedBlock(Context& ctx, std::string_view what, BlockInverse kind, Csr<T, Offset> block)
+      : options_(inverse_of(kind, !first_not_hermitian(ctx, block))), block_(std::move(block)) {
+    try {
+      inverse_ = make_preconditioner<T>(ctx, options_, block_);
+    } catch (const InvalidArgument& error) {
+      throw InvalidArgument(fmt::format("preconditioner schur, {}: {}", what, error.what()));
+    }
+    if (!std::visit([](const auto& o) { return o.multiplies_with_matrix; }, options_))
+      block_ = Csr<T, Offset>(identity<T, Offset>(0));
+  }
+
+  const Preconditioner<T>& operator*() const { return *inverse_; }
+  std::string name() const {
+    return std::string(std::visit([](const auto& o) { return o.type; }, options_));
+  }
+  std::size_t bytes() const { return krill::bytes(block_) + inverse_->report().bytes; }
+
+ private:
+  PreconditionerOptions options_;
+  AnyMatrix<T> block_;
+  MadePreconditioner<T> inverse_;
+};
+
+/// z1 = H~ r1, then z2 = S~ (G z1 - r2): the inverse of [H 0; G -S].
+template <class T>
+class Schur final : public Preconditioner<T> {
+ public:
+  template <class Offset>
+  Schur(Context& ctx, const SchurOptions& o, const Csr<T, Offset>& A) : Schur(ctx, o, A.rows(), SaddleRows(A), A) {}
+
+  const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
+    gather(ctx, r, r1_);
+    gather(ctx, r, r2_);
+    (*h_).apply(ctx, r1_.values(), z1_.values());
+    times_g_.apply(ctx, T(1), z1_.values(), T(-1), r2_.values());
+    (*s_).apply(ctx, r2_.values(), z2_.values());
+    if (times_between_) {
+      times_between_->apply(ctx, T(1), z2_.values(), T(0), r2_.values());
+      (*s_).apply(ctx, r2_.values(), z2_.values());
+    }
+    axpby(ctx, T(1), z1_, T(0), z);
+    scatter(ctx, z2_, z);
+    return z;
+  }
+  PreconditionerReport report() const override { return report_; }
+  ApplicationWork work() const override {
+    ApplicationWork all{sparse_vector_work(r1_, 2)};
+    const auto add = [&](const Work& work) { all.own += work; };
+    const auto multiply = [&](const AnyMatrix<T>& A, bool with_beta) {
+      add({spmv_bytes<T>(matrix_bytes(A), rows(A), cols(A), with_beta), spmv_flops<T>(rows(A), nnz(A), false)});
+    };
+    add(sparse_vector_work(r2_, 2));
+    add((*h_).work().own), add((*s_).work().own);
+    multiply(g_, true);
+    if (times_between_) add((*s_).work().own), multiply(between_, false);
+    add({static_cast<double>(z1_.size()) * sizeof(T), 0});  // zeros between z1
+    add(sparse_vector_work(z1_, 2)), add(sparse_vector_work(z2_, 2));
+    return all;
+  }
+  void update(Context&, const AnyMatrix<T>&) override {
+    throw InvalidArgument("preconditioner schur: its blocks follow the values; make it anew");
+  }
+
+ private:
+  template <class Offset>
+  Schur(Context& ctx, const SchurOptions& o, std::int32_t size, const SaddleRows& rows, const Csr<T, Offset>& A)
+      : Schur(ctx, o, size, rows, SaddleBlocks<T, Offset>(ctx, o, A, rows)) {}
+  template <class Offset>
+  Schur(Context& ctx, const SchurOptions& o, std::int32_t size, const SaddleRows& rows,
+        SaddleBlocks<T, Offset>&& blocks)
+      : g_(std::move(blocks.g)),
+        between_(blocks.between ? std::move(*blocks.between) : identity<T, Offset>(0)),
+        times_g_(ctx, g_),
+        h_(ctx, "the first block", o.block, std::move(blocks.h)),
+        s_(ctx, "the Schur complement", o.complement, std::move(blocks.s)),
+        r1_(part(size, rows.of_h)),
+        z1_(part(size, rows.of_h)),
+        r2_(part(size, rows.of_constraints)),
+        z2_(part(size, rows.of_constraints)) {
+    if (o.form == SchurForm::least_squares) times_between_.emplace(ctx, between_);
+    ctx.synchronize();
+    tell(o);
+  }
+  static SparseVector<T> part(std::int32_t size, const std::vector<std::int32_t>& rows) {
+    return {size, Array<std::int32_t>(rows), Array<T>(std::ssize(rows), "part of a vector")};
+  }
+  void tell(const SchurOptions& o) {
+    for (const auto* inverse : {&*h_, &*s_}) {
+      PreconditionerReport of_block = inverse->report();
+      report_.numeric_ms += of_block.numeric_ms;
+      report_.notes.insert(report_.notes.end(), of_block.notes.begin(), of_block.notes.end());
+    }
+    report_.symbolic_ms = watch_.milliseconds() - report_.numeric_ms;
+    report_.bytes = krill::bytes(g_) + krill::bytes(between_) + times_g_.bytes() + h_.bytes() + s_.bytes() +
+                    2 * (r1_.bytes() + r2_.bytes());
+    report_.facts = {{"form", std::string(schur_form_names[static_cast<std::size_t>(o.form)])},
+                     {"constraints", std::int64_t{r2_.nnz()}},
+                     {"block", h_.name()},
+                     {"complement", s_.name()}};
+  }
+
+  Stopwatch watch_;
+  AnyMatrix<T> g_, between_;
+  SpmvPlan<T> times_g_;
+  std::optional<SpmvPlan<T>> times_between_;
+  InvertedBlock<T> h_, s_;
+  mutable SparseVector<T> r1_, z1_, r2_, z2_;
+  PreconditionerReport report_;
+};
+
+}  // namespace
+
+template <class T>
+MadePreconditioner<T> make(Context& ctx, const SchurOptions& o, const PreconditionerInput<T>& input) {
+  return with_csr(ctx, input.A,
+                  [&](const auto& csr) -> MadePreconditioner<T> { return std::make_unique<Schur<T>>(ctx, o, csr); });
+}
+
+/// What the inverses take hangs on the values: they are made on the host, and what that takes is what it would take.
+template <class T>
+HeldMemory memory(MemoryLedger& ledger, Context& host, const SchurOptions& o, const PreconditionerInput<T>& input) {
+  host.restart_memory_peak();
+  const std::size_t before = host.memory_use().now, workspace = host.workspace_bytes();
+  const MadePreconditioner<T> made = make(host, o, input);
+  const std::size_t grown = host.workspace_bytes() - workspace, known = before + grown;
+  ledger.scratch({grown});
+  const MemoryUse use = host.memory_use();
+  { const HeldMemory most = ledger.hold(use.peak - known); }
+  return ledger.hold(use.now - known);
+}
+
+template <class T>
+struct SchurMakers {
+  static constexpr std::tuple list{instance<Maker<T, SchurOptions>>(make), instance<MemoryOf<T, SchurOptions>>(memory)};
+};
+KRILL_INSTANTIATE(SchurMakers);
+
+}  // namespace krill
