@@ -19,4 +19,10 @@ struct DropOptions {
   bool compensates = false;           ///< of ICT: what is dropped is added to two entries of the diagonal
 };
 
+/// How far the pattern of a factor by sweeps grows (fixed_point_threshold.hpp).
+struct GrowthOptions {
+  double fill = 2;          ///< entries of the factor over those of A, for Cholesky of its lower triangle
+  std::int32_t cycles = 5;  ///< each adds entries and drops the smallest
+};
+
 }  // namespace krill
