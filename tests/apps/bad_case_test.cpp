@@ -202,6 +202,13 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"ilut_with_pcg", "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: ilut}\n",
             "case.yaml:3:24: preconditioner.type is ilut, expected ict for solver pcg, which needs a Hermitian "
             "preconditioner"},
+        Bad{"parilut_with_pcg", "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: parilut}\n",
+            "case.yaml:3:24: preconditioner.type is parilut, expected parict for solver pcg, which needs a Hermitian "
+            "preconditioner"},
+        Bad{"no_fill", with("preconditioner: {type: parict, fill: 0}"),
+            "case.yaml:3:38: preconditioner.fill is 0, expected a number above 0"},
+        Bad{"no_cycle", with("preconditioner: {type: parict, cycles: 0}"),
+            "case.yaml:3:40: preconditioner.cycles is 0, expected an integer from 1 to 1000"},
         Bad{"negative_level", with("preconditioner: {type: iluk, level: -1}"),
             "case.yaml:3:37: preconditioner.level is -1, expected an integer from 0 to 1000"},
         Bad{"tolerance_beyond_1", with("preconditioner: {type: ilut, drop_tolerance: 2}"),

@@ -45,7 +45,8 @@ inline std::string case_with(const std::string& variant, const std::string& type
          section("initial_guess", "type", "") + section("matching", "type", "") + section("scaling", "type", "") +
          section("ordering", "type", "") +
          section("solver", "type",
-                 variant == "preconditioner" && (type == "solver" || type == "ilut") ? "fgmres" : "pcg") +
+                 variant == "preconditioner" && (type == "solver" || type == "ilut" || type == "parilut") ? "fgmres"
+                                                                                                          : "pcg") +
          section("preconditioner", "type", "");
 }
 
