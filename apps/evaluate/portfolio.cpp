@@ -127,6 +127,8 @@ Trials trials(TrialsOf<Bilu0Options>) { return {{thorough, bicgstab}}; }
 Trials trials(TrialsOf<Bic0Options>) { return {{thorough, pcg}}; }
 Trials trials(TrialsOf<Parilu0Options>) { return {{standard, bicgstab, with_isai}, {thorough, bicgstab}}; }
 Trials trials(TrialsOf<Paric0Options>) { return {{standard, pcg, with_isai}, {thorough, pcg}}; }
+Trials trials(TrialsOf<ParilutOptions>) { return {{thorough, bicgstab}}; }
+Trials trials(TrialsOf<ParictOptions>) { return {{thorough, pcg}}; }
 Trials trials(TrialsOf<IsaiOptions>) { return {{standard, pcg}, {standard, bicgstab}}; }
 
 Trials trials(TrialsOf<TridiagonalOptions>) { return {{thorough, pcg}, {thorough, bicgstab}}; }

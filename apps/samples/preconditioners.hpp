@@ -91,6 +91,13 @@ inline Samples samples(Of<Bilu0Options>) {
 inline Samples samples(Of<Bic0Options>) { return {{definite, in_verify | in_tests, Bic0Options{{}, 3}}}; }
 inline Samples samples(Of<Parilu0Options>) { return {{general, in_verify, Parilu0Options{}}}; }
 inline Samples samples(Of<Paric0Options>) { return {{definite, in_verify, Paric0Options{}}}; }
+inline Samples samples(Of<ParilutOptions>) {  // new values keep the pattern of the old ones
+  return {{general, in_verify | in_bench, ParilutOptions{}},
+          {general, in_verify, ParilutOptions{{.sweeps = 3, .solve = by_isai}, 0.7, 2}}};
+}
+inline Samples samples(Of<ParictOptions>) {
+  return {{definite, in_verify | in_bench, ParictOptions{}}, {definite, in_verify, ParictOptions{{}, 0.7, 2}}};
+}
 inline Samples samples(Of<IsaiOptions>) {
   return {{general, in_verify | in_bench, IsaiOptions{.form = IsaiForm::general}},
           {definite, in_bench, IsaiOptions{.form = IsaiForm::factored}},

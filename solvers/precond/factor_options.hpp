@@ -112,6 +112,15 @@ void describe_drops(Fields& fields, int& row_entries, double& tolerance) {
 }
 
 template <class Fields>
+void describe_growth(Fields& fields, double& fill, int& cycles) {
+  fields.value("fill", fill, above_zero,
+               "entries of the factor over those of A, parict: over those of its lower triangle; fill_ratio of the "
+               "report is no more, unless the diagonal alone is");
+  fields.value("cycles", cycles, Range{1.0, 1000.0},
+               "that find the pattern: each adds what the factors' product fills and drops the smallest entries");
+}
+
+template <class Fields>
 void describe_factor_sweeps(Fields& fields, int& sweeps) {
   fields.value("sweeps", sweeps, Range{1.0, 1000.0}, "of the factorization; many of them end in the factor itself");
 }
@@ -121,11 +130,12 @@ void describe_factor_sweeps(Fields& fields, int& sweeps) {
 struct FactorRecipe {
   std::string_view type;  ///< of the preconditioner
   Factorization kind = Factorization::ilu0;
-  int sweeps = 0;                         ///< 0: row after row
-  std::optional<int> block_dim = {};      ///< of the blocks that are filled up; 0: chosen by the matrix
-  std::optional<int> level = {};          ///< of fill; none: the pattern of A
-  std::optional<DropOptions> drops = {};  ///< what rows keep of all fill
-  double boost = 0, boost_tolerance = 0;  ///< 0: the shift instead
+  int sweeps = 0;                            ///< 0: row after row
+  std::optional<int> block_dim = {};         ///< of the blocks that are filled up; 0: chosen by the matrix
+  std::optional<int> level = {};             ///< of fill; none: the pattern of A
+  std::optional<DropOptions> drops = {};     ///< what rows keep of all fill
+  std::optional<GrowthOptions> growth = {};  ///< of a pattern that sweeps choose
+  double boost = 0, boost_tolerance = 0;     ///< 0: the shift instead
   ShiftOptions<LuShift> lu_shift = {};
   ShiftOptions<CholeskyShift> cholesky_shift = {};
   FactorSolveOptions solve = {};

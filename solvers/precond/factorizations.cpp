@@ -5,6 +5,7 @@
 #include "sparse/core/device.hpp"
 #include "sparse/factor/fill.hpp"
 #include "sparse/factor/fixed_point.hpp"
+#include "sparse/factor/fixed_point_threshold.hpp"
 #include "sparse/factor/incomplete.hpp"
 #include "sparse/factor/threshold.hpp"
 #include "sparse/io/host_memory.hpp"
@@ -48,11 +49,12 @@ struct AddedZeros {
     if (!blocks.from.empty()) facts = {{"block_dim", std::int64_t{blocks.dim}}, {"block_dim_from", blocks.from}};
   }
   template <class T, class Offset>
-  AddedZeros(const FilledMatrix<T, Offset>& filled, double with_ms)
+  AddedZeros(const FactorRecipe& o, const FilledMatrix<T, Offset>& filled, double with_ms)
       : ms(with_ms),
-        facts{{"level", std::int64_t{filled.level()}},
-              {"fill_ratio", filled.fill_ratio()},
-              {"fill_found_on", std::string("host")}} {}
+        facts{o.growth ? Fact{"cycles", std::int64_t{o.growth->cycles}} : Fact{"level", std::int64_t{filled.level()}},
+              {"fill_ratio", filled.fill_ratio()}} {
+    if (!o.growth) facts.push_back({"fill_found_on", std::string("host")});
+  }
 
   void tell(PreconditionerReport& report) const {
     report.symbolic_ms += ms;
@@ -131,27 +133,30 @@ MadePreconditioner<T> make_from(Context& ctx, const FactorRecipe& o, const Added
 
 template <class T, class Offset>
 FilledMatrix<T, Offset> with_fill(Context& ctx, const FactorRecipe& o, const Csr<T, Offset>& A) {
-  return {ctx, A, o.kind, o.level.value_or(0), room_for_fill<T, Offset>(ctx)};
+  const FillRoom room = room_for_fill<T, Offset>(ctx);
+  if (o.growth) return fill_by_sweeps(ctx, A, o.kind, *o.growth, room, pivot_boost(ctx, o, A));
+  return {ctx, A, o.kind, o.level.value_or(0), room};
 }
 
-/// The pattern of fill is found again in the first update, and kept from then on, as the analysis of the factor is.
-template <class T, class Offset>
+/// The pattern of fill by levels is found again in the first update, and kept from then on, as the analysis of the
+/// factor is. One that values have chosen is kept at once: other values would choose another.
+template <class Factor, class T, class Offset>
 MadePreconditioner<T> make_filled(Context& ctx, const FactorRecipe& o, const Csr<T, Offset>& A) {
   using Filled = FilledMatrix<T, Offset>;
   const Stopwatch watch;
-  const Filled filled = with_fill(ctx, o, A);
+  auto filled = std::make_shared<Filled>(with_fill(ctx, o, A));
   ctx.synchronize();
-  return make_from<IncompleteFactor<T, Offset>>(
-      ctx, o, AddedZeros(filled, watch.milliseconds()), filled.matrix(),
-      [o, kept = std::make_shared<std::optional<Filled>>()](Context& on, const AnyMatrix<T>& a, const auto& use) {
-        with_same_csr<Offset>(on, o.type, a, [&](const Csr<T, Offset>& csr) {
-          if (*kept)
-            (*kept)->update(on, csr);
-          else
-            kept->emplace(with_fill(on, o, csr));
-          use((*kept)->matrix());
-        });
-      });
+  return make_from<Factor>(ctx, o, AddedZeros(o, *filled, watch.milliseconds()), filled->matrix(),
+                           [o, kept = std::make_shared<std::shared_ptr<Filled>>(o.growth ? filled : nullptr)](
+                               Context& on, const AnyMatrix<T>& a, const auto& use) {
+                             with_same_csr<Offset>(on, o.type, a, [&](const Csr<T, Offset>& csr) {
+                               if (*kept)
+                                 (*kept)->update(on, csr);
+                               else
+                                 *kept = std::make_shared<Filled>(with_fill(on, o, csr));
+                               use((*kept)->matrix());
+                             });
+                           });
 }
 
 /// Its pattern follows the values, so other values are another preconditioner.
@@ -195,12 +200,20 @@ HeldMemory memory_from(MemoryLedger& ledger, Context& host, const FactorRecipe& 
   return Made::memory(ledger, host, A, o.kind, o.solve, &schedule);
 }
 
+/// What values choose is found on the host, and what that takes is what it would take.
 template <class T, class Offset>
 HeldMemory memory_of_filled(MemoryLedger& ledger, Context& host, const FactorRecipe& o, const Csr<T, Offset>& A) {
+  host.restart_memory_peak();
+  const std::size_t before = host.memory_use().now;
   const FilledMatrix<T, Offset> filled = with_fill(host, o, A);
-  HeldMemory during = csr_memory(ledger, filled.matrix());
-  during += ledger.hold<Offset>(filled.matrix().nnz());  // sources of entries
-  return memory_from(ledger, host, o, filled.matrix());
+  if (o.growth) {
+    const HeldMemory most = ledger.hold(host.memory_use().peak - before);
+  }
+  HeldMemory with_zeros = csr_memory(ledger, filled.matrix());
+  with_zeros += ledger.hold<Offset>(filled.matrix().nnz());  // sources of entries
+  HeldMemory made = memory_from(ledger, host, o, filled.matrix());
+  if (o.growth) made += std::move(with_zeros);
+  return made;
 }
 
 }  // namespace
@@ -209,7 +222,11 @@ namespace detail {
 
 template <class T>
 MadePreconditioner<T> make_factored(Context& ctx, const FactorRecipe& o, const PreconditionerInput<T>& input) {
-  if (o.level) return with_csr(ctx, input.A, [&](const auto& csr) { return make_filled(ctx, o, csr); });
+  if (o.level || o.growth)
+    return with_csr(ctx, input.A, [&]<class Offset>(const Csr<T, Offset>& csr) {
+      return o.growth ? make_filled<FixedPointFactor<T, Offset>>(ctx, o, csr)
+                      : make_filled<IncompleteFactor<T, Offset>>(ctx, o, csr);
+    });
   if (o.drops) return with_csr(ctx, input.A, [&](const auto& csr) { return make_dropped(ctx, o, csr); });
   const Stopwatch watch;
   BlockDim blocks = blocks_of(ctx, o, input.A);
@@ -229,7 +246,7 @@ HeldMemory factored_memory(MemoryLedger& ledger, Context& host, const FactorReci
   const auto of_entries = [&](const AnyMatrix<T>& A) {
     return with_csr_memory(ledger, host, A, [&](const auto& csr) {
       if (o.drops) return memory_of_dropped(ledger, host, o, csr);
-      return o.level ? memory_of_filled(ledger, host, o, csr) : memory_from(ledger, host, o, csr);
+      return o.level || o.growth ? memory_of_filled(ledger, host, o, csr) : memory_from(ledger, host, o, csr);
     });
   };
   if (!o.block_dim) return of_entries(input.A);

@@ -23,7 +23,9 @@
 #include "solvers/precond/line.hpp"
 #include "solvers/precond/none.hpp"
 #include "solvers/precond/paric0.hpp"
+#include "solvers/precond/parict.hpp"
 #include "solvers/precond/parilu0.hpp"
+#include "solvers/precond/parilut.hpp"
 #include "solvers/precond/schur.hpp"
 #include "solvers/precond/ssor.hpp"
 #include "solvers/precond/tridiagonal.hpp"
@@ -34,8 +36,8 @@ namespace krill {
 using PreconditionerOptions =
     std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
                  Ilu0Options, Ic0Options, IlukOptions, IckOptions, IlutOptions, IctOptions, Bilu0Options, Bic0Options,
-                 Parilu0Options, Paric0Options, IsaiOptions, TridiagonalOptions, LineOptions, AmgOptions, SchurOptions,
-                 InnerSolverOptions, AutoPreconditioner>;
+                 Parilu0Options, Paric0Options, ParilutOptions, ParictOptions, IsaiOptions, TridiagonalOptions,
+                 LineOptions, AmgOptions, SchurOptions, InnerSolverOptions, AutoPreconditioner>;
 
 struct InnerMethod {
   SolverOptions solver = GmresOptions{};

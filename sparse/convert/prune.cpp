@@ -17,14 +17,14 @@ static void require_threshold(std::string_view what, double threshold) {
   require(threshold >= 0, fmt::format("{}: a threshold of {}, 0 or more is needed", what, threshold));
 }
 
-template <class T, class Offset>
-Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
+/// The entries of A for which what sizes_on(where) has in their place, a number of type S, is above the threshold.
+template <class S, class T, class Offset, class SizesOn>
+static Csr<T, Offset> kept_above(Context& ctx, const Csr<T, Offset>& A, double threshold, SizesOn&& sizes_on) {
   require_threshold("prune", threshold);
-  using K = kernel_t<T>;
   const std::int64_t rows = A.rows(), tiles = Kept::tiles(A.nnz());
   Array<KeptWord> words(tiles * Kept::words, "entries that are kept");
   const auto starts = scanned<std::int64_t>(ctx, tiles, "starts of tiles", [&](const auto& where, auto* counts) {
-    mark_above<K>(where, A.nnz(), A.values().read(where), threshold, words.write(where), counts);
+    mark_above<S>(where, A.nnz(), sizes_on(where), threshold, words.write(where), counts);
   });
   Array<Offset> row_offsets(rows + 1, "csr row_offsets");
   const std::int64_t nnz = last_offset(ctx, starts);
@@ -37,9 +37,39 @@ Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
   ctx.dispatch([&](const auto& where) {
     const auto a = A.view(where);
     const Kept kept{words.read(where), starts.read(where)};
-    copy_kept<K>(where, a.nnz, kept, {a.col_indices, a.values}, {col_indices.write(where), values.write(where)});
+    copy_kept<kernel_t<T>>(where, a.nnz, kept, {a.col_indices, a.values},
+                           {col_indices.write(where), values.write(where)});
   });
   return {A.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, double threshold) {
+  return kept_above<kernel_t<T>>(ctx, A, threshold, [&](const auto& where) { return A.values().read(where); });
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune(Context& ctx, const Csr<T, Offset>& A, const Array<double>& sizes, double threshold) {
+  require_size("prune: sizes of the entries", sizes.size(), A.nnz());
+  return kept_above<double>(ctx, A, threshold, [&](const auto& where) { return sizes.read(where); });
+}
+
+template <class T, class Offset>
+Csr<T, Offset> prune_to(Context& ctx, const Csr<T, Offset>& A, Array<double> sizes, std::int64_t count) {
+  require_size("prune: sizes of the entries", sizes.size(), A.nnz());
+  require(count >= 0, fmt::format("prune: {} entries are to stay, 0 or more are needed", count));
+  const std::int64_t all = A.nnz();
+  if (count >= all) return prune(ctx, A, sizes, 0);
+  Array<double> threshold(1, "threshold");
+  ctx.dispatch([&](const auto& where) {
+    const auto select = [&] {
+      threshold_of_rank<double>(where, {all, 1, all, sizes.read(where)}, all - count - 1, threshold.write(where));
+    };
+    select();
+    run_pass(where, all, BreakTies{all, threshold.read(where), sizes.update(where)});
+    select();
+  });
+  return prune(ctx, A, sizes, threshold.host()[0]);
 }
 
 template <class T, class Offset>
@@ -110,6 +140,8 @@ template <class T, class Offset>
 struct PruneInstances {
   static constexpr std::tuple list{
       instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, double)>(prune),
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, const Array<double>&, double)>(prune),
+      instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, Array<double>, std::int64_t)>(prune_to),
       instance<Csr<T, Offset>(Context&, const Dense<T>&, double)>(prune),
       instance<Csr<T, Offset>(Context&, const Csr<T, Offset>&, double)>(prune_percentage),
       instance<Csr<T, Offset>(Context&, const Dense<T>&, double)>(prune_percentage),

@@ -16,6 +16,18 @@ namespace krill {
 template <class T, class Offset>
 Csr<T, Offset> prune(Context&, const Csr<T, Offset>& A, double threshold);
 
+/// The entries of A whose `sizes`, one for each, are above the threshold; their own values have no part in it. Raises
+/// ShapeMismatch.
+template <class T, class Offset>
+Csr<T, Offset> prune(Context&, const Csr<T, Offset>& A, const Array<double>& sizes, double threshold);
+
+/// The `count` entries of A of the largest sizes, of equal ones the first; fewer where fewer sizes are above 0. Sizes
+/// are 0 to the greatest number, or infinite for entries that stay in any case, of which there are `count` at most. On
+/// CUDA twelve readings of the sizes, on the host O(nnz). Waits. The same in every run. Raises ShapeMismatch, and
+/// InvalidArgument for a negative count.
+template <class T, class Offset>
+Csr<T, Offset> prune_to(Context&, const Csr<T, Offset>& A, Array<double> sizes, std::int64_t count);
+
 /// The entries of D above the threshold; at 0, to_csr(D). Reads D twice; three times where it has few rows. Waits for
 /// the number of entries. Raises InvalidArgument also where that does not fit Offset.
 template <class T, class Offset = std::int32_t>

@@ -1,5 +1,7 @@
 // What the kernels of pruning are compiled of, for both backends.
 #pragma once
+#include <limits>
+
 #include "sparse/convert/convert.hpp"
 #include "sparse/convert/kept.hpp"
 #include "sparse/convert/magnitude.hpp"
@@ -7,10 +9,30 @@
 
 namespace krill::detail {
 
+/// Sizes that leave no doubt: infinite above the threshold, 0 below, and of those that are equal to it the greater the
+/// earlier they stand. Over the entries.
+struct BreakTies {
+  using Sum = NoSum;
+  std::int64_t all;
+  const double* threshold;
+  double* sizes;
+  double least = 0;
+
+  constexpr bool begin() { return least = *threshold, true; }
+  constexpr NoSum entry(std::int64_t k) const {
+    const double size = sizes[k];
+    if (size > least)
+      sizes[k] = std::numeric_limits<double>::infinity();
+    else
+      sizes[k] = size < least || size == 0 ? 0 : static_cast<double>(all - k);
+    return {};
+  }
+};
+
 /// What is compiled for each backend.
 template <class Offset, class Where>
 struct KeptPasses {
-  static constexpr auto list = passes<Where, KeptOffsets<Offset>, CountKept<Offset>>;
+  static constexpr auto list = passes<Where, KeptOffsets<Offset>, CountKept<Offset>, BreakTies>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct CountAboveKernels {

@@ -20,4 +20,10 @@ struct DropOptions {
   double pivoting = 0;  ///< of ILUT: columns are exchanged where the largest |u_ij| times it exceeds |u_ii|; 0: never
 };
 
+/// How far the pattern of a factor by sweeps grows (fixed_point_threshold.hpp).
+struct GrowthOptions {
+  double fill = 2;          ///< entries of the factor over those of A, for Cholesky of its lower triangle
+  std::int32_t cycles = 5;  ///< each adds entries and drops the smallest
+};
+
 }  // namespace krill

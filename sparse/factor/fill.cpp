@@ -219,28 +219,6 @@ FilledRows<Offset> find_fill(const Host& host, const Graph<Offset>& graph, Facto
   return {rows, columns, &upper, threads};
 }
 
-/// Of each entry, that of A in its place; -1: A has none. Both patterns are sorted. Returns how many A has.
-template <class T, class Offset>
-std::int64_t find_sources(const Host& host, const Csr<T, Offset>& A, const FilledRows<Offset>& filled,
-                          std::span<Offset> sources) {
-  const auto of_a = A.row_offsets().host(), offsets = filled.offsets.host();
-  const auto cols_of_a = A.col_indices().host(), cols = filled.cols.host();
-  std::int64_t taken = 0;
-  const int threads = host.threads_for(static_cast<std::int64_t>(cols.size()));
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : taken) if (threads > 1)
-  for (std::int32_t i = 0; i < A.rows(); ++i) {
-    Offset at = of_a[place(i)];
-    const Offset end = of_a[place(i) + 1];
-    for (Offset k = offsets[place(i)]; k < offsets[place(i) + 1]; ++k) {
-      while (at < end && cols_of_a[place(at)] < cols[place(k)]) ++at;
-      const bool is_of_a = at < end && cols_of_a[place(at)] == cols[place(k)];
-      sources[place(k)] = is_of_a ? at : Offset{-1};
-      taken += is_of_a;
-    }
-  }
-  return taken;
-}
-
 }  // namespace
 
 template <class T, class Offset>
@@ -253,10 +231,31 @@ FilledMatrix<T, Offset>::FilledMatrix(Context& ctx, const Csr<T, Offset>& A, Fac
   FilledRows<Offset> filled = find_fill(host, graph_of(A), kind, level, room);
   const std::int64_t entries = filled.cols.size();
   sources_ = Array<Offset>(entries, "sources of entries");
-  const std::int64_t taken = find_sources(host, A, filled, sources_.edit());
+  std::int64_t taken = 0;
+  run_pass(host, A.rows(),
+           FindSources<Offset>{pattern(host, A), filled.offsets.read(host), filled.cols.read(host),
+                               sources_.write(host), &taken});
   if (taken > 0) fill_ratio_ = static_cast<double>(entries) / static_cast<double>(taken);
   matrix_ =
       Csr<T, Offset>(A.cols(), std::move(filled.offsets), std::move(filled.cols), Array<T>(entries, "filled values"));
+  update(ctx, A);
+}
+
+template <class T, class Offset>
+FilledMatrix<T, Offset>::FilledMatrix(Context& ctx, const Csr<T, Offset>& A, Csr<T, Offset> pattern_of_factor,
+                                      std::int64_t factored)
+    : matrix_(std::move(pattern_of_factor)),
+      sources_(matrix_.nnz(), "sources of entries"),
+      entries_of_a_(A.nnz()),
+      fill_ratio_(factored > 0 ? static_cast<double>(matrix_.nnz()) / static_cast<double>(factored) : 1) {
+  require_size("fill: rows of the pattern", matrix_.rows(), A.rows());
+  require_size("fill: columns of the pattern", matrix_.cols(), A.cols());
+  Array<std::int64_t> taken(1, "entries of the matrix");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, A.rows(),
+             FindSources<Offset>{pattern(where, A), matrix_.row_offsets().read(where),
+                                 matrix_.col_indices().read(where), sources_.write(where), taken.write(where)});
+  });
   update(ctx, A);
 }
 

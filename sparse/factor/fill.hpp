@@ -43,6 +43,11 @@ class FilledMatrix {
   /// count, and OutOfMemory, as soon as it is seen, for more entries than there is room for.
   FilledMatrix(Context&, const Csr<T, Offset>& A, Factorization, int level, const FillRoom& = {});
 
+  /// A in a pattern that is given, whose values are of no account, with zeros where A has no entry; entries of A
+  /// outside of it are left out. `factored`: entries of A that fill_ratio() is measured by. Waits for nothing. Raises
+  /// ShapeMismatch.
+  FilledMatrix(Context&, const Csr<T, Offset>& A, Csr<T, Offset> pattern, std::int64_t factored);
+
   /// New values in A's pattern. Moves nnz (2 sizeof T + sizeof Offset) bytes, with the nnz of matrix(). Asynchronous,
   /// capturable after a first run. Raises ShapeMismatch where A has another number of entries.
   void update(Context&, const Csr<T, Offset>& A);

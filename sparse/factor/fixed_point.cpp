@@ -127,6 +127,17 @@ Unknowns<Offset> FixedPointFactor<T, Offset>::unknowns(const Where& where) const
 
 template <class T, class Offset>
 void FixedPointFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, double shift) {
+  sweep(ctx, A, nullptr, shift);
+}
+
+template <class T, class Offset>
+void FixedPointFactor<T, Offset>::refine(Context& ctx, const Csr<T, Offset>& A, const Array<T>& from, double shift) {
+  require_size("factorization by sweeps: values to begin with", from.size(), matrix_.nnz());
+  sweep(ctx, A, &from, shift);
+}
+
+template <class T, class Offset>
+void FixedPointFactor<T, Offset>::sweep(Context& ctx, const Csr<T, Offset>& A, const Array<T>* begin, double shift) {
   require_like(ctx, A);
   ctx.dispatch([&](const auto& where) {
     using K = kernel_t<T>;
@@ -136,7 +147,10 @@ void FixedPointFactor<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, 
     K *a = frame.take<K>(n), *from = frame.take<K>(n), *to = frame.take<K>(n);
     const Boost<K> boost = for_kernels(boost_);
     const K* values = A.values().read(where);
-    run_pass(where, all.count, FirstGuess<K, Offset>{all, values, 1 + shift, boost, a, from});
+    if (begin)
+      run_pass(where, all.count, GatherFactor<K, Offset>{all, values, begin->read(where), 1 + shift, a, from});
+    else
+      run_pass(where, all.count, FirstGuess<K, Offset>{all, values, 1 + shift, boost, a, from});
     for (std::int32_t sweep = 0; sweep < sweeps_; ++sweep) {
       run_pass(where, all.count, FactorSweep<K, Offset>{all, boost, a, from, to});
       std::swap(from, to);

@@ -41,6 +41,10 @@ class FixedPointFactor {
   /// InvalidArgument on the other backend than that of the constructor.
   void update(Context&, const Csr<T, Offset>& A, double shift = 0);
 
+  /// The same number of sweeps, from values in the pattern of A in place of the first guess: a factor that is near, as
+  /// matrix() has it. Raises ShapeMismatch also where they are not as many as the entries.
+  void refine(Context&, const Csr<T, Offset>& A, const Array<T>& from, double shift = 0);
+
   /// In the pattern of A, as IncompleteFactor has it.
   const Csr<T, Offset>& matrix() const { return matrix_; }
   Factorization kind() const { return kind_; }
@@ -69,6 +73,8 @@ class FixedPointFactor {
   FixedPointFactor(Analysis, Context&, const Csr<T, Offset>& A, Factorization, std::int32_t sweeps,
                    std::optional<PivotBoost<T>>);
   void require_like(const Context&, const Csr<T, Offset>& A) const;
+  /// begin: null for the first guess.
+  void sweep(Context&, const Csr<T, Offset>& A, const Array<T>* begin, double shift);
   template <class Where>
   detail::Unknowns<Offset> unknowns(const Where&) const;
 

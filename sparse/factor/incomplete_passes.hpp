@@ -363,7 +363,7 @@ template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct IncompletePasses {
   static constexpr auto list =
       passes<Where, FindDiagonals<Offset>, CountItems<Offset>, AddItems<Offset>, LaySlices<Offset>, FillRows<Offset>,
-             FindGates<Offset>, FillItems<Offset>, ClearEvents, FillWithZeros<T, Offset>>;
+             FindGates<Offset>, FillItems<Offset>, ClearEvents, FindSources<Offset>, FillWithZeros<T, Offset>>;
   static constexpr auto kernel = instance<void(const Where&, const FactorTask<T, Offset>&)>(run_factorization);
 };
 

@@ -45,9 +45,11 @@ inline std::string case_with(const std::string& variant, const std::string& type
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +
          section("initial_guess", "type", "") + section("sequence", "type", "") + section("matching", "type", "") +
          section("scaling", "type", "") + section("ordering", "type", "") +
-         section("solver", "type",
-                 variant == "preconditioner" && (type == "solver" || type == "ilut" || type == "schur") ? "fgmres"
-                                                                                                        : "pcg") +
+         section(
+             "solver", "type",
+             variant == "preconditioner" && (type == "solver" || type == "ilut" || type == "parilut" || type == "schur")
+                 ? "fgmres"
+                 : "pcg") +
          section("preconditioner", "type", "");
 }
 

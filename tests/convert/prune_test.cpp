@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "sparse/convert/sort.hpp"
 #include "tests/support/assertions.hpp"
@@ -282,6 +284,47 @@ TEST_P(Prune, a_dense_matrix_keeps_the_entries_above_any_threshold) {
           expect_kept(prune<T, std::int64_t>(ctx, D, threshold), wanted, shape.name);
         }
       }
+  });
+}
+
+/// Sizes with ties, zeros and infinities, which the entries' own values have no part in.
+TEST_P(Prune, by_sizes_of_their_own_the_largest_stay_and_of_equal_ones_the_first) {
+  with_scalar_or_half([&]<class T>(T) {
+    Context ctx = context();
+    for (const Shape& shape : nasty_shapes()) {
+      const auto A = coarse_csr<T, std::int32_t>(81, shape);
+      std::mt19937_64 engine(82);
+      std::vector<double> sizes;
+      std::int64_t whole = 0;
+      for (std::int64_t k = 0; k < A.nnz(); ++k) {
+        sizes.push_back(static_cast<double>(engine() % 9) / 4);
+        if (engine() % 16 == 0) sizes.back() = infinite, ++whole;
+      }
+      std::vector<std::size_t> order(sizes.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+      for (const std::int64_t count :
+           {whole, whole + 1, (whole + A.nnz()) / 2, A.nnz() - 1, A.nnz(), A.nnz() + std::int64_t{5}}) {
+        if (count < whole) continue;
+        std::vector<bool> stays(sizes.size());
+        for (std::size_t k = 0; k < order.size() && std::cmp_less(k, count); ++k) stays[order[k]] = sizes[order[k]] > 0;
+        Kept<T> wanted;
+        for (std::size_t i = 0, k = 0; i < static_cast<std::size_t>(A.rows()); ++i, wanted.end_row())
+          for (; std::cmp_less(k, A.row_offsets().host()[i + 1]); ++k)
+            if (stays[k])
+              wanted.columns.push_back(A.col_indices().host()[k]), wanted.values.push_back(A.values().host()[k]);
+        expect_kept(prune_to(ctx, A, Array<double>(sizes), count), wanted, shape.name + ", " + std::to_string(count));
+      }
+      Kept<T> wanted;
+      for (std::size_t i = 0, k = 0; i < static_cast<std::size_t>(A.rows()); ++i, wanted.end_row())
+        for (; std::cmp_less(k, A.row_offsets().host()[i + 1]); ++k)
+          if (sizes[k] > 1)
+            wanted.columns.push_back(A.col_indices().host()[k]), wanted.values.push_back(A.values().host()[k]);
+      expect_kept(prune(ctx, A, Array<double>(sizes), 1), wanted, shape.name);
+      EXPECT_THROW(prune(ctx, A, Array<double>(A.nnz() + 1), 1), ShapeMismatch);
+      EXPECT_THROW(prune_to(ctx, A, Array<double>(A.nnz() + 1), 1), ShapeMismatch);
+      EXPECT_THROW(prune_to(ctx, A, Array<double>(sizes), -1), InvalidArgument);
+    }
   });
 }
 

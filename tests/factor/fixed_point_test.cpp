@@ -124,6 +124,21 @@ TEST_P(FixedPoint, repeats_follows_new_values_and_can_be_captured_and_skipped) {
   });
 }
 
+/// A factor tells all that its next sweep needs: three sweeps and two from there are five.
+TEST_P(FixedPoint, refining_goes_on_where_sweeps_ended) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Csr<T> A = solvable(12, random_hpd<T>(13, 300, 9), true);
+    for (const Factorization kind : both_kinds) {
+      const FixedPointFactor<T> begun(ctx, A, kind, 3), whole(ctx, A, kind, 5);
+      auto rest = FixedPointFactor<T>::analyze(ctx, A, kind, 2);
+      rest.refine(ctx, A, begun.matrix().values());
+      EXPECT_EQ(contents(rest.matrix().values()), contents(whole.matrix().values()));
+      EXPECT_THROW(rest.refine(ctx, A, Array<T>(3)), ShapeMismatch);
+    }
+  });
+}
+
 /// A scaling of rows and columns by powers of two goes through the sweeps without a rounding.
 TEST_P(FixedPoint, does_not_know_the_scale_of_the_matrix) {
   with_scalar([&]<class T>(T) {

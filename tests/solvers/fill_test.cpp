@@ -38,6 +38,17 @@ Csr<T> with_rows_shifted(Context& ctx, const Csr<T>& A) {
   return Reordered<T, std::int32_t>::of_rows(ctx, A, Ordering(Array<std::int32_t>(order))).release();
 }
 
+ParilutOptions parilut(double fill, int cycles = 5, int sweeps = 5) {
+  ParilutOptions options;
+  options.fill = fill, options.cycles = cycles, options.sweeps = sweeps;
+  return options;
+}
+ParictOptions parict(double fill, int cycles = 5, int sweeps = 5) {
+  ParictOptions options;
+  options.fill = fill, options.cycles = cycles, options.sweeps = sweeps;
+  return options;
+}
+
 template <class T>
 double max_norm(const std::vector<T>& v) {
   double greatest = 0;
@@ -78,6 +89,8 @@ TEST_P(FillSolves, all_of_fill_solves_exactly) {
     check(with_rows_shifted(ctx, random_dominant<T>(2, n, 5)), ilut(n, 0, 1));
     check(random_hpd<T>(3, n, 5), ict(n, 0));
     check(random_hpd<T>(3, n, 5), ict(n, 0, DropCompensation::diagonal));
+    check(random_dominant<T>(2, n, 5), parilut(n, 10, 2 * n));
+    check(random_hpd<T>(3, n, 5), parict(n, 10, 2 * n));
   });
 }
 
@@ -133,6 +146,60 @@ TEST_P(FillFacts, smaller_thresholds_take_fewer_iterations) {
   EXPECT_LT(iterations(pcg, ict(40, 1e-5)), iterations(pcg, ict(40, 1e-2)));
   EXPECT_LT(iterations(gmres, ilut(40, 1e-3)), iterations(gmres, Ilu0Options{}));
   EXPECT_LT(iterations(gmres, ilut(40, 1e-5)), iterations(gmres, ilut(40, 1e-2)));
+}
+
+TEST_P(FillFacts, more_fill_by_sweeps_takes_fewer_iterations) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(50);
+  const auto b = random_vector<double>(8, A.rows());
+  for (const bool definite : {false, true}) {
+    const auto iterations = [&](const PreconditionerOptions& options) {
+      const auto solved =
+          solve(ctx, A, b, definite ? SolverOptions(PcgOptions{}) : SolverOptions(GmresOptions{}), options);
+      EXPECT_EQ(solved.report.reason, Reason::converged);
+      return solved.report.iterations;
+    };
+    auto before =
+        iterations(definite ? PreconditionerOptions(Paric0Options{}) : PreconditionerOptions(Parilu0Options{}));
+    for (const double fill : {1.3, 2.0, 4.0}) {
+      const auto now =
+          iterations(definite ? PreconditionerOptions(parict(fill)) : PreconditionerOptions(parilut(fill)));
+      EXPECT_LT(now, before) << fill;
+      before = now;
+    }
+  }
+}
+
+/// The pattern stays: four times A has the factor of A with U four times, or L twice as large, exactly.
+TEST_P(FillFacts, a_pattern_by_sweeps_is_reported_and_takes_new_values) {
+  Context ctx = context();
+  Csr<double> four_times = poisson2d<double>(20);
+  for (double& value : four_times.values().edit()) value *= 4;
+  const AnyMatrix<double> A(poisson2d<double>(20)), larger(std::move(four_times));
+  const Array<double> r(random_vector<double>(9, 400));
+  for (const PreconditionerOptions& options :
+       {PreconditionerOptions(parilut(1.5)), PreconditionerOptions(parict(1.5))}) {
+    const bool lu = std::holds_alternative<ParilutOptions>(options);
+    const std::int64_t of_a = 400 + (lu ? 2 : 1) * 2 * 20 * 19, kept = of_a + of_a / 2;
+    const auto made = make_preconditioner(ctx, options, A);
+    const auto applied = [&] {
+      Array<double> z(400);
+      return contents(made->apply(ctx, r, z));
+    };
+    const auto first = applied();
+    std::vector<double> quarters;
+    for (const double value : first) quarters.push_back(value / 4);
+    for (const AnyMatrix<double>* next : {&A, &larger, &A}) {
+      made->update(ctx, *next);
+      EXPECT_EQ(applied(), next == &A ? first : quarters);
+      const PreconditionerReport report = made->report();
+      EXPECT_EQ(fact<std::int64_t>(report, "cycles"), 5);
+      EXPECT_EQ(fact<std::int64_t>(report, "sweeps"), 5);
+      EXPECT_EQ(fact<std::int64_t>(report, "factor_nonzeros"), kept);
+      EXPECT_DOUBLE_EQ(fact<double>(report, "fill_ratio"), static_cast<double>(kept) / static_cast<double>(of_a));
+    }
+    EXPECT_THROW(made->update(ctx, AnyMatrix<double>(poisson2d<double>(21))), Error);
+  }
 }
 
 TEST_P(FillFacts, thresholds_are_reported_and_take_no_new_values) {
@@ -198,6 +265,10 @@ TEST_P(FillFacts, what_cannot_be_factored_is_refused) {
   };
   EXPECT_EQ(refusal(iluk(1), {2, 1, 3, 1, 1, 1}), "");
   EXPECT_NE(refusal(iluk(0), {2, 1, 3, 1, 1, 1}).find("no entry on the diagonal in row 2"), std::string::npos);
+  EXPECT_NE(refusal(parilut(2), {2, 1, 3, 1, 1, 1}).find("preconditioner parilut: there is no entry on the diagonal"),
+            std::string::npos);
+  EXPECT_NE(refusal(parict(2), {2, 1, 3, 1, 1, 1}).find("preconditioner parict: there is no entry on the diagonal"),
+            std::string::npos);
   EXPECT_NE(refusal(iluk(1), {2, 2, 4, -2, 1, 2}).find("preconditioner iluk: the pivot is 0 in row 2"),
             std::string::npos);
   EXPECT_NE(refusal(iluk(1), {1e-300, 1e300, 1, 1, 1, 1}).find("NaN or infinite in row 2"), std::string::npos);

@@ -138,6 +138,12 @@ void count(Count& c, const Bic0Options& o, const PreconditionerReport&) {
 }
 void count(Count& c, const Parilu0Options& o, const PreconditionerReport&) { c.lu(c.a, o.solve); }
 void count(Count& c, const Paric0Options& o, const PreconditionerReport&) { c.cholesky(c.a, o.solve); }
+void count(Count& c, const ParilutOptions& o, const PreconditionerReport& report) {
+  count(c, IlutOptions{{.solve = o.solve}}, report);
+}
+void count(Count& c, const ParictOptions& o, const PreconditionerReport& report) {
+  count(c, IctOptions{{.solve = o.solve}}, report);
+}
 void count(Count& c, const IsaiOptions&, const PreconditionerReport& report) {
   if (fact<std::string>(report, "form") == "general") return c.csr(c.a.all()), c.vectors(2);
   for (int factor = 0; factor < 2; ++factor) c.csr(c.a.lower() + c.n), c.vectors(2);

@@ -7,6 +7,7 @@
 #include "solvers/precond/factored.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/factor/fixed_point.hpp"
+#include "sparse/factor/fixed_point_threshold.hpp"
 #include "sparse/factor/threshold.hpp"
 
 namespace krill::apps::verify {
@@ -28,6 +29,11 @@ Factor<T> make_factor(Context& ctx, const FactorRecipe& recipe, const AnyMatrix<
   if (recipe.block_dim)
     made.A = with_blocks(made.A, static_cast<std::int32_t>(find_fact<std::int64_t>(report, "block_dim").value()));
   if (recipe.level) made.A = with_fill(made.A, recipe.kind, *recipe.level);
+  if (recipe.growth) {
+    const Csr<T> given = csr_of(made.A);
+    const auto boost = krill::detail::pivot_boost(ctx, recipe, given);
+    made.A = rows_of(fill_by_sweeps(ctx, given, recipe.kind, *recipe.growth, {}, boost).matrix());
+  }
   const Csr<T> matrix = csr_of(made.A);
   const auto keep = [&](auto factor) {
     factor.update(ctx, matrix, made.shift);
