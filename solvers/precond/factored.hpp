@@ -17,6 +17,7 @@
 #include "sparse/convert/sort.hpp"
 #include "sparse/core/overloaded.hpp"
 #include "sparse/core/stopwatch.hpp"
+#include "sparse/factor/fixed_point.hpp"
 #include "sparse/factor/incomplete.hpp"
 #include "sparse/triangular/approximate.hpp"
 #include "sparse/vector/vector.hpp"
@@ -322,6 +323,11 @@ std::string_view instead_of_cholesky(const Csr<T, Offset>& A) {
                               : "the matrix is not positive definite: use preconditioner none with solver gmres";
 }
 
+template <class Factor>
+inline constexpr bool by_sweeps = false;
+template <class T, class Offset>
+inline constexpr bool by_sweeps<FixedPointFactor<T, Offset>> = true;
+
 /// The shifts that a Cholesky factorization tries after 0: each is twice the one before. Not varied.
 struct CholeskyTuning {
   static constexpr double first_shift = 1e-3, max_shift = 1;  ///< times the diagonal: at 1 it is doubled
@@ -338,23 +344,35 @@ double factor_cholesky(auto& made, std::string_view type, const ShiftOptions<Cho
     refuse_row(type, *row, "there is no entry on the diagonal",
                "the matrix is not positive definite: use preconditioner none with solver gmres", block_dim);
   made.update(shift);
-  std::optional<std::int32_t> broken = factor.numerical_zero();
-  // A negative pivot makes later rows NaN; a row of NaN before it has that from A.
-  if (const auto row = factor.not_finite(); row && broken && *row <= *broken)
-    refuse_row(type, *row, "the pivot is NaN or infinite", "look at the entries of the matrix (krill inspect)",
-               block_dim);
+  constexpr bool swept = by_sweeps<std::remove_cvref_t<decltype(factor)>>;
+  const auto bad_row = [&] {
+    const auto row = factor.numerical_zero();
+    return swept && !row ? factor.not_finite() : row;
+  };
+  std::optional<std::int32_t> broken = bad_row();
+  // A negative pivot makes later rows NaN; a row of NaN before it has that from A, or from sweeps that diverge, which a
+  // shift may help.
+  const auto refuse_nan = [&] {
+    if (const auto row = factor.not_finite(); row && broken && *row <= *broken)
+      refuse_row(type, *row, "the pivot is NaN or infinite",
+                 swept ? "if no entry of the matrix is (krill inspect), the sweeps diverge: use preconditioner ic0"
+                       : "look at the entries of the matrix (krill inspect)",
+                 block_dim);
+  };
+  if (!swept || !shifts) refuse_nan();
   const std::int32_t first = broken.value_or(-1);
   const double root_of = broken && !shifts ? radicand(*made.A, factor.matrix(), *broken) : 0;
   while (broken && shift < CholeskyTuning::max_shift) {
     shift = std::max(2 * shift, CholeskyTuning::first_shift);
     made.update(shift);
-    broken = factor.numerical_zero();
+    broken = bad_row();
   }
   if (first >= 0 && !shifts)  // the shift is advised where it has just helped
     refuse_row(
         type, first, fmt::format("the pivot is not positive (the root of {:.4g})", root_of),
         fmt::format("{}{}", broken ? "" : "set shift: {type: positive_definite}, or ", instead_of_cholesky(*made.A)),
         block_dim);
+  refuse_nan();
   if (broken)
     refuse_row(type, *broken,
                fmt::format("the pivot is not positive, even with the diagonal multiplied by {:.4g}", 1 + shift),

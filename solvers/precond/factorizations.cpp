@@ -4,7 +4,6 @@
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/device.hpp"
 #include "sparse/factor/fill.hpp"
-#include "sparse/factor/fixed_point.hpp"
 #include "sparse/factor/fixed_point_threshold.hpp"
 #include "sparse/factor/incomplete.hpp"
 #include "sparse/factor/threshold.hpp"
@@ -15,10 +14,6 @@ namespace krill {
 using namespace detail;
 namespace {
 
-template <class Factor>
-inline constexpr bool by_sweeps = false;
-template <class T, class Offset>
-inline constexpr bool by_sweeps<FixedPointFactor<T, Offset>> = true;
 template <class Factor>
 inline constexpr bool drops = false;
 template <class T, class Offset>

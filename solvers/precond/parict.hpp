@@ -6,7 +6,7 @@
 
 namespace krill {
 
-struct ParictOptions : Paric0Options {
+struct ParictOptions : SweptCholeskyOptions<15> {
   static constexpr std::string_view type = "parict";
   static constexpr std::string_view doc =
       "incomplete Cholesky factorization ParICT, whose largest entries stay (Anzt, Chow and Dongarra 2018), for "
@@ -16,15 +16,15 @@ struct ParictOptions : Paric0Options {
   int cycles = GrowthOptions{}.cycles;
 
   FactorRecipe recipe() const {
-    FactorRecipe r = Paric0Options::recipe();
-    r.type = type, r.growth = GrowthOptions{fill, cycles};
+    FactorRecipe r = recipe_of(type);
+    r.growth = GrowthOptions{fill, cycles};
     return r;
   }
 };
 template <class Fields>
 void describe(Fields& fields, ParictOptions& o) {
   detail::describe_growth(fields, o.fill, o.cycles);
-  describe(fields, static_cast<Paric0Options&>(o));
+  describe(fields, static_cast<SweptCholeskyOptions<15>&>(o));
 }
 
 }  // namespace krill

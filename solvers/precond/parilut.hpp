@@ -6,7 +6,7 @@
 
 namespace krill {
 
-struct ParilutOptions : Parilu0Options {
+struct ParilutOptions : SweptLuOptions<15> {
   static constexpr std::string_view type = "parilut";
   static constexpr std::string_view doc =
       "incomplete LU factorization ParILUT, whose largest entries stay (Anzt, Chow and Dongarra 2018), for general "
@@ -18,15 +18,15 @@ struct ParilutOptions : Parilu0Options {
   /// Not Hermitian where A is: entries of L and of U are dropped each for themselves.
   static constexpr PcgFit suits_pcg() { return {false, "type", type, "parict"}; }
   FactorRecipe recipe() const {
-    FactorRecipe r = Parilu0Options::recipe();
-    r.type = type, r.growth = GrowthOptions{fill, cycles};
+    FactorRecipe r = recipe_of(type);
+    r.growth = GrowthOptions{fill, cycles};
     return r;
   }
 };
 template <class Fields>
 void describe(Fields& fields, ParilutOptions& o) {
   detail::describe_growth(fields, o.fill, o.cycles);
-  describe(fields, static_cast<Parilu0Options&>(o));
+  describe(fields, static_cast<SweptLuOptions<15>&>(o));
 }
 
 }  // namespace krill

@@ -202,6 +202,34 @@ TEST_P(FactoredFacts, paric0_shifts_the_diagonal_where_it_breaks_down) {
             Reason::converged);
 }
 
+/// 1 on the diagonal and `other` elsewhere: positive definite, and sweeps diverge where there are many rows.
+AnyMatrix<double> equally_correlated(std::int32_t n, double other) {
+  std::vector<std::int32_t> offsets, cols;
+  std::vector<double> values;
+  for (std::int32_t i = 0; i <= n; ++i) offsets.push_back(i * n);
+  for (std::int32_t k = 0; k < n * n; ++k) cols.push_back(k % n), values.push_back(k / n == k % n ? 1 : other);
+  return AnyMatrix<double>(
+      Csr<double>(n, Array<std::int32_t>(offsets), Array<std::int32_t>(cols), Array<double>(values)));
+}
+
+TEST_P(FactoredFacts, paric0_shifts_the_diagonal_where_sweeps_diverge) {
+  Context ctx = context();
+  const AnyMatrix<double> A = equally_correlated(60, 0.2), stronger = equally_correlated(150, 0.5);
+  const auto made = make_preconditioner<double>(ctx, paric0(30), A);
+  ASSERT_EQ(made->report().notes.size(), 1u);
+  EXPECT_NE(made->report().notes[0].find("the diagonal was multiplied by 2.024"), std::string::npos);
+  Array<double> z(60);
+  for (const double value : contents(made->apply(ctx, Array<double>(random_vector<double>(7, 60)), z)))
+    EXPECT_TRUE(std::isfinite(value));
+  EXPECT_EQ(complaint<InvalidArgument>([&] { make_preconditioner(ctx, paric0(30), stronger); }),
+            "preconditioner paric0: the pivot is NaN or infinite in row 41 (rows count from 0): if no entry of the "
+            "matrix is (krill inspect), the sweeps diverge: use preconditioner ic0");
+  Paric0Options unshifted = paric0(30);
+  unshifted.shift = {CholeskyShift::none};
+  EXPECT_NE(complaint<InvalidArgument>([&] { make_preconditioner(ctx, unshifted, A); }).find("the sweeps diverge"),
+            std::string::npos);
+}
+
 /// A pivot that vanishes gets the same value from a shift as from a boost of that size, whoever factors.
 TEST_P(FactoredFacts, shift_nonzero_replaces_pivots_that_vanish) {
   Context ctx = context();
