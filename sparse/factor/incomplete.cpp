@@ -81,16 +81,11 @@ struct IncompleteFactor<T, Offset>::Body {
 
   void find_items(Context& ctx) {
     const std::int32_t rows = matrix.rows();
-    const std::int64_t nnz = matrix.nnz();
-    Array<std::int32_t> row_indices(nnz, "row_indices"), items_of_rows(rows, "items of rows");
-    Array<std::uint8_t> counts(nnz, "items of entries");
+    Array<std::int32_t> items_of_rows(rows, "items of rows");
     Array<ItemFacts> facts(1, "facts of items");
     ctx.dispatch([&](const auto& where) {
-      expand_offsets(where, rows, nnz, matrix.row_offsets().read(where), row_indices.write(where));
-      run_pass(where, nnz, CountItems<Offset>{factored(where), row_indices.read(where), counts.write(where)});
-      run_pass(where, rows,
-               AddItems<Offset>{factored(where), schedule.order().read(where), counts.read(where),
-                                items_of_rows.write(where), facts.write(where)});
+      count_items_of_rows(where, factored(where), items_of_rows.write(where));
+      run_pass(where, rows, AddItems<Offset>{factored(where), items_of_rows.read(where), facts.write(where)});
     });
     items.has_long_rows = facts.host()[0].long_rows > 0;
     items.lanes = factor_lanes(facts.host()[0], rows, sizeof(T));
@@ -116,16 +111,15 @@ struct IncompleteFactor<T, Offset>::Body {
     items.codes = Array<std::uint8_t>(count, "codes of items");
     ctx.dispatch([&](const auto& where) {
       const std::int32_t* level_offsets = schedule.offsets().read(where);
-      run_pass(where, slices,
+      run_pass(where, rows,
                FillRows<Offset>{factored(where), schedule.order().read(where), items_of_rows.read(where), level_offsets,
                                 schedule.levels(), items.lanes, published.read(where), items.rows.write(where)});
       run_pass(where, slices,
                FindGates<Offset>{factored(where), items.rows.read(where), level_offsets, schedule.levels(), items.lanes,
                                  items.gates.write(where)});
-      run_pass(where, nnz,
-               FillItems<Offset>{factored(where), row_indices.read(where), counts.read(where), items.rows.read(where),
-                                 schedule.inverse().read(where), items.lanes, items.slices.read(where),
-                                 items.positions.write(where), items.codes.write(where)});
+      fill_items(where, factored(where),
+                 ItemPlaces<Offset>{items.lanes, items.rows.read(where), schedule.inverse().read(where),
+                                    items.slices.read(where), items.positions.write(where), items.codes.write(where)});
     });
   }
 
@@ -180,8 +174,7 @@ HeldMemory IncompleteFactor<T, Offset>::memory(MemoryLedger& ledger, Context& ho
     return kept;
   }
   const ItemSizes items = count_items(host, A, schedule, kind == Factorization::ic0);
-  const HeldMemory row_indices = ledger.hold<std::int32_t>(A.nnz()), of_rows = ledger.hold<std::int32_t>(A.rows()),
-                   counts = ledger.hold<std::uint8_t>(A.nnz()),
+  const HeldMemory of_rows = ledger.hold<std::int32_t>(A.rows()),
                    each = ledger.hold<std::int64_t>(3 * (items.slices + 1));
   kept += ledger.hold<std::int64_t>(items.slices + 1);
   kept += ledger.hold<FactorRow<Offset>>(A.rows());

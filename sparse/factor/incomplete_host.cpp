@@ -72,6 +72,17 @@ void run_factorization(const Host& host, const FactorTask<T, Offset>& f) {
   }
 }
 
+template <class Offset>
+void count_items_of_rows(const Host& host, const FactorPattern<Offset>& p, std::int32_t* items) {
+  run_pass(host, p.a.rows, CountItems<Offset>{p, items});
+}
+template <class Offset>
+void fill_items(const Host& host, const FactorPattern<Offset>& p, const ItemPlaces<Offset>& to) {
+  run_pass(host, p.a.rows, FillItems<Offset>{p, to});
+}
+
 KRILL_INSTANTIATE_WITH_OFFSETS(IncompletePasses, Host);
+template class ItemFunctions<std::int32_t, Host>;
+template class ItemFunctions<std::int64_t, Host>;
 
 }  // namespace krill::detail

@@ -8,6 +8,9 @@
 
 namespace krill::detail {
 
+inline constexpr std::int32_t max_entries = 127;  ///< of a row that is not long: what 7 bits tell
+inline constexpr std::uint8_t pivot_bit = 128;    ///< of an item's code, whose other bits are its slot
+
 /// Which entries are factored.
 template <class Offset>
 struct FactorPattern {
@@ -24,30 +27,50 @@ struct FactorPattern {
   }
   /// Other rows wait for the entries of row i from this one on.
   constexpr Offset awaited_from(std::int32_t i) const { return cholesky ? a.row_offsets[i] : diagonals[i]; }
-  /// The items of entry e = (i, j), which is left of the diagonal, in the order in which row i uses them. Each is entry
-  /// `at` of row `row` of the factor, and is handed to f(row, at, slot, is_pivot), where `slot` counts the entries of
-  /// row i from its first. The first item is the pivot of row j (at < 0: it has none): e is divided by it, `slot` is
-  /// e's own. The others are multiplied by e and subtracted from the entry in `slot`.
-  template <class F>
-  constexpr void for_items(std::int32_t i, Offset e, F&& f) const {
-    const Offset first = a.row_offsets[i], row_end = end(i), near = diagonals[i];
-    const std::int32_t above = a.col_indices[e];
-    f(above, has_diagonal(above) ? diagonals[above] : Offset{-1}, static_cast<int>(e - first), true);
+  /// Row i has more entries than the slots of items tell.
+  constexpr bool is_long(std::int32_t i) const { return end(i) - a.row_offsets[i] > max_entries; }
+
+  /// Which entries may meet entry e = (i, above), which is left of the diagonal: [first, end). LU: those of row `above`
+  /// right of its diagonal, which meet entries of row i. Cholesky: those of row i between e and the diagonal, which
+  /// meet entries of other rows in column `above`.
+  struct Candidates {
+    Offset first, end;
+  };
+  constexpr Candidates candidates(std::int32_t i, Offset e, std::int32_t above) const {
+    if (cholesky) return {e + 1, diagonals[i]};
+    return {diagonals[above] + (has_diagonal(above) ? 1 : 0), a.row_offsets[above + 1]};
+  }
+  /// Entry `at` of row `row` times e is subtracted from the entry in `slot` of row i, counted from its first.
+  struct Item {
+    std::int32_t row;
+    Offset at;
+    int slot;
+    bool meets;
+  };
+  constexpr Item item(std::int32_t i, Offset e, std::int32_t above, Offset candidate) const {
+    const Offset first = a.row_offsets[i];
+    const std::int32_t col = a.col_indices[candidate];
     if (cholesky) {
-      for (Offset t = e + 1; t < near; ++t) {
-        const std::int32_t row = a.col_indices[t];
-        const Offset at = lower_entry(a.col_indices, a.row_offsets[row], diagonals[row], above);
-        if (at < diagonals[row] && a.col_indices[at] == above) f(row, at, static_cast<int>(t - first), false);
-      }
-    } else {
-      Offset at = diagonals[above], t = e + 1;
-      const Offset at_end = a.row_offsets[above + 1];
-      while (at < at_end && t < row_end) {
-        const std::int32_t theirs = a.col_indices[at], mine = a.col_indices[t];
-        if (theirs == mine) f(above, at, static_cast<int>(t - first), false);
-        if (theirs <= mine) ++at;
-        if (mine <= theirs) ++t;
-      }
+      const Offset found = lower_entry(a.col_indices, a.row_offsets[col], diagonals[col], above);
+      return {col, found, static_cast<int>(candidate - first), found < diagonals[col] && a.col_indices[found] == above};
+    }
+    const Offset row_end = end(i), found = lower_entry(a.col_indices, e + 1, row_end, col);
+    return {above, candidate, static_cast<int>(found - first), found < row_end && a.col_indices[found] == col};
+  }
+
+  /// -1: it has none.
+  constexpr Offset pivot_of(std::int32_t row) const { return has_diagonal(row) ? diagonals[row] : Offset{-1}; }
+
+  /// f(item, is_pivot) for the items of row i, in the order in which it uses them: for each entry left of the diagonal
+  /// the pivot by which it is divided (at < 0: that row has none; slot: the entry's own), then what it meets.
+  template <class F>
+  constexpr void for_items(std::int32_t i, F&& f) const {
+    for (Offset e = a.row_offsets[i]; e < diagonals[i]; ++e) {
+      const std::int32_t above = a.col_indices[e];
+      f(Item{above, pivot_of(above), static_cast<int>(e - a.row_offsets[i]), true}, true);
+      const Candidates all = candidates(i, e, above);
+      for (Offset candidate = all.first; candidate < all.end; ++candidate)
+        if (const Item found = item(i, e, above, candidate); found.meets) f(found, false);
     }
   }
 };
@@ -86,8 +109,6 @@ struct FactorTuning {
   static constexpr std::int64_t max_items_alone = 16;  ///< of a mean row that one lane takes. Not varied.
 };
 inline constexpr std::int32_t team_lanes = FactorTuning::team_lanes;
-inline constexpr std::int32_t max_entries = 127;  ///< of a row that is not long: what 7 bits tell
-inline constexpr std::uint8_t pivot_bit = 128;    ///< of an item's code, whose other bits are its slot
 
 /// A row, as CUDA factors it.
 template <class Offset>
@@ -123,43 +144,39 @@ constexpr std::int32_t factor_lanes(const ItemFacts& facts, std::int32_t rows, s
   return has_few && (facts.longest | 1) <= max_alone ? 1 : team_lanes;
 }
 
-/// The number of items of each entry; 0 unless it is left of the diagonal in a row that is not long. Over the entries.
+/// The number of items of each row; -1 for long ones. Over the rows.
 template <class Offset>
 struct CountItems {
   using Sum = NoSum;
   FactorPattern<Offset> p;
-  const std::int32_t* row_indices;
-  std::uint8_t* counts;
+  std::int32_t* items;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
-    const std::int32_t i = row_indices[k];
-    const auto e = static_cast<Offset>(k);
-    std::uint8_t count = 0;
-    if (e < p.diagonals[i] && p.end(i) - p.a.row_offsets[i] <= max_entries)
-      p.for_items(i, e, [&](std::int32_t, Offset, int, bool) { ++count; });
-    return counts[k] = count, NoSum{};
+    const auto i = static_cast<std::int32_t>(k);
+    std::int32_t count = 0;
+    if (p.is_long(i))
+      count = -1;
+    else
+      p.for_items(i, [&](const auto&, bool) { ++count; });
+    return items[i] = count, NoSum{};
   }
 };
 
-/// items of the rows, -1 for long ones. Over the places.
+/// What there is of items. Over the rows.
 template <class Offset>
 struct AddItems {
   using Sum = ItemFacts;
   FactorPattern<Offset> p;
-  const std::int32_t* order;
-  const std::uint8_t* counts;
-  std::int32_t* items;
+  const std::int32_t* items;
   ItemFacts* facts;
 
   constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t place) const {
-    const std::int32_t i = order[place];
-    const std::int64_t entries = p.end(i) - p.a.row_offsets[i];
-    if (entries > max_entries) return items[place] = -1, Sum{0, 0, 0, 1};
-    std::int32_t count = 0;
-    for (Offset e = p.a.row_offsets[i]; e < p.diagonals[i]; ++e) count += counts[e];
-    return items[place] = count, Sum{count, count, static_cast<std::int32_t>(entries), 0};
+  constexpr Sum entry(std::int64_t k) const {
+    const auto i = static_cast<std::int32_t>(k);
+    const std::int32_t count = items[i];
+    if (count < 0) return {0, 0, 0, 1};
+    return {count, count, static_cast<std::int32_t>(p.end(i) - p.a.row_offsets[i]), 0};
   }
   constexpr void finish(const Sum& sum) const { *facts = sum; }
 };
@@ -194,11 +211,11 @@ struct LaySlices {
     for (std::int64_t place = first; place < end && place < p.a.rows; ++place) {
       const std::int32_t i = order[place];
       const std::int64_t published = p.end(i) - p.awaited_from(i);
-      if (items[place] < 0)
+      if (items[i] < 0)
         published_by_long += published;
       else if (published > max_published)
         max_published = published;
-      if (items[place] > max_items) max_items = items[place];
+      if (items[i] > max_items) max_items = items[i];
     }
     item_lengths[slice] = (max_items + lanes - 1) / lanes * 32;
     published_lengths[slice] = (max_published + lanes - 1) / lanes * 32 + published_by_long;
@@ -206,7 +223,7 @@ struct LaySlices {
   }
 };
 
-/// What the kernel needs of each row, in the order of levels. Over the slices.
+/// What the kernel needs of each row, in the order of levels. Over the places.
 template <class Offset>
 struct FillRows {
   using Sum = NoSum;
@@ -217,30 +234,27 @@ struct FillRows {
   FactorRow<Offset>* rows;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t slice) const {
-    const std::int64_t first = slice * (32 / lanes), end = first + 32 / lanes;
-    const std::int32_t first_level = level_of(level_offsets, levels, first);
-    std::int64_t end_of_long = published[slice + 1];
-    std::int32_t level = first_level;
-    for (std::int64_t place = first; place < end && place < p.a.rows; ++place) {
-      while (level_offsets[level + 1] <= place) ++level;
-      const std::int32_t i = order[place];
-      FactorRow<Offset> row;
-      row.begin = p.a.row_offsets[i];
-      row.row = i;
-      row.turn = static_cast<std::uint8_t>(level - first_level);
-      row.has_diagonal = p.has_diagonal(i);
-      row.is_long = items[place] < 0;
-      if (row.is_long) {
-        row.published = end_of_long -= p.end(i) - p.awaited_from(i);
-      } else {
-        row.items = static_cast<std::uint16_t>(items[place]);
-        row.entries = static_cast<std::uint8_t>(p.end(i) - row.begin);
-        row.lower = static_cast<std::uint8_t>(p.diagonals[i] - row.begin);
-        row.published = published[slice] + (place - first) * lanes;
-      }
-      rows[place] = row;
+  constexpr NoSum entry(std::int64_t place) const {
+    const std::int64_t slice = place / (32 / lanes), first = slice * (32 / lanes);
+    const std::int32_t i = order[place];
+    FactorRow<Offset> row;
+    row.begin = p.a.row_offsets[i];
+    row.row = i;
+    row.turn =
+        static_cast<std::uint8_t>(level_of(level_offsets, levels, place) - level_of(level_offsets, levels, first));
+    row.has_diagonal = p.has_diagonal(i);
+    row.is_long = items[i] < 0;
+    if (row.is_long) {  // they lie behind the others, the first one last
+      row.published = published[slice + 1];
+      for (std::int64_t other = first; other <= place; ++other)
+        if (const std::int32_t o = order[other]; items[o] < 0) row.published -= p.end(o) - p.awaited_from(o);
+    } else {
+      row.items = static_cast<std::uint16_t>(items[i]);
+      row.entries = static_cast<std::uint8_t>(p.end(i) - row.begin);
+      row.lower = static_cast<std::uint8_t>(p.diagonals[i] - row.begin);
+      row.published = published[slice] + (place - first) * lanes;
     }
+    rows[place] = row;
     return {};
   }
 };
@@ -251,39 +265,76 @@ constexpr std::int64_t published_position(const FactorRow<Offset>& row, std::int
   return row.published + (row.is_long ? j : team_place(lanes, static_cast<std::int32_t>(j)));
 }
 
-/// Items, by where they are published. Over the entries.
+/// Where what a row publishes lies.
 template <class Offset>
-struct FillItems {
-  using Sum = NoSum;
-  FactorPattern<Offset> p;
-  const std::int32_t* row_indices;
-  const std::uint8_t* counts;
-  const FactorRow<Offset>* rows;
-  const std::int32_t* inverse;
+struct PublishedRow {
+  std::int64_t begin;
+  Offset awaited_from;
+  std::int32_t is_long;
+
+  constexpr Offset position(std::int32_t lanes, Offset entry) const {
+    const auto j = static_cast<std::int32_t>(entry - awaited_from);
+    return static_cast<Offset>(begin + (is_long ? j : team_place(lanes, j)));
+  }
+};
+
+/// Where the items of rows go.
+template <class Offset>
+struct ItemPlaces {
   std::int32_t lanes;
+  const FactorRow<Offset>* rows;
+  const std::int32_t* inverse;  ///< row to place
   const std::int64_t* slices;
   Offset* positions;
   std::uint8_t* codes;
 
+  /// Of the row's first item.
+  constexpr std::int64_t first(std::int64_t place) const {
+    const std::int32_t rows_a_slice = 32 / lanes;
+    return slices[place / rows_a_slice] + place % rows_a_slice * lanes;
+  }
+  constexpr PublishedRow<Offset> published(const FactorPattern<Offset>& p, std::int32_t row) const {
+    const FactorRow<Offset>& found = rows[inverse[row]];
+    return {found.published, p.awaited_from(row), found.is_long};
+  }
+  /// at < 0: what there is none of.
+  constexpr void store(std::int64_t to, const PublishedRow<Offset>& row, Offset at, int slot, bool is_pivot) const {
+    positions[to] = at < 0 ? Offset{-1} : row.position(lanes, at);
+    codes[to] = static_cast<std::uint8_t>(slot | (is_pivot ? pivot_bit : 0));
+  }
+};
+
+/// The items of rows that are a lane's each. Over the rows, as neighbors read the same rows, and cache lines of items
+/// fill up soon.
+template <class Offset>
+struct FillItems {
+  using Sum = NoSum;
+  FactorPattern<Offset> p;
+  ItemPlaces<Offset> to;
+
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t k) const {
-    if (counts[k] == 0) return {};
-    const std::int32_t i = row_indices[k], place = inverse[i], rows_a_slice = 32 / lanes;
-    const std::int64_t at = slices[place / rows_a_slice] + place % rows_a_slice * lanes;
-    const auto e = static_cast<Offset>(k);
+    const auto i = static_cast<std::int32_t>(k);
+    if (p.is_long(i)) return {};
+    const std::int64_t first = to.first(to.inverse[i]);
     std::int32_t j = 0;
-    for (Offset before = p.a.row_offsets[i]; before < e; ++before) j += counts[before];
-    p.for_items(i, e, [&](std::int32_t row, Offset entry, int slot, bool is_pivot) {
-      const std::int64_t to = at + team_place(lanes, j++);
-      positions[to] = entry < 0 ? Offset{-1} : position_of(row, entry);
-      codes[to] = static_cast<std::uint8_t>(slot | (is_pivot ? pivot_bit : 0));
+    p.for_items(i, [&](const auto& item, bool is_pivot) {
+      to.store(first + team_place(to.lanes, j++), to.published(p, item.row), item.at, item.slot, is_pivot);
     });
     return {};
   }
-  constexpr Offset position_of(std::int32_t row, Offset entry) const {
-    return static_cast<Offset>(published_position(rows[inverse[row]], lanes, entry - p.awaited_from(row)));
-  }
 };
+
+/// The number of items of each row, as CountItems has it.
+template <class Offset>
+void count_items_of_rows(const Host&, const FactorPattern<Offset>&, std::int32_t* items);
+template <class Offset>
+void count_items_of_rows(const Cuda&, const FactorPattern<Offset>&, std::int32_t* items);
+/// The items themselves. By a lane a row, or by a team.
+template <class Offset>
+void fill_items(const Host&, const FactorPattern<Offset>&, const ItemPlaces<Offset>&);
+template <class Offset>
+void fill_items(const Cuda&, const FactorPattern<Offset>&, const ItemPlaces<Offset>&);
 
 /// The gate of each slice: a pivot of an earlier level, for which a slice waits before it waits for its items, since
 /// many looks at once slow others down. It is the pivot of the row that has the same relative position in that level as
@@ -358,12 +409,18 @@ void run_factorization(const Host&, const FactorTask<T, Offset>&);
 template <class T, class Offset>
 void run_factorization(const Cuda&, const FactorTask<T, Offset>&);
 
-/// What is compiled for each backend.
+/// What is compiled for each backend. Without values:
+template <class Offset, class Where>
+struct ItemFunctions {
+  static constexpr std::tuple list{
+      instance<void(const Where&, const FactorPattern<Offset>&, std::int32_t*)>(count_items_of_rows),
+      instance<void(const Where&, const FactorPattern<Offset>&, const ItemPlaces<Offset>&)>(fill_items)};
+};
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct IncompletePasses {
   static constexpr auto list =
-      passes<Where, FindDiagonals<Offset>, CountItems<Offset>, AddItems<Offset>, LaySlices<Offset>, FillRows<Offset>,
-             FindGates<Offset>, FillItems<Offset>, ClearEvents, FindSources<Offset>, FillWithZeros<T, Offset>>;
+      passes<Where, FindDiagonals<Offset>, AddItems<Offset>, LaySlices<Offset>, FillRows<Offset>, FindGates<Offset>,
+             ClearEvents, FindSources<Offset>, FillWithZeros<T, Offset>>;
   static constexpr auto kernel = instance<void(const Where&, const FactorTask<T, Offset>&)>(run_factorization);
 };
 
