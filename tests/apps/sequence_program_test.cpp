@@ -183,7 +183,8 @@ TEST_F(SequenceProgramTest, without_anything_left_by_earlier_steps_has_the_bits_
   ASSERT_EQ(krill("solve case.yaml --out all --set sequence.reuse=never --set sequence.guess=initial").code, 0);
   ASSERT_EQ(krill("solve case.yaml --out one --set sequence=none --set matrix.peclet=30").code, 0);
   EXPECT_EQ(solution("all/solution_3.mtx"), solution("one/solution.mtx"));
-  for (const auto& step : report("all")["steps"]["each"]) EXPECT_EQ(step["made_anew"], true);
+  const auto steps = report("all")["steps"]["each"];
+  for (const auto& step : steps) EXPECT_EQ(step["made_anew"], true);
   EXPECT_EQ(report("one")["steps"], nullptr);
   // With the solution before as the guess a step has less to do.
   ASSERT_EQ(krill("solve case.yaml --out next --set sequence.reuse=never --set sequence.to=10.1").code, 0);
