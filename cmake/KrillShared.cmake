@@ -23,7 +23,8 @@ foreach(property IN ITEMS INTERFACE_INCLUDE_DIRECTORIES INTERFACE_COMPILE_FEATUR
     set_property(TARGET krill_shared PROPERTY ${property} ${value})
   endif()
 endforeach()
-target_link_libraries(krill_shared PUBLIC fmt::fmt OpenMP::OpenMP_CXX PRIVATE LibArchive::LibArchive ZLIB::ZLIB)
+target_link_libraries(krill_shared PUBLIC fmt::fmt OpenMP::OpenMP_CXX PRIVATE LibArchive::LibArchive ZLIB::ZLIB
+  ${krill_optional_libraries})
 if(krill_with_cuda)  # a CUDA runtime of its own, whatever runtime a program has
   target_link_libraries(krill_shared PRIVATE CUDA::cudart_static CUDA::nvtx3)
   target_link_options(krill_shared PRIVATE LINKER:--exclude-libs,libcudart_static.a)

@@ -3,15 +3,21 @@
 set(krill_generated_dir ${PROJECT_BINARY_DIR}/generated)
 include_directories(${PROJECT_SOURCE_DIR} ${krill_generated_dir})
 
-set(krill_with_cuda_text false)
+foreach(part IN ITEMS cuda metis suitesparse)
+  set(krill_with_${part}_text false)
+  if(krill_with_${part})
+    set(krill_with_${part}_text true)
+  endif()
+endforeach()
 set(krill_cuda_compiler "")
 set(krill_cuda_architectures "")
 if(krill_with_cuda)
-  set(krill_with_cuda_text true)
   set(krill_cuda_compiler "nvcc ${CMAKE_CUDA_COMPILER_VERSION}")
   set(krill_cuda_architectures "${CMAKE_CUDA_ARCHITECTURES}")
 endif()
-configure_file(${PROJECT_SOURCE_DIR}/sparse/core/config.hpp.in ${krill_generated_dir}/sparse/core/config.hpp @ONLY)
+foreach(header IN ITEMS config optional_libraries)
+  configure_file(${PROJECT_SOURCE_DIR}/sparse/core/${header}.hpp.in ${krill_generated_dir}/sparse/core/${header}.hpp @ONLY)
+endforeach()
 
 # Users include <krill/sparse/spmv/spmv.hpp>, in an installed Krill as under add_subdirectory. For them each build writes
 # the public headers to <build>/include/krill, with "sparse/ and "solvers/ as "krill/sparse/ and "krill/solvers/.

@@ -79,7 +79,7 @@ Reason DirectSolver<T>::prepare(Context& host, const std::function<Reason(double
   for (;;) {
     if (const Reason why = ask(0); why != Reason::running) return why;
     Stopwatch clock;
-    const DirectAnalysis analysis = analyze_direct(host, A, method);
+    const DirectAnalysis analysis = analyze_direct(host, A, method, options_.library);
     setup_.symbolic_ms += clock.lap();
     const double predicted = analysis.operations / operations_per_second;
     if (const Reason why = ask(predicted); why != Reason::running) {
@@ -101,6 +101,7 @@ Reason DirectSolver<T>::prepare(Context& host, const std::function<Reason(double
     }
     setup_.bytes = factors.bytes();
     setup_.facts = {{factorization_fact, std::string(ldlt ? "ldlt" : "lu")},
+                    {"library", std::string(factors.library())},
                     {"factor_nonzeros", factors.entries()},
                     {"pivot_ratio", factors.pivot_ratio()},
                     {"least_pivot", static_cast<std::int64_t>(factors.least_pivot())}};
@@ -124,7 +125,7 @@ std::size_t DirectSolver<T>::bytes() const {
 
 template <class T>
 HeldMemory DirectSolver<T>::memory(MemoryLedger& ledger, Context& host, const AnyMatrix<T>& A, const DirectOptions& o) {
-  const DirectAnalysis analysis = analyze_direct(host, A, o.method);
+  const DirectAnalysis analysis = analyze_direct(host, A, o.method, o.library);
   analysis.require_possible();
   HeldMemory kept = ledger.hold(analysis.kept_bytes<T>());
   { const HeldMemory meanwhile = ledger.hold(analysis.bytes_meanwhile<T>()); }

@@ -222,13 +222,14 @@ void describe(Fields& fields, BandedOptions& o) {
 struct DirectOptions {
   static constexpr std::string_view type = "direct";
   static constexpr std::string_view doc =
-      "complete factorization on the host, whatever the backend, by Eigen's SimplicialLDLT or SparseLU, then "
-      "refinement; takes no preconditioner";
+      "complete factorization on the host, whatever the backend, by Eigen or SuiteSparse, then refinement; takes no "
+      "preconditioner";
   static constexpr bool needs_definite = false;
   static constexpr bool takes_preconditioner = false;
   int max_iterations = 10;
   StopOptions stop = {.stagnation = 3};
   DirectMethod method = DirectMethod::automatic;
+  DirectLibrary library = DirectLibrary::automatic;
 };
 template <class Fields>
 void describe(Fields& fields, DirectOptions& o) {
@@ -237,6 +238,10 @@ void describe(Fields& fields, DirectOptions& o) {
   fields.choice("method", o.method, direct_method_names,
                 "lu: rows are exchanged as the values want; ldlt: for Hermitian matrices, half the work, without "
                 "exchanges; auto: ldlt where the diagonal has one sign and the pivots turn out to have it, too");
+  fields.choice("library", o.library, direct_library_names,
+                "eigen: SimplicialLDLT and SparseLU; suitesparse: CHOLMOD and KLU, in builds that have them, in double "
+                "precision; auto: CHOLMOD where there is much work for each entry of the factors, KLU where there is "
+                "little, eigen else");
   fields.section("stop", o.stop, "when the solve ends; no factorization is interrupted");
 }
 

@@ -178,7 +178,8 @@ class Measurement {
             command_.warm,
             request_.formats,
             [this](const Row& row) { report(row); },
-            request_.shapes};
+            request_.shapes,
+            request_.preconditioners};
   }
 
   template <class T>
@@ -237,7 +238,7 @@ class Measurement {
 /// --diff and --markdown only read what was measured before.
 void require_no_measurement(const char* option, const BenchCommand& c) {
   if (!c.kernels.empty() || !c.matrices.empty() || !c.suite.empty() || !c.formats.empty() || !c.precisions.empty() ||
-      !c.shapes.empty() || !c.out.empty() || c.warm || c.compare != "none")
+      !c.preconditioners.empty() || !c.shapes.empty() || !c.out.empty() || c.warm || c.compare != "none")
     throw InvalidArgument(
         fmt::format("{} measures nothing; leave out kernels, matrices and the other options of a measurement", option));
 }

@@ -11,6 +11,7 @@ struct BenchCommand {
   std::vector<std::string> matrices;  ///< the words after --matrix: names, each followed by its settings
   std::string suite;                  ///< targets, small, or a file with a list of matrices
   std::string formats;                ///< "csr,coo"; empty: all
+  std::string preconditioners;        ///< of solvers: "none,jacobi"; empty: all
   std::string precisions;             ///< "float32,float64"; empty: as the matrix
   std::string shapes;                 ///< of banded: "3x1,sweep"; empty: those of the backend
   std::string backend = "auto";       ///< auto | host | cuda

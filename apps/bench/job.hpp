@@ -30,7 +30,8 @@ struct BenchSubject {
   bool warm;                                ///< data may stay in the cache
   const std::vector<std::string>& formats;  ///< what --format names; empty: all
   std::function<void(const Row&)> report;
-  std::span<const BandedShape> shapes = {};  ///< of banded systems, which need no A
+  std::span<const BandedShape> shapes = {};           ///< of banded systems, which need no A
+  std::span<const std::string> preconditioners = {};  ///< that solvers are measured with; empty: all
 
   bool wants(std::string_view format) const;
   /// A row that is still empty but for its names.
@@ -112,6 +113,9 @@ void bench_solver(const BenchSubject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();
+
+/// The preconditioners that --preconditioner may name, as rows of solvers name them.
+std::vector<std::string> solver_preconditioners();
 
 /// Of the aggregates that are contracted: up to 8 rows.
 inline constexpr int matching_passes = 3;

@@ -195,6 +195,15 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
     for (const auto& format : request.formats)
       require_known("--format: there is no benchmark for a format", format, spmv_formats());
   }
+  if (!command.preconditioners.empty()) {
+    request.preconditioners = split("--preconditioner", command.preconditioners);
+    for (const auto& name : request.preconditioners)
+      require_known("--preconditioner: there is no benchmark with a preconditioner", name, solver_preconditioners());
+    if (std::ranges::none_of(solver_names(), [&](const auto& name) { return is_in(request.kernels, name); }))
+      throw InvalidArgument(
+          "--preconditioner: only solvers have one; name them, as in krill bench pcg --preconditioner, or leave it "
+          "out");
+  }
   const bool banded = is_in(request.kernels, banded_kernel);
   if (!command.shapes.empty() && !banded)
     throw InvalidArgument("--shapes: only banded has shapes; use krill bench banded --shapes, or leave it out");

@@ -12,8 +12,9 @@ namespace krill::apps::bench {
 struct Request {
   std::vector<std::string> kernels;
   std::vector<BenchMatrix> matrices;
-  std::vector<std::string> formats;   ///< empty: all
-  std::vector<Precision> precisions;  ///< Precision::automatic: double, complex where the matrix is
+  std::vector<std::string> formats;          ///< empty: all
+  std::vector<std::string> preconditioners;  ///< empty: all
+  std::vector<Precision> precisions;         ///< Precision::automatic: double, complex where the matrix is
   RepeatBlocks repeat;
   std::vector<BandedShape> shapes;  ///< none where banded is not measured
 };

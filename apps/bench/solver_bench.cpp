@@ -1,6 +1,7 @@
 // Solvers with their preconditioners: b = 1, from x = 0 to a relative residual of 1e-8 (1e-5 in single precision).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "apps/bench/bench_matrix.hpp"
@@ -86,6 +87,8 @@ class SolverBench {
     const std::string refusal = failure_of([&] { require_system(); });
     for (const PreconditionerSample& variant : preconditioner_samples(in_bench)) {
       if (definite ? !variant.with_pcg() : !variant.with_others()) continue;
+      const auto& named = s_.preconditioners;
+      if (!named.empty() && std::ranges::find(named, name_of(variant)) == named.end()) continue;
       Row row = s_.row(kernel_, name_of(variant));
       row.error = refusal.empty() ? failure_of([&] { measure_variant(variant, row); }) : refusal;
       s_.report(row);
@@ -166,6 +169,12 @@ class SolverBench {
 };
 
 }  // namespace
+
+std::vector<std::string> solver_preconditioners() {
+  std::vector<std::string> names;
+  for (const PreconditionerSample& variant : preconditioner_samples(in_bench)) names.emplace_back(name_of(variant));
+  return names;
+}
 
 template <class T, class Options>
 void bench_solver(const BenchSubject<T>& s) {

@@ -230,6 +230,9 @@ void add_bench(CLI::App& program, Action& action) {
                   "on the host")
       ->type_name("targets|small|FILE");
   app->add_option("--format", command->formats, "Storage forms to measure; default: all")->type_name("csr,coo,...");
+  app->add_option("--preconditioner", command->preconditioners,
+                  "What solvers are measured with, as their rows name it; default: all")
+      ->type_name("none,jacobi,...");
   app->add_option("--shapes", command->shapes,
                   "Rows and systems that banded solves; sweep: powers of 16 of both, to 2^24 unknowns")
       ->type_name("ROWSxSYSTEMS,...|sweep");

@@ -12,6 +12,7 @@
 #include "sparse/core/config.hpp"
 #include "sparse/core/device.hpp"
 #include "sparse/core/error.hpp"
+#include "sparse/core/optional_libraries.hpp"
 
 namespace krill::apps {
 namespace {
@@ -31,6 +32,8 @@ Json devices() {
   return list;
 }
 
+std::string_view present(bool in_this_build) { return in_this_build ? "in this build" : "not in this build"; }
+
 Json collect() {
   Json cuda{{"compiled", with_cuda},
             {"compiler", cuda_compiler},
@@ -42,7 +45,9 @@ Json collect() {
                  {"libarchive", std::string_view(archive_version_string()).substr(std::strlen("libarchive "))},
                  {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                                NLOHMANN_JSON_VERSION_PATCH)},
-                 {"OpenMP", _OPENMP}};
+                 {"OpenMP", _OPENMP},
+                 {"METIS", present(with_metis)},
+                 {"SuiteSparse", present(with_suitesparse)}};
   return {{"version", version},
           {"commit", git_commit()},
           {"build", build_type},

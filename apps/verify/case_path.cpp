@@ -82,6 +82,7 @@ Selection transformations_of(const Case& settings) {
   s.matches = std::holds_alternative<GreatestProduct>(settings.matching);
   std::visit(Overloaded{[&](const RcmOrdering&) { s.orderings = {OrderingMethod::rcm}; },
                         [&](const AmdOrdering&) { s.orderings = {OrderingMethod::amd}; },
+                        [&](const NestedDissectionOrdering&) { s.orderings = {OrderingMethod::nested_dissection}; },
                         [&](const ColorOrdering&) { s.orderings = {OrderingMethod::color}; },
                         [](const NaturalOrdering&) {}, [](const AutoOrdering&) {}},
              settings.ordering);

@@ -9,6 +9,7 @@
 #include "apps/samples/solvers.hpp"
 #include "apps/verify/suites.hpp"
 #include "sparse/convert/convert.hpp"
+#include "sparse/core/optional_libraries.hpp"
 #include "sparse/io/generate.hpp"
 
 namespace krill::apps::verify {
@@ -127,6 +128,7 @@ Selection selection_for(const Exhibit& exhibit, std::size_t number) {
   s.scalings = {ScalingMethod::diagonal, ScalingMethod::symmetric, ScalingMethod::ruiz, ScalingMethod::negative};
   s.matches = true;
   s.orderings = {OrderingMethod::rcm, OrderingMethod::amd, OrderingMethod::color};
+  if (with_metis) s.orderings.push_back(OrderingMethod::nested_dissection);
   s.triangles = all_triangles();
   s.triangular = {TriangularMethod::natural, TriangularMethod::by_level, TriangularMethod::level_kernels,
                   TriangularMethod::one_block};

@@ -220,6 +220,7 @@ template <class T>
 Ordering make_ordering(Context& ctx, const Csr<T>& A, OrderingMethod method) {
   if (method == OrderingMethod::rcm) return reverse_cuthill_mckee(ctx, A);
   if (method == OrderingMethod::amd) return approximate_minimum_degree(ctx, A);
+  if (method == OrderingMethod::nested_dissection) return nested_dissection(ctx, A);
   return color(ctx, A).ordering;
 }
 

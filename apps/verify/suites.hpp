@@ -45,8 +45,8 @@ struct Subject {
   bool is_square() const { return A.rows() == A.cols(); }
 };
 
-enum class OrderingMethod { rcm, amd, color };
-inline constexpr std::array<std::string_view, 3> ordering_method_names{"rcm", "amd", "color"};
+enum class OrderingMethod { rcm, amd, nested_dissection, color };
+inline constexpr std::array<std::string_view, 4> ordering_method_names{"rcm", "amd", "nested dissection", "color"};
 
 /// A solve with the bands of a subject's matrix.
 struct BandedSample {

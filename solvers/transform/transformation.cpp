@@ -35,6 +35,7 @@ std::optional<Ordering> make_ordering(Context& ctx, const OrderingOptions& optio
   return std::visit(Overloaded{[](const NaturalOrdering&) -> Made { return {}; },
                                [&](const RcmOrdering&) -> Made { return reverse_cuthill_mckee(ctx, A); },
                                [&](const AmdOrdering&) -> Made { return approximate_minimum_degree(ctx, A); },
+                               [&](const NestedDissectionOrdering&) -> Made { return nested_dissection(ctx, A); },
                                [&](const ColorOrdering&) -> Made {
                                  Coloring made = color(ctx, A);
                                  report.colors = made.count;
@@ -51,6 +52,7 @@ HeldMemory ordering_memory(MemoryLedger& ledger, const OrderingOptions& options,
   return std::visit(Overloaded{[](const NaturalOrdering&) { return HeldMemory(); },
                                [&](const RcmOrdering&) { return reverse_cuthill_mckee_memory(ledger, A); },
                                [&](const AmdOrdering&) { return Ordering::memory(ledger, A.rows); },
+                               [&](const NestedDissectionOrdering&) { return nested_dissection_memory(ledger, A); },
                                [&](const ColorOrdering&) { return color_memory(ledger, A, has_symmetric_pattern); },
                                [](const AutoOrdering&) -> HeldMemory {
                                  throw InvalidArgument("ordering auto: nobody has chosen an ordering; name one");

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
+#include "sparse/core/optional_libraries.hpp"
 #include "sparse/order/ordering.hpp"
 
 namespace krill {
@@ -21,6 +23,9 @@ namespace {
 constexpr double min_share_of_mirrors = 0.5, min_share_of_diagonal = 0.9;
 constexpr double max_roundings = 8;  // between an entry and its mirror image
 constexpr double max_factor_entries = std::numeric_limits<std::int32_t>::max();
+// Operations an entry of the factors: CHOLMOD from so many on, KLU up to so many.
+constexpr double least_for_cholmod = 150, most_for_klu = 40;
+constexpr double much_work = 1e4;          // operations a row, from which another ordering is tried
 constexpr std::size_t panel_columns = 16;  // that Eigen's SparseLU has at a time, in dense vectors
 
 /// What the choice of a method hangs on.
@@ -171,8 +176,44 @@ std::vector<std::int32_t> column_order(const Csr<T, Offset>& A) {
   return order;
 }
 
+std::vector<std::int32_t> order_of(const Ordering& ordering) {
+  const auto order = ordering.order().host();
+  return {order.begin(), order.end()};
+}
+
+/// Puts the order into the analysis, and what it leads to.
 template <class T, class Offset>
-DirectAnalysis analyze(Context& host, const Csr<T, Offset>& A, DirectMethod method) {
+void count_in_order(const Csr<T, Offset>& A, std::vector<std::int32_t> order, DirectAnalysis& a) {
+  std::vector<std::int32_t> position(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    position[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
+  a.order = std::move(order);
+  a.entries = a.operations = 0;
+  count(sets_of(A, position, !a.by_columns), !a.by_columns, a);
+}
+
+template <class T>
+DirectLibrary library_for(const DirectAnalysis& a, DirectLibrary asked) {
+  constexpr bool is_double = std::is_same_v<real_t<T>, double>;
+  if (asked == DirectLibrary::suitesparse) {
+    if (!with_suitesparse)
+      throw InvalidArgument(
+          "direct factorization: this build has no SuiteSparse; install libsuitesparse-dev (Debian, Ubuntu), "
+          "suitesparse-devel (Fedora) or suitesparse (Arch) and configure the build anew, or use library: eigen");
+    if (!is_double)
+      throw InvalidArgument(
+          "direct factorization: SuiteSparse computes in double precision alone; use library: eigen, or precision: "
+          "float64");
+  }
+  if (asked != DirectLibrary::automatic) return asked;
+  if (!with_suitesparse || !is_double || a.order.empty()) return DirectLibrary::eigen;
+  const double work = a.operations / a.entries;
+  const bool suits = a.method == DirectMethod::ldlt ? work >= least_for_cholmod : work <= most_for_klu;
+  return suits ? DirectLibrary::suitesparse : DirectLibrary::eigen;
+}
+
+template <class T, class Offset>
+DirectAnalysis analyze(Context& host, const Csr<T, Offset>& A, DirectMethod method, DirectLibrary library) {
   require_size("direct factorization: columns of the matrix", A.cols(), A.rows());
   constexpr std::int64_t max_entries = std::numeric_limits<std::int32_t>::max() / 3;  // of the orderings' workspace
   if (A.nnz() > max_entries)
@@ -194,17 +235,13 @@ DirectAnalysis analyze(Context& host, const Csr<T, Offset>& A, DirectMethod meth
              : one_sign && !facts.not_hermitian ? DirectMethod::ldlt
                                                 : DirectMethod::lu;
   a.by_columns = a.method == DirectMethod::lu && !facts.is_nearly_symmetric(n);
-  if (a.by_columns) {
-    a.order = column_order(A);
-  } else {
-    const Ordering ordering = approximate_minimum_degree(host, A);
-    const auto order = ordering.order().host();
-    a.order.assign(order.begin(), order.end());
+  count_in_order(A, a.by_columns ? column_order(A) : order_of(approximate_minimum_degree(host, A)), a);
+  if (with_metis && !a.by_columns && a.operations > much_work * n) {
+    DirectAnalysis other = a;
+    count_in_order(A, order_of(nested_dissection(host, A)), other);
+    if (other.operations < a.operations) a = std::move(other);
   }
-  std::vector<std::int32_t> position(a.order.size());
-  for (std::size_t k = 0; k < a.order.size(); ++k)
-    position[static_cast<std::size_t>(a.order[k])] = static_cast<std::int32_t>(k);
-  count(sets_of(A, position, !a.by_columns), !a.by_columns, a);
+  a.library = library_for<T>(a, library);
   return a;
 }
 
@@ -213,8 +250,8 @@ DirectAnalysis analyze(Context& host, const Csr<T, Offset>& A, DirectMethod meth
 void DirectAnalysis::require_possible() const {
   if (!(entries > max_factor_entries)) return;
   throw InvalidArgument(
-      fmt::format("direct factorization: the factors of {} rows {} more than 2^31 - 1 entries, beyond what Eigen "
-                  "counts; use an iterative solver",
+      fmt::format("direct factorization: the factors of {} rows {} more than 2^31 - 1 entries, beyond what is "
+                  "counted; use an iterative solver",
                   order.size(), by_columns ? "may have" : "have"));
 }
 
@@ -237,14 +274,14 @@ std::size_t DirectAnalysis::bytes_meanwhile() const {
 }
 
 template <class T>
-DirectAnalysis analyze_direct(Context& host, const AnyMatrix<T>& A, DirectMethod method) {
-  return with_csr(host, A, [&](const auto& csr) { return analyze(host, csr, method); });
+DirectAnalysis analyze_direct(Context& host, const AnyMatrix<T>& A, DirectMethod method, DirectLibrary library) {
+  return with_csr(host, A, [&](const auto& csr) { return analyze(host, csr, method, library); });
 }
 
 template <class T>
 struct DirectAnalysisInstances {
   static constexpr std::tuple list{
-      instance<DirectAnalysis(Context&, const AnyMatrix<T>&, DirectMethod)>(analyze_direct),
+      instance<DirectAnalysis(Context&, const AnyMatrix<T>&, DirectMethod, DirectLibrary)>(analyze_direct),
       &DirectAnalysis::kept_bytes<T>, &DirectAnalysis::bytes_meanwhile<T>};
 };
 KRILL_INSTANTIATE(DirectAnalysisInstances);

@@ -2,74 +2,40 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SparseCholesky>
-#include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <numeric>
-#include <string>
+#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/memory_use.hpp"
-#include "sparse/core/overloaded.hpp"
+#include "sparse/direct/complete_factors.hpp"
 #include "sparse/io/host_memory.hpp"
 
 namespace krill {
 namespace {
 
-template <class T>
-using ByColumns = Eigen::SparseMatrix<T, Eigen::ColMajor, std::int32_t>;
-template <class T>
-using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-
 /// The diagonal is the pivot where it is at least so large beside the greatest entry of its column.
 constexpr double diagonal_preference = 0.1;
 constexpr int max_estimation_steps = 5;  // of the condition number, as LAPACK's xLACON takes
 
-/// Columns stay where the analysis put them.
-struct GivenOrder {
-  template <class Matrix, class Permutation>
-  void operator()(const Matrix& A, Permutation& p) const {
-    p.setIdentity(A.cols());
-  }
-};
-
 template <class T>
-struct Lu : Eigen::SparseLU<ByColumns<T>, GivenOrder> {
-  using Base = Eigen::SparseLU<ByColumns<T>, GivenOrder>;
-  /// The pivots, by the places of their columns.
-  std::vector<double> pivots() const {
-    std::vector<double> found(static_cast<std::size_t>(this->cols()));
-    const auto columns = typename Base::PermutationType(this->m_perm_c.inverse()).indices();
-    for (Eigen::Index j = 0; j < this->cols(); ++j)
-      for (typename Base::SCMatrix::InnerIterator it(this->m_Lstore, j); it; ++it)
-        if (it.index() == j) {
-          found[static_cast<std::size_t>(columns[j])] = std::abs(it.value());
-          break;
-        }
-    return found;
-  }
-  /// The place of the column in which no pivot was found. Eigen tells it only in its sentence, which ends with the
-  /// column as it is factorized, counted from 1.
-  std::optional<std::size_t> zero_column() const {
-    if (this->info() == Eigen::Success) return {};
-    const std::string sentence = this->lastErrorMessage();
-    const std::size_t digits = sentence.find_last_not_of("0123456789") + 1;
-    if (digits == sentence.size()) return {};
-    const auto& places = this->m_perm_c.indices();
-    const auto* const end = places.data() + places.size();
-    return static_cast<std::size_t>(std::find(places.data(), end, std::stoi(sentence.substr(digits)) - 1) -
-                                    places.data());
-  }
-};
-
-template <class T>
-using Ldlt = Eigen::SimplicialLDLT<ByColumns<T>, Eigen::Upper, Eigen::NaturalOrdering<std::int32_t>>;
+std::unique_ptr<CompleteFactors<T>> factorize(const DirectAnalysis& analysis, ColumnMatrix<T> B) {
+  const double threshold = analysis.by_columns ? 1 : diagonal_preference;
+  if constexpr (std::is_same_v<real_t<T>, double>)
+    if (analysis.library == DirectLibrary::suitesparse) {
+      // KLU orders blocks by itself, and exchanging as freely as where columns alone are ordered would undo that.
+      if (analysis.method == DirectMethod::lu) return klu(B, diagonal_preference);
+      if (auto made = cholmod_llt(B)) return made;  // else pivots have both signs, or one is 0
+    }
+  if (analysis.method == DirectMethod::ldlt) return eigen_ldlt(std::move(B));
+  return eigen_lu(std::move(B), threshold);
+}
 
 /// The power of two that brings a modulus into [1, 2); 1 for 0.
 double scale_for(double modulus) {
@@ -85,7 +51,7 @@ template <class T>
 struct DirectFactors<T>::Body {
   std::vector<std::int32_t> rows, cols;  // of A, in the order of elimination
   std::vector<double> row_scale, col_scale;
-  std::variant<std::monostate, Lu<T>, Ldlt<T>> factors;
+  std::unique_ptr<CompleteFactors<T>> factors;
   std::size_t bytes = 0;
   T nothing = 0;  // what a solve hands out where there are no factors
 
@@ -93,7 +59,7 @@ struct DirectFactors<T>::Body {
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
   ~Body() { hold(0); }
-  /// Books memory that Eigen takes, for which no array speaks.
+  /// Books memory that libraries take, for which no array speaks.
   void hold(std::size_t now) {
     host_memory::subtract(std::exchange(bytes, now));
     host_memory::add(now);
@@ -101,7 +67,7 @@ struct DirectFactors<T>::Body {
 
   /// D_r A D_c in the order of elimination; for LDLT its upper triangle.
   template <class Offset>
-  ByColumns<T> scaled(const Csr<T, Offset>& A, bool upper_alone) {
+  ColumnMatrix<T> scaled(const Csr<T, Offset>& A, bool upper_alone) {
     const auto n = static_cast<std::size_t>(A.rows());
     const auto offsets = A.row_offsets().host();
     const auto indices = A.col_indices().host();
@@ -118,17 +84,17 @@ struct DirectFactors<T>::Body {
         }
       }
     };
-    ByColumns<T> B(A.rows(), A.cols());
-    std::vector<std::int32_t> next(n + 1);
-    for_entries([&](std::size_t, std::int32_t at, std::size_t) { ++next[static_cast<std::size_t>(at) + 1]; });
-    for (std::size_t k = 0; k < n; ++k) next[k + 1] += next[k];
-    std::ranges::copy(next, B.outerIndexPtr());
-    B.resizeNonZeros(next[n]);
+    ColumnMatrix<T> B{.begins = std::vector<std::int32_t>(n + 1)};
+    for_entries([&](std::size_t, std::int32_t at, std::size_t) { ++B.begins[static_cast<std::size_t>(at) + 1]; });
+    for (std::size_t k = 0; k < n; ++k) B.begins[k + 1] += B.begins[k];
+    B.rows.resize(static_cast<std::size_t>(B.begins[n]));
+    B.values.resize(B.rows.size());
+    std::vector<std::int32_t> next(B.begins.begin(), B.begins.end() - 1);
     for_entries([&](std::size_t k, std::int32_t at, std::size_t e) {
-      const std::int32_t to = next[static_cast<std::size_t>(at)]++;
+      const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(at)]++);
       const auto i = static_cast<std::size_t>(rows[k]), j = static_cast<std::size_t>(indices[e]);
-      B.innerIndexPtr()[to] = static_cast<std::int32_t>(k);
-      B.valuePtr()[to] = times(times(values[e], row_scale[i]), col_scale[j]);
+      B.rows[to] = static_cast<std::int32_t>(k);
+      B.values[to] = times(times(values[e], row_scale[i]), col_scale[j]);
     });
     return B;
   }
@@ -173,15 +139,15 @@ struct DirectFactors<T>::Body {
   static void around(std::span<const T> from, std::span<T> to, const std::vector<std::int32_t>& in,
                      const std::vector<double>& in_scale, const std::vector<std::int32_t>& out,
                      const std::vector<double>& out_scale, const Solve& solve) {
-    Vector<T> v(static_cast<Eigen::Index>(from.size()));
+    std::vector<T> v(from.size());
     for (std::size_t k = 0; k < in.size(); ++k) {
       const auto i = static_cast<std::size_t>(in[k]);
-      v[static_cast<Eigen::Index>(k)] = times(from[i], in_scale[i]);
+      v[k] = times(from[i], in_scale[i]);
     }
-    v = solve(v);
+    solve(std::span<T>(v));
     for (std::size_t k = 0; k < out.size(); ++k) {
       const auto i = static_cast<std::size_t>(out[k]);
-      to[i] = times(v[static_cast<Eigen::Index>(k)], out_scale[i]);
+      to[i] = times(v[k], out_scale[i]);
     }
   }
 };
@@ -198,55 +164,34 @@ DirectFactors<T>::DirectFactors(Context& host, const AnyMatrix<T>& A, const Dire
   body.cols = body.rows = analysis.order;
   if (analysis.by_columns) std::iota(body.rows.begin(), body.rows.end(), 0);
   body.hold(analysis.kept_bytes<T>() + analysis.bytes_meanwhile<T>());
-  const ByColumns<T> B = with_csr(host, A, [&](const auto& csr) {
+  ColumnMatrix<T> B = with_csr(host, A, [&](const auto& csr) {
     body.find_scales(csr, ldlt);
     return body.scaled(csr, ldlt);
   });
-  const bool is_finite = std::all_of(B.valuePtr(), B.valuePtr() + B.nonZeros(),
-                                     [](const T& entry) { return std::isfinite(std::abs(entry)); });
-  std::vector<double> pivots;
-  if (!is_finite) {
-    // nothing to factorize
-  } else if (ldlt) {
-    auto& factors = body.factors.template emplace<Ldlt<T>>();
-    factors.compute(B);
-    const auto& D = factors.vectorD();
-    is_definite_ = factors.info() == Eigen::Success;
-    for (std::size_t k = 0; k < n; ++k) {
-      const double pivot = std::real(std::complex<double>(D[static_cast<Eigen::Index>(k)]));
-      pivots.push_back(std::abs(pivot));
-      if (pivot == 0) break;  // what follows was not computed
-      is_definite_ = is_definite_ && pivot * std::real(std::complex<double>(D[0])) > 0;
-    }
-    if (factors.info() != Eigen::Success) zero_pivot_ = body.cols[pivots.size() - 1];
-    entries_ = factors.matrixL().nestedExpression().nonZeros() + rows(A);
-  } else {
-    auto& factors = body.factors.template emplace<Lu<T>>();
-    factors.setPivotThreshold(static_cast<real_t<T>>(analysis.by_columns ? 1 : diagonal_preference));
-    factors.compute(B);
-    if (const auto column = factors.zero_column()) {
-      zero_pivot_ = body.cols[*column];
-    } else if (factors.info() != Eigen::Success) {
-      throw OutOfMemory("a direct factorization", analysis.kept_bytes<T>(), available_memory());
-    } else {
-      pivots = factors.pivots();
-      entries_ = factors.nnzL() + factors.nnzU();
-    }
+  if (!std::ranges::all_of(B.values, [](const T& entry) { return std::isfinite(std::abs(entry)); })) {
+    body.nothing = std::numeric_limits<real_t<T>>::quiet_NaN();
+    body.hold(0);
+    return;
   }
+  try {
+    body.factors = factorize(analysis, std::move(B));
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory("a direct factorization", analysis.kept_bytes<T>(), available_memory());
+  }
+  const CompleteFactorsFacts& facts = body.factors->facts();
+  library_ = facts.library;
+  is_definite_ = facts.is_definite;
+  entries_ = facts.entries;
   DirectAnalysis found = analysis;
   found.entries = static_cast<double>(entries_);
   body.hold(found.kept_bytes<T>());
-  if (!is_finite) {
-    zero_pivot_.reset();
-    body.nothing = std::numeric_limits<real_t<T>>::quiet_NaN();
-    body.factors.template emplace<std::monostate>();
-  } else if (zero_pivot_) {
-    least_pivot_ = *zero_pivot_;
-    body.factors.template emplace<std::monostate>();
-  } else if (!pivots.empty()) {
-    const auto [least, greatest] = std::ranges::minmax_element(pivots);
+  if (facts.zero_column) {
+    zero_pivot_ = least_pivot_ = body.cols[static_cast<std::size_t>(*facts.zero_column)];
+    body.factors.reset();
+  } else if (!facts.pivots.empty()) {
+    const auto [least, greatest] = std::ranges::minmax_element(facts.pivots);
     pivot_ratio_ = *least / *greatest;
-    least_pivot_ = body.cols[static_cast<std::size_t>(least - pivots.begin())];
+    least_pivot_ = body.cols[static_cast<std::size_t>(least - facts.pivots.begin())];
   }
 }
 
@@ -261,26 +206,17 @@ std::size_t DirectFactors<T>::bytes() const {
 template <class T>
 void DirectFactors<T>::solve(std::span<const T> r, std::span<T> z) const {
   const Body& body = *body_;
-  std::visit(Overloaded{[&](const std::monostate&) { std::ranges::fill(z, body.nothing); },
-                        [&](const auto& factors) {
-                          Body::around(r, z, body.rows, body.row_scale, body.cols, body.col_scale,
-                                       [&](const Vector<T>& v) { return Vector<T>(factors.solve(v)); });
-                        }},
-             body.factors);
+  if (!body.factors) return std::ranges::fill(z, body.nothing), void();
+  Body::around(r, z, body.rows, body.row_scale, body.cols, body.col_scale,
+               [&](std::span<T> v) { body.factors->solve(v); });
 }
 
 template <class T>
 void DirectFactors<T>::solve_adjoint(std::span<const T> r, std::span<T> z) const {
   const Body& body = *body_;
-  std::visit(Overloaded{[&](const std::monostate&) { std::ranges::fill(z, body.nothing); },
-                        [&](const Lu<T>& factors) {
-                          Body::around(r, z, body.cols, body.col_scale, body.rows, body.row_scale,
-                                       [&](const Vector<T>& v) {
-                                         return Vector<T>(const_cast<Lu<T>&>(factors).adjoint().solve(v));
-                                       });
-                        },
-                        [&](const Ldlt<T>&) { solve(r, z); }},
-             body.factors);
+  if (!body.factors) return std::ranges::fill(z, body.nothing), void();
+  Body::around(r, z, body.cols, body.col_scale, body.rows, body.row_scale,
+               [&](std::span<T> v) { body.factors->solve_adjoint(v); });
 }
 
 template <class T>

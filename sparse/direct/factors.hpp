@@ -1,15 +1,18 @@
-// A complete factorization of a sparse matrix on the host, by Eigen.
+// A complete factorization of a sparse matrix on the host, by a library.
 #pragma once
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "sparse/direct/analysis.hpp"
 
 namespace krill {
 
 /// A = L U or A = L D L^H, of rows and columns that were scaled by powers of two (without a rounding) and ordered by
-/// the analysis. Eigen's SparseLU and SimplicialLDLT compute it: one thread, on the host; nothing can interrupt them.
+/// the analysis. Eigen's SparseLU and SimplicialLDLT compute it, or KLU and CHOLMOD (which makes L L^H of A or of -A),
+/// as the analysis says: on the host, on one thread but for CHOLMOD's BLAS; nothing can interrupt them. Solves with one
+/// object may not run at the same time.
 template <class T>
 class DirectFactors {
  public:
@@ -31,6 +34,8 @@ class DirectFactors {
   /// With LDLT: whether all pivots have one sign, so that A is definite. Without it the factors may be unstable.
   bool is_definite() const { return is_definite_; }
   std::int64_t entries() const { return entries_; }
+  /// Whose factors they are: "Eigen", "KLU" or "CHOLMOD".
+  std::string_view library() const { return library_; }
   std::size_t bytes() const;
 
  private:
@@ -41,6 +46,7 @@ class DirectFactors {
   std::int32_t least_pivot_ = 0;
   bool is_definite_ = false;
   std::int64_t entries_ = 0;
+  std::string_view library_;
 };
 
 /// ||A||_1 ||A^-1||_1, of which the second is estimated from below (Hager 1984; Higham 1988), mostly to a factor of 3:

@@ -4,51 +4,34 @@
 
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
+#include "sparse/order/joined_pattern.hpp"
 #include "sparse/order/ordering.hpp"
 
 namespace krill {
 namespace {
 
-/// The neighbors of each row in the pattern of A joined with its transpose's, by rising degree, then by number.
+/// The neighbors of each row, by rising degree, then by number.
 class Graph {
  public:
-  template <class T, class Offset>
-  Graph(const Csr<T, Offset>& A, const Csr<T, Offset>& transposed) {
-    const auto rows = static_cast<std::size_t>(A.rows());
-    begins_.reserve(rows + 1);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const auto mine = row(A, i), theirs = row(transposed, i);
-      const auto first = static_cast<std::ptrdiff_t>(neighbors_.size());
-      std::set_union(mine.begin(), mine.end(), theirs.begin(), theirs.end(), std::back_inserter(neighbors_));
-      neighbors_.erase(std::remove(neighbors_.begin() + first, neighbors_.end(), static_cast<std::int32_t>(i)),
-                       neighbors_.end());
-      begins_.push_back(neighbors_.size());
-    }
+  explicit Graph(JoinedPattern pattern) : pattern_(std::move(pattern)) {
     for (std::int32_t i = 0; i < size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      std::stable_sort(neighbors_.begin() + static_cast<std::ptrdiff_t>(begins_[at]),
-                       neighbors_.begin() + static_cast<std::ptrdiff_t>(begins_[at + 1]),
+      std::stable_sort(pattern_.neighbors.begin() + pattern_.begins[at],
+                       pattern_.neighbors.begin() + pattern_.begins[at + 1],
                        [&](std::int32_t a, std::int32_t b) { return degree(a) < degree(b); });
     }
   }
 
-  std::int32_t size() const { return static_cast<std::int32_t>(begins_.size() - 1); }
+  std::int32_t size() const { return static_cast<std::int32_t>(pattern_.begins.size() - 1); }
   std::size_t degree(std::int32_t i) const { return neighbors(i).size(); }
   std::span<const std::int32_t> neighbors(std::int32_t i) const {
     const auto at = static_cast<std::size_t>(i);
-    return {neighbors_.data() + begins_[at], begins_[at + 1] - begins_[at]};
+    return {pattern_.neighbors.data() + pattern_.begins[at],
+            static_cast<std::size_t>(pattern_.begins[at + 1] - pattern_.begins[at])};
   }
 
  private:
-  template <class T, class Offset>
-  static std::span<const std::int32_t> row(const Csr<T, Offset>& A, std::size_t i) {
-    const auto offsets = A.row_offsets().host();
-    const auto begin = static_cast<std::size_t>(offsets[i]), end = static_cast<std::size_t>(offsets[i + 1]);
-    return A.col_indices().host().subspan(begin, end - begin);
-  }
-
-  std::vector<std::size_t> begins_{0};
-  std::vector<std::int32_t> neighbors_;
+  JoinedPattern pattern_;
 };
 
 /// Searches in breadth, each with a mark of its own.
@@ -101,7 +84,7 @@ Search::Levels from_an_end(const Graph& graph, Search& search, std::int32_t star
 template <class T, class Offset>
 Ordering reverse_cuthill_mckee(Context& ctx, const Csr<T, Offset>& A) {
   require_size("reverse Cuthill-McKee: columns of the matrix", A.cols(), A.rows());
-  const Graph graph(A, transpose(ctx, A));
+  const Graph graph(join_pattern(ctx, A));
   Search search(graph);
   std::vector<std::int32_t> by_degree(static_cast<std::size_t>(graph.size())), order;
   std::iota(by_degree.begin(), by_degree.end(), 0);

@@ -229,6 +229,25 @@ TEST_F(BenchSolversProgram, solvers_are_a_group_and_no_default) {
   for (const Json& row : others["rows"]) EXPECT_NE(row["kernel"], "pcg");
 }
 
+TEST_F(BenchSolversProgram, measures_the_preconditioners_that_are_named) {
+  const std::string common = " --matrix poisson2d nx=16 --backend host --out r.json";
+  ASSERT_EQ(krill("bench pcg bicgstab --preconditioner jacobi,ic0" + common).code, 0);
+  std::vector<std::string> rows;
+  const Json result = json_file(folder_ / "r.json");
+  for (const Json& row : result["rows"])
+    rows.push_back(row["kernel"].get<std::string>() + " " + row["variant"].get<std::string>());
+  EXPECT_EQ(rows, (std::vector<std::string>{"pcg jacobi", "pcg ic0", "bicgstab jacobi"}));
+  const Outcome odd = krill("bench pcg --preconditioner jacoby" + common);
+  EXPECT_EQ(odd.code, 2);
+  EXPECT_TRUE(contains(odd.err,
+                       "--preconditioner: there is no benchmark with a preconditioner 'jacoby'; did you mean "
+                       "'jacobi'?"))
+      << odd.err;
+  const Outcome none = krill("bench spmv --preconditioner jacobi" + common);
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(contains(none.err, "only solvers have one")) << none.err;
+}
+
 TEST_F(BenchSolversProgram, a_file_lists_the_matrices_of_a_suite) {
   std::filesystem::create_directories(folder_ / "lists");
   folder_.write("lists/a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 3\n");

@@ -2,6 +2,7 @@
 #include "tests/apps/program.hpp"
 
 #include "apps/case/keys.hpp"
+#include "sparse/core/optional_libraries.hpp"
 
 namespace krill::apps::test {
 namespace {
@@ -37,6 +38,8 @@ TEST_F(Usage, schema_and_version_are_json) {
   const Json version = Json::parse(krill("version --json").out);
   for (const std::string key : {"version", "commit", "compiler", "cuda", "libraries"})
     EXPECT_TRUE(version.contains(key)) << key;
+  for (const auto& [name, is_there] : {std::pair("METIS", with_metis), {"SuiteSparse", with_suitesparse}})
+    EXPECT_EQ(version["libraries"][name], is_there ? "in this build" : "not in this build");
 }
 
 TEST_F(Usage, lists_are_complete) {

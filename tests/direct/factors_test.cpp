@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "sparse/core/optional_libraries.hpp"
+#include "sparse/io/generate.hpp"
+#include "sparse/order/ordering.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
@@ -94,17 +97,35 @@ TEST(DirectAnalysis, refuses_what_ldlt_cannot_take) {
             "mirror image; use method: lu");
   DirectAnalysis huge;
   huge.entries = 3e9, huge.order.resize(10);
-  EXPECT_EQ(
-      complaint<InvalidArgument>([&] { huge.require_possible(); }),
-      "direct factorization: the factors of 10 rows have more than 2^31 - 1 entries, beyond what Eigen counts; use "
-      "an iterative solver");
+  EXPECT_EQ(complaint<InvalidArgument>([&] { huge.require_possible(); }),
+            "direct factorization: the factors of 10 rows have more than 2^31 - 1 entries, beyond what is counted; use "
+            "an iterative solver");
 }
 
-class Factors : public ::testing::TestWithParam<ScalarKind> {
+struct FactorsCase {
+  ScalarKind scalar;
+  DirectLibrary library;
+};
+
+/// SuiteSparse in double precision, where this build has it.
+std::vector<FactorsCase> factors_cases() {
+  std::vector<FactorsCase> cases;
+  for (const ScalarKind kind : scalar_kinds) cases.push_back({kind, DirectLibrary::eigen});
+  if (with_suitesparse)
+    for (const ScalarKind kind : {ScalarKind::float64, ScalarKind::complex128})
+      cases.push_back({kind, DirectLibrary::suitesparse});
+  return cases;
+}
+
+class Factors : public ::testing::TestWithParam<FactorsCase> {
  protected:
   template <class F>
   void with_scalar(F&& use) const {
-    krill::test::with_scalar(GetParam(), std::forward<F>(use));
+    krill::test::with_scalar(GetParam().scalar, std::forward<F>(use));
+  }
+  template <class T>
+  static DirectAnalysis analysis(Context& host, const AnyMatrix<T>& A, DirectMethod method) {
+    return analyze_direct(host, A, method, GetParam().library);
   }
 };
 
@@ -133,14 +154,23 @@ TEST_P(Factors, undo_products_with_the_matrix_and_its_adjoint) {
     systems.push_back({random_hpd<T>(2, 300, 5), DirectMethod::lu});
     systems.push_back({random_dominant<T>(3, 300, 5), DirectMethod::lu});
     systems.push_back({random_general<T>(4, 300, 4), DirectMethod::lu});
+    systems.push_back(
+        {std::get<Csr<T>>(generate<T>(Poisson3dOptions{.nx = 9})), DirectMethod::ldlt});  // with dense blocks
+    Csr<T> negative = random_hpd<T>(5, 300, 5);
+    for (T& value : negative.values().edit()) value = -value;
+    systems.push_back({std::move(negative), DirectMethod::ldlt});
     for (const auto& [A, method] : systems) {
       const AnyMatrix<T> any(A.clone());
-      const DirectAnalysis a = analyze_direct(host, any, method);
+      const DirectAnalysis a = analysis(host, any, method);
       EXPECT_EQ(a.method, method);
       const DirectFactors<T> factors(host, any, a);
       EXPECT_FALSE(factors.zero_pivot());
+      EXPECT_EQ(factors.is_definite(), method == DirectMethod::ldlt);
+      EXPECT_EQ(factors.library(), GetParam().library == DirectLibrary::eigen ? "Eigen"
+                                   : method == DirectMethod::ldlt             ? "CHOLMOD"
+                                                                              : "KLU");
       const double allowed = condition_estimate(host, any, factors) * 100 * epsilon<T>();
-      const std::vector<T> x = random_vector<T>(9, 300);
+      const std::vector<T> x = random_vector<T>(9, A.rows());
       for (const bool adjoint : {false, true}) {
         std::vector<T> z = product_of(A, x, adjoint ? Op::adjoint : Op::none);
         adjoint ? factors.solve_adjoint(z, z) : factors.solve(z, z);
@@ -161,7 +191,7 @@ TEST_P(Factors, estimate_the_condition_from_below_within_ten) {
       constexpr std::int32_t n = 60;
       const Csr<T> A = seed < 3 ? random_general<T>(seed, n, 4) : random_hpd<T>(seed, n, 4);
       const AnyMatrix<T> any(A.clone());
-      const DirectFactors<T> factors(host, any, analyze_direct(host, any, DirectMethod::automatic));
+      const DirectFactors<T> factors(host, any, analysis(host, any, DirectMethod::automatic));
       double inverse_norm = 0, norm = 0;
       std::vector<double> columns(n);
       for (std::size_t e = 0; e < static_cast<std::size_t>(A.nnz()); ++e)
@@ -188,7 +218,7 @@ TEST_P(Factors, name_the_column_that_has_no_pivot) {
     // column 2 is twice column 0, and nothing else is in their rows
     const AnyMatrix<T> A(Csr<T>(4, Array<std::int32_t>{0, 2, 3, 5, 6}, Array<std::int32_t>{0, 2, 1, 0, 2, 3},
                                 Array<T>{1, 2, 1, 2, 4, 1}));
-    const DirectFactors<T> factors(host, A, analyze_direct(host, A, DirectMethod::lu));
+    const DirectFactors<T> factors(host, A, analysis(host, A, DirectMethod::lu));
     ASSERT_TRUE(factors.zero_pivot());
     EXPECT_TRUE(*factors.zero_pivot() == 0 || *factors.zero_pivot() == 2) << *factors.zero_pivot();
     EXPECT_EQ(condition_estimate(host, A, factors), std::numeric_limits<double>::infinity());
@@ -198,7 +228,7 @@ TEST_P(Factors, name_the_column_that_has_no_pivot) {
     // two rows that are alike, in a Hermitian matrix
     const AnyMatrix<T> H(
         Csr<T>(3, Array<std::int32_t>{0, 2, 4, 5}, Array<std::int32_t>{0, 1, 0, 1, 2}, Array<T>{1, 1, 1, 1, 1}));
-    const DirectFactors<T> of_h(host, H, analyze_direct(host, H, DirectMethod::ldlt));
+    const DirectFactors<T> of_h(host, H, analysis(host, H, DirectMethod::ldlt));
     ASSERT_TRUE(of_h.zero_pivot());
     EXPECT_LT(*of_h.zero_pivot(), 2);
   });
@@ -209,10 +239,104 @@ TEST_P(Factors, of_an_indefinite_matrix_say_so) {
     Context host = Context::host(1);
     const AnyMatrix<T> A(
         Csr<T>(2, Array<std::int32_t>{0, 2, 4}, Array<std::int32_t>{0, 1, 0, 1}, Array<T>{1, 2, 2, 1}));
-    EXPECT_FALSE(DirectFactors<T>(host, A, analyze_direct(host, A, DirectMethod::ldlt)).is_definite());
+    EXPECT_FALSE(DirectFactors<T>(host, A, analysis(host, A, DirectMethod::ldlt)).is_definite());
     const AnyMatrix<T> B(poisson2d<T>(5));
-    EXPECT_TRUE(DirectFactors<T>(host, B, analyze_direct(host, B, DirectMethod::ldlt)).is_definite());
+    EXPECT_TRUE(DirectFactors<T>(host, B, analysis(host, B, DirectMethod::ldlt)).is_definite());
   });
+}
+
+TEST_P(Factors, name_the_least_pivot) {
+  with_scalar([&]<class T>(T) {
+    Context host = Context::host(1);
+    for (const DirectMethod method : {DirectMethod::ldlt, DirectMethod::lu}) {
+      // rows 0 and 2 make a block with the pivots 1 and 1/8, or 9/8 and 1/9
+      const AnyMatrix<T> A(Csr<T>(4, Array<std::int32_t>{0, 2, 3, 5, 6}, Array<std::int32_t>{0, 2, 1, 0, 2, 3},
+                                  Array<T>{1, 1, 1, 1, T(1.125F), 1}));
+      const DirectFactors<T> factors(host, A, analysis(host, A, method));
+      EXPECT_NEAR(factors.pivot_ratio(), 0.11, 0.016);
+      EXPECT_TRUE(factors.least_pivot() == 0 || factors.least_pivot() == 2) << factors.least_pivot();
+    }
+  });
+}
+
+/// Two blocks that a permutation shows, far apart in the matrix, and entries between them on one side alone.
+TEST_P(Factors, of_reducible_matrices) {
+  with_scalar([&]<class T>(T) {
+    Context host = Context::host(1);
+    const std::int32_t n = 200;
+    std::mt19937_64 engine(11);
+    const std::vector<std::int32_t> order = shuffled(12, n);
+    std::vector<std::vector<std::pair<std::int32_t, T>>> rows(static_cast<std::size_t>(n));
+    for (std::int32_t i = 0; i < n; ++i) {
+      auto& row = rows[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
+      row.emplace_back(order[static_cast<std::size_t>((i * 7) % n)], random_scalar<T>(engine) + T(2));
+      if (i >= n / 2) row.emplace_back(order[static_cast<std::size_t>(i - n / 2)], random_scalar<T>(engine));
+      std::ranges::sort(row, {}, [](const auto& entry) { return entry.first; });
+      row.erase(std::ranges::unique(row, {}, [](const auto& entry) { return entry.first; }).begin(), row.end());
+    }
+    std::vector<std::int32_t> offsets{0}, cols;
+    std::vector<T> values;
+    for (const auto& row : rows) {
+      for (const auto& [col, value] : row) cols.push_back(col), values.push_back(value);
+      offsets.push_back(static_cast<std::int32_t>(cols.size()));
+    }
+    const Csr<T> A(n, Array<std::int32_t>(offsets), Array<std::int32_t>(cols), Array<T>(values));
+    const AnyMatrix<T> any(A.clone());
+    const DirectFactors<T> factors(host, any, analysis(host, any, DirectMethod::lu));
+    ASSERT_FALSE(factors.zero_pivot());
+    const std::vector<T> x = random_vector<T>(13, n);
+    std::vector<T> z = product_of(A, x, Op::none);
+    factors.solve(z, z);
+    const double allowed = condition_estimate(host, any, factors) * 100 * epsilon<T>();
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LE(std::abs(Z(z[i]) - Z(x[i])), allowed);
+  });
+}
+
+/// NaN in, NaN out, and no library sees it.
+TEST_P(Factors, of_what_is_not_finite_are_none) {
+  with_scalar([&]<class T>(T) {
+    Context host = Context::host(1);
+    const T nan = std::numeric_limits<real_t<T>>::quiet_NaN();
+    const AnyMatrix<T> A(Csr<T>(2, Array<std::int32_t>{0, 1, 2}, Array<std::int32_t>{0, 1}, Array<T>{nan, T(1)}));
+    const DirectFactors<T> factors(host, A, analysis(host, A, DirectMethod::lu));
+    EXPECT_FALSE(factors.zero_pivot());
+    std::vector<T> z(2, T(1));
+    factors.solve(z, z);
+    EXPECT_TRUE(std::isnan(std::abs(z[0])) && std::isnan(std::abs(z[1])));
+  });
+}
+
+TEST(DirectAnalysis, takes_the_library_that_suits_the_work) {
+  Context host = Context::host(1);
+  const auto library = [&](const AnyMatrix<double>& A, DirectMethod method) {
+    return analyze_direct(host, A, method).library;
+  };
+  const AnyMatrix<double> grid = generate<double>(Poisson3dOptions{.nx = 16}),
+                          line = generate<double>(Poisson1dOptions{.nx = 1000});
+  const DirectLibrary other = with_suitesparse ? DirectLibrary::suitesparse : DirectLibrary::eigen;
+  EXPECT_EQ(library(grid, DirectMethod::ldlt), other);
+  EXPECT_EQ(library(grid, DirectMethod::lu), DirectLibrary::eigen);
+  EXPECT_EQ(library(line, DirectMethod::ldlt), DirectLibrary::eigen);
+  EXPECT_EQ(library(line, DirectMethod::lu), other);
+  const AnyMatrix<float> single = generate<float>(Poisson3dOptions{.nx = 16});
+  EXPECT_EQ(analyze_direct(host, single, DirectMethod::ldlt).library, DirectLibrary::eigen);
+  const std::string refusal =
+      complaint<InvalidArgument>([&] { analyze_direct(host, single, DirectMethod::ldlt, DirectLibrary::suitesparse); });
+  EXPECT_NE(refusal.find(with_suitesparse ? "double precision alone" : "this build has no SuiteSparse"),
+            std::string::npos)
+      << refusal;
+}
+
+/// Of large grids nested dissection takes less work than minimum degree.
+TEST(DirectAnalysis, takes_the_order_with_less_work) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  Context host = Context::host(1);
+  const Csr<double> A = std::get<Csr<double>>(generate<double>(Poisson3dOptions{.nx = 24}));
+  const DirectAnalysis a = analyze_direct(host, AnyMatrix<double>(A.clone()), DirectMethod::ldlt);
+  EXPECT_TRUE(std::ranges::equal(a.order, nested_dissection(host, A).order().host()));
+  const DirectFactors<double> factors(host, AnyMatrix<double>(A.clone()), a);
+  EXPECT_GE(factors.entries(), a.entries);  // blocks of CHOLMOD hold zeros, too
+  EXPECT_LE(factors.entries(), 1.3 * a.entries);
 }
 
 /// Rows and columns of very different sizes need no scaling by the user.
@@ -232,8 +356,10 @@ TEST(FactorScales, bear_rows_and_columns_of_all_sizes) {
   for (std::size_t i = 0; i < 100; ++i) EXPECT_NEAR(z[i], x[i], 1e-9) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(, Factors, ::testing::ValuesIn(scalar_kinds),
-                         [](const auto& info) { return name(info.param); });
+INSTANTIATE_TEST_SUITE_P(, Factors, ::testing::ValuesIn(factors_cases()), [](const auto& info) {
+  const bool eigen = info.param.library == DirectLibrary::eigen;
+  return std::string(name(info.param.scalar)) + (eigen ? "" : "_by_suitesparse");
+});
 
 }  // namespace
 }  // namespace krill::test

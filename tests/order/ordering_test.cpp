@@ -4,7 +4,10 @@
 #include <set>
 
 #include "sparse/convert/sort.hpp"
+#include "sparse/core/optional_libraries.hpp"
+#include "sparse/io/generate.hpp"
 #include "sparse/spmv/spmv.hpp"
+#include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random.hpp"
@@ -164,6 +167,36 @@ TEST(Amd, orders_every_pattern) {
   }
   const Csr<double> wide(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{2}, Array<double>{1.0});
   EXPECT_THROW(approximate_minimum_degree(ctx, wide), ShapeMismatch);
+}
+
+TEST(NestedDissection, fills_in_less_than_minimum_degree_on_large_grids) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  Context ctx = Context::host();
+  const Csr<double> A = std::get<Csr<double>>(generate<double>(Poisson3dOptions{.nx = 24}));
+  const Reordered<double, std::int32_t> dissected(ctx, A, nested_dissection(ctx, A)),
+      by_degree(ctx, A, approximate_minimum_degree(ctx, A));
+  EXPECT_LT(factor_entries(dissected.matrix()), factor_entries(by_degree.matrix()));
+}
+
+TEST(NestedDissection, orders_every_pattern_the_same_in_every_run) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  Context ctx = Context::host();
+  for (const Shape& shape : square_shapes()) {
+    SCOPED_TRACE(shape.name);
+    const Csr<double, std::int64_t> A = random_csr<double, std::int64_t>(9, shape);
+    const Ordering ordering = nested_dissection(ctx, A);  // is a permutation, or it would have thrown
+    EXPECT_EQ(ordering.size(), A.rows());
+    EXPECT_TRUE(std::ranges::equal(ordering.order().host(), nested_dissection(ctx, A).order().host()));
+  }
+  const Csr<double> wide(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{2}, Array<double>{1.0});
+  EXPECT_THROW(nested_dissection(ctx, wide), ShapeMismatch);
+}
+
+TEST(NestedDissection, says_what_a_build_without_it_lacks) {
+  if (with_metis) GTEST_SKIP() << "this build has METIS";
+  Context ctx = Context::host();
+  EXPECT_NE(complaint<InvalidArgument>([&] { nested_dissection(ctx, poisson2d<double>(3)); }).find("libmetis-dev"),
+            std::string::npos);
 }
 
 TEST(Ordering, names_what_is_no_permutation) {

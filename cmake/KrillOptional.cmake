@@ -1,0 +1,37 @@
+# Libraries that Krill takes where they are installed, with headers and all. Neither comes with files for CMake everywhere.
+# Sets krill_with_metis and krill_with_suitesparse, and the libraries to link as krill_optional_libraries.
+set(krill_optional_libraries)
+
+# krill_optional(NAME HEADER LIBRARIES PACKAGES): the option KRILL_<NAME>, and krill_with_<name>, KRILL_<NAME>_INCLUDE.
+function(krill_optional name header libraries packages)
+  string(TOUPPER ${name} upper)
+  string(TOLOWER ${name} lower)
+  set(KRILL_${upper} AUTO CACHE STRING "Take ${name}: AUTO where it is found, ON fails without it")
+  set_property(CACHE KRILL_${upper} PROPERTY STRINGS AUTO ON OFF)
+  set(krill_with_${lower} OFF PARENT_SCOPE)
+  if(KRILL_${upper} STREQUAL "OFF")
+    return()
+  endif()
+  find_path(KRILL_${upper}_INCLUDE ${header} PATH_SUFFIXES suitesparse)
+  mark_as_advanced(KRILL_${upper}_INCLUDE)
+  set(found ${KRILL_${upper}_INCLUDE})
+  set(files)
+  foreach(library IN LISTS libraries)
+    find_library(KRILL_LIB_${library} ${library})
+    mark_as_advanced(KRILL_LIB_${library})
+    if(NOT KRILL_LIB_${library})
+      set(found)
+    endif()
+    list(APPEND files ${KRILL_LIB_${library}})
+  endforeach()
+  if(found)
+    set(krill_with_${lower} ON PARENT_SCOPE)
+    set(krill_optional_libraries ${krill_optional_libraries} ${files} PARENT_SCOPE)
+  elseif(KRILL_${upper} STREQUAL "ON")
+    message(FATAL_ERROR "KRILL_${upper}=ON, but ${header} or a library (${libraries}) is missing. Install ${packages}.")
+  endif()
+endfunction()
+
+krill_optional(METIS metis.h metis "libmetis-dev (Debian, Ubuntu), metis-devel (Fedora) or metis (Arch)")
+krill_optional(SuiteSparse klu.h "klu;cholmod"
+  "libsuitesparse-dev (Debian, Ubuntu), suitesparse-devel (Fedora) or suitesparse (Arch)")
