@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -107,7 +108,12 @@ class SequenceProgram {
     Json more{{"verify", all.at("verify")}, {"solution", all.at("output").at("solution")}};
     for (const char* key : {"reuse", "factor", "guess", "solutions"}) more[key] = all.at("sequence").at(key);
     Inputs inputs;
-    for (std::size_t k = 0; k < steps_->count(); ++k) keys_.push_back(inputs.key(steps_->at(k), more));
+    std::map<std::string, int> times;  // a value may come again: each time is a step of its own
+    for (std::size_t k = 0; k < steps_->count(); ++k) {
+      const std::string key = inputs.key(steps_->at(k), more);
+      const int time = ++times[key];
+      keys_.push_back(time == 1 ? key : fmt::format("{}-{}", key, time));
+    }
   }
 
   /// Takes the steps that were finished before out of the journal; returns the files that they have left.

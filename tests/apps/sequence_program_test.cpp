@@ -5,6 +5,8 @@
 #include <complex>
 #include <sstream>
 
+#include "apps/case/case_file.hpp"
+#include "apps/case/effective.hpp"
 #include "apps/case/steps.hpp"
 #include "sparse/core/error.hpp"
 #include "sparse/io/read.hpp"
@@ -43,6 +45,37 @@ TEST(SequenceCase, goes_through_the_values_of_a_parameter) {
     EXPECT_NEAR(peclet(ratio, static_cast<std::size_t>(k)), value, 1e-12 * value);
   const CaseSteps whole = cases("parameter: nx, from: 10, to: 30, steps: 3");
   EXPECT_EQ(std::get<ConvectionDiffusion2dOptions>(std::get<GeneratorOptions>(whole.at(1).matrix)).nx, 20);
+  const CaseSteps listed = cases("parameter: peclet, values: [20, 3.5e1, 0.1, 20]");
+  ASSERT_EQ(listed.count(), 4U);
+  EXPECT_EQ(peclet(listed, 0), 20);
+  EXPECT_EQ(peclet(listed, 1), 35);
+  EXPECT_EQ(peclet(listed, 2), 0.1);
+  EXPECT_EQ(peclet(listed, 3), 20);
+  EXPECT_EQ(listed.name(1), "peclet = 35");
+}
+
+/// The effective case has one of the two ways to say values, so that it can be read again.
+TEST(SequenceCase, of_values_is_written_and_read_again) {
+  for (const std::string values : {"values: [20, 0.1, 1.0e-08]", "from: 1, to: 2, steps: 3"}) {
+    const Case first = parse_case(
+        "matrix: {generate: convection_diffusion2d}\nsolver: pcg\n"
+        "sequence: {type: parameter, parameter: peclet, " +
+            values + "}\n",
+        "case.yaml");
+    const std::string text = effective_yaml(first);
+    EXPECT_EQ(contains(text, "  values: [20, 0.1, 1.0e-08]\n"), values.starts_with("values")) << text;
+    EXPECT_EQ(contains(text, "  from: "), values.starts_with("from")) << text;
+    EXPECT_EQ(effective_yaml(parse_case(text, "case.yaml")), text);
+  }
+}
+
+TEST(SequenceCase, of_a_variant_keeps_its_list_of_values) {
+  const std::string text =
+      "matrix: {generate: convection_diffusion2d}\nsolver: pcg\nvariants:\n"
+      "  far: {sequence: {type: parameter, parameter: peclet, values: [20, 800, 3]}}\n";
+  const test::Scratch folder;
+  const LoadedCase loaded = load_case_file(folder.write("case.yaml", text), {}, {.variant = "far"});
+  EXPECT_EQ(CaseSteps(loaded.settings).count(), 3U);
 }
 
 TEST(SequenceCase, is_refused_with_what_to_do) {
@@ -62,6 +95,29 @@ TEST(SequenceCase, is_refused_with_what_to_do) {
             "case.yaml:4:40: sequence.parameter is pecle, expected a number of convection_diffusion2d: nx, ny or "
             "peclet; did you mean 'peclet'?");
   EXPECT_TRUE(contains(refusal("parameter"), "sequence.parameter is missing, expected a number of"));
+  const std::string no_values =
+      "case.yaml:4:11: sequence does not say the values of peclet; expected from and to, or a list: values: [1, 2, 5]";
+  for (const char* one : {"peclet}", "peclet, from: 1}", "peclet, to: 2, steps: 5}"})
+    EXPECT_EQ(refusal(parameter + one), no_values) << one;
+  EXPECT_EQ(refusal(parameter + "peclet, values: [1, 2]}"), "");
+  const std::string list = "expected a list of 2 to 100000 numbers";
+  EXPECT_EQ(refusal(parameter + "peclet, values: []}"), "case.yaml:4:56: sequence.values is an empty list, " + list);
+  EXPECT_TRUE(contains(refusal(parameter + "peclet, values: [3]}"), "sequence.values has 1 number, " + list));
+  EXPECT_TRUE(contains(refusal(parameter + "peclet, values: 3}"), "sequence.values is 3, " + list));
+  for (const char* bad : {".nan", ".inf", "-.inf", "nan", "inf", "twenty", "~", "[1, 2]", "1e999"})
+    EXPECT_TRUE(contains(refusal(fmt::format("{}peclet, values: [1, {}]}}", parameter, bad)),
+                         "number 2 of sequence.values is "))
+        << refusal(fmt::format("{}peclet, values: [1, {}]}}", parameter, bad));
+  for (const char* both : {"from: 1", "to: 1", "steps: 5", "spacing: linear"}) {
+    const std::string key(both, std::string_view(both).find(':'));
+    EXPECT_TRUE(contains(refusal(fmt::format("{}peclet, values: [1, 2], {}}}", parameter, both)),
+                         "sequence." + key + " is not used with sequence.values; keep one of them"))
+        << both;
+  }
+  EXPECT_EQ(refusal(parameter + "peclet, values: [1, -2]}"),
+            "case.yaml:4:56: step 2 of sequence would have peclet = -2, expected a number of at least 0");
+  EXPECT_TRUE(contains(refusal(parameter + "nx, values: [10, 12.5]}"),
+                       "step 2 of sequence would have nx = 12.5, expected an integer"));
   EXPECT_TRUE(contains(refusal(parameter + "scheme}"), "sequence.parameter is scheme, expected a number"));
   EXPECT_TRUE(contains(refusal(parameter + "peclet, from: 1, to: -1}"),
                        "step 6 of sequence would have peclet = -0.111111, expected a number of at least 0"))
@@ -71,8 +127,10 @@ TEST(SequenceCase, is_refused_with_what_to_do) {
   EXPECT_TRUE(contains(refusal(parameter + "peclet, from: 0, to: 1, spacing: geometric}"), "neither 0"));
   EXPECT_TRUE(
       contains(refusal(parameter + "peclet, factor: 0.5}"), "sequence.factor is 0.5, expected a number of at "));
-  EXPECT_TRUE(contains(refusal(parameter + "peclet}", "format: sell"), "format is sell, expected csr or auto"));
-  EXPECT_TRUE(contains(refusal(parameter + "peclet}", "on_failure: ladder"), "is not used by a sequence"));
+  EXPECT_TRUE(
+      contains(refusal(parameter + "peclet, values: [1, 2]}", "format: sell"), "format is sell, expected csr or auto"));
+  EXPECT_TRUE(
+      contains(refusal(parameter + "peclet, values: [1, 2]}", "on_failure: ladder"), "is not used by a sequence"));
   EXPECT_TRUE(contains(refusal("{type: files, from: 3}"), "\"from\" is not used by sequence with type files"));
   EXPECT_THROW(parse_case("matrix: {file: a.mtx}\nsolver: pcg\nsequence: {type: parameter, parameter: nx}\n", "c.yaml"),
                CaseError);
@@ -324,6 +382,33 @@ TEST_F(SequenceProgramTest, finished_steps_are_not_solved_again) {
   EXPECT_EQ(krill("solve case.yaml --out out --set matrix.file='A_{1..2}.mtx'").code, 0);
   EXPECT_FALSE(exists("out/solution_4.mtx"));
   EXPECT_TRUE(exists("out/solution_2.mtx"));
+}
+
+TEST_F(SequenceProgramTest, another_value_is_the_only_one_that_is_solved_again) {
+  folder_.write("case.yaml", moving_flow);
+  const auto solve = [&](const std::string& values) {
+    const Outcome o = krill(
+        "solve case.yaml --out out --set 'sequence={type: parameter, parameter: peclet, values: " + values + "}'");
+    EXPECT_EQ(o.code, 0) << o.out << o.err;
+    std::string redone;
+    const auto r = report();
+    for (const auto& step : r["steps"]["each"]) redone += step["from_journal"] == false ? 'x' : '.';
+    return redone;
+  };
+  EXPECT_EQ(solve("[20, 35, 80]"), "xxx");
+  EXPECT_EQ(solve("[20, 35, 80]"), "...");
+  EXPECT_EQ(solve("[20, 40, 80]"), ".x.");
+  EXPECT_EQ(report()["steps"]["each"][1]["name"], "peclet = 40");
+  EXPECT_EQ(solve("[20, 40, 20]"), "..x") << "a value that comes again is a step of its own";
+  EXPECT_EQ(solve("[20, 40, 20]"), "...");
+  // The same values, said in the other way.
+  const Outcome o = krill(
+      "solve case.yaml --out out --set sequence.reuse=slower --set sequence.from=20 "
+      "--set sequence.to=40 --set sequence.steps=2");
+  EXPECT_TRUE(contains(o.out, "2 finished before")) << o.out << o.err;
+  const Outcome both = krill("solve case.yaml --set 'sequence.values=[1, 2]'");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_TRUE(contains(both.err, "case.yaml:2:54: sequence.from is not used with sequence.values")) << both.err;
 }
 
 TEST_F(SequenceProgramTest, interrupted_or_killed_it_goes_on_where_it_was) {
