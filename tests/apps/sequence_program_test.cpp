@@ -174,6 +174,18 @@ class SequenceProgramTest : public test::Program {
   }
 };
 
+class SequenceOnBackend : public SequenceProgramTest, public testing::WithParamInterface<krill::test::Backend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == krill::test::Backend::cuda && device::count() == 0) GTEST_SKIP() << device::absence();
+    SequenceProgramTest::SetUp();
+  }
+  Outcome solve(const std::string& arguments) {
+    return krill("solve " + arguments + " --backend " + krill::test::name(GetParam()));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, SequenceOnBackend, krill::test::backends, krill::test::param_name);
+
 class SequencePrecisions
     : public SequenceProgramTest,
       public testing::WithParamInterface<std::tuple<krill::test::Backend, krill::test::ScalarKind>> {
@@ -236,21 +248,21 @@ TEST_P(SequencePrecisions, steps_are_solved_and_judged_one_by_one) {
 }
 INSTANTIATE_TEST_SUITE_P(, SequencePrecisions, krill::test::backends_and_scalars, krill::test::param_name);
 
-TEST_F(SequenceProgramTest, without_anything_left_by_earlier_steps_has_the_bits_of_single_solves) {
+TEST_P(SequenceOnBackend, without_anything_left_by_earlier_steps_has_the_bits_of_single_solves) {
   folder_.write("case.yaml", moving_flow);
-  ASSERT_EQ(krill("solve case.yaml --out all --set sequence.reuse=never --set sequence.guess=initial").code, 0);
-  ASSERT_EQ(krill("solve case.yaml --out one --set sequence=none --set matrix.peclet=30").code, 0);
+  ASSERT_EQ(solve("case.yaml --out all --set sequence.reuse=never --set sequence.guess=initial").code, 0);
+  ASSERT_EQ(solve("case.yaml --out one --set sequence=none --set matrix.peclet=30").code, 0);
   EXPECT_EQ(solution("all/solution_3.mtx"), solution("one/solution.mtx"));
   const auto steps = report("all")["steps"]["each"];
   for (const auto& step : steps) EXPECT_EQ(step["made_anew"], true);
   EXPECT_EQ(report("one")["steps"], nullptr);
   // With the solution before as the guess a step has less to do.
-  ASSERT_EQ(krill("solve case.yaml --out next --set sequence.reuse=never --set sequence.to=10.1").code, 0);
+  ASSERT_EQ(solve("case.yaml --out next --set sequence.reuse=never --set sequence.to=10.1").code, 0);
   const auto each = report("next")["steps"]["each"];
   EXPECT_LT(each[3]["iterations"], each[0]["iterations"]);
 }
 
-TEST_F(SequenceProgramTest, files_and_members_of_an_archive_are_the_same) {
+TEST_P(SequenceOnBackend, files_and_members_of_an_archive_are_the_same) {
   write_matrices(3);
   std::vector<std::pair<std::string, std::string>> members;
   for (int k = 1; k <= 3; ++k) {
@@ -263,32 +275,32 @@ TEST_F(SequenceProgramTest, files_and_members_of_an_archive_are_the_same) {
   }
   krill::test::pack_tar(folder_ / "steps.tar.gz", krill::test::Packing::gzip, members);
   write_files_case("A_{1..3}.mtx");
-  const Outcome files = krill("solve case.yaml --out files --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
+  const Outcome files = solve("case.yaml --out files --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
   ASSERT_EQ(files.code, 0) << files.out << files.err;
-  const Outcome archive = krill("solve case.yaml --out archive --set matrix=steps.tar.gz --set 'rhs={type: file}'");
+  const Outcome archive = solve("case.yaml --out archive --set matrix=steps.tar.gz --set 'rhs={type: file}'");
   ASSERT_EQ(archive.code, 0) << archive.out << archive.err;
   EXPECT_TRUE(contains(archive.out, "step 2 of 3 (A_2.mtx): converged")) << archive.out;
   for (const int k : {1, 2, 3})
     EXPECT_EQ(solution(fmt::format("files/solution_{}.mtx", k)), solution(fmt::format("archive/solution_{}.mtx", k)));
   // One matrix, and right-hand sides that follow each other: one set-up.
   const Outcome rhs =
-      krill("solve case.yaml --out rhs --set matrix=A_1.mtx --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
+      solve("case.yaml --out rhs --set matrix=A_1.mtx --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
   ASSERT_EQ(rhs.code, 0) << rhs.out << rhs.err;
   EXPECT_EQ(report("rhs")["steps"]["preconditioners_made"], 1);
   EXPECT_TRUE(contains(rhs.out, "preconditioner kept (the same matrix)")) << rhs.out;
   // One member by its name.
-  const Outcome one = krill("solve 'steps.tar.gz(A_2.mtx)' --out one");
+  const Outcome one = solve("'steps.tar.gz(A_2.mtx)' --out one");
   EXPECT_EQ(one.code, 0) << one.err;
 }
 
-TEST_F(SequenceProgramTest, steps_that_cannot_be_solved_harm_no_other) {
+TEST_P(SequenceOnBackend, steps_that_cannot_be_solved_harm_no_other) {
   write_matrices(5);
   ASSERT_EQ(krill("generate poisson2d nx=12 stencil=9 -o A_3.mtx").code, 0);
   std::string nan = contents(folder_ / "A_4.mtx");
   const auto last = nan.find_last_of(' ');
   folder_.write("A_4.mtx", nan.substr(0, last) + " nan\n");
   write_files_case("A_{1..5}.mtx");
-  const Outcome o = krill("solve case.yaml --out out");
+  const Outcome o = solve("case.yaml --out out");
   EXPECT_EQ(o.code, 1) << o.out << o.err;
   EXPECT_TRUE(contains(o.out, "step 3 of 5 (A_3.mtx): refused: ")) << o.out;
   EXPECT_TRUE(contains(o.out, "refused: 3 of 5 steps, ")) << o.out;
@@ -307,15 +319,15 @@ TEST_F(SequenceProgramTest, steps_that_cannot_be_solved_harm_no_other) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   // Mended, the others are not solved again.
   write_matrices(5);
-  const Outcome mended = krill("solve case.yaml --out out");
+  const Outcome mended = solve("case.yaml --out out");
   EXPECT_EQ(mended.code, 0) << mended.out << mended.err;
   EXPECT_TRUE(contains(mended.out, "3 finished before")) << mended.out;
   EXPECT_EQ(report()["steps"]["from_journal"], 3);
 }
 
-TEST_F(SequenceProgramTest, a_first_step_that_fails_is_told_before_the_rest) {
+TEST_P(SequenceOnBackend, a_first_step_that_fails_is_told_before_the_rest) {
   folder_.write("case.yaml", moving_flow + "name: flow\n");
-  const Outcome o = krill("solve case.yaml --set solver.max_iterations=1 --set sequence.reuse=never");
+  const Outcome o = solve("case.yaml --set solver.max_iterations=1 --set sequence.reuse=never");
   EXPECT_EQ(o.code, 1);
   const auto why = o.out.find("why: after 1 iterations"), next = o.out.find("step 2 of 4");
   ASSERT_NE(why, std::string::npos) << o.out;
@@ -325,7 +337,7 @@ TEST_F(SequenceProgramTest, a_first_step_that_fails_is_told_before_the_rest) {
   EXPECT_EQ(r["status"], "max_iterations");
   EXPECT_TRUE(contains(r["why"], "step 1 (peclet = 10): after 1 iterations")) << r["why"];
   EXPECT_FALSE(contains(o.out, "ladder")) << "which a sequence does not climb";
-  const Outcome quiet = krill("solve case.yaml --quiet --fresh --set solver.max_iterations=1");
+  const Outcome quiet = solve("case.yaml --quiet --fresh --set solver.max_iterations=1");
   EXPECT_TRUE(contains(quiet.err, "krill: step 1 of 4 (peclet = 10): max_iterations")) << quiet.err;
 }
 
@@ -353,12 +365,12 @@ TEST_F(SequenceProgramTest, of_which_no_step_can_begin_is_refused_as_a_case_is) 
   EXPECT_TRUE(contains(evaluated.err, "case.yaml:2:11: sequence is of krill solve")) << evaluated.err;
 }
 
-TEST_F(SequenceProgramTest, finished_steps_are_not_solved_again) {
+TEST_P(SequenceOnBackend, finished_steps_are_not_solved_again) {
   write_matrices(4);
   write_files_case("A_{1..4}.mtx");
-  ASSERT_EQ(krill("solve case.yaml --out out").code, 0);
+  ASSERT_EQ(solve("case.yaml --out out").code, 0);
   const auto first = report();
-  const Outcome again = krill("solve case.yaml --out out");
+  const Outcome again = solve("case.yaml --out out");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_TRUE(contains(again.out, "4 finished before, from out/steps.jsonl")) << again.out;
   const auto second = report();
@@ -373,40 +385,40 @@ TEST_F(SequenceProgramTest, finished_steps_are_not_solved_again) {
   // Another matrix, a solution that is gone: these steps alone. Other options: all.
   ASSERT_EQ(krill("generate convection_diffusion2d nx=12 peclet=35 -o A_3.mtx").code, 0);
   std::filesystem::remove(folder_ / "out/solution_1.mtx");
-  EXPECT_TRUE(contains(krill("solve case.yaml --out out").out, "2 finished before"));
+  EXPECT_TRUE(contains(solve("case.yaml --out out").out, "2 finished before"));
   EXPECT_TRUE(exists("out/solution_1.mtx"));
   EXPECT_EQ(report()["steps"]["each"][2]["from_journal"], false);
-  EXPECT_FALSE(contains(krill("solve case.yaml --out out --set sequence.reuse=never").out, "finished before"));
-  EXPECT_FALSE(contains(krill("solve case.yaml --out out --fresh").out, "finished before"));
+  EXPECT_FALSE(contains(solve("case.yaml --out out --set sequence.reuse=never").out, "finished before"));
+  EXPECT_FALSE(contains(solve("case.yaml --out out --fresh").out, "finished before"));
   // What is not this sequence's goes.
-  EXPECT_EQ(krill("solve case.yaml --out out --set matrix.file='A_{1..2}.mtx'").code, 0);
+  EXPECT_EQ(solve("case.yaml --out out --set matrix.file='A_{1..2}.mtx'").code, 0);
   EXPECT_FALSE(exists("out/solution_4.mtx"));
   EXPECT_TRUE(exists("out/solution_2.mtx"));
 }
 
-TEST_F(SequenceProgramTest, another_value_is_the_only_one_that_is_solved_again) {
+TEST_P(SequenceOnBackend, another_value_is_the_only_one_that_is_solved_again) {
   folder_.write("case.yaml", moving_flow);
-  const auto solve = [&](const std::string& values) {
-    const Outcome o = krill(
-        "solve case.yaml --out out --set 'sequence={type: parameter, parameter: peclet, values: " + values + "}'");
+  const auto redone = [&](const std::string& values) {
+    const Outcome o =
+        solve("case.yaml --out out --set 'sequence={type: parameter, parameter: peclet, values: " + values + "}'");
     EXPECT_EQ(o.code, 0) << o.out << o.err;
-    std::string redone;
+    std::string marks;
     const auto r = report();
-    for (const auto& step : r["steps"]["each"]) redone += step["from_journal"] == false ? 'x' : '.';
-    return redone;
+    for (const auto& step : r["steps"]["each"]) marks += step["from_journal"] == false ? 'x' : '.';
+    return marks;
   };
-  EXPECT_EQ(solve("[20, 35, 80]"), "xxx");
-  EXPECT_EQ(solve("[20, 35, 80]"), "...");
-  EXPECT_EQ(solve("[20, 40, 80]"), ".x.");
+  EXPECT_EQ(redone("[20, 35, 80]"), "xxx");
+  EXPECT_EQ(redone("[20, 35, 80]"), "...");
+  EXPECT_EQ(redone("[20, 40, 80]"), ".x.");
   EXPECT_EQ(report()["steps"]["each"][1]["name"], "peclet = 40");
-  EXPECT_EQ(solve("[20, 40, 20]"), "..x") << "a value that comes again is a step of its own";
-  EXPECT_EQ(solve("[20, 40, 20]"), "...");
+  EXPECT_EQ(redone("[20, 40, 20]"), "..x") << "a value that comes again is a step of its own";
+  EXPECT_EQ(redone("[20, 40, 20]"), "...");
   // The same values, said in the other way.
-  const Outcome o = krill(
-      "solve case.yaml --out out --set sequence.reuse=slower --set sequence.from=20 "
+  const Outcome o = solve(
+      "case.yaml --out out --set sequence.reuse=slower --set sequence.from=20 "
       "--set sequence.to=40 --set sequence.steps=2");
   EXPECT_TRUE(contains(o.out, "2 finished before")) << o.out << o.err;
-  const Outcome both = krill("solve case.yaml --set 'sequence.values=[1, 2]'");
+  const Outcome both = solve("case.yaml --set 'sequence.values=[1, 2]'");
   EXPECT_EQ(both.code, 2);
   EXPECT_TRUE(contains(both.err, "case.yaml:2:54: sequence.from is not used with sequence.values")) << both.err;
 }
@@ -454,17 +466,17 @@ TEST_F(SequenceProgramTest, one_run_at_a_time_writes_a_folder) {
   end_of(child);
 }
 
-TEST_F(SequenceProgramTest, writes_the_solutions_that_are_asked_for) {
+TEST_P(SequenceOnBackend, writes_the_solutions_that_are_asked_for) {
   folder_.write("case.yaml", moving_flow);
-  ASSERT_EQ(krill("solve case.yaml --out all").code, 0);
-  ASSERT_EQ(krill("solve case.yaml --out last --set sequence.solutions=last").code, 0);
+  ASSERT_EQ(solve("case.yaml --out all").code, 0);
+  ASSERT_EQ(solve("case.yaml --out last --set sequence.solutions=last").code, 0);
   EXPECT_EQ(test::names_in(folder_ / "last"),
             (std::vector<std::string>{"report.json", "solution.mtx", "steps.csv", "steps.jsonl"}));
   EXPECT_EQ(solution("last/solution.mtx"), solution("all/solution_4.mtx"));
-  ASSERT_EQ(krill("solve case.yaml --out none --set output.solution=false").code, 0);
+  ASSERT_EQ(solve("case.yaml --out none --set output.solution=false").code, 0);
   EXPECT_EQ(test::names_in(folder_ / "none"), (std::vector<std::string>{"report.json", "steps.csv", "steps.jsonl"}));
   // All finished: what is there stays.
-  ASSERT_EQ(krill("solve case.yaml --out last --set sequence.solutions=last").code, 0);
+  ASSERT_EQ(solve("case.yaml --out last --set sequence.solutions=last").code, 0);
   EXPECT_TRUE(exists("last/solution.mtx"));
 }
 
