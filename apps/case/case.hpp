@@ -326,10 +326,11 @@ void describe(Fields& fields, Case& o) {
   fields.section("layout", o.layout, "sizes that some formats want to know");
   fields.choice("assume", o.assume, assume_names,
                 "spd: pcg takes the matrix as Hermitian positive definite although its entries do not show it");
-  fields.choice("on_failure", o.on_failure, on_failure_names,
-                "ladder: where the solve fails, other methods are tried, one after the other: stronger factorizations, "
-                "rows matched, double precision, a direct solve; a time limit is that of the whole; stop: none; auto: "
-                "ladder where the solver is auto, else stop");
+  fields.choice(
+      "on_failure", o.on_failure, on_failure_names,
+      "ladder: where the solve fails, other methods are tried, one after the other: stronger factorizations, "
+      "rows matched, double precision, a direct solve; a time limit is that of the whole, of a sequence that of "
+      "each step; stop: none; auto: ladder where the solver is auto, else stop");
   fields.variant("matching", "type", o.matching, Need::optional,
                  "whether rows are permuted, and the system scaled, so that the diagonal is large; files keep the rows "
                  "of the matrix, and whether the solve has converged is judged by it");

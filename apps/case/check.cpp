@@ -346,8 +346,6 @@ static void check_sequence(const YamlNode& root, const Case& c, bool is_batch, c
   if (c.format != Format::automatic && c.format != Format::csr)
     refuse({"format"},
            fmt::format("format is {}, expected csr or auto with a sequence, whose values move", name(c.format)));
-  if (c.on_failure == OnFailure::ladder)
-    refuse({"on_failure"}, "on_failure: ladder is not used by a sequence; solve a step that fails by itself");
   const auto* moves = std::get_if<ParameterSequence>(&c.sequence);
   if (!moves) return;
   if (const auto wrong = fault(*moves, c.matrix)) refuse({"sequence", wrong->key}, wrong->message);

@@ -69,6 +69,8 @@ nlohmann::ordered_json to_json(const StepResult& s) {
           {"verdict", s.verdict},
           {"made_anew", s.made_anew},
           {"setup_why", s.setup_why},
+          {"method", s.method},
+          {"attempts", s.attempts},
           {"read_ms", s.read_ms},
           {"setup_ms", s.setup_ms},
           {"preconditioner_ms", s.preconditioner_ms},
@@ -90,6 +92,8 @@ StepResult step_from(const nlohmann::ordered_json& json) {
   json.at("verdict").get_to(s.verdict);
   json.at("made_anew").get_to(s.made_anew);
   json.at("setup_why").get_to(s.setup_why);
+  json.at("method").get_to(s.method);
+  s.attempts = json.at("attempts");
   s.read_ms = figure(json, "read_ms"), s.setup_ms = figure(json, "setup_ms");
   s.preconditioner_ms = figure(json, "preconditioner_ms"), s.solve_ms = figure(json, "solve_ms");
   json.at("pattern").get_to(s.pattern);

@@ -129,8 +129,7 @@ TEST(SequenceCase, is_refused_with_what_to_do) {
       contains(refusal(parameter + "peclet, factor: 0.5}"), "sequence.factor is 0.5, expected a number of at "));
   EXPECT_TRUE(
       contains(refusal(parameter + "peclet, values: [1, 2]}", "format: sell"), "format is sell, expected csr or auto"));
-  EXPECT_TRUE(
-      contains(refusal(parameter + "peclet, values: [1, 2]}", "on_failure: ladder"), "is not used by a sequence"));
+  EXPECT_EQ(refusal(parameter + "peclet, values: [1, 2]}", "on_failure: ladder"), "");
   EXPECT_TRUE(contains(refusal("{type: files, from: 3}"), "\"from\" is not used by sequence with type files"));
   EXPECT_THROW(parse_case("matrix: {file: a.mtx}\nsolver: pcg\nsequence: {type: parameter, parameter: nx}\n", "c.yaml"),
                CaseError);
@@ -336,7 +335,7 @@ TEST_P(SequenceOnBackend, a_first_step_that_fails_is_told_before_the_rest) {
   const auto r = report("out/flow");
   EXPECT_EQ(r["status"], "max_iterations");
   EXPECT_TRUE(contains(r["why"], "step 1 (peclet = 10): after 1 iterations")) << r["why"];
-  EXPECT_FALSE(contains(o.out, "ladder")) << "which a sequence does not climb";
+  EXPECT_TRUE(contains(o.out, "Or set on_failure: ladder")) << o.out;
   const Outcome quiet = solve("case.yaml --quiet --fresh --set solver.max_iterations=1");
   EXPECT_TRUE(contains(quiet.err, "krill: step 1 of 4 (peclet = 10): max_iterations")) << quiet.err;
 }
@@ -423,6 +422,61 @@ TEST_P(SequenceOnBackend, another_value_is_the_only_one_that_is_solved_again) {
   EXPECT_TRUE(contains(both.err, "case.yaml:2:54: sequence.from is not used with sequence.values")) << both.err;
 }
 
+/// Each attempt and its reason; what solved a step is where the next ones begin.
+TEST_P(SequenceOnBackend, a_step_that_fails_climbs_the_ladder) {
+  folder_.write("case.yaml", moving_flow + "on_failure: ladder\nverify: {reference: eigen}\n");
+  const std::string weak = "case.yaml --out out --set solver.max_iterations=3 --set preconditioner=none";
+  const Outcome o = solve(weak);
+  ASSERT_EQ(o.code, 0) << o.out << o.err;
+  const auto steps = report()["steps"]["each"];
+  const auto& attempts = steps[0]["attempts"];
+  ASSERT_GE(attempts.size(), 2U);
+  EXPECT_EQ(attempts.front()["why"], "the first method");
+  EXPECT_EQ(attempts.front()["status"], "max_iterations");
+  EXPECT_EQ(attempts.back()["status"], "converged");
+  EXPECT_EQ(steps[0]["method"], attempts.back()["method"]);
+  EXPECT_EQ(steps[0]["setup_why"], fmt::format("attempt {} of the ladder", attempts.size()));
+  for (std::size_t k = 1; k < 4; ++k) {
+    EXPECT_EQ(steps[k]["attempts"][0]["method"], steps[k - 1]["method"]);
+    EXPECT_EQ(steps[k]["verdict"], "PASS");
+  }
+  EXPECT_TRUE(report()["attempts"].empty());
+  EXPECT_TRUE(contains(o.out, "    1. the first method (bicgstab): max_iterations at ")) << o.out;
+  EXPECT_TRUE(contains(o.out, fmt::format("converged, attempt {}", attempts.size()))) << o.out;
+  std::istringstream lines(o.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  // All of it is in the journal.
+  ASSERT_EQ(solve(weak).code, 0);
+  EXPECT_EQ(report()["steps"]["each"][0]["attempts"], attempts);
+  EXPECT_EQ(report()["steps"]["each"][0]["method"], steps[0]["method"]);
+  // Without a ladder all fail.
+  EXPECT_EQ(solve(weak + " --set on_failure=stop").code, 1);
+  EXPECT_EQ(report()["steps"]["statuses"], nlohmann::json({{"max_iterations", 4}}));
+  EXPECT_TRUE(report()["steps"]["each"][0]["attempts"].empty());
+}
+
+TEST_P(SequenceOnBackend, auto_climbs_unless_the_case_forbids_it) {
+  folder_.write("case.yaml", moving_flow);
+  const std::string weak =
+      "case.yaml --out out --set preconditioner=none --set 'solver={type: auto, max_iterations: 3}'";
+  const Outcome o = solve(weak);
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_GE(report()["steps"]["each"][0]["attempts"].size(), 2U);
+  EXPECT_EQ(solve(weak + " --set on_failure=stop").code, 1);
+}
+
+/// pcg, which the ladder finds for the symmetric matrix of the first step, is not for the others.
+TEST_P(SequenceOnBackend, a_method_that_a_matrix_does_not_allow_gives_way_to_the_first_one) {
+  folder_.write("case.yaml", moving_flow + "on_failure: ladder\n");
+  const Outcome o = solve(
+      "case.yaml --out out --set solver.max_iterations=8 --set preconditioner=none "
+      "--set 'sequence={type: parameter, parameter: peclet, values: [0, 20, 40]}'");
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  const auto steps = report()["steps"]["each"];
+  EXPECT_TRUE(contains(steps[0]["method"], "pcg")) << steps[0];
+  EXPECT_TRUE(contains(steps[1]["attempts"][0]["method"], "bicgstab")) << steps[1];
+}
+
 TEST_F(SequenceProgramTest, interrupted_or_killed_it_goes_on_where_it_was) {
   const std::string long_flow =
       "name: flow\nmatrix: {generate: convection_diffusion2d, nx: 150}\n"
@@ -494,6 +548,9 @@ TEST_F(SequenceProgramTest, is_drawn_and_planned) {
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_TRUE(contains(plan.out, "the first of 4 steps")) << plan.out;
   EXPECT_TRUE(contains(plan.out, "next step")) << plan.out;
+  EXPECT_FALSE(contains(plan.out, "matrix as given")) << plan.out;
+  const Outcome ladder = krill("solve case.yaml --plan --backend host --set on_failure=ladder");
+  EXPECT_TRUE(contains(ladder.out, "matrix as given")) << ladder.out;
   const auto json = nlohmann::json::parse(krill("solve case.yaml --plan --json").out);
   EXPECT_EQ(json["steps"], 4);
   const auto one = nlohmann::json::parse(krill("solve case.yaml --plan --json --set sequence=none").out);
