@@ -58,7 +58,7 @@ nlohmann::ordered_json steps_json(const std::vector<StepResult>&);
 std::string steps_csv(const std::vector<StepResult>&);
 
 /// The gnuplot script of two pictures, one below the other: iterations, with marks where a preconditioner was made and
-/// where a step failed, and the milliseconds of set-up and solve.
+/// where other methods were tried or a step failed, and the milliseconds of set-up and solve.
 std::string steps_script(const std::string& title, const std::vector<StepResult>&);
 
 }  // namespace krill::apps
