@@ -7,6 +7,9 @@
 //   fields.variant(name, tag, ref, Need, doc)   for a std::variant of option structs: a map whose key `tag` names one
 //                                               alternative by its `type`, the other keys being that alternative's.
 //                                               An alternative with a `key` in place of a type is chosen by that key.
+//   fields.value(name, ref, range, doc)         for a std::optional<double> without a default, too
+//   fields.numbers(name, ref, count, doc)       for a list of numbers, a std::vector<double> that is empty where the
+//                                               case has none; count: how many there may be
 #pragma once
 #include <array>
 #include <optional>
@@ -253,18 +256,24 @@ struct ParameterSequence : StepOptions {
   static constexpr std::string_view doc =
       "a number among the keys of the matrix's generator moves from step to step, without a change of the pattern";
   std::string parameter;
-  double from = 1, to = 10;
+  std::vector<double> values;      ///< one a step; empty: from, to, steps and spacing say them
+  std::optional<double> from, to;  ///< both, or none
   int steps = 10;
   Spacing spacing = Spacing::linear;
 };
 template <class Fields>
 void describe(Fields& fields, ParameterSequence& o) {
+  constexpr Range count{2, 100'000};
   fields.value("parameter", o.parameter, any_value,
                "the key of the generator, peclet for instance; it has to be there");
-  fields.value("from", o.from, any_value, "its value in the first step");
-  fields.value("to", o.to, any_value, "its value in the last step");
-  fields.value("steps", o.steps, Range{2, 100'000}, "how many");
-  fields.choice("spacing", o.spacing, spacing_names, "of the values: equal differences, or equal quotients");
+  fields.numbers("values", o.values, count, "its value in each step; or from, to and steps say them");
+  if (o.values.empty()) {  // else these say nothing
+    fields.value("from", o.from, any_value, "its value in the first step; not with values");
+    fields.value("to", o.to, any_value, "its value in the last step; not with values");
+    fields.value("steps", o.steps, count, "how many; not with values");
+    fields.choice("spacing", o.spacing, spacing_names,
+                  "from first to last: equal differences, or equal quotients; not with values");
+  }
   detail::describe_steps(fields, o);
 }
 
@@ -317,10 +326,11 @@ void describe(Fields& fields, Case& o) {
   fields.section("layout", o.layout, "sizes that some formats want to know");
   fields.choice("assume", o.assume, assume_names,
                 "spd: pcg takes the matrix as Hermitian positive definite although its entries do not show it");
-  fields.choice("on_failure", o.on_failure, on_failure_names,
-                "ladder: where the solve fails, other methods are tried, one after the other: stronger factorizations, "
-                "rows matched, double precision, a direct solve; a time limit is that of the whole; stop: none; auto: "
-                "ladder where the solver is auto, else stop");
+  fields.choice(
+      "on_failure", o.on_failure, on_failure_names,
+      "ladder: where the solve fails, other methods are tried, one after the other: stronger factorizations, "
+      "rows matched, double precision, a direct solve; a time limit is that of the whole, of a sequence that of "
+      "each step; stop: none; auto: ladder where the solver is auto, else stop");
   fields.variant("matching", "type", o.matching, Need::optional,
                  "whether rows are permuted, and the system scaled, so that the diagonal is large; files keep the rows "
                  "of the matrix, and whether the solve has converged is judged by it");

@@ -27,7 +27,7 @@ std::string found_text(const YamlNode& node) {
     case YamlNode::Kind::null:
       return "empty";
     case YamlNode::Kind::sequence:
-      return "a list";
+      return node.items.empty() ? "an empty list" : "a list";
     case YamlNode::Kind::map:
       return "a section";
     case YamlNode::Kind::scalar:
@@ -146,6 +146,8 @@ class Checker {
       case Kind::integer:
       case Kind::number:
         return number(node, key, path);
+      case Kind::numbers:
+        return numbers(node, key, path);
       case Kind::boolean:
         return boolean(node, key, path);
       case Kind::text:
@@ -186,6 +188,23 @@ class Checker {
     }
     if (key.kind == Kind::integer) return static_cast<int>(value);
     return value;
+  }
+
+  Json numbers(const YamlNode& node, const Key& key, const std::string& path) {
+    if (node.kind != YamlNode::Kind::sequence || node.items.empty())
+      return refuse(node, path, expectation(key)), Json();
+    const auto count = static_cast<double>(node.items.size());
+    if (count < key.range.min || count > key.range.max) {
+      report(node.place, fmt::format("{} has {} number{}, expected {}", path, node.items.size(), count == 1 ? "" : "s",
+                                     expectation(key)));
+      return {};
+    }
+    Key one;
+    one.kind = Kind::number;
+    Json list = Json::array();
+    for (const YamlNode& item : node.items)
+      list.push_back(number(item, one, fmt::format("number {} of {}", list.size() + 1, path)));
+    return list;
   }
 
   Json boolean(const YamlNode& node, const Key& key, const std::string& path) {
@@ -321,16 +340,19 @@ static std::vector<std::string_view> idle_layout_keys(const Case& c) {
 
 /// What a case with a sequence cannot have beside it.
 template <class Refuse>
-static void check_sequence(const Case& c, bool is_batch, const Refuse& refuse) {
+static void check_sequence(const YamlNode& root, const Case& c, bool is_batch, const Refuse& refuse) {
   if (!step_options(c.sequence)) return;
   if (is_batch) refuse({"sequence"}, "sequence is not for a batch, whose systems are solved together; leave it out");
   if (c.format != Format::automatic && c.format != Format::csr)
     refuse({"format"},
            fmt::format("format is {}, expected csr or auto with a sequence, whose values move", name(c.format)));
-  if (c.on_failure == OnFailure::ladder)
-    refuse({"on_failure"}, "on_failure: ladder is not used by a sequence; solve a step that fails by itself");
-  if (const auto* moves = std::get_if<ParameterSequence>(&c.sequence))
-    if (const auto wrong = fault(*moves, c.matrix)) refuse({"sequence", wrong->key}, wrong->message);
+  const auto* moves = std::get_if<ParameterSequence>(&c.sequence);
+  if (!moves) return;
+  if (const auto wrong = fault(*moves, c.matrix)) refuse({"sequence", wrong->key}, wrong->message);
+  const YamlNode* section = root.find("sequence");
+  for (const std::string_view key : {"from", "to", "steps", "spacing"})
+    if (section && !moves->values.empty() && section->find(key))
+      refuse({"sequence", key}, fmt::format("sequence.{} is not used with sequence.values; keep one of them", key));
 }
 
 void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>& found) {
@@ -379,7 +401,7 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
   const bool is_batch = std::holds_alternative<MatrixBatch>(c.matrix) || (generator && systems_of(*generator) > 0);
   if (const auto* rhs = std::get_if<RandomRhs>(&c.rhs); rhs && rhs->columns > 1 && is_batch)
     refuse({"rhs", "columns"}, "rhs.columns is not used by a batch, which has one right-hand side for each system");
-  check_sequence(c, is_batch, refuse);
+  check_sequence(root, c, is_batch, refuse);
   if (const auto* rhs = std::get_if<FileRhs>(&c.rhs); rhs && rhs->path.empty() && generator)
     refuse({"rhs"}, "rhs.path is missing; a generated matrix brings no right-hand side along");
   const bool real = c.precision == Precision::float32 || c.precision == Precision::float64;

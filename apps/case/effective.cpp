@@ -73,6 +73,11 @@ void write_out(Json& json) {
 
 std::string yaml_scalar(const Json& value) {
   if (value.is_number_float()) return yaml_number(value.get<double>());
+  if (value.is_array()) {
+    std::string list;
+    for (const Json& item : value) list += (list.empty() ? "" : ", ") + yaml_scalar(item);
+    return "[" + list + "]";
+  }
   if (value.is_string() && is_plain(value.get_ref<const std::string&>())) return value.get<std::string>();
   return value.dump();
 }

@@ -1,7 +1,9 @@
 // The visitors between the structs of a case and JSON.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/case/keys.hpp"
 
@@ -14,6 +16,12 @@ class FromJson {
 
   template <class T>
   void value(std::string_view name, T& target, Range, std::string_view) {
+    if (const auto* found = find(name)) found->get_to(target);
+  }
+  void value(std::string_view name, std::optional<double>& target, Range, std::string_view) {
+    if (const auto* found = find(name)) target = found->get<double>();
+  }
+  void numbers(std::string_view name, std::vector<double>& target, Range, std::string_view) {
     if (const auto* found = find(name)) found->get_to(target);
   }
   void path(std::string_view name, std::string& target, Need, std::string_view) {
@@ -75,6 +83,12 @@ class ToJson {
   template <class T>
   void value(std::string_view name, const T& source, Range, std::string_view) {
     json[std::string(name)] = source;
+  }
+  void value(std::string_view name, const std::optional<double>& source, Range, std::string_view) {
+    if (source) json[std::string(name)] = *source;
+  }
+  void numbers(std::string_view name, const std::vector<double>& source, Range, std::string_view) {
+    if (!source.empty()) json[std::string(name)] = source;
   }
   void path(std::string_view name, const std::string& source, Need, std::string_view) {
     if (!source.empty()) json[std::string(name)] = absolute(source);

@@ -81,6 +81,11 @@ Json kind_schema(const Key& key, const Within& within) {
     case Kind::integer:
     case Kind::number:
       return range_schema(key);
+    case Kind::numbers:
+      return {{"type", "array"},
+              {"items", {{"type", "number"}}},
+              {"minItems", static_cast<std::int64_t>(key.range.min)},
+              {"maxItems", static_cast<std::int64_t>(key.range.max)}};
     case Kind::boolean:
       return {{"type", "boolean"}};
     case Kind::text:

@@ -103,6 +103,8 @@ std::string expectation(const Key& key) {
       return ranged("an integer");
     case Key::Kind::number:
       return ranged("a number");
+    case Key::Kind::numbers:
+      return fmt::format("a list of {} numbers", range);
     case Key::Kind::boolean:
       return "true or false";
     case Key::Kind::text:

@@ -2,6 +2,7 @@
 #pragma once
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,13 +16,13 @@ struct Alternative;
 
 /// One key, with all that describe() says of it.
 struct Key {
-  enum class Kind { integer, number, boolean, text, path, choice, section, variant, tree };
+  enum class Kind { integer, number, numbers, boolean, text, path, choice, section, variant, tree };
   std::string name;
   Kind kind = Kind::section;
   std::string doc;
   bool required = false;
   nlohmann::ordered_json fallback;        ///< the default; of a variant: the type; null where the key is required
-  Range range;                            ///< of an integer or a number
+  Range range;                            ///< of an integer or a number; of numbers: how many there may be
   std::vector<std::string> choices;       ///< of a choice
   std::vector<Key> keys;                  ///< of a section
   std::string expected;                   ///< of a tree: what has to stand there
@@ -112,6 +113,12 @@ class KeyCollector {
   }
   void value(std::string_view name, const double& fallback, Range range, std::string_view doc) {
     add(Key::Kind::number, name, doc, fallback).range = range;
+  }
+  void value(std::string_view name, const std::optional<double>&, Range range, std::string_view doc) {
+    add(Key::Kind::number, name, doc, nullptr).range = range;
+  }
+  void numbers(std::string_view name, const std::vector<double>&, Range count, std::string_view doc) {
+    add(Key::Kind::numbers, name, doc, nullptr).range = count;
   }
   void value(std::string_view name, const bool& fallback, Range, std::string_view doc) {
     add(Key::Kind::boolean, name, doc, fallback);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "apps/case/check.hpp"
 #include "sparse/io/numbers.hpp"
@@ -82,6 +83,19 @@ YamlNode merged(const YamlNode& under, const YamlNode& over, const std::vector<K
   return result;
 }
 
+/// Whether an alternative of a case has a key of that name whose value is a list.
+static bool takes_list(const std::string& name) {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> found;
+    for (const Key& key : case_keys())
+      for (const Alternative& one : key.alternatives)
+        for (const Key& inner : one.keys())
+          if (inner.kind == Key::Kind::numbers) found.insert(inner.name);
+    return found;
+  }();
+  return names.contains(name);
+}
+
 std::vector<YamlNode> expanded(const YamlNode& node) {
   std::vector<YamlNode> values;
   if (node.kind == YamlNode::Kind::sequence) {
@@ -91,6 +105,7 @@ std::vector<YamlNode> expanded(const YamlNode& node) {
   }
   values.push_back(node);
   for (std::size_t k = 0; k < node.entries.size(); ++k) {
+    if (takes_list(node.entries[k].key.text)) continue;
     const std::vector<YamlNode> choices = expanded(node.entries[k].value);
     std::vector<YamlNode> longer;
     for (const YamlNode& value : values)
@@ -107,7 +122,8 @@ double count_expanded(const YamlNode& node) {
     return sum;
   }
   double product = 1;
-  for (const YamlEntry& entry : node.entries) product *= count_expanded(entry.value);
+  for (const YamlEntry& entry : node.entries)
+    if (!takes_list(entry.key.text)) product *= count_expanded(entry.value);
   return product;
 }
 

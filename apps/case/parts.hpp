@@ -17,7 +17,7 @@ YamlNode word(const std::string& text, const SourcePlace& place);
 YamlNode merged(const YamlNode& under, const YamlNode& over, const std::vector<Key>& keys);
 
 /// All values that a value with lists in it stands for: a list for its items, a section for all combinations of what
-/// its keys stand for, the last key running fastest.
+/// its keys stand for, the last key running fastest. The list of a key that takes a list of numbers stays as it is.
 std::vector<YamlNode> expanded(const YamlNode&);
 /// How many those are.
 double count_expanded(const YamlNode&);

@@ -15,11 +15,16 @@
 namespace krill::apps {
 namespace {
 
+std::size_t count_of(const ParameterSequence& o) {
+  return o.values.empty() ? static_cast<std::size_t>(o.steps) : o.values.size();
+}
+
 double value_in_step(const ParameterSequence& o, std::size_t step) {
+  if (!o.values.empty()) return o.values[step];
   const auto last = static_cast<double>(o.steps - 1), at = static_cast<double>(step);
-  if (at == last) return o.to;
-  return o.spacing == Spacing::linear ? o.from + (o.to - o.from) * (at / last)
-                                      : o.from * std::pow(o.to / o.from, at / last);
+  const double from = o.from.value(), to = o.to.value();
+  if (at == last) return to;
+  return o.spacing == Spacing::linear ? from + (to - from) * (at / last) : from * std::pow(to / from, at / last);
 }
 
 /// The generator with another value of one of its numbers.
@@ -50,7 +55,7 @@ CaseSteps::CaseSteps(const Case& settings) : settings_(settings) {
   if (const auto* moves = std::get_if<ParameterSequence>(&settings.sequence)) parameter_ = *moves;
   if (const auto* file = std::get_if<MatrixFile>(&settings.matrix)) matrices_ = files_of_matrix(file->file);
   if (const auto* rhs = std::get_if<FileRhs>(&settings.rhs); rhs && !rhs->path.empty()) rhs_ = files_named(rhs->path);
-  const std::size_t of_matrix = parameter_ ? static_cast<std::size_t>(parameter_->steps) : matrices_.size();
+  const std::size_t of_matrix = parameter_ ? count_of(*parameter_) : matrices_.size();
   count_ = std::max(of_matrix, rhs_.size());
   if (count_ < 2)
     throw InvalidArgument(
@@ -92,16 +97,23 @@ std::optional<ParameterFault> fault(const ParameterSequence& o, const MatrixSour
     return ParameterFault{"parameter", fmt::format("sequence.parameter is {}, expected a number of {}: {}{}",
                                                    o.parameter.empty() ? "missing" : o.parameter, type,
                                                    enumerate(numbers), did_you_mean(o.parameter, numbers))};
-  if (o.spacing == Spacing::geometric && !(o.from * o.to > 0))
+  if (o.values.empty() && !(o.from && o.to))
+    return ParameterFault{
+        "", fmt::format("sequence does not say the values of {}; expected from and to, or a list: values: [1, 2, 5]",
+                        o.parameter)};
+  if (o.values.empty() && o.spacing == Spacing::geometric && !(*o.from * *o.to > 0))
     return ParameterFault{"spacing", "sequence.spacing is geometric, expected from and to of one sign, neither 0"};
-  for (std::size_t k = 0; k < static_cast<std::size_t>(o.steps); ++k) {
+  for (std::size_t k = 0; k < count_of(o); ++k) {
     const double value = value_in_step(o, k);
     const auto& [least, most, without_min, without_max] = key->range;
     const bool is_inside =
         (without_min ? value > least : value >= least) && (without_max ? value < most : value <= most);
     if (is_inside && (key->kind == Key::Kind::number || value == std::round(value))) continue;
-    return ParameterFault{k == 0 ? "from" : "to", fmt::format("step {} of sequence would have {} = {:.6g}, expected {}",
-                                                              k + 1, o.parameter, value, expectation(*key))};
+    return ParameterFault{!o.values.empty() ? "values"
+                          : k == 0          ? "from"
+                                            : "to",
+                          fmt::format("step {} of sequence would have {} = {:.6g}, expected {}", k + 1, o.parameter,
+                                      value, expectation(*key))};
   }
   return {};
 }

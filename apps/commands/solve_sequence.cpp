@@ -7,12 +7,15 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "apps/case/effective.hpp"
 #include "apps/case/inputs.hpp"
+#include "apps/case/method_text.hpp"
 #include "apps/case/steps.hpp"
 #include "apps/case/with_scalar.hpp"
 #include "apps/commands/voice.hpp"
@@ -21,6 +24,7 @@
 #include "apps/support/journal.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
+#include "apps/support/terminal.hpp"
 #include "apps/system/solve_system.hpp"
 #include "apps/verify/second_opinion.hpp"
 #include "solvers/method/type_name.hpp"
@@ -107,7 +111,12 @@ class SequenceProgram {
     Json more{{"verify", all.at("verify")}, {"solution", all.at("output").at("solution")}};
     for (const char* key : {"reuse", "factor", "guess", "solutions"}) more[key] = all.at("sequence").at(key);
     Inputs inputs;
-    for (std::size_t k = 0; k < steps_->count(); ++k) keys_.push_back(inputs.key(steps_->at(k), more));
+    std::map<std::string, int> times;  // a value may come again: each time is a step of its own
+    for (std::size_t k = 0; k < steps_->count(); ++k) {
+      const std::string key = inputs.key(steps_->at(k), more);
+      const int time = ++times[key];
+      keys_.push_back(time == 1 ? key : fmt::format("{}-{}", key, time));
+    }
   }
 
   /// Takes the steps that were finished before out of the journal; returns the files that they have left.
@@ -172,7 +181,7 @@ class SequenceProgram {
       if (record_.steps[k].resumed) continue;
       SolveRecord one;
       run_step(k, one, inherited);
-      tell_step(k);
+      tell_step(k, one.attempts);
       const std::string& status = record_.steps[k].status;
       if (status == name(Reason::interrupted)) break;
       if (status != "refused") journal_->append(keys_[k], to_json(record_.steps[k]));  // else it may be mended any time
@@ -203,8 +212,6 @@ class SequenceProgram {
   LinearSystem<T> load(std::size_t k, SolveRecord& one, Inherited<T>& inherited) {
     one.settings = steps_->at(k);
     one.precision = record_.precision, one.folder = record_.folder;
-    if (inherited.systems) static_cast<SolveOptions&>(one.settings) = method_;
-    one.settings.on_failure = OnFailure::stop;
     Context reader = Context::host(record_.settings.threads);
     SourceMatrix<T> source = load_matrix<T>(reader, one.settings.matrix, one.timings);
     const std::string pattern = pattern_of(source.A);
@@ -217,10 +224,18 @@ class SequenceProgram {
             source.origin.name, source.properties.nnz, source.properties.rows, j + 1, record_.steps[j].name));
       break;
     }
+    if (inherited.systems) {
+      if (!is_suitable(source)) {
+        inherited.systems.reset();
+        method_ = first_method_;
+        inherited.systems.emplace(method_, options());
+      }
+      static_cast<SolveOptions&>(one.settings) = method_;
+    }
     LinearSystem<T> system = make_system(*context_, one, std::move(source));
     record_.steps[k].pattern = pattern;
     if (!inherited.systems) {
-      method_ = one.settings, has_method_ = true;
+      static_cast<SolveOptions&>(record_.settings) = first_method_ = method_ = one.settings;
       inherited.systems.emplace(method_, options());
       record_.choices = one.choices;
       voice_.describe(one);
@@ -228,26 +243,38 @@ class SequenceProgram {
     return system;
   }
 
+  /// False where the ladder has chosen the method in an earlier step, and this matrix does not allow it.
+  template <class T>
+  bool is_suitable(const SourceMatrix<T>& source) const {
+    if (!has_climbed_) return true;
+    try {
+      SolveOptions method = method_;
+      choose_method(method, source, source.A, context_->on_cuda());
+      return true;
+    } catch (const InvalidArgument&) {
+      return false;
+    }
+  }
+
   template <class T>
   void solve(std::size_t k, SolveRecord& one, Inherited<T>& inherited, LinearSystem<T>& system) {
     StepResult& step = record_.steps[k];
     start_from_previous(k, one, inherited, system.x);
-    std::optional<Context> host;  // solver direct works there, whatever the backend
-    if (context_->on_cuda() && std::holds_alternative<DirectOptions>(method_.solver))
-      host.emplace(Context::host(record_.settings.threads));
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(type_name(method_.solver)));
     const auto prepared = [&] {
       static_cast<SolveOptions&>(one.settings) = method_;
       if (std::exchange(has_said_method_, true)) return;
       one.threads = record_.threads, one.device = record_.device;
-      voice_.say_method(one, host ? "the host" : place_text(one));
+      const bool leaves_device = context_->on_cuda() && std::holds_alternative<DirectOptions>(method_.solver);
+      voice_.say_method(one, leaves_device ? "the host" : place_text(one));
     };
-    const StepSetup setup =
-        solve_step(host ? *host : *context_, *inherited.systems, system, one, prepared, [&](const Sight& sight) {
-          line.show(sight);
-          return !interruption_.requested();
-        });
+    const StepSetup setup = solve_step(*context_, *inherited.systems, system, one, prepared, [&](const Sight& sight) {
+      line.show(sight);
+      return !interruption_.requested();
+    });
     line.clear();
+    static_cast<SolveOptions&>(one.settings) = setup.method;
+    has_climbed_ = has_climbed_ || one.attempts.size() > 1;
     step.made_anew = setup.made_anew, step.setup_why = setup.why;
     book(one, step);
     if (step.status == name(Reason::interrupted)) return;
@@ -290,6 +317,7 @@ class SequenceProgram {
     step.read_ms = t.read + t.assemble + t.analyze + t.choose;
     step.setup_ms = t.match + t.scale + t.order + t.convert + t.products + t.preconditioner_setup;
     step.preconditioner_ms = t.preconditioner_setup, step.solve_ms = t.solve;
+    step.method = method_text(one.settings), step.attempts = attempts_json(one.attempts);
     step.notes = one.notes;
     Timings sum = record_.timings;
     for (const auto part :
@@ -298,7 +326,8 @@ class SequenceProgram {
       sum.*part += t.*part;
     std::vector<ChoiceReason> choices = std::move(record_.choices);
     static_cast<SolveFacts&>(record_) = one;
-    record_.choices = std::move(choices), record_.timings = sum, record_.notes.clear();
+    static_cast<SolveOptions&>(record_.settings) = one.settings;
+    record_.choices = std::move(choices), record_.timings = sum, record_.notes.clear(), record_.attempts.clear();
     record_.origin = one.origin;
   }
 
@@ -364,7 +393,6 @@ class SequenceProgram {
         next->status = name(Reason::interrupted), next->why = "a signal (Ctrl-C) ended the sequence";
     for (StepResult& step : record_.steps)
       if (step.status == name(Reason::interrupted)) step.remedy = "The same command goes on from here.";
-    if (has_method_) static_cast<SolveOptions&>(record_.settings) = method_;
     sum_up();
     try {
       folder.write_history(record_);
@@ -424,14 +452,17 @@ class SequenceProgram {
 
   // Telling ------------------------------------------------------------------------------------------------------
 
-  void tell_step(std::size_t k) {
+  void tell_step(std::size_t k, const std::vector<Attempt>& attempts) {
     const StepResult& step = record_.steps[k];
     const std::string which = fmt::format("step {} of {} ({})", k + 1, steps_->count(), step.name);
     if (step.ran())
       voice_.tell(fmt::format("{}: {} after {} iterations, residual {:.2e}; {}", which, step.status, step.iterations,
-                              std::abs(step.true_relative), preconditioner_text(step)));
+                              std::abs(step.true_relative), cost_text(step, attempts)));
     else
       voice_.tell(fmt::format("{}: {}{}", which, step.status, step.status == "refused" ? ": " + step.why : ""));
+    if (step.climbed())
+      for (std::size_t j = 0; j < attempts.size(); ++j)
+        voice_.say("    " + wrapped(fmt::format("{}. {}", j + 1, attempt_text(attempts[j])), 7) + "\n");
     const bool first = std::exchange(is_first_, false);
     if (!first || step.good() || step.status == name(Reason::interrupted)) return;
     if (step.status != "refused") voice_.tell("why: " + step.why);
@@ -440,7 +471,13 @@ class SequenceProgram {
     if (voice_.silent) std::fputs(fmt::format("krill: {}: {}: {}\n", which, step.status, step.why).c_str(), stderr);
   }
 
-  std::string preconditioner_text(const StepResult& step) const {
+  /// What the step did to be solved, and its time.
+  std::string cost_text(const StepResult& step, const std::vector<Attempt>& attempts) const {
+    if (step.climbed()) {
+      double ms = 0;
+      for (const Attempt& a : attempts) ms += a.milliseconds;
+      return fmt::format("{}, {:.0f} ms", step.setup_why, ms);
+    }
     if (std::holds_alternative<NoPreconditioner>(method_.preconditioner))
       return fmt::format("{:.0f} ms", step.setup_ms + step.solve_ms);
     const std::string why = step.setup_why.empty() ? "" : " (" + step.setup_why + ")";
@@ -456,9 +493,10 @@ class SequenceProgram {
   std::vector<std::string> keys_;  ///< of the journal
   std::optional<Journal> journal_;
   std::optional<Context> context_;
-  SolveOptions method_;   ///< of all steps, once the first one has chosen
-  std::size_t left_ = 0;  ///< steps that are not finished yet
-  bool has_method_ = false, is_first_ = true, has_said_method_ = false;
+  SolveOptions method_;        ///< of the next step, once the first one has chosen
+  SolveOptions first_method_;  ///< what the first one has chosen
+  std::size_t left_ = 0;       ///< steps that are not finished yet
+  bool is_first_ = true, has_said_method_ = false, has_climbed_ = false;
   std::string unwritten_;  ///< what the disk did not take, and why
   SolveRecord record_;
 };

@@ -60,6 +60,9 @@ class Rehearsal {
     A = transform(std::move(A));
     const CsrSizes sizes = sizes_of(A);
     if (is_converted(c_)) A = convert(std::move(A), sizes, matrix, set_aside);
+    const bool has_given = original.bytes() + source.bytes() > 0;
+    if (plan_.steps > 1 && !plan_.for_cuda && c_.on_failure == OnFailure::ladder && !has_given)
+      source = csr(A);  // values move in a copy
     const HeldMemory products = make_products(A);
     ledger_.begin("preconditioner");
     HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, A);
@@ -201,7 +204,6 @@ MemoryPlan plan_memory(const Case& c) {
   if (step_options(c.sequence)) {
     const CaseSteps steps(c);
     plan.settings = steps.at(0), plan.steps = steps.count();
-    plan.settings.on_failure = OnFailure::stop;
   }
   plan.for_cuda = c.backend == Backend::cuda || (c.backend == Backend::automatic && device::count() > 0);
   with_scalar(resolve_precision(plan.settings), [&]<class T>(T) { plan_for<T>(plan); });

@@ -300,8 +300,7 @@ Advice advice(const SolveRecord& record) {
       a.remedy = "Krill and Eigen disagree about this system: please report it with the case and the matrix.";
   }
   const bool may_climb = record.settings.on_failure == OnFailure::stop && record.result.systems.empty() &&
-                         !step_options(record.settings.sequence) && record.result.reason != Reason::interrupted &&
-                         !record.singularity.no_solution;
+                         record.result.reason != Reason::interrupted && !record.singularity.no_solution;
   if (failed && may_climb && !a.remedy.empty()) a.remedy += " Or set on_failure: ladder, which tries other methods.";
   if (!a.remedy.empty()) {
     a.remedy.erase(0, a.remedy.find_first_not_of(' '));

@@ -151,8 +151,9 @@ void OutputFolder::write(SolveRecord& record, const std::string& name, std::stri
 
 void OutputFolder::write_history(SolveRecord& record) const {
   const SolveReport& r = record.result;
+  const bool several = std::ranges::any_of(record.steps, &StepResult::climbed);  // methods, none of which is of all
   const std::string title =
-      fmt::format("{}: {}, {}", record.settings.name, method_name(record.settings), status(record));
+      fmt::format("{}: {}{}", record.settings.name, several ? "" : method_name(record.settings) + ", ", status(record));
   if (!record.steps.empty()) {
     if (record.settings.output.history) write(record, "steps.csv", steps_csv(record.steps));
     if (record.settings.output.plot) draw_as(record, "steps.svg", steps_script(title, record.steps));

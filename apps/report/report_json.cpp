@@ -225,23 +225,6 @@ Json ordering_json(const SolveRecord& record) {
   return json;
 }
 
-Json attempts_json(const std::vector<Attempt>& attempts) {
-  Json all = Json::array();
-  for (const Attempt& a : attempts) {
-    const bool ran = a.refusal.empty();
-    all.push_back({{"why", a.why},
-                   {"method", method_text(a.method)},
-                   {"in_double", a.in_double},
-                   {"status", ran ? name(a.reason) : "refused"},
-                   {"refusal", ran ? Json() : Json(a.refusal)},
-                   {"iterations", a.iterations},
-                   {"true_relative", ran ? Json(a.true_relative) : Json()},
-                   {"condition_estimate", a.condition > 0 ? Json(a.condition) : Json()},
-                   {"ms", a.milliseconds}});
-  }
-  return all;
-}
-
 Json level_json(const LevelReport& level) {
   Json steps = Json::object();
   for (const auto& [step, ms] : level.steps) steps[std::string(step)] = ms;
@@ -271,6 +254,23 @@ Json preconditioner_json(const PreconditionerReport& p) {
   for (const Fact& fact : p.facts) std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
   for (const LevelReport& level : p.levels) json["level"].push_back(level_json(level));
   return json;
+}
+
+Json attempts_json(const std::vector<Attempt>& attempts) {
+  Json all = Json::array();
+  for (const Attempt& a : attempts) {
+    const bool ran = a.refusal.empty();
+    all.push_back({{"why", a.why},
+                   {"method", method_text(a.method)},
+                   {"in_double", a.in_double},
+                   {"status", ran ? name(a.reason) : "refused"},
+                   {"refusal", ran ? Json() : Json(a.refusal)},
+                   {"iterations", a.iterations},
+                   {"true_relative", ran ? Json(a.true_relative) : Json()},
+                   {"condition_estimate", a.condition > 0 ? Json(a.condition) : Json()},
+                   {"ms", a.milliseconds}});
+  }
+  return all;
 }
 
 nlohmann::ordered_json report_json(const SolveRecord& record) {

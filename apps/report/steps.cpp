@@ -69,6 +69,8 @@ nlohmann::ordered_json to_json(const StepResult& s) {
           {"verdict", s.verdict},
           {"made_anew", s.made_anew},
           {"setup_why", s.setup_why},
+          {"method", s.method},
+          {"attempts", s.attempts},
           {"read_ms", s.read_ms},
           {"setup_ms", s.setup_ms},
           {"preconditioner_ms", s.preconditioner_ms},
@@ -90,6 +92,8 @@ StepResult step_from(const nlohmann::ordered_json& json) {
   json.at("verdict").get_to(s.verdict);
   json.at("made_anew").get_to(s.made_anew);
   json.at("setup_why").get_to(s.setup_why);
+  json.at("method").get_to(s.method);
+  s.attempts = json.at("attempts");
   s.read_ms = figure(json, "read_ms"), s.setup_ms = figure(json, "setup_ms");
   s.preconditioner_ms = figure(json, "preconditioner_ms"), s.solve_ms = figure(json, "solve_ms");
   json.at("pattern").get_to(s.pattern);
@@ -141,20 +145,26 @@ std::string steps_script(const std::string& title, const std::vector<StepResult>
   const auto ran = [](const StepResult& s) { return s.ran(); };
   const auto made = [](const StepResult& s) { return s.ran() && s.made_anew; };
   const auto failed = [](const StepResult& s) { return !s.good() && s.status != "not_run"; };
+  const auto climbed = [](const StepResult& s) { return s.ran() && s.climbed(); };
   const auto any = [&](const auto& meant) { return std::ranges::any_of(steps, meant); };
   std::string script = plot_data("iterations", steps, ran, iterations) + plot_data("made", steps, made, iterations) +
                        plot_data("failed", steps, failed, iterations) +
+                       plot_data("climbed", steps, climbed, iterations) +
                        plot_data("setup", steps, ran, [](const StepResult& s) { return s.setup_ms; }) +
                        plot_data("solve", steps, ran, [](const StepResult& s) { return s.solve_ms; });
   fmt::format_to(std::back_inserter(script),
                  "set multiplot layout 2,1 title {} noenhanced\n"
-                 "set xrange [0.5:{}.5]\nset grid lc rgb '#dddddd'\nset key top left\nset lmargin 10\n"
+                 "set xrange [0.5:{}.5]\nset grid lc rgb '#dddddd'\nset key tmargin right horizontal samplen 2 "
+                 "width -2 font ',12'\n"
+                 "set lmargin 10\nset tics font ',11'\n"
                  "set yrange [0:*]\nset offsets 0, 0, graph 0.1, 0\nset ylabel 'iterations'\n",
                  gnuplot_string(title), steps.size());
   // Blue, vermilion and black of Okabe and Ito, told apart by every kind of eye; marks differ as well. A plot without
   // any point is an error to gnuplot, so 0 stands for what is not there.
   script += any(ran) ? "plot $iterations using 1:2 with lines lw 2 lc rgb '#0072B2' notitle" : "plot 0 notitle";
   if (any(made)) script += ", $made using 1:2 with points pt 7 ps 0.8 lc rgb '#0072B2' title 'preconditioner made'";
+  if (any(climbed))
+    script += ", $climbed using 1:2 with points pt 6 ps 1.3 lw 2 lc rgb '#D55E00' title 'other methods tried'";
   if (any(failed)) script += ", $failed using 1:2 with points pt 2 ps 1 lw 2 lc rgb 'black' title 'failed'";
   script += "\nset xlabel 'step'\nset ylabel 'milliseconds'\n";
   script += any(ran) ? "plot $setup using 1:2 with linespoints pt 5 ps 0.6 lw 2 lc rgb '#D55E00' title 'set-up', "

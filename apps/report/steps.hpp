@@ -1,6 +1,6 @@
 // What came of one step of a sequence.
 #pragma once
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,16 +18,19 @@ struct StepResult {
   std::optional<double> known_error;
   std::string verdict;  ///< of the judge; empty where none was asked
   bool made_anew = false;
-  std::string setup_why;         ///< the preconditioner was made anew, or not
-  double read_ms = 0;            ///< reading, assembly, analysis
-  double setup_ms = 0;           ///< transformation, products and preconditioner
-  double preconditioner_ms = 0;  ///< of these
+  std::string setup_why;  ///< the preconditioner was made anew, or not
+  std::string method;     ///< method_text of the one that the figures are of
+  nlohmann::ordered_json attempts = nlohmann::ordered_json::array();  ///< of a ladder, as in report.json
+  double read_ms = 0;                                                 ///< reading, assembly, analysis
+  double setup_ms = 0;                                                ///< transformation, products and preconditioner
+  double preconditioner_ms = 0;                                       ///< of these
   double solve_ms = 0;
   std::string pattern;   ///< a checksum
   std::string solution;  ///< the file that has it; empty: none
   std::vector<std::string> notes;
   bool resumed = false;  ///< by an earlier run, from the journal
 
+  bool climbed() const { return attempts.size() > 1; }
   /// To an end of its own.
   bool ran() const { return status != "refused" && status != "not_run" && status != "interrupted"; }
   /// Converged, and verified where that was asked.
@@ -55,7 +58,7 @@ nlohmann::ordered_json steps_json(const std::vector<StepResult>&);
 std::string steps_csv(const std::vector<StepResult>&);
 
 /// The gnuplot script of two pictures, one below the other: iterations, with marks where a preconditioner was made and
-/// where a step failed, and the milliseconds of set-up and solve.
+/// where other methods were tried or a step failed, and the milliseconds of set-up and solve.
 std::string steps_script(const std::string& title, const std::vector<StepResult>&);
 
 }  // namespace krill::apps

@@ -21,14 +21,17 @@ std::string milliseconds(double ms) {
   return ms < 9950 ? fmt::format("{:.0f} ms", ms) : fmt::format("{:.1f} s", ms / 1000);
 }
 
-/// "converged: 20 of 20 steps, 345 iterations of gmres with ilu0 in 1.2 s: flow"
+/// "converged: 20 of 20 steps, 345 iterations of gmres with ilu0 in 1.2 s: flow"; without the method where several
+/// were tried.
 std::string headline_of_steps(const SolveRecord& record, const Paint& paint) {
   const StepsSummary sum = summed(record.steps);
   const std::string word(status(record));
-  const std::string words = wrapped(fmt::format("{}: {} of {} steps, {} iterations of {} in {}: {}", word, sum.good,
-                                                record.steps.size(), sum.iterations, method_name(record.settings),
-                                                milliseconds(sum.setup_ms + sum.solve_ms), record.settings.name),
-                                    2);
+  const bool several = std::ranges::any_of(record.steps, &StepResult::climbed);
+  const std::string method = several ? "" : " of " + method_name(record.settings);
+  const std::string words =
+      wrapped(fmt::format("{}: {} of {} steps, {} iterations{} in {}: {}", word, sum.good, record.steps.size(),
+                          sum.iterations, method, milliseconds(sum.setup_ms + sum.solve_ms), record.settings.name),
+              2);
   return (exit_code(record) == 0 ? paint.good(word) : paint.bad(word)) + words.substr(word.size()) + "\n";
 }
 
@@ -100,7 +103,8 @@ void append_steps(std::string& block, const std::vector<StepResult>& steps) {
       ++more;
       continue;
     }
-    fmt::format_to(std::back_inserter(lines), "  {:>4}  {:<12.12}  {:<25.25}", k + 1, s.name, s.status);
+    const std::string attempt = s.good() && s.climbed() ? fmt::format(", attempt {}", s.attempts.size()) : "";
+    fmt::format_to(std::back_inserter(lines), "  {:>4}  {:<12.12}  {:<25.25}", k + 1, s.name, s.status + attempt);
     if (s.ran())
       fmt::format_to(std::back_inserter(lines), "{:>6}{:>9.1e}{:>9}{:>9}", s.iterations, s.true_relative,
                      s.setup_ms < 0.05 ? "0 ms" : milliseconds(s.setup_ms), milliseconds(s.solve_ms));
@@ -191,19 +195,10 @@ std::string ordering_text(const SolveRecord& record) {
                      milliseconds(record.timings.order));
 }
 
-/// "2. scaled, ilu0 (gmres with ilu0): stagnated at 3.1e-04 after 1200 iterations, 30 ms"
 void append_attempts(std::string& block, const std::vector<Attempt>& attempts) {
   if (attempts.size() < 2) return;
-  for (std::size_t k = 0; k < attempts.size(); ++k) {
-    const Attempt& a = attempts[k];
-    const std::string method = method_name(a.method);
-    const std::string end = a.refusal.empty()
-                                ? fmt::format("{} at {:.1e} after {} {}", name(a.reason), a.true_relative, a.iterations,
-                                              a.iterations == 1 ? "iteration" : "iterations")
-                                : "refused: " + a.refusal.substr(0, a.refusal.find('\n'));
-    row(block, k == 0 ? "attempts" : "",
-        fmt::format("{}. {} ({}): {}, {}", k + 1, a.why, method, end, milliseconds(a.milliseconds)));
-  }
+  for (std::size_t k = 0; k < attempts.size(); ++k)
+    row(block, k == 0 ? "attempts" : "", fmt::format("{}. {}", k + 1, attempt_text(attempts[k])));
 }
 
 std::string where_text(const SolveRecord& record) {
@@ -275,6 +270,13 @@ void append_details(std::string& block, const SolveRecord& record) {
 }
 
 }  // namespace
+
+std::string attempt_text(const Attempt& a) {
+  const std::string end = a.refusal.empty() ? fmt::format("{} at {:.1e} after {} {}", name(a.reason), a.true_relative,
+                                                          a.iterations, a.iterations == 1 ? "iteration" : "iterations")
+                                            : "refused: " + a.refusal.substr(0, a.refusal.find('\n'));
+  return fmt::format("{} ({}): {}, {}", a.why, method_name(a.method), end, milliseconds(a.milliseconds));
+}
 
 std::string summary(const SolveRecord& record, bool verbose, const Paint& paint) {
   std::string block = headline(record, paint);

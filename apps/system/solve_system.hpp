@@ -17,7 +17,7 @@ template <class T>
 void solve_system(Context&, LinearSystem<T>&, SolveRecord&, const std::function<void()>& prepared, const Watch&,
                   const ColumnWatch& solved = {});
 
-/// The same of a step, with what earlier ones left to it; `system` is used up but for b and x. No ladder is climbed.
+/// The same of a step, with what earlier ones left to it; `system` is used up but for b and x.
 template <class T>
 StepSetup solve_step(Context&, SystemSequence<T>&, LinearSystem<T>& system, SolveRecord&,
                      const std::function<void()>& prepared, const Watch&);

@@ -122,6 +122,7 @@ class Climber {
   /// Hands the best one over. Raises what the first method raised where no other one could begin either.
   void finish(SolveOptions& options, Array<T>& x, SolveFacts& facts) {
     if (!best_.ran) std::rethrow_exception(refused_);
+    if (attempts_.back().reason == Reason::interrupted) best_.facts.result.reason = Reason::interrupted;
     options = std::move(best_.options), facts = std::move(best_.facts);
     copy_bits(ctx_, best_.x, x);
     facts.choices = choices_, facts.attempts = std::move(attempts_);
@@ -194,8 +195,18 @@ bool is_worth_it(const LadderStep& step, const std::vector<Attempt>& attempts) {
 template <class T>
 void climb(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
            SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch, const ColumnWatch& solved) {
+  const FirstSolve<T> first = [&](Array<T>& x_of_first, SolveFacts& facts_of_first) {
+    solve_prepared(ctx, options, system, b, x_of_first, facts_of_first, prepared, watch, solved);
+  };
+  climb_after(ctx, first, options, system, b, x, facts, prepared, watch);
+}
+
+template <class T>
+void climb_after(Context& ctx, const FirstSolve<T>& first_solve, SolveOptions& options, const PreparedSystem<T>& system,
+                 const Array<T>& b, Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared,
+                 const Watch& watch) {
   if (options.on_failure != OnFailure::ladder || !system.source || b.size() != rows(*system.A)) {
-    solve_prepared(ctx, options, system, b, x, facts, prepared, watch, solved);
+    first_solve(x, facts);
     const Reason worst = facts.result.reason;
     if (options.on_failure == OnFailure::ladder && worst != Reason::converged && worst != Reason::interrupted)
       facts.notes.emplace_back(ctx.team ? "on_failure: ladder does not run on several ranks: one process would try "
@@ -207,9 +218,8 @@ void climb(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system,
   const double time_limit = stop(options.solver).time_limit;
   Climber<T> climber(ctx, system, b, x, facts, time_limit, prepared, watch);
   const SolveOptions first = options;
-  climber.attempt(options, {"the first method", first}, [&](SolveOptions& method, Trial<T>& trial) {
-    solve_prepared(ctx, method, system, b, trial.x, trial.facts, prepared, watch);
-  });
+  climber.attempt(options, {"the first method", first},
+                  [&](SolveOptions&, Trial<T>& trial) { first_solve(trial.x, trial.facts); });
   constexpr bool single = !std::is_same_v<T, wide_t<T>>;
   for (const LadderStep& step : ladder(first, facts.matrix, single)) {
     const Reason last = climber.attempts().back().reason;
@@ -224,9 +234,11 @@ void climb(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system,
 
 template <class T>
 struct LadderInstances {
-  static constexpr auto list =
+  static constexpr std::tuple list{
       instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
-                    const std::function<void()>&, const Watch&, const ColumnWatch&)>(climb<T>);
+                    const std::function<void()>&, const Watch&, const ColumnWatch&)>(climb<T>),
+      instance<void(Context&, const FirstSolve<T>&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&,
+                    SolveFacts&, const std::function<void()>&, const Watch&)>(climb_after<T>)};
 };
 KRILL_INSTANTIATE(LadderInstances);
 

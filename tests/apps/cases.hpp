@@ -39,7 +39,9 @@ inline std::string case_with(const std::string& variant, const std::string& type
     const std::string chosen = name == variant ? type : usual;
     if (chosen.empty()) return {};
     if (name == "matrix" && (chosen == "file" || chosen == "batch")) return "matrix: {" + chosen + ": a.mtx}\n";
-    const std::string needs = chosen == "file" ? ", path: x.mtx" : chosen == "parameter" ? ", parameter: nx" : "";
+    const std::string needs = chosen == "file"        ? ", path: x.mtx"
+                              : chosen == "parameter" ? ", parameter: nx, from: 1, to: 10"
+                                                      : "";
     return name + ": {" + tag + ": " + chosen + needs + "}\n";
   };
   return section("matrix", "generate", "poisson1d") + section("rhs", "type", "") +

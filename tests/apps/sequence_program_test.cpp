@@ -5,6 +5,8 @@
 #include <complex>
 #include <sstream>
 
+#include "apps/case/case_file.hpp"
+#include "apps/case/effective.hpp"
 #include "apps/case/steps.hpp"
 #include "sparse/core/error.hpp"
 #include "sparse/io/read.hpp"
@@ -43,6 +45,37 @@ TEST(SequenceCase, goes_through_the_values_of_a_parameter) {
     EXPECT_NEAR(peclet(ratio, static_cast<std::size_t>(k)), value, 1e-12 * value);
   const CaseSteps whole = cases("parameter: nx, from: 10, to: 30, steps: 3");
   EXPECT_EQ(std::get<ConvectionDiffusion2dOptions>(std::get<GeneratorOptions>(whole.at(1).matrix)).nx, 20);
+  const CaseSteps listed = cases("parameter: peclet, values: [20, 3.5e1, 0.1, 20]");
+  ASSERT_EQ(listed.count(), 4U);
+  EXPECT_EQ(peclet(listed, 0), 20);
+  EXPECT_EQ(peclet(listed, 1), 35);
+  EXPECT_EQ(peclet(listed, 2), 0.1);
+  EXPECT_EQ(peclet(listed, 3), 20);
+  EXPECT_EQ(listed.name(1), "peclet = 35");
+}
+
+/// The effective case has one of the two ways to say values, so that it can be read again.
+TEST(SequenceCase, of_values_is_written_and_read_again) {
+  for (const std::string values : {"values: [20, 0.1, 1.0e-08]", "from: 1, to: 2, steps: 3"}) {
+    const Case first = parse_case(
+        "matrix: {generate: convection_diffusion2d}\nsolver: pcg\n"
+        "sequence: {type: parameter, parameter: peclet, " +
+            values + "}\n",
+        "case.yaml");
+    const std::string text = effective_yaml(first);
+    EXPECT_EQ(contains(text, "  values: [20, 0.1, 1.0e-08]\n"), values.starts_with("values")) << text;
+    EXPECT_EQ(contains(text, "  from: "), values.starts_with("from")) << text;
+    EXPECT_EQ(effective_yaml(parse_case(text, "case.yaml")), text);
+  }
+}
+
+TEST(SequenceCase, of_a_variant_keeps_its_list_of_values) {
+  const std::string text =
+      "matrix: {generate: convection_diffusion2d}\nsolver: pcg\nvariants:\n"
+      "  far: {sequence: {type: parameter, parameter: peclet, values: [20, 800, 3]}}\n";
+  const test::Scratch folder;
+  const LoadedCase loaded = load_case_file(folder.write("case.yaml", text), {}, {.variant = "far"});
+  EXPECT_EQ(CaseSteps(loaded.settings).count(), 3U);
 }
 
 TEST(SequenceCase, is_refused_with_what_to_do) {
@@ -62,6 +95,29 @@ TEST(SequenceCase, is_refused_with_what_to_do) {
             "case.yaml:4:40: sequence.parameter is pecle, expected a number of convection_diffusion2d: nx, ny or "
             "peclet; did you mean 'peclet'?");
   EXPECT_TRUE(contains(refusal("parameter"), "sequence.parameter is missing, expected a number of"));
+  const std::string no_values =
+      "case.yaml:4:11: sequence does not say the values of peclet; expected from and to, or a list: values: [1, 2, 5]";
+  for (const char* one : {"peclet}", "peclet, from: 1}", "peclet, to: 2, steps: 5}"})
+    EXPECT_EQ(refusal(parameter + one), no_values) << one;
+  EXPECT_EQ(refusal(parameter + "peclet, values: [1, 2]}"), "");
+  const std::string list = "expected a list of 2 to 100000 numbers";
+  EXPECT_EQ(refusal(parameter + "peclet, values: []}"), "case.yaml:4:56: sequence.values is an empty list, " + list);
+  EXPECT_TRUE(contains(refusal(parameter + "peclet, values: [3]}"), "sequence.values has 1 number, " + list));
+  EXPECT_TRUE(contains(refusal(parameter + "peclet, values: 3}"), "sequence.values is 3, " + list));
+  for (const char* bad : {".nan", ".inf", "-.inf", "nan", "inf", "twenty", "~", "[1, 2]", "1e999"})
+    EXPECT_TRUE(contains(refusal(fmt::format("{}peclet, values: [1, {}]}}", parameter, bad)),
+                         "number 2 of sequence.values is "))
+        << refusal(fmt::format("{}peclet, values: [1, {}]}}", parameter, bad));
+  for (const char* both : {"from: 1", "to: 1", "steps: 5", "spacing: linear"}) {
+    const std::string key(both, std::string_view(both).find(':'));
+    EXPECT_TRUE(contains(refusal(fmt::format("{}peclet, values: [1, 2], {}}}", parameter, both)),
+                         "sequence." + key + " is not used with sequence.values; keep one of them"))
+        << both;
+  }
+  EXPECT_EQ(refusal(parameter + "peclet, values: [1, -2]}"),
+            "case.yaml:4:56: step 2 of sequence would have peclet = -2, expected a number of at least 0");
+  EXPECT_TRUE(contains(refusal(parameter + "nx, values: [10, 12.5]}"),
+                       "step 2 of sequence would have nx = 12.5, expected an integer"));
   EXPECT_TRUE(contains(refusal(parameter + "scheme}"), "sequence.parameter is scheme, expected a number"));
   EXPECT_TRUE(contains(refusal(parameter + "peclet, from: 1, to: -1}"),
                        "step 6 of sequence would have peclet = -0.111111, expected a number of at least 0"))
@@ -71,8 +127,9 @@ TEST(SequenceCase, is_refused_with_what_to_do) {
   EXPECT_TRUE(contains(refusal(parameter + "peclet, from: 0, to: 1, spacing: geometric}"), "neither 0"));
   EXPECT_TRUE(
       contains(refusal(parameter + "peclet, factor: 0.5}"), "sequence.factor is 0.5, expected a number of at "));
-  EXPECT_TRUE(contains(refusal(parameter + "peclet}", "format: sell"), "format is sell, expected csr or auto"));
-  EXPECT_TRUE(contains(refusal(parameter + "peclet}", "on_failure: ladder"), "is not used by a sequence"));
+  EXPECT_TRUE(
+      contains(refusal(parameter + "peclet, values: [1, 2]}", "format: sell"), "format is sell, expected csr or auto"));
+  EXPECT_EQ(refusal(parameter + "peclet, values: [1, 2]}", "on_failure: ladder"), "");
   EXPECT_TRUE(contains(refusal("{type: files, from: 3}"), "\"from\" is not used by sequence with type files"));
   EXPECT_THROW(parse_case("matrix: {file: a.mtx}\nsolver: pcg\nsequence: {type: parameter, parameter: nx}\n", "c.yaml"),
                CaseError);
@@ -115,6 +172,18 @@ class SequenceProgramTest : public test::Program {
                                    "solver: {type: bicgstab}\npreconditioner: ilu0\noutput: {plot: false}\n" + more);
   }
 };
+
+class SequenceOnBackend : public SequenceProgramTest, public testing::WithParamInterface<krill::test::Backend> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == krill::test::Backend::cuda && device::count() == 0) GTEST_SKIP() << device::absence();
+    SequenceProgramTest::SetUp();
+  }
+  Outcome solve(const std::string& arguments) {
+    return krill("solve " + arguments + " --backend " + krill::test::name(GetParam()));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, SequenceOnBackend, krill::test::backends, krill::test::param_name);
 
 class SequencePrecisions
     : public SequenceProgramTest,
@@ -178,21 +247,21 @@ TEST_P(SequencePrecisions, steps_are_solved_and_judged_one_by_one) {
 }
 INSTANTIATE_TEST_SUITE_P(, SequencePrecisions, krill::test::backends_and_scalars, krill::test::param_name);
 
-TEST_F(SequenceProgramTest, without_anything_left_by_earlier_steps_has_the_bits_of_single_solves) {
+TEST_P(SequenceOnBackend, without_anything_left_by_earlier_steps_has_the_bits_of_single_solves) {
   folder_.write("case.yaml", moving_flow);
-  ASSERT_EQ(krill("solve case.yaml --out all --set sequence.reuse=never --set sequence.guess=initial").code, 0);
-  ASSERT_EQ(krill("solve case.yaml --out one --set sequence=none --set matrix.peclet=30").code, 0);
+  ASSERT_EQ(solve("case.yaml --out all --set sequence.reuse=never --set sequence.guess=initial").code, 0);
+  ASSERT_EQ(solve("case.yaml --out one --set sequence=none --set matrix.peclet=30").code, 0);
   EXPECT_EQ(solution("all/solution_3.mtx"), solution("one/solution.mtx"));
   const auto steps = report("all")["steps"]["each"];
   for (const auto& step : steps) EXPECT_EQ(step["made_anew"], true);
   EXPECT_EQ(report("one")["steps"], nullptr);
   // With the solution before as the guess a step has less to do.
-  ASSERT_EQ(krill("solve case.yaml --out next --set sequence.reuse=never --set sequence.to=10.1").code, 0);
+  ASSERT_EQ(solve("case.yaml --out next --set sequence.reuse=never --set sequence.to=10.1").code, 0);
   const auto each = report("next")["steps"]["each"];
   EXPECT_LT(each[3]["iterations"], each[0]["iterations"]);
 }
 
-TEST_F(SequenceProgramTest, files_and_members_of_an_archive_are_the_same) {
+TEST_P(SequenceOnBackend, files_and_members_of_an_archive_are_the_same) {
   write_matrices(3);
   std::vector<std::pair<std::string, std::string>> members;
   for (int k = 1; k <= 3; ++k) {
@@ -205,32 +274,32 @@ TEST_F(SequenceProgramTest, files_and_members_of_an_archive_are_the_same) {
   }
   krill::test::pack_tar(folder_ / "steps.tar.gz", krill::test::Packing::gzip, members);
   write_files_case("A_{1..3}.mtx");
-  const Outcome files = krill("solve case.yaml --out files --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
+  const Outcome files = solve("case.yaml --out files --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
   ASSERT_EQ(files.code, 0) << files.out << files.err;
-  const Outcome archive = krill("solve case.yaml --out archive --set matrix=steps.tar.gz --set 'rhs={type: file}'");
+  const Outcome archive = solve("case.yaml --out archive --set matrix=steps.tar.gz --set 'rhs={type: file}'");
   ASSERT_EQ(archive.code, 0) << archive.out << archive.err;
   EXPECT_TRUE(contains(archive.out, "step 2 of 3 (A_2.mtx): converged")) << archive.out;
   for (const int k : {1, 2, 3})
     EXPECT_EQ(solution(fmt::format("files/solution_{}.mtx", k)), solution(fmt::format("archive/solution_{}.mtx", k)));
   // One matrix, and right-hand sides that follow each other: one set-up.
   const Outcome rhs =
-      krill("solve case.yaml --out rhs --set matrix=A_1.mtx --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
+      solve("case.yaml --out rhs --set matrix=A_1.mtx --set 'rhs={type: file, path: \"b_{1..3}.mtx\"}'");
   ASSERT_EQ(rhs.code, 0) << rhs.out << rhs.err;
   EXPECT_EQ(report("rhs")["steps"]["preconditioners_made"], 1);
   EXPECT_TRUE(contains(rhs.out, "preconditioner kept (the same matrix)")) << rhs.out;
   // One member by its name.
-  const Outcome one = krill("solve 'steps.tar.gz(A_2.mtx)' --out one");
+  const Outcome one = solve("'steps.tar.gz(A_2.mtx)' --out one");
   EXPECT_EQ(one.code, 0) << one.err;
 }
 
-TEST_F(SequenceProgramTest, steps_that_cannot_be_solved_harm_no_other) {
+TEST_P(SequenceOnBackend, steps_that_cannot_be_solved_harm_no_other) {
   write_matrices(5);
   ASSERT_EQ(krill("generate poisson2d nx=12 stencil=9 -o A_3.mtx").code, 0);
   std::string nan = contents(folder_ / "A_4.mtx");
   const auto last = nan.find_last_of(' ');
   folder_.write("A_4.mtx", nan.substr(0, last) + " nan\n");
   write_files_case("A_{1..5}.mtx");
-  const Outcome o = krill("solve case.yaml --out out");
+  const Outcome o = solve("case.yaml --out out");
   EXPECT_EQ(o.code, 1) << o.out << o.err;
   EXPECT_TRUE(contains(o.out, "step 3 of 5 (A_3.mtx): refused: ")) << o.out;
   EXPECT_TRUE(contains(o.out, "refused: 3 of 5 steps, ")) << o.out;
@@ -249,15 +318,15 @@ TEST_F(SequenceProgramTest, steps_that_cannot_be_solved_harm_no_other) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   // Mended, the others are not solved again.
   write_matrices(5);
-  const Outcome mended = krill("solve case.yaml --out out");
+  const Outcome mended = solve("case.yaml --out out");
   EXPECT_EQ(mended.code, 0) << mended.out << mended.err;
   EXPECT_TRUE(contains(mended.out, "3 finished before")) << mended.out;
   EXPECT_EQ(report()["steps"]["from_journal"], 3);
 }
 
-TEST_F(SequenceProgramTest, a_first_step_that_fails_is_told_before_the_rest) {
+TEST_P(SequenceOnBackend, a_first_step_that_fails_is_told_before_the_rest) {
   folder_.write("case.yaml", moving_flow + "name: flow\n");
-  const Outcome o = krill("solve case.yaml --set solver.max_iterations=1 --set sequence.reuse=never");
+  const Outcome o = solve("case.yaml --set solver.max_iterations=1 --set sequence.reuse=never");
   EXPECT_EQ(o.code, 1);
   const auto why = o.out.find("why: after 1 iterations"), next = o.out.find("step 2 of 4");
   ASSERT_NE(why, std::string::npos) << o.out;
@@ -266,8 +335,8 @@ TEST_F(SequenceProgramTest, a_first_step_that_fails_is_told_before_the_rest) {
   const auto r = report("out/flow");
   EXPECT_EQ(r["status"], "max_iterations");
   EXPECT_TRUE(contains(r["why"], "step 1 (peclet = 10): after 1 iterations")) << r["why"];
-  EXPECT_FALSE(contains(o.out, "ladder")) << "which a sequence does not climb";
-  const Outcome quiet = krill("solve case.yaml --quiet --fresh --set solver.max_iterations=1");
+  EXPECT_TRUE(contains(o.out, "Or set on_failure: ladder")) << o.out;
+  const Outcome quiet = solve("case.yaml --quiet --fresh --set solver.max_iterations=1");
   EXPECT_TRUE(contains(quiet.err, "krill: step 1 of 4 (peclet = 10): max_iterations")) << quiet.err;
 }
 
@@ -295,12 +364,12 @@ TEST_F(SequenceProgramTest, of_which_no_step_can_begin_is_refused_as_a_case_is) 
   EXPECT_TRUE(contains(evaluated.err, "case.yaml:2:11: sequence is of krill solve")) << evaluated.err;
 }
 
-TEST_F(SequenceProgramTest, finished_steps_are_not_solved_again) {
+TEST_P(SequenceOnBackend, finished_steps_are_not_solved_again) {
   write_matrices(4);
   write_files_case("A_{1..4}.mtx");
-  ASSERT_EQ(krill("solve case.yaml --out out").code, 0);
+  ASSERT_EQ(solve("case.yaml --out out").code, 0);
   const auto first = report();
-  const Outcome again = krill("solve case.yaml --out out");
+  const Outcome again = solve("case.yaml --out out");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_TRUE(contains(again.out, "4 finished before, from out/steps.jsonl")) << again.out;
   const auto second = report();
@@ -315,15 +384,97 @@ TEST_F(SequenceProgramTest, finished_steps_are_not_solved_again) {
   // Another matrix, a solution that is gone: these steps alone. Other options: all.
   ASSERT_EQ(krill("generate convection_diffusion2d nx=12 peclet=35 -o A_3.mtx").code, 0);
   std::filesystem::remove(folder_ / "out/solution_1.mtx");
-  EXPECT_TRUE(contains(krill("solve case.yaml --out out").out, "2 finished before"));
+  EXPECT_TRUE(contains(solve("case.yaml --out out").out, "2 finished before"));
   EXPECT_TRUE(exists("out/solution_1.mtx"));
   EXPECT_EQ(report()["steps"]["each"][2]["from_journal"], false);
-  EXPECT_FALSE(contains(krill("solve case.yaml --out out --set sequence.reuse=never").out, "finished before"));
-  EXPECT_FALSE(contains(krill("solve case.yaml --out out --fresh").out, "finished before"));
+  EXPECT_FALSE(contains(solve("case.yaml --out out --set sequence.reuse=never").out, "finished before"));
+  EXPECT_FALSE(contains(solve("case.yaml --out out --fresh").out, "finished before"));
   // What is not this sequence's goes.
-  EXPECT_EQ(krill("solve case.yaml --out out --set matrix.file='A_{1..2}.mtx'").code, 0);
+  EXPECT_EQ(solve("case.yaml --out out --set matrix.file='A_{1..2}.mtx'").code, 0);
   EXPECT_FALSE(exists("out/solution_4.mtx"));
   EXPECT_TRUE(exists("out/solution_2.mtx"));
+}
+
+TEST_P(SequenceOnBackend, another_value_is_the_only_one_that_is_solved_again) {
+  folder_.write("case.yaml", moving_flow);
+  const auto redone = [&](const std::string& values) {
+    const Outcome o =
+        solve("case.yaml --out out --set 'sequence={type: parameter, parameter: peclet, values: " + values + "}'");
+    EXPECT_EQ(o.code, 0) << o.out << o.err;
+    std::string marks;
+    const auto r = report();
+    for (const auto& step : r["steps"]["each"]) marks += step["from_journal"] == false ? 'x' : '.';
+    return marks;
+  };
+  EXPECT_EQ(redone("[20, 35, 80]"), "xxx");
+  EXPECT_EQ(redone("[20, 35, 80]"), "...");
+  EXPECT_EQ(redone("[20, 40, 80]"), ".x.");
+  EXPECT_EQ(report()["steps"]["each"][1]["name"], "peclet = 40");
+  EXPECT_EQ(redone("[20, 40, 20]"), "..x") << "a value that comes again is a step of its own";
+  EXPECT_EQ(redone("[20, 40, 20]"), "...");
+  // The same values, said in the other way.
+  const Outcome o = solve(
+      "case.yaml --out out --set sequence.reuse=slower --set sequence.from=20 "
+      "--set sequence.to=40 --set sequence.steps=2");
+  EXPECT_TRUE(contains(o.out, "2 finished before")) << o.out << o.err;
+  const Outcome both = solve("case.yaml --set 'sequence.values=[1, 2]'");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_TRUE(contains(both.err, "case.yaml:2:54: sequence.from is not used with sequence.values")) << both.err;
+}
+
+/// Each attempt and its reason; what solved a step is where the next ones begin.
+TEST_P(SequenceOnBackend, a_step_that_fails_climbs_the_ladder) {
+  folder_.write("case.yaml", moving_flow + "on_failure: ladder\nverify: {reference: eigen}\n");
+  const std::string weak = "case.yaml --out out --set solver.max_iterations=3 --set preconditioner=none";
+  const Outcome o = solve(weak);
+  ASSERT_EQ(o.code, 0) << o.out << o.err;
+  const auto steps = report()["steps"]["each"];
+  const auto& attempts = steps[0]["attempts"];
+  ASSERT_GE(attempts.size(), 2U);
+  EXPECT_EQ(attempts.front()["why"], "the first method");
+  EXPECT_EQ(attempts.front()["status"], "max_iterations");
+  EXPECT_EQ(attempts.back()["status"], "converged");
+  EXPECT_EQ(steps[0]["method"], attempts.back()["method"]);
+  EXPECT_EQ(steps[0]["setup_why"], fmt::format("attempt {} of the ladder", attempts.size()));
+  for (std::size_t k = 1; k < 4; ++k) {
+    EXPECT_EQ(steps[k]["attempts"][0]["method"], steps[k - 1]["method"]);
+    EXPECT_EQ(steps[k]["verdict"], "PASS");
+  }
+  EXPECT_TRUE(report()["attempts"].empty());
+  EXPECT_TRUE(contains(o.out, "    1. the first method (bicgstab): max_iterations at ")) << o.out;
+  EXPECT_TRUE(contains(o.out, fmt::format("converged, attempt {}", attempts.size()))) << o.out;
+  std::istringstream lines(o.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  // All of it is in the journal.
+  ASSERT_EQ(solve(weak).code, 0);
+  EXPECT_EQ(report()["steps"]["each"][0]["attempts"], attempts);
+  EXPECT_EQ(report()["steps"]["each"][0]["method"], steps[0]["method"]);
+  // Without a ladder all fail.
+  EXPECT_EQ(solve(weak + " --set on_failure=stop").code, 1);
+  EXPECT_EQ(report()["steps"]["statuses"], nlohmann::json({{"max_iterations", 4}}));
+  EXPECT_TRUE(report()["steps"]["each"][0]["attempts"].empty());
+}
+
+TEST_P(SequenceOnBackend, auto_climbs_unless_the_case_forbids_it) {
+  folder_.write("case.yaml", moving_flow);
+  const std::string weak =
+      "case.yaml --out out --set preconditioner=none --set 'solver={type: auto, max_iterations: 3}'";
+  const Outcome o = solve(weak);
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_GE(report()["steps"]["each"][0]["attempts"].size(), 2U);
+  EXPECT_EQ(solve(weak + " --set on_failure=stop").code, 1);
+}
+
+/// pcg, which the ladder finds for the symmetric matrix of the first step, is not for the others.
+TEST_P(SequenceOnBackend, a_method_that_a_matrix_does_not_allow_gives_way_to_the_first_one) {
+  folder_.write("case.yaml", moving_flow + "on_failure: ladder\n");
+  const Outcome o = solve(
+      "case.yaml --out out --set solver.max_iterations=8 --set preconditioner=none "
+      "--set 'sequence={type: parameter, parameter: peclet, values: [0, 20, 40]}'");
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  const auto steps = report()["steps"]["each"];
+  EXPECT_TRUE(contains(steps[0]["method"], "pcg")) << steps[0];
+  EXPECT_TRUE(contains(steps[1]["attempts"][0]["method"], "bicgstab")) << steps[1];
 }
 
 TEST_F(SequenceProgramTest, interrupted_or_killed_it_goes_on_where_it_was) {
@@ -369,17 +520,17 @@ TEST_F(SequenceProgramTest, one_run_at_a_time_writes_a_folder) {
   end_of(child);
 }
 
-TEST_F(SequenceProgramTest, writes_the_solutions_that_are_asked_for) {
+TEST_P(SequenceOnBackend, writes_the_solutions_that_are_asked_for) {
   folder_.write("case.yaml", moving_flow);
-  ASSERT_EQ(krill("solve case.yaml --out all").code, 0);
-  ASSERT_EQ(krill("solve case.yaml --out last --set sequence.solutions=last").code, 0);
+  ASSERT_EQ(solve("case.yaml --out all").code, 0);
+  ASSERT_EQ(solve("case.yaml --out last --set sequence.solutions=last").code, 0);
   EXPECT_EQ(test::names_in(folder_ / "last"),
             (std::vector<std::string>{"report.json", "solution.mtx", "steps.csv", "steps.jsonl"}));
   EXPECT_EQ(solution("last/solution.mtx"), solution("all/solution_4.mtx"));
-  ASSERT_EQ(krill("solve case.yaml --out none --set output.solution=false").code, 0);
+  ASSERT_EQ(solve("case.yaml --out none --set output.solution=false").code, 0);
   EXPECT_EQ(test::names_in(folder_ / "none"), (std::vector<std::string>{"report.json", "steps.csv", "steps.jsonl"}));
   // All finished: what is there stays.
-  ASSERT_EQ(krill("solve case.yaml --out last --set sequence.solutions=last").code, 0);
+  ASSERT_EQ(solve("case.yaml --out last --set sequence.solutions=last").code, 0);
   EXPECT_TRUE(exists("last/solution.mtx"));
 }
 
@@ -397,6 +548,9 @@ TEST_F(SequenceProgramTest, is_drawn_and_planned) {
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_TRUE(contains(plan.out, "the first of 4 steps")) << plan.out;
   EXPECT_TRUE(contains(plan.out, "next step")) << plan.out;
+  EXPECT_FALSE(contains(plan.out, "matrix as given")) << plan.out;
+  const Outcome ladder = krill("solve case.yaml --plan --backend host --set on_failure=ladder");
+  EXPECT_TRUE(contains(ladder.out, "matrix as given")) << ladder.out;
   const auto json = nlohmann::json::parse(krill("solve case.yaml --plan --json").out);
   EXPECT_EQ(json["steps"], 4);
   const auto one = nlohmann::json::parse(krill("solve case.yaml --plan --json --set sequence=none").out);
