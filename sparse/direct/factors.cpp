@@ -173,6 +173,12 @@ DirectFactors<T>::DirectFactors(Context& host, const AnyMatrix<T>& A, const Dire
     body.hold(0);
     return;
   }
+  if (const auto empty = std::ranges::adjacent_find(B.begins); !ldlt && empty != B.begins.end()) {
+    // Said at once, for Eigen never ends where there are far fewer entries than columns.
+    zero_pivot_ = least_pivot_ = body.cols[static_cast<std::size_t>(empty - B.begins.begin())];
+    body.hold(0);
+    return;
+  }
   try {
     body.factors = factorize(analysis, std::move(B));
   } catch (const std::bad_alloc&) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "sparse/core/optional_libraries.hpp"
 #include "sparse/io/generate.hpp"
@@ -234,6 +235,25 @@ TEST_P(Factors, name_the_column_that_has_no_pivot) {
   });
 }
 
+/// Few entries in many columns, and an entry in all columns but one.
+TEST_P(Factors, name_a_column_without_entries) {
+  with_scalar([&]<class T>(T) {
+    Context host = Context::host(1);
+    constexpr std::int32_t n = 1000;
+    for (const std::int32_t entries : {0, 1, n - 1}) {
+      std::vector<std::int32_t> offsets{0}, cols(static_cast<std::size_t>(entries));
+      std::iota(cols.begin(), cols.end(), 0);
+      for (std::int32_t i = 0; i < n; ++i) offsets.push_back(std::min(i + 1, entries));
+      const AnyMatrix<T> A(Csr<T>(n, Array<std::int32_t>(offsets), Array<std::int32_t>(cols),
+                                  Array<T>(std::vector<T>(cols.size(), T(1)))));
+      const DirectFactors<T> factors(host, A, analysis(host, A, DirectMethod::lu));
+      ASSERT_TRUE(factors.zero_pivot());
+      EXPECT_GE(*factors.zero_pivot(), entries);
+      EXPECT_EQ(condition_estimate(host, A, factors), std::numeric_limits<double>::infinity());
+    }
+  });
+}
+
 TEST_P(Factors, of_an_indefinite_matrix_say_so) {
   with_scalar([&]<class T>(T) {
     Context host = Context::host(1);
@@ -311,14 +331,14 @@ TEST(DirectAnalysis, takes_the_library_that_suits_the_work) {
   const auto library = [&](const AnyMatrix<double>& A, DirectMethod method) {
     return analyze_direct(host, A, method).library;
   };
-  const AnyMatrix<double> grid = generate<double>(Poisson3dOptions{.nx = 16}),
+  const AnyMatrix<double> grid = generate<double>(Poisson3dOptions{.nx = 24}),
                           line = generate<double>(Poisson1dOptions{.nx = 1000});
   const DirectLibrary other = with_suitesparse ? DirectLibrary::suitesparse : DirectLibrary::eigen;
   EXPECT_EQ(library(grid, DirectMethod::ldlt), other);
   EXPECT_EQ(library(grid, DirectMethod::lu), DirectLibrary::eigen);
   EXPECT_EQ(library(line, DirectMethod::ldlt), DirectLibrary::eigen);
   EXPECT_EQ(library(line, DirectMethod::lu), other);
-  const AnyMatrix<float> single = generate<float>(Poisson3dOptions{.nx = 16});
+  const AnyMatrix<float> single = generate<float>(Poisson3dOptions{.nx = 24});
   EXPECT_EQ(analyze_direct(host, single, DirectMethod::ldlt).library, DirectLibrary::eigen);
   const std::string refusal =
       complaint<InvalidArgument>([&] { analyze_direct(host, single, DirectMethod::ldlt, DirectLibrary::suitesparse); });
