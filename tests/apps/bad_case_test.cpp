@@ -185,7 +185,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"unknown_type_does_not_hide_values",
             "matrix: {generate: poisson1d}\nsolver: {tpye: pcg, max_iterations: x}\n",
             "case.yaml:2:10: unknown key \"tpye\" in solver; did you mean 'type'? allowed: type, max_iterations, "
-            "method, replacement, stop, restart, orthogonalization, basis_precision, kept_precision, relaxation\n"
+            "method, replacement, stop, restart, orthogonalization, basis_precision, kept_precision, relaxation, "
+            "library\n"
             "case.yaml:2:37: solver.max_iterations is x, expected an integer of at least 0"}),
     [](const auto& info) { return info.param.name; });
 

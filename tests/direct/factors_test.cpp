@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "sparse/core/optional_libraries.hpp"
@@ -286,13 +287,11 @@ TEST_P(Factors, of_reducible_matrices) {
     const std::int32_t n = 200;
     std::mt19937_64 engine(11);
     const std::vector<std::int32_t> order = shuffled(12, n);
-    std::vector<std::vector<std::pair<std::int32_t, T>>> rows(static_cast<std::size_t>(n));
+    std::vector<std::map<std::int32_t, T>> rows(static_cast<std::size_t>(n));
     for (std::int32_t i = 0; i < n; ++i) {
       auto& row = rows[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
-      row.emplace_back(order[static_cast<std::size_t>((i * 7) % n)], random_scalar<T>(engine) + T(2));
-      if (i >= n / 2) row.emplace_back(order[static_cast<std::size_t>(i - n / 2)], random_scalar<T>(engine));
-      std::ranges::sort(row, {}, [](const auto& entry) { return entry.first; });
-      row.erase(std::ranges::unique(row, {}, [](const auto& entry) { return entry.first; }).begin(), row.end());
+      row.emplace(order[static_cast<std::size_t>((i * 7) % n)], random_scalar<T>(engine) + T(2));
+      if (i >= n / 2) row.emplace(order[static_cast<std::size_t>(i - n / 2)], random_scalar<T>(engine));
     }
     std::vector<std::int32_t> offsets{0}, cols;
     std::vector<T> values;
