@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "solvers/bad_row.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/formats/csr.hpp"
-#include "sparse/io/counter_random.hpp"
 
 namespace krill::detail {
 

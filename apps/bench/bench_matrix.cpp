@@ -10,7 +10,7 @@
 #include "apps/case/generator.hpp"
 #include "apps/case/keys.hpp"
 #include "apps/case/suggest.hpp"
-#include "sparse/io/counter_random.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/io/generate_rows.hpp"
 #include "sparse/io/read.hpp"
 #include "sparse/spmv/work.hpp"

@@ -10,10 +10,10 @@
 #include "apps/case/file_list.hpp"
 #include "solvers/method/refusal.hpp"
 #include "sparse/convert/convert.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
 #include "sparse/core/stopwatch.hpp"
-#include "sparse/io/counter_random.hpp"
 #include "sparse/io/matrix_text.hpp"
 
 namespace krill::apps {

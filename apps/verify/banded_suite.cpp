@@ -7,8 +7,8 @@
 #include "sparse/banded/banded_factor.hpp"
 #include "sparse/banded/block_tridiagonal_plan.hpp"
 #include "sparse/convert/to_block_tridiagonal.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/io/counter_random.hpp"
 
 namespace krill::apps::verify {
 namespace {

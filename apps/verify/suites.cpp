@@ -1,7 +1,7 @@
 #include "apps/verify/suites.hpp"
 
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/io/counter_random.hpp"
 
 namespace krill::apps::verify {
 

@@ -4,8 +4,8 @@
 #include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/convert/reduce_rows.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/pass.hpp"
-#include "sparse/io/counter_random.hpp"
 
 namespace krill::detail {
 

@@ -6,9 +6,9 @@
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/convert/reduce_rows.hpp"
 #include "sparse/convert/structure.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
-#include "sparse/io/counter_random.hpp"
 
 namespace krill::detail {
 

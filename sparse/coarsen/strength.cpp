@@ -79,7 +79,7 @@ Csr<real_t<T>, Offset> node_matrix(Context& ctx, const Csr<T, Offset>& A, std::i
   });
   Array<Offset> row_offsets = checked<Offset>(ctx, std::move(starts), blocks, "node row_offsets").offsets;
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, nodes,
+    run_pass(where, nodes * BlockNorms<K, Offset>::lanes,
              BlockNorms<K, Offset>{A.view(where), block_dim, row_offsets.read(where), col_indices.read(where),
                                    values.write(where)});
   });

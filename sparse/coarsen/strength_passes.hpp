@@ -5,10 +5,10 @@
 #include "sparse/coarsen/strength.hpp"
 #include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/mirror_hash.hpp"
 #include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
-#include "sparse/io/counter_random.hpp"
 
 namespace krill::detail {
 
@@ -57,7 +57,7 @@ struct StrongEntries {
   }
 };
 
-/// Strong entries, and a sum of hashes above the diagonal less those below it.
+/// Strong entries, and the sum of their mirror_hash.
 struct StrongCount {
   std::int64_t count = 0;
   std::uint64_t balance = 0;
@@ -67,8 +67,7 @@ struct StrongCount {
   }
 };
 
-/// counts = the strong entries of each row; the sum's balance is 0 where the graph is symmetric; else that happens once
-/// in 2^64. Over the rows' entries.
+/// counts = the strong entries of each row. Over the rows' entries.
 template <class T, class Offset>
 struct CountStrong {
   using Item = StrongCount;
@@ -81,18 +80,18 @@ struct CountStrong {
   constexpr bool wants(std::int64_t) const { return true; }
   constexpr Item entry(std::int64_t row, std::int64_t k) const {
     if (!strong.holds(row, k)) return {};
-    const std::int64_t col = a.col_indices[k];
-    const std::uint64_t pair = row < col ? row << 32 | col : col << 32 | row, hash = CounterRandom::mixed(pair);
-    return {1, row < col ? hash : -hash};
+    return {1, mirror_hash(row, a.col_indices[k])};
   }
   constexpr Sum finish_row(std::int64_t row, const Item& item) const { return counts[row] = item.count, item; }
   constexpr void finish(const Sum& sum) const { *all = sum; }
 };
 
-/// The norms of a node's blocks, whose columns are known and sorted. Over the nodes.
+/// The norms of a node's blocks, whose columns are known and sorted. Over `lanes` a node: on an H100 one took 1.9 ms
+/// for some 500 nodes with long rows.
 template <class T, class Offset>
 struct BlockNorms {
   using Sum = NoSum;
+  static constexpr std::int64_t lanes = 8;
   CsrView<const T, Offset> a;
   std::int32_t block_dim;
   const Offset* row_offsets;
@@ -100,36 +99,28 @@ struct BlockNorms {
   real_t<T>* values;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t node) const {
-    double greatest = 0;  // squares are taken in its scale
-    for (Offset k = a.row_offsets[node * block_dim]; k < a.row_offsets[(node + 1) * block_dim]; ++k)
-      if (const double size = magnitude(a.values[k]); size > greatest) greatest = size;
-    for (Offset at = row_offsets[node]; at < row_offsets[node + 1]; ++at) {
-      double sum = 0;
-      for (std::int64_t row = node * block_dim; row < (node + 1) * block_dim; ++row)
-        sum += squares(row, col_indices[at], greatest);
-      values[at] = static_cast<real_t<T>>(std::sqrt(sum) * greatest);
-    }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int64_t node = i / lanes, end = row_offsets[node + 1];
+    for (std::int64_t at = row_offsets[node] + i % lanes; at < end; at += lanes)
+      values[at] = static_cast<real_t<T>>(norm(node, col_indices[at]));
     return {};
   }
 
  private:
-  /// Of a row of a block, over `scale`.
-  constexpr double squares(std::int64_t row, std::int32_t block_column, double scale) const {
-    Offset first = a.row_offsets[row], end = a.row_offsets[row + 1];
-    while (first < end) {  // the first entry of the block
-      const Offset middle = first + (end - first) / 2;
-      if (a.col_indices[middle] / block_dim < block_column)
-        first = middle + 1;
-      else
-        end = middle;
-    }
-    double sum = 0;
-    for (Offset k = first; k < a.row_offsets[row + 1] && a.col_indices[k] / block_dim == block_column; ++k) {
-      const double size = scale > 0 ? magnitude(a.values[k]) / scale : 0;
-      sum += size * size;
-    }
-    return sum;
+  /// Of a block, squares in the scale of its greatest entry.
+  constexpr double norm(std::int64_t node, std::int64_t block_column) const {
+    double greatest = 0, sum = 0;
+    for_sizes(node, block_column, [&](double size) { greatest = size > greatest ? size : greatest; });
+    const double scale = greatest > 0 ? greatest : 1;
+    for_sizes(node, block_column, [&](double size) { sum += size / scale * (size / scale); });
+    return std::sqrt(sum) * scale;
+  }
+  template <class Use>
+  constexpr void for_sizes(std::int64_t node, std::int64_t block_column, Use&& use) const {
+    for (std::int64_t row = node * block_dim; row < (node + 1) * block_dim; ++row)
+      for (Offset k = lower_entry(a, row, block_column * block_dim);
+           k < a.row_offsets[row + 1] && a.col_indices[k] < (block_column + 1) * block_dim; ++k)
+        use(double(magnitude(a.values[k])));
   }
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sparse/convert/reduce_rows_cuda.cuh"
 #include "sparse/core/pass_cuda.cuh"
 #include "sparse/core/pivot_size.hpp"
 #include "sparse/inverse/sparse_inverse_passes.hpp"

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sparse/convert/reduce_rows_host.hpp"
 #include "sparse/core/pass_host.hpp"
 #include "sparse/core/pivot_size.hpp"
 #include "sparse/inverse/sparse_inverse_passes.hpp"

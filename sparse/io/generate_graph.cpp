@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "sparse/io/counter_random.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/io/generate_rows.hpp"
 
 namespace krill::detail {

@@ -3,7 +3,7 @@
 #include <numbers>
 #include <vector>
 
-#include "sparse/io/counter_random.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/io/generate_grid.hpp"
 #include "sparse/io/generate_rows.hpp"
 

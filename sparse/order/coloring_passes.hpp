@@ -1,8 +1,8 @@
 // The entry-by-entry parts of a coloring.
 #pragma once
 #include "sparse/convert/structure.hpp"
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/row_sample.hpp"
-#include "sparse/io/counter_random.hpp"
 #include "sparse/order/coloring.hpp"
 
 namespace krill::detail {

@@ -320,6 +320,21 @@ TEST_P(Inverse, hermitian_matrices_are_told_from_others) {
     }
     const Csr<T> triangle(2, Array<std::int32_t>{0, 1, 3}, Array<std::int32_t>{0, 0, 1}, Array<T>{T(2), T(1), T(2)});
     EXPECT_EQ(first_not_hermitian(ctx, triangle), 1);
+    const auto pair = [&](T above, T below) {
+      const Csr<T> both(2, Array<std::int32_t>{0, 2, 4}, Array<std::int32_t>{0, 1, 0, 1},
+                        Array<T>{T(2), above, below, T(2)});
+      return first_not_hermitian(ctx, both);
+    };
+    using R = real_t<T>;
+    EXPECT_EQ(pair(T(0), T(R(-0.0))), std::nullopt);
+    EXPECT_EQ(pair(T(1), T(1)), std::nullopt);
+    EXPECT_EQ(pair(T(1), T(-1)), 0);
+    for (const R bad : {std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity()})
+      EXPECT_EQ(pair(T(bad), T(bad)), 0) << bad;
+    if constexpr (is_complex<T>) {
+      EXPECT_EQ(pair(T(1, 2), T(1, -2)), std::nullopt);
+      EXPECT_EQ(pair(T(1, 2), T(1, 2)), 0);
+    }
   });
 }
 

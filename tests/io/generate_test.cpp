@@ -8,8 +8,8 @@
 #include <cstring>
 #include <set>
 
+#include "sparse/core/counter_random.hpp"
 #include "sparse/core/error.hpp"
-#include "sparse/io/counter_random.hpp"
 #include "sparse/io/generate_rows.hpp"
 #include "tests/io/dense.hpp"
 
