@@ -66,6 +66,8 @@ class MatrixOperator final : public Operator<T> {
  public:
   explicit MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method = SpmvMethod::in_place);
   explicit MatrixOperator(const AnyMatrix<T>&&, SpmvMethod = SpmvMethod::in_place) = delete;  // it would not outlive it
+  /// On that context as SpmvPlan does it with the plan of a matrix in another precision.
+  MatrixOperator(Context&, const AnyMatrix<T>& A, const SpmvPlan<wide_t<T>>& like, double scale);
   std::int64_t rows() const override { return krill::rows(A_); }
   std::int64_t cols() const override { return krill::cols(A_); }
   const AnyMatrix<T>* matrix() const override { return &A_; }

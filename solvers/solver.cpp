@@ -81,6 +81,12 @@ template <class T>
 MatrixOperator<T>::MatrixOperator(const AnyMatrix<T>& A, SpmvMethod method) : A_(A), method_(method) {}
 
 template <class T>
+MatrixOperator<T>::MatrixOperator(Context& ctx, const AnyMatrix<T>& A, const SpmvPlan<wide_t<T>>& like, double scale)
+    : MatrixOperator(A) {
+  plans_.emplace(std::pair(ctx.id(), Op::none), SpmvPlan<T>(ctx, A, like, scale));
+}
+
+template <class T>
 const SpmvPlan<T>& MatrixOperator<T>::prepare(Context& ctx, Op op) const {
   const std::pair key(ctx.id(), op);
   const auto found = plans_.find(key);

@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "solvers/krylov_passes.hpp"
+#include "solvers/operator.hpp"
 #include "solvers/precond/lower_precision_passes.hpp"
 #include "solvers/precond/make.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/stopwatch.hpp"
+#include "sparse/spmv/work.hpp"
 #include "sparse/vector/vector.hpp"
 
 namespace krill {
@@ -105,14 +107,15 @@ class Lowering {
 template <class T>
 class LowerPrecision final : public Preconditioner<T> {
  public:
-  LowerPrecision(Context& ctx, std::string_view type, const AnyMatrix<T>& A, bool keeps_matrix,
-                 const MakeLower<T>& make)
+  LowerPrecision(Context& ctx, std::string_view type, const AnyMatrix<T>& A, const Operator<T>* products,
+                 bool keeps_matrix, const MakeLower<T>& make)
       : lowering_(type), r_(krill::rows(A), "r in single precision"), z_(krill::rows(A), "z in single precision") {
     const Stopwatch watch;
     A_ = lowering_(ctx, A);
     take_scale();
+    if (keeps_matrix) take_form(ctx, A, products);
     const double lowering_ms = watch.milliseconds();
-    made_ = make(*A_);
+    made_ = make(*A_, products_ ? &*products_ : nullptr);
     if (!keeps_matrix) A_.reset();
     tell(lowering_ms);
   }
@@ -138,6 +141,8 @@ class LowerPrecision final : public Preconditioner<T> {
   /// Of the one in single precision, and the two passes that convert r and z.
   ApplicationWork work() const override {
     ApplicationWork all = made_->work();
+    if (products_)
+      all.own += {all.products * product_work_.bytes, all.products * product_work_.flops}, all.products = 0;
     all.own.bytes += 2.0 * static_cast<double>(r_.size()) * (sizeof(T) + sizeof(lower_t<T>));
     return all;
   }
@@ -149,6 +154,7 @@ class LowerPrecision final : public Preconditioner<T> {
       lowering_.update(ctx, A, *A_);
     else
       low = lowering_(ctx, A);
+    if (products_) products_->update(ctx);
     const double lowering_ms = watch.milliseconds();
     made_->update(ctx, A_ ? *A_ : *low);
     take_scale();
@@ -173,8 +179,20 @@ class LowerPrecision final : public Preconditioner<T> {
   void tell(double lowering_ms) {
     report_ = made_->report();
     report_.numeric_ms += lowering_ms;
-    report_.bytes += detail::bytes_of(r_, z_) + (A_ ? bytes(*A_) : 0);
+    report_.bytes += detail::bytes_of(r_, z_) + (A_ ? bytes(*A_) : 0) + product_bytes_;
     report_.facts.push_back({"precision", std::string(is_complex<T> ? "complex64" : "float32")});
+  }
+  /// What multiplies with A in the solve multiplies with its copy, where that takes no look at the entries.
+  void take_form(Context& ctx, const AnyMatrix<T>& A, const Operator<T>* products) {
+    const auto* by_matrix = dynamic_cast<const MatrixOperator<T>*>(products);
+    if (!by_matrix || by_matrix->matrix() != &A) return;
+    const SpmvPlan<T>& plan = by_matrix->prepare(ctx);
+    if (!plan.names_rows()) return;
+    using Value = lower_t<T>;
+    const SpmvPlan<Value>& low = products_.emplace(ctx, *A_, plan, lowering_.scale()).prepare(ctx);
+    product_bytes_ = low.bytes();
+    product_work_ = {spmv_bytes<Value>(static_cast<double>(low.report().bytes), low.rows(), low.cols(), false),
+                     spmv_flops<Value>(low.rows(), nnz(*A_), false)};
   }
   void take_scale() {
     if (factor_.host()[0] != lowering_.scale()) factor_.edit()[0] = lowering_.scale();
@@ -199,6 +217,9 @@ class LowerPrecision final : public Preconditioner<T> {
   Array<double> factor_{1};  // of results, for the matrix may have been scaled
   mutable Array<lower_t<T>> r_, z_;
   std::optional<AnyMatrix<lower_t<T>>> A_;
+  std::optional<MatrixOperator<lower_t<T>>> products_;
+  std::size_t product_bytes_ = 0;
+  Work product_work_;
   MadePreconditioner<lower_t<T>> made_;  // may multiply with A_
   PreconditionerReport report_;
 };
@@ -207,8 +228,9 @@ class LowerPrecision final : public Preconditioner<T> {
 
 template <class T>
 MadePreconditioner<T> make_in_lower_precision(Context& ctx, std::string_view type, const AnyMatrix<T>& A,
-                                              bool keeps_matrix, const MakeLower<T>& make) {
-  return std::make_unique<LowerPrecision<T>>(ctx, type, A, keeps_matrix, make);
+                                              const Operator<T>* products, bool keeps_matrix,
+                                              const MakeLower<T>& make) {
+  return std::make_unique<LowerPrecision<T>>(ctx, type, A, products, keeps_matrix, make);
 }
 
 template <class T>
@@ -226,10 +248,11 @@ HeldMemory memory_in_lower_precision(MemoryLedger& ledger, Context& host, std::s
   return kept;
 }
 
-template MadePreconditioner<double> make_in_lower_precision(Context&, std::string_view, const AnyMatrix<double>&, bool,
-                                                            const MakeLower<double>&);
+template MadePreconditioner<double> make_in_lower_precision(Context&, std::string_view, const AnyMatrix<double>&,
+                                                            const Operator<double>*, bool, const MakeLower<double>&);
 template MadePreconditioner<std::complex<double>> make_in_lower_precision(Context&, std::string_view,
-                                                                          const AnyMatrix<std::complex<double>>&, bool,
+                                                                          const AnyMatrix<std::complex<double>>&,
+                                                                          const Operator<std::complex<double>>*, bool,
                                                                           const MakeLower<std::complex<double>>&);
 
 template HeldMemory memory_in_lower_precision(MemoryLedger&, Context&, std::string_view, const AnyMatrix<double>&, bool,

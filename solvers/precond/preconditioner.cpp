@@ -52,8 +52,9 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const Preco
         if constexpr (sizeof(real_t<T>) > sizeof(float))
           if (is_kept_in_float32(o))
             return make_in_lower_precision<T>(
-                ctx, o.type, A, o.multiplies_with_matrix, [&](const AnyMatrix<lower_t<T>>& low) {
-                  return make(ctx, o, PreconditionerInput<lower_t<T>>{low, nullptr, coordinates});
+                ctx, o.type, A, products, o.multiplies_with_matrix,
+                [&](const AnyMatrix<lower_t<T>>& low, const Operator<lower_t<T>>* low_products) {
+                  return make(ctx, o, PreconditionerInput<lower_t<T>>{low, low_products, coordinates});
                 });
         return make(ctx, o, PreconditionerInput<T>{A, products, coordinates});
       },

@@ -243,6 +243,7 @@ AnyMatrix<T> to_csr(Context& ctx, const AnyMatrix<T>& A) {
       A);
 }
 
+template Array<std::uint8_t> copy_of(Context&, const Array<std::uint8_t>&);
 template Array<std::int32_t> copy_of(Context&, const Array<std::int32_t>&);
 template Array<std::int64_t> copy_of(Context&, const Array<std::int64_t>&);
 template std::int64_t last_offset(Context&, const Array<std::int32_t>&);

@@ -93,20 +93,21 @@ struct SpmmPlan<T>::Body {
         A);
   }
 
-  void choose(Context& ctx, Op op) {
+  void choose(Context& ctx, Op op, bool by_clock) {
     report.why = "only a matrix in csr, not transposed, is looked at";
     if (op != Op::none) return;
     std::visit(
         [&]<class Matrix>(const Matrix& a) {
-          if constexpr (is_csr<Matrix>) other = choose_form(ctx, a, trial(ctx), report);
+          if constexpr (is_csr<Matrix>) other = choose_form(ctx, a, trial(ctx, by_clock), report);
         },
         A);
     ctx.synchronize();
   }
-  FormTrial<T> trial(Context& ctx) const {
+  FormTrial<T> trial(Context& ctx, bool by_clock) const {
     FormTrial<T> trial;
     trial.operands =
         sizeof(T) * static_cast<std::size_t>(tiles.columns) * static_cast<std::size_t>(csr.rows() + csr.cols());
+    if (!by_clock) return trial;
     trial.prepare = [this, &ctx] {
       const auto dense = std::make_shared<TrialMatrices<T>>(ctx, csr.rows(), csr.cols(), tiles.columns);
       return [this, &ctx, dense](const OtherForm<T>* form) {
@@ -127,8 +128,8 @@ SpmmPlan<T>::SpmmPlan(Context& ctx, const AnyMatrix<T>& A, Op op, std::int64_t c
   body_->find_tiles(ctx);
   SpmvReport& report = body_->report;
   report.csr_bytes = report.bytes = krill::bytes(A);
-  if (method == SpmvMethod::automatic)
-    body_->choose(ctx, op);
+  if (method != SpmvMethod::in_place)
+    body_->choose(ctx, op, method == SpmvMethod::automatic);
   else
     report.why = "in place, as it was asked for";
   ctx.synchronize();

@@ -107,7 +107,7 @@ double milliseconds_of(Context& ctx, Product&& product) {
   return mean_of(static_cast<int>(std::clamp(Tuning::enough_ms / first, 1.0, Tuning::max_products)));
 }
 
-/// Makes the best candidate and keeps it unless it is clearly slower than csr.
+/// Makes the best candidate and keeps it unless it is timed and clearly slower than csr.
 template <class T, class Offset>
 std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, const FormTrial<T>& trial,
                                      SpmvReport& report) {
@@ -122,10 +122,15 @@ std::optional<OtherForm<T>> try_best(Context& ctx, const Csr<T, Offset>& A, cons
     return {};
   }
   OtherForm<T> other = make(ctx, A, best);
+  const std::string sizes = fmt::format("{} in place of {}", human_bytes(other.bytes()), human_bytes(A.bytes()));
+  if (!trial.prepare) {
+    report.method = best.method, report.bytes = other.bytes();
+    report.why = fmt::format("{}: {}", best.what, sizes);
+    return other;
+  }
   const auto multiply = trial.prepare();
   report.csr_ms = milliseconds_of(ctx, [&] { multiply(nullptr); });
   report.ms = milliseconds_of(ctx, [&] { multiply(&other); });
-  const std::string sizes = fmt::format("{} in place of {}", human_bytes(other.bytes()), human_bytes(A.bytes()));
   if (report.ms < Tuning::max_slowdown * report.csr_ms) {
     report.method = best.method, report.bytes = other.bytes();
     report.why =

@@ -27,7 +27,8 @@ struct OtherForm {
 template <class T>
 struct FormTrial {
   std::size_t operands = 0;  ///< bytes of what it moves beside the matrix, where they count
-  /// Makes what is multiplied, and returns what runs a product: in that form, or in CSR where it is null.
+  /// Makes what is multiplied, and returns what runs a product: in that form, or in CSR where it is null. Empty: forms
+  /// are not timed.
   std::function<std::function<void(const OtherForm<T>*)>()> prepare;
 };
 
@@ -48,7 +49,7 @@ HeldMemory form_memory(MemoryLedger& ledger, std::int32_t size, const FormEstima
   return kept;
 }
 
-/// A in the form that a byte model ranks first. Nothing if that is CSR, or if the form turns out clearly slower than
+/// A in the form that a byte model ranks first. Nothing if that is CSR, or if the form is timed and clearly slower than
 /// CSR. Fills in the report but for the time of the setup.
 template <class T, class Offset>
 std::optional<OtherForm<T>> choose_form(Context&, const Csr<T, Offset>& A, const FormTrial<T>&, SpmvReport&);

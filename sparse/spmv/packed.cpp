@@ -63,6 +63,23 @@ Packed<T>::Packed(Context& ctx, const Csr<T, std::int64_t>& A, std::int64_t long
 }
 
 template <class T>
+Packed<T>::Packed(Context& ctx, const Packed<wide_t<T>>& A, double scale)
+    : rows_(A.rows_),
+      cols_(A.cols_),
+      uniform_width_(A.uniform_width_),
+      longest_(A.longest_),
+      slice_offsets_(copy_of(ctx, A.slice_offsets_)) {
+  patterns_ = {A.patterns_.width, A.patterns_.count, copy_of(ctx, A.patterns_.of_rows),
+               copy_of(ctx, A.patterns_.lengths), copy_of(ctx, A.patterns_.columns)};
+  const auto wide = A.patterns_.values.host();
+  std::vector<T> values(wide.size());
+  std::ranges::transform(wide, values.begin(), [&](const wide_t<T>& value) { return T(scale * value); });
+  patterns_.values = Array<T>(std::move(values), "packed pattern values");
+  column_bytes_ = bytes_of(slice_offsets_) + patterns_.bytes();
+  sizes_ = {A.sizes_.columns, A.sizes_.values, A.sizes_.places, column_bytes_};
+}
+
+template <class T>
 template <class Offset>
 void Packed<T>::look_at(Context& ctx, const Csr<T, Offset>& A) {
   make_slices(ctx, A);
@@ -147,7 +164,7 @@ void Packed<T>::look_at_columns(Context& ctx, const Csr<T, Offset>& A) {
   Array<Greatest> span(1, "column span");
   const auto are_close = [&](std::int64_t first, std::int64_t slices) {
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, slices,
+      run_pass(where, slices * span_lanes,
                GreatestSpan<Offset>{pattern(where, A), slice_offsets_.read(where), span.write(where), first});
     });
     return span.host()[0].value < no_delta;
@@ -207,7 +224,8 @@ void Packed<T>::fill(Context& ctx, const Csr<T, Offset>& A) {
     deltas_ = Array<std::uint16_t>(sizes_.places, "packed deltas");
     bases_ = Array<std::int32_t>(sizes_.places / packed_slice, "packed bases");
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, slices, FillBases<Offset>{pattern(where, A), slice_offsets_.read(where), bases_.write(where)});
+      run_pass(where, slices * span_lanes,
+               FillBases<Offset>{pattern(where, A), slice_offsets_.read(where), bases_.write(where)});
     });
   }
   ctx.dispatch([&](const auto& where) {

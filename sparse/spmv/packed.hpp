@@ -96,6 +96,8 @@ class Packed {
   /// Looks at A: a few passes over its columns and values, and a few waits.
   Packed(Context&, const Csr<T, std::int32_t>& A, std::int64_t longest_row);
   Packed(Context&, const Csr<T, std::int64_t>& A, std::int64_t longest_row);
+  /// `A` whose values are `scale` times those of another one, rounded, and come by pattern there: filled.
+  Packed(Context&, const Packed<wide_t<T>>& A, double scale);
 
   const Sizes& sizes() const { return sizes_; }
   /// A text: "columns by 27 row patterns, values by a dictionary of 2".
@@ -112,6 +114,8 @@ class Packed {
   PackedView<const kernel_t<T>> view(const Where& where) const;
 
  private:
+  template <class>
+  friend class Packed;
   template <class Offset>
   void look_at(Context&, const Csr<T, Offset>& A);
   template <class Offset>

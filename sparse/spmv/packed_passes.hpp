@@ -201,7 +201,11 @@ constexpr ColumnSpan column_span(const CsrView<const T, Offset>& a, std::int64_t
   return span;
 }
 
-/// The greatest width of a column span. Over slices from the first one on.
+/// Threads that share the places of a slice when its columns are looked at: neighbors read neighboring entries. On an
+/// H100 one thread a slice took 2.0 ms for 64 M entries in 25,000 slices.
+inline constexpr std::int64_t span_lanes = 8;
+
+/// The greatest width of a column span. Over span_lanes a slice, from the first slice on.
 template <class Offset>
 struct GreatestSpan {
   using Sum = Greatest;
@@ -212,9 +216,10 @@ struct GreatestSpan {
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
-    const std::int64_t slice = first + i;
+    const std::int64_t slice = first + i / span_lanes,
+                       width = (slice_offsets[slice + 1] - slice_offsets[slice]) / packed_slice;
     Sum most;
-    for (std::int64_t k = 0; k < (slice_offsets[slice + 1] - slice_offsets[slice]) / packed_slice; ++k) {
+    for (std::int64_t k = i % span_lanes; k < width; k += span_lanes) {
       const ColumnSpan span = column_span(a, slice, k);
       if (span.max >= span.min) most += Sum{std::int64_t{span.max} - span.min};
     }
@@ -223,7 +228,7 @@ struct GreatestSpan {
   constexpr void finish(const Sum& sum) const { *greatest = sum; }
 };
 
-/// bases of a slice. Over the slices.
+/// bases of a slice. Over span_lanes a slice.
 template <class Offset>
 struct FillBases {
   using Sum = NoSum;
@@ -232,9 +237,11 @@ struct FillBases {
   std::int32_t* bases;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t slice) const {
-    const std::int64_t first = slice_offsets[slice] / packed_slice, end = slice_offsets[slice + 1] / packed_slice;
-    for (std::int64_t k = first; k < end; ++k) bases[k] = column_span(a, slice, k - first).min;
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int64_t slice = i / span_lanes, first = slice_offsets[slice] / packed_slice,
+                       end = slice_offsets[slice + 1] / packed_slice;
+    for (std::int64_t k = first + i % span_lanes; k < end; k += span_lanes)
+      bases[k] = column_span(a, slice, k - first).min;
     return {};
   }
 };

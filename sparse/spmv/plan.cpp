@@ -99,6 +99,12 @@ struct SpmvPlan<T>::Body {
     if (rows) rows->update(ctx);
   }
 
+  /// Where values come by pattern.
+  const Packed<T>* named_rows() const {
+    const auto* packed = other ? std::get_if<Packed<T>>(&other->matrix) : nullptr;
+    return packed && packed->sizes().values == ValueCode::pattern ? packed : nullptr;
+  }
+
   /// Calls f with A, which has to be in CSR.
   template <class F>
   void with_csr(F&& f) const {
@@ -127,19 +133,20 @@ struct SpmvPlan<T>::Body {
     ctx.dispatch([&](const auto& where) { rows->multiply(where, second); });
   }
 
-  void choose(Context& ctx) {
+  void choose(Context& ctx, bool by_clock) {
     report.why = "only a matrix in csr, not transposed, is looked at";
     if (op == Op::none)
       with_csr([&](const auto& a) {
         FormTrial<T> trial;
-        trial.prepare = [&] {
-          const auto vectors = std::make_shared<TrialVectors<T>>(ctx, a);
-          return [this, &ctx, vectors](const OtherForm<T>* form) {
-            const auto& v = *vectors;
-            const SpmvCall<T> call{v.one, v.x, v.zero, vectors->y, v.no_dots};
-            form ? form->multiply(ctx, call) : multiply(ctx, call);
+        if (by_clock)
+          trial.prepare = [&] {
+            const auto vectors = std::make_shared<TrialVectors<T>>(ctx, a);
+            return [this, &ctx, vectors](const OtherForm<T>* form) {
+              const auto& v = *vectors;
+              const SpmvCall<T> call{v.one, v.x, v.zero, vectors->y, v.no_dots};
+              form ? form->multiply(ctx, call) : multiply(ctx, call);
+            };
           };
-        };
         other = choose_form(ctx, a, trial, report);
       });
     ctx.synchronize();
@@ -198,7 +205,7 @@ HeldMemory SpmvPlan<T>::memory(MemoryLedger& ledger, Context& host, const AnyMat
                                SpmvReport* report) {
   HeldMemory kept = std::visit(InPlaceMemory<T>{ledger, host}, A);
   FormEstimate form{std::string(name(format_of(A)))};
-  if (method == SpmvMethod::automatic && form.method == name(Format::csr)) {
+  if (method != SpmvMethod::in_place && form.method == name(Format::csr)) {
     ledger.scratch({1});  // of sums over the rows
     form = krill::with_csr(host, A, [&](const auto& csr) { return estimate_form(host, csr, ledger.on_cuda()); });
     if (form.method != name(Format::csr)) kept += form_memory<T>(ledger, krill::rows(A), form);
@@ -223,12 +230,26 @@ SpmvPlan<T>::SpmvPlan(Context& ctx, const AnyMatrix<T>& A, Op op, SpmvMethod met
   SpmvReport& report = body_->report;
   report.method = name(format_of(A));
   report.csr_bytes = report.bytes = krill::bytes(A);
-  if (method == SpmvMethod::automatic)
-    body_->choose(ctx);
+  if (method != SpmvMethod::in_place)
+    body_->choose(ctx, method == SpmvMethod::automatic);
   else
     report.why = "in place, as it was asked for";
   report.setup_ms = watch.milliseconds();
   if (report.csr_ms > report.ms) report.break_even = report.setup_ms / (report.csr_ms - report.ms);
+}
+
+template <class T>
+SpmvPlan<T>::SpmvPlan(Context& ctx, const AnyMatrix<T>& A, const SpmvPlan<wide_t<T>>& like, double scale)
+    : body_(new Body{A, Op::none}) {
+  const Context::SkipScope never(ctx, nullptr);
+  const Stopwatch watch;
+  const Packed<wide_t<T>>* rows = like.body_->named_rows();
+  if (!rows) throw InvalidArgument("spmv plan: the other plan does not name rows");
+  const auto& packed = std::get<Packed<T>>(body_->other.emplace(OtherForm<T>{Packed<T>(ctx, *rows, scale)}).matrix);
+  SpmvReport& report = body_->report;
+  report.method = "packed", report.why = "as the plan of the matrix in another precision";
+  report.csr_bytes = krill::bytes(A), report.bytes = packed.sizes().bytes;
+  report.setup_ms = watch.milliseconds();
 }
 
 template <class T>
@@ -249,6 +270,10 @@ std::int32_t SpmvPlan<T>::cols() const {
 template <class T>
 const SpmvReport& SpmvPlan<T>::report() const {
   return body_->report;
+}
+template <class T>
+bool SpmvPlan<T>::names_rows() const {
+  return body_->named_rows() != nullptr;
 }
 template <class T>
 std::size_t SpmvPlan<T>::bytes() const {

@@ -16,6 +16,7 @@ class PlannedCsr;
 enum class SpmvMethod {
   in_place,   ///< with A's own arrays, and row offsets, tiles or a transpose of its own where those are needed
   automatic,  ///< with what is fastest, a copy in another form if need be
+  smallest,   ///< with the form that moves the fewest bytes, which no clock is asked about: the same one in every run
 };
 
 /// What an automatic plan found.
@@ -37,7 +38,7 @@ struct SpmvReport {
 /// automatic, op none: a byte model compares CSR with SELL of coded columns and values (Packed), diagonals and blocks.
 /// What moves fewer bytes is made and timed against CSR, and kept unless it is clearly slower, so that the choice, and
 /// with it the last bits of dot products, hardly ever depends on the clock. Costs some twenty products, a few waits,
-/// and the memory of the copy.
+/// and the memory of the copy. smallest makes that form and times nothing.
 ///
 /// Products are asynchronous, capturable after a first run, allocate nothing but workspace, and repeat bitwise. One
 /// product at a time: a plan serves one stream.
@@ -46,6 +47,9 @@ class SpmvPlan {
  public:
   SpmvPlan(Context&, const AnyMatrix<T>& A, Op op = Op::none, SpmvMethod = SpmvMethod::in_place);
   SpmvPlan(Context&, const AnyMatrix<T>&&, Op = Op::none, SpmvMethod = SpmvMethod::in_place) = delete;  // A has to stay
+  /// y = A x where A is `scale` times the matrix of `like`, rounded, and like.names_rows(): in its form, which needs no
+  /// look at A.
+  SpmvPlan(Context&, const AnyMatrix<T>& A, const SpmvPlan<wide_t<T>>& like, double scale);
   SpmvPlan(SpmvPlan&&) noexcept;
   SpmvPlan& operator=(SpmvPlan&&) noexcept;
   ~SpmvPlan();
@@ -58,6 +62,8 @@ class SpmvPlan {
   std::int32_t rows() const;  ///< of op(A)
   std::int32_t cols() const;
   const SpmvReport& report() const;
+  /// Whether the plan multiplies with a byte a row that names the row's columns and values.
+  bool names_rows() const;
   /// What the plan keeps beside A.
   std::size_t bytes() const;
   /// op(A) in CSR, in A's arrays or in the plan's; null where the plan multiplies in another form.
@@ -74,6 +80,8 @@ class SpmvPlan {
   void residual(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r, const Dots<T>& = {}) const;
 
  private:
+  template <class>
+  friend class SpmvPlan;
   struct Body;
   std::unique_ptr<Body> body_;
 };

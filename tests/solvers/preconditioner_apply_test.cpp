@@ -178,6 +178,48 @@ TEST_P(PreconditionerApply, in_single_precision_are_those_of_the_matrix_in_singl
   });
 }
 
+/// Rows that the solve names by a byte are named in single precision as well, in fewer bytes than A takes there.
+TEST_P(PreconditionerApply, in_single_precision_take_the_form_of_the_solve) {
+  with_scalar([&]<class T>(T) {
+    if constexpr (sizeof(real_t<T>) == 8) {
+      Context ctx = context();
+      AnyMatrix<T> A(poisson2d<T>(150));
+      const double entries = static_cast<double>(nnz(A)) * sizeof(T) / 2;
+      MatrixOperator<T> products(A, SpmvMethod::smallest);
+      ASSERT_TRUE(products.prepare(ctx).names_rows());
+      const auto r = random_vector<T>(18, rows(A));
+      AmgOptions amg;
+      amg.reuse = HierarchyReuse::hierarchy;
+      for (PreconditionerOptions options :
+           {PreconditionerOptions(ChebyshevOptions{.degree = 3}), PreconditionerOptions(amg)}) {
+        std::visit(
+            [](auto& o) {
+              if constexpr (requires { o.precision = KeptPrecision::float32; }) o.precision = KeptPrecision::float32;
+            },
+            options);
+        const MadePreconditioner<T> without = made<T>(ctx, options, A),
+                                    with = make_preconditioner<T>(ctx, options, A, &products);
+        const auto expect_alike = [&] {
+          const auto wanted = applied(ctx, *without, r), found = applied(ctx, *with, r);
+          double greatest = 0;
+          for (const T& z : wanted) greatest = std::max(greatest, modulus(Z(z)));
+          for (std::size_t i = 0; i < found.size(); ++i)
+            ASSERT_LE(modulus(Z(found[i]) - Z(wanted[i])), 1e-5 * greatest) << name(options) << i;
+        };
+        expect_alike();
+        EXPECT_EQ(with->work().products, 0);
+        if (std::holds_alternative<ChebyshevOptions>(options)) {  // amg looks for a form by itself
+          EXPECT_LT(with->work().own.bytes, without->work().own.bytes - entries);
+        }
+        for (T& value : std::get<Csr<T>>(A).values().edit()) value *= T(2);
+        products.update(ctx);
+        without->update(ctx, A), with->update(ctx, A);
+        expect_alike();
+      }
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(, PreconditionerApply, backends_and_scalars, param_name);
 
 }  // namespace

@@ -185,28 +185,32 @@ TEST_P(SpmmPlans, automatic_is_right_whatever_it_chooses_and_says_why) {
     matrices.emplace_back(poisson2d<T>(90));
     matrices.emplace_back(random_dominant<T>(93, 3500, 7));
     matrices.emplace_back(poisson2d<T>(5));
-    for (AnyMatrix<T>& A : matrices) {
-      SpmmPlan<T> plan(ctx, A, Op::none, 3, SpmvMethod::automatic);
-      EXPECT_FALSE(plan.report().why.empty());
-      for (const bool changed : {false, true}) {
-        SCOPED_TRACE(plan.report().method + ": " + plan.report().why);
-        auto& csr = std::get<Csr<T>>(A);
-        if (changed)
-          for (T& value : csr.values().edit()) value *= T(3);
-        plan.update(ctx);
-        const Reference ref = reference(csr);
-        for (const std::int64_t k : {1, 3, 4}) {
-          const auto B = random_dense<T>(3, plan.cols(), k, Order::column_major);
-          const auto before = random_dense<T>(4, plan.rows(), k, Order::column_major);
-          Dense<T> C = before.clone(), again(plan.rows(), k);
-          plan.apply(ctx, Op::adjoint, T(2), adjoint_of(B, Order::row_major), T(1), C);
-          expect_product(Op::none, Op::none, T(2), ref, B, T(1), before, C, "automatic");
-          plan.apply(ctx, Op::none, T(2), B, T(0), C);
-          replay(ctx, [&] { plan.apply(ctx, Op::none, T(2), B, T(0), again); });
-          EXPECT_EQ(contents(C.values()), contents(again.values()));
+    for (AnyMatrix<T>& A : matrices)
+      for (const SpmvMethod method : {SpmvMethod::automatic, SpmvMethod::smallest}) {
+        SpmmPlan<T> plan(ctx, A, Op::none, 3, method);
+        EXPECT_FALSE(plan.report().why.empty());
+        if (method == SpmvMethod::smallest) {
+          EXPECT_EQ(plan.report().ms, 0);
+        }
+        for (const bool changed : {false, true}) {
+          SCOPED_TRACE(plan.report().method + ": " + plan.report().why);
+          auto& csr = std::get<Csr<T>>(A);
+          if (changed)
+            for (T& value : csr.values().edit()) value *= T(3);
+          plan.update(ctx);
+          const Reference ref = reference(csr);
+          for (const std::int64_t k : {1, 3, 4}) {
+            const auto B = random_dense<T>(3, plan.cols(), k, Order::column_major);
+            const auto before = random_dense<T>(4, plan.rows(), k, Order::column_major);
+            Dense<T> C = before.clone(), again(plan.rows(), k);
+            plan.apply(ctx, Op::adjoint, T(2), adjoint_of(B, Order::row_major), T(1), C);
+            expect_product(Op::none, Op::none, T(2), ref, B, T(1), before, C, "automatic");
+            plan.apply(ctx, Op::none, T(2), B, T(0), C);
+            replay(ctx, [&] { plan.apply(ctx, Op::none, T(2), B, T(0), again); });
+            EXPECT_EQ(contents(C.values()), contents(again.values()));
+          }
         }
       }
-    }
     const SpmmPlan<T> transposed(ctx, matrices[0], Op::transpose, 3, SpmvMethod::automatic);
     EXPECT_EQ(transposed.report().method, "csr");
   });

@@ -171,6 +171,10 @@ TEST_P(Plan, automatic_is_right_whatever_it_chooses_and_says_why) {
     for (Csr<T>& csr : matrices) {
       const Reference ref = reference(csr);
       const AnyMatrix<T> A(std::move(csr));
+      const SpmvPlan<T> smallest(ctx, A, Op::none, SpmvMethod::smallest);
+      check_plan(ctx, smallest, Op::none, ref);
+      EXPECT_EQ(smallest.report().ms, 0);
+      EXPECT_LE(smallest.report().bytes, smallest.report().csr_bytes);
       const SpmvPlan<T> plan(ctx, A, Op::none, SpmvMethod::automatic);
       check_plan(ctx, plan, Op::none, ref);
       EXPECT_FALSE(plan.report().why.empty());
@@ -222,6 +226,39 @@ TEST_P(Plan, new_values_reach_every_plan) {
       plan.update(ctx);
       check_plan(ctx, plan, op, reference(changed));
     }
+  });
+}
+
+TEST_P(Plan, takes_the_form_that_another_precision_has) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto rounded = [](const Csr<wide_t<T>>& A, double scale) {
+      std::vector<T> values;
+      for (const wide_t<T>& value : A.values().host()) values.push_back(T(scale * value));
+      return Csr<T>(A.cols(), Array<std::int32_t>(contents(A.row_offsets())),
+                    Array<std::int32_t>(contents(A.col_indices())), Array<T>(std::move(values)));
+    };
+    Csr<wide_t<T>> stencils = poisson2d<wide_t<T>>(120);
+    for (wide_t<T>& value : stencils.values().edit()) value *= 1.1;
+    for (const double scale : {1.0, 0x1p-70}) {
+      AnyMatrix<T> A(rounded(stencils, scale));
+      const AnyMatrix<wide_t<T>> wide(stencils.clone());
+      const SpmvPlan<wide_t<T>> by_names(ctx, wide, Op::none, SpmvMethod::smallest);
+      ASSERT_TRUE(by_names.names_rows());
+      SpmvPlan<T> plan(ctx, A, by_names, scale);
+      EXPECT_TRUE(plan.names_rows());
+      EXPECT_EQ(plan.report().method, "packed");
+      EXPECT_LT(plan.report().bytes, plan.report().csr_bytes / 5);
+      check_plan(ctx, plan, Op::none, reference(std::get<Csr<T>>(A)));
+      for (T& value : std::get<Csr<T>>(A).values().edit()) value *= T(3);
+      plan.update(ctx);
+      check_plan(ctx, plan, Op::none, reference(std::get<Csr<T>>(A)));
+    }
+    const AnyMatrix<wide_t<T>> wide(std::move(stencils));
+    const AnyMatrix<T> A(poisson2d<T>(120));
+    const SpmvPlan<wide_t<T>> in_place(ctx, wide);
+    EXPECT_FALSE(in_place.names_rows());
+    EXPECT_THROW(SpmvPlan<T>(ctx, A, in_place, 1.0), InvalidArgument);
   });
 }
 
