@@ -11,6 +11,7 @@
 #include "solvers/precond/level_smoothers.hpp"
 #include "solvers/precond/make.hpp"
 #include "sparse/coarsen/near_null_space.hpp"
+#include "sparse/convert/transpose.hpp"
 #include "sparse/core/memory_use.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
 #include "sparse/io/read.hpp"
@@ -90,6 +91,17 @@ class Amg final : public Preconditioner<T> {
     report_.numeric_ms = hierarchy_->setup_ms();
     tell();
   }
+  /// Books the workspace in which CUDA lists aggregates and transposes P: on the finest level, where both are largest.
+  void transposition_scratch(MemoryLedger& ledger) const {
+    const Transfer<T>* transfer = hierarchy_->levels().front()->transfer.get();
+    if (const auto* by_aggregates = dynamic_cast<const AggregateTransfer<T>*>(transfer))
+      list_scratch(ledger, by_aggregates->aggregates().of_row.size(), by_aggregates->aggregates().count);
+    if (const auto* by_matrix = dynamic_cast<const MatrixTransfer<T>*>(transfer)) {
+      const AnyMatrix<T>& P = by_matrix->prolongation();
+      list_scratch(ledger, rows(P), cols(P));
+      csr_transpose_scratch(ledger, {rows(P), cols(P), nnz(P), sizeof(T), sizeof(std::int32_t)}, false);
+    }
+  }
   void require_definite(Context&) const override {
     if (const auto row = hierarchy_->first_not_positive())
       refuse_row(AmgOptions::type, *row, "the diagonal entry is not positive",
@@ -103,6 +115,9 @@ class Amg final : public Preconditioner<T> {
         ctx, o,
         FinestLevel<T>{input.A, input.products, looks_definite(ctx, input.A), candidates.block_dim,
                        candidates.columns ? &*candidates.columns : nullptr, smoothing_pairs<T>(o.smoother)});
+  }
+  static void list_scratch(MemoryLedger& ledger, std::int64_t rows, std::int32_t count) {
+    csr_transpose_scratch(ledger, {static_cast<std::int32_t>(rows), count, rows, 0, sizeof(std::int32_t)}, false);
   }
   void tell() {
     report_.levels = hierarchy_->reports();
@@ -137,6 +152,7 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const AmgOptions& o, cons
   host.restart_memory_peak();
   const std::size_t before = host.memory_use().now;
   const Amg<T> made(host, o, input);
+  if (ledger.on_cuda()) made.transposition_scratch(ledger);
   const MemoryUse use = host.memory_use();
   const auto levels = made.report().levels;
   // What the product that makes the first coarse matrix keeps on CUDA alone, where it adds some four terms an entry.

@@ -9,7 +9,6 @@
 
 #include "solvers/precond/make.hpp"
 #include "solvers/precond/saddle_blocks.hpp"
-#include "sparse/core/memory_use.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/spmv/plan.hpp"
 #include "sparse/spmv/work.hpp"
@@ -33,8 +32,16 @@ class InvertedBlock {
     } catch (const InvalidArgument& error) {
       throw InvalidArgument(fmt::format("preconditioner schur, {}: {}", what, error.what()));
     }
-    if (!std::visit([](const auto& o) { return o.multiplies_with_matrix; }, options_))
-      block_ = Csr<T, Offset>(identity<T, Offset>(0));
+    if (!multiplies(options_)) block_ = Csr<T, Offset>(identity<T, Offset>(0));
+  }
+
+  template <class Offset>
+  static HeldMemory memory(MemoryLedger& ledger, Context& host, BlockInverse kind, Csr<T, Offset> block) {
+    HeldMemory of_block = csr_memory(ledger, block);
+    const PreconditionerOptions options = inverse_of(kind, !first_not_hermitian(host, block));
+    HeldMemory kept = preconditioner_memory<T>(ledger, host, options, AnyMatrix<T>(std::move(block)));
+    if (multiplies(options)) kept += std::move(of_block);
+    return kept;
   }
 
   const Preconditioner<T>& operator*() const { return *inverse_; }
@@ -44,6 +51,10 @@ class InvertedBlock {
   std::size_t bytes() const { return krill::bytes(block_) + inverse_->report().bytes; }
 
  private:
+  static bool multiplies(const PreconditionerOptions& options) {
+    return std::visit([](const auto& o) { return o.multiplies_with_matrix; }, options);
+  }
+
   PreconditionerOptions options_;
   AnyMatrix<T> block_;
   MadePreconditioner<T> inverse_;
@@ -144,17 +155,27 @@ MadePreconditioner<T> make(Context& ctx, const SchurOptions& o, const Preconditi
                   [&](const auto& csr) -> MadePreconditioner<T> { return std::make_unique<Schur<T>>(ctx, o, csr); });
 }
 
-/// What the inverses take hangs on the values: they are made on the host, and what that takes is what it would take.
+/// The blocks are made on the host, since patterns and what inverses keep hang on the values.
 template <class T>
 HeldMemory memory(MemoryLedger& ledger, Context& host, const SchurOptions& o, const PreconditionerInput<T>& input) {
-  host.restart_memory_peak();
-  const std::size_t before = host.memory_use().now, workspace = host.workspace_bytes();
-  const MadePreconditioner<T> made = make(host, o, input);
-  const std::size_t grown = host.workspace_bytes() - workspace, known = before + grown;
-  ledger.scratch({grown});
-  const MemoryUse use = host.memory_use();
-  { const HeldMemory most = ledger.hold(use.peak - known); }
-  return ledger.hold(use.now - known);
+  return with_csr_memory(ledger, host, input.A, [&]<class Offset>(const Csr<T, Offset>& A) {
+    const SaddleRows rows(A);
+    SaddleBlocks<T, Offset> blocks(host, o, A, rows);
+    HeldMemory kept = csr_memory(ledger, blocks.g);
+    kept += SpmvPlan<T>::memory(ledger, CsrSizes::of(blocks.g));
+    if (blocks.between) {
+      kept += csr_memory(ledger, *blocks.between);
+      kept += SpmvPlan<T>::memory(ledger, CsrSizes::of(*blocks.between));
+    }
+    kept += InvertedBlock<T>::memory(ledger, host, o.block, std::move(blocks.h));
+    kept += InvertedBlock<T>::memory(ledger, host, o.complement, std::move(blocks.s));
+    for (const std::size_t part : {rows.of_h.size(), rows.of_constraints.size()})
+      for (int vector = 0; vector < 2; ++vector) {
+        kept += ledger.hold(part * sizeof(std::int32_t));
+        kept += ledger.hold(part * sizeof(T));
+      }
+    return kept;
+  });
 }
 
 template <class T>
