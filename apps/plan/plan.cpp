@@ -65,8 +65,13 @@ class Rehearsal {
       source = csr(A);  // values move in a copy
     const HeldMemory products = make_products(A);
     ledger_.begin("preconditioner");
+    // CUDA has the matrix when it first reads it: after a factor that the host finds, if nothing has read it before.
+    const bool unread = late && c_.format == Format::csr && transformed.bytes() + original.bytes() == 0;
+    const bool matrix_late = unread && is_factored_on_host();
+    if (matrix_late) matrix = {};
     HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, A);
     ledger_.begin("solve");
+    if (matrix_late) matrix = csr(A);
     preconditioner += ledger_.first_use();
     // For ||A||_F, before b and x come.
     if (stop(c_.solver).baseline == Baseline::backward_error) with_csr_memory(ledger_, host_, A, [](const auto&) {});
@@ -102,6 +107,16 @@ class Rehearsal {
   }
 
  private:
+  /// Whether the preconditioner is a factor that the host finds from A itself.
+  bool is_factored_on_host() const {
+    if (is_kept_in_float32(c_.preconditioner)) return false;
+    return std::visit(
+        [](const auto& o) {
+          if constexpr (requires { o.recipe(); }) return o.recipe().drops.has_value();
+          return false;
+        },
+        c_.preconditioner);
+  }
   HeldMemory hold_vectors(std::int64_t count) { return ledger_.hold<T>(count * size_); }
   CsrSizes sizes_of(const AnyMatrix<T>& A) {
     return with_csr(host_, A, [](const auto& csr) { return CsrSizes::of(csr); });
