@@ -112,10 +112,11 @@ struct FactorsCase {
 /// SuiteSparse in double precision, where this build has it.
 std::vector<FactorsCase> factors_cases() {
   std::vector<FactorsCase> cases;
-  for (const ScalarKind kind : scalar_kinds) cases.push_back({kind, DirectLibrary::eigen});
-  if (with_suitesparse)
-    for (const ScalarKind kind : {ScalarKind::float64, ScalarKind::complex128})
-      cases.push_back({kind, DirectLibrary::suitesparse});
+  for (const ScalarKind kind : scalar_kinds) {
+    cases.push_back({kind, DirectLibrary::eigen});
+    const bool doubles = kind == ScalarKind::float64 || kind == ScalarKind::complex128;
+    if (with_suitesparse && doubles) cases.push_back({kind, DirectLibrary::suitesparse});
+  }
   return cases;
 }
 
