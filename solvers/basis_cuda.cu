@@ -139,13 +139,14 @@ struct DotScratch {
 
 // Threads: blockIdx.x strides over tiles of rows, blockIdx.y over groups of vectors (more than one where the rows are
 //   too few to fill the chip); a thread has its rows of u and w in registers, loads a group of vectors, and the warp
-//   adds up. The last block adds the blocks' sums, a warp a number.
+//   adds up. The last block adds the blocks' sums, a warp a number. Where there is `mine`, they go there, and
+//   finish_dots goes on with them.
 // Bytes: V once, u and w once for each blockIdx.y; 16 bytes a load of V.
 // Races: sums in shared memory belong to one thread each; the two buffers of the warps' sums take turns, so that one
 //   barrier a group is enough. No block waits for another.
 template <class T, class S>
 __global__ void __launch_bounds__(BasisTuning::dot_threads, 1)
-    dots_kernel(BasisDots<T, S> d, Skip skip, DotScratch<T> scratch) {
+    dots_kernel(BasisDots<T, S> d, Skip skip, DotScratch<T> scratch, double* mine) {
   using Sh = Shape<T, S>;
   constexpr int warps = BasisTuning::dot_threads / 32, numbers = 16;
   extern __shared__ double sums[];  // 2 comps count
@@ -208,8 +209,8 @@ __global__ void __launch_bounds__(BasisTuning::dot_threads, 1)
   if (!arrives_last(scratch.ticket, gridDim.x * gridDim.y)) return;
 
   const int warp = thread / 32, lane = thread % 32;
-  double* const with_u = reinterpret_cast<double*>(d.with_u);
-  double* const with_w = reinterpret_cast<double*>(d.with_w);
+  double* const with_u = mine ? mine : reinterpret_cast<double*>(d.with_u);
+  double* const with_w = mine ? mine + width : reinterpret_cast<double*>(d.with_w);
   for (int k = warp; k < 2 * width; k += warps) {
     double total = 0;
     for (unsigned b = static_cast<unsigned>(lane); b < gridDim.x; b += 32)
@@ -224,16 +225,62 @@ __global__ void __launch_bounds__(BasisTuning::dot_threads, 1)
   PairDots<T> all;
   for (unsigned b = threadIdx.x; b < gridDim.x; b += BasisTuning::dot_threads) all += load_through(scratch.pairs + b);
   all = BlockTeam().sum(all);  // its barriers come before the sums are used
+  if (mine) {
+    if (thread == 0) memcpy(mine + basis_sums<T>(d.capacity), &all, sizeof all);
+  } else if (d.then.state) {
+    d.then.after_dots(BlockTeam(), all);
+  }
+}
+
+/// Doubles that a rank has for the others: its sums, and the dots of u and w.
+template <class T>
+constexpr std::int64_t dot_record(int capacity) {
+  static_assert(sizeof(PairDots<T>) % sizeof(double) == 0);
+  return basis_sums<T>(capacity) + std::int64_t(sizeof(PairDots<T>) / sizeof(double));
+}
+
+// The end of dots_kernel where several ranks add up, in their order. Threads: one block, a thread a number.
+// Bytes: a record of each rank. Races: barriers before the sums are used.
+template <class T, class S>
+__global__ void __launch_bounds__(BasisTuning::dot_threads)
+    finish_dots(BasisDots<T, S> d, Skip skip, const double* records, int ranks) {
+  if (skip.now()) return;
+  const int width = (*d.columns + d.extra) * Shape<T, S>::comps;
+  const std::int64_t record = dot_record<T>(d.capacity);
+  double* const with_u = reinterpret_cast<double*>(d.with_u);
+  double* const with_w = reinterpret_cast<double*>(d.with_w);
+  for (int k = static_cast<int>(threadIdx.x); k < 2 * width; k += BasisTuning::dot_threads) {
+    double total = 0;
+    for (int r = 0; r < ranks; ++r) total += records[r * record + k];
+    if (k >= width)
+      with_w[k - width] = total;
+    else if (with_u)
+      with_u[k] = total;
+  }
+  PairDots<T> all;
+  for (int r = 0; r < ranks; ++r) {
+    PairDots<T> pair;
+    memcpy(&pair, records + r * record + basis_sums<T>(d.capacity), sizeof pair);
+    all += pair;
+  }
+  __syncthreads();
   if (d.then.state) d.then.after_dots(BlockTeam(), all);
 }
+
+/// What a rank has for the others after an update: its part of ||out||^2, and what its host wishes.
+struct UpdateRecord {
+  double norm2;
+  Reason wish;
+};
 
 // Threads: blocks stride over tiles of rows; a thread has its rows of u and w in registers and subtracts a group of
 //   vectors at a time, whose factors lie in shared memory.
 // Bytes: V, u and w once, q and out written once; 16 bytes a load of V.
-// Races: each row is one thread's, also where out is u or w. No block waits for another.
+// Races: each row is one thread's, also where out is u or w. No block waits for another. Where there is `mine`, the
+// norm goes there, and finish_update goes on with it.
 template <class T, class S>
 __global__ void __launch_bounds__(BasisTuning::update_threads)
-    update_kernel(BasisUpdate<T, S> d, Skip skip, GridScratch<double> scratch) {
+    update_kernel(BasisUpdate<T, S> d, Skip skip, GridScratch<double> scratch, UpdateRecord* mine) {
   using Sh = Shape<T, S>;
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
@@ -308,7 +355,28 @@ __global__ void __launch_bounds__(BasisTuning::update_threads)
   double all = 0;
   for (unsigned b = threadIdx.x; b < gridDim.x; b += BasisTuning::update_threads)
     all += load_through(scratch.partials + b);
-  d.then.after_update(BlockTeam(), BlockTeam().sum(all));
+  all = BlockTeam().sum(all);
+  if (!mine)
+    d.then.after_update(BlockTeam(), all);
+  else if (threadIdx.x == 0)
+    *mine = {all, load_relaxed(d.then.progress->own_wish)};
+}
+
+// The end of update_kernel where several ranks add up, in their order; a wish of one host is everyone's from here on.
+// Threads: one block. Bytes: a record of each rank. Races: a barrier after the wish is noted.
+template <class T, class S>
+__global__ void __launch_bounds__(BasisTuning::update_threads)
+    finish_update(BasisUpdate<T, S> d, Skip skip, const UpdateRecord* records, int ranks) {
+  if (skip.now()) return;
+  double norm2 = 0;
+  Reason wish = Reason::running;
+  for (int r = 0; r < ranks; ++r) {
+    norm2 += records[r].norm2;
+    if (records[r].wish > wish) wish = records[r].wish;
+  }
+  if (threadIdx.x == 0 && d.then.progress->stop_requested == Reason::running) d.then.progress->stop_requested = wish;
+  __syncthreads();
+  d.then.after_update(BlockTeam(), norm2);
 }
 
 // Threads: one block. Bytes: the triangles once. Races: barriers between the steps.
@@ -337,7 +405,16 @@ void run_dots(const Cuda& cuda, const BasisDots<T, S>& d) {
   Frame frame(cuda);
   const DotScratch<T> scratch{frame.take<double>(numbers * static_cast<std::size_t>(columns)),
                               frame.take<PairDots<T>>(static_cast<std::size_t>(columns)), cuda.ticket};
-  dots_kernel<T, S><<<grid, BasisTuning::dot_threads, numbers * sizeof(double), cuda.stream>>>(d, cuda.skip, scratch);
+  const auto record = static_cast<std::size_t>(dot_record<T>(d.capacity));
+  double* const mine = cuda.team ? frame.take<double>(record) : nullptr;
+  dots_kernel<T, S>
+      <<<grid, BasisTuning::dot_threads, numbers * sizeof(double), cuda.stream>>>(d, cuda.skip, scratch, mine);
+  check(cudaGetLastError());
+  if (!cuda.team) return;
+  const int ranks = cuda.team->size();
+  double* const all = frame.take<double>(record * static_cast<std::size_t>(ranks));
+  cuda.team->gather_on(cuda, mine, all, record * sizeof(double));
+  finish_dots<T, S><<<1, BasisTuning::dot_threads, 0, cuda.stream>>>(d, cuda.skip, all, ranks);
   check(cudaGetLastError());
 }
 
@@ -350,7 +427,12 @@ void run_update(const Cuda& cuda, const BasisUpdate<T, S>& d) {
                              resident_blocks<update_kernel<T, S>>(cuda, factors, BasisTuning::update_threads)));
   Frame frame(cuda);
   const GridScratch<double> scratch = grid_scratch<double>(cuda, frame, blocks);
-  update_kernel<T, S><<<blocks, BasisTuning::update_threads, factors, cuda.stream>>>(d, cuda.skip, scratch);
+  UpdateRecord* const mine = cuda.team && d.then.state ? frame.take<UpdateRecord>(1) : nullptr;
+  update_kernel<T, S><<<blocks, BasisTuning::update_threads, factors, cuda.stream>>>(d, cuda.skip, scratch, mine);
+  check(cudaGetLastError());
+  if (!mine) return;
+  const UpdateRecord* all = gather_over_team(cuda, frame, mine);
+  finish_update<T, S><<<1, BasisTuning::update_threads, 0, cuda.stream>>>(d, cuda.skip, all, cuda.team->size());
   check(cudaGetLastError());
 }
 

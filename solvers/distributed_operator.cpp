@@ -5,23 +5,9 @@
 
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/core/pass_host.hpp"
-#include "sparse/spmv/product.hpp"
 
 namespace krill {
 namespace {
-
-/// The dots of a y that is there.
-template <class T>
-struct TakeDots {
-  using Sum = typename DotsView<T>::Sum;
-  DotsView<T> dots;
-  const T* y;
-
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const { return dots.row(i, y, y[i]); }
-  constexpr void finish(const Sum& sum) const { dots.finish(sum); }
-};
 
 template <class T>
 double squared_norm(Context& ctx, const AnyMatrix<T>& A) {
@@ -44,22 +30,14 @@ Array<T> own_rows(const RowShare& share, const Array<T>& all, const char* name) 
 template <class T>
 void DistributedOperator<T>::apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
   require_plain(op);
-  A_.apply(ctx, x, y);
-  if (!dots.first && !dots.second) return;
-  const Context::TeamScope over(ctx, &A_.team());
-  const Host& host = ctx.host_tag();
-  using K = kernel_t<T>;
-  const auto partner = [&](const Array<T>* with) { return with ? with->read(host) : nullptr; };
-  const auto result = [&](Array<wide_t<T>>* sum) { return sum ? sum->write(host) : nullptr; };
-  const DotsView<K> view{partner(dots.with_first), result(dots.first), partner(dots.with_second), result(dots.second)};
-  run_pass(host, y.size(), TakeDots<K>{view, y.read(host)});
+  A_.apply(ctx, x, y, dots);
 }
 
 template <class T>
 double DistributedOperator<T>::frobenius_norm(Context& ctx) const {
   const Context::TeamScope alone(ctx, nullptr);
   double sum = 0;
-  for (const double part : gather_records(A_.team(), squared_norm(ctx, A_.interior()) + squared_norm(ctx, A_.border())))
+  for (const double part : gather_records(A_.team(), squared_norm(ctx, A_.block()) + squared_norm(ctx, A_.border())))
     sum += part;
   return std::sqrt(sum);
 }

@@ -21,7 +21,6 @@ class DistributedOperator final : public Operator<T> {
   const AnyMatrix<T>* matrix_rows() const override { return rows_; }
   using Operator<T>::apply;
   void apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y) const override { apply(ctx, op, x, y, {}); }
-  /// The dots take one more pass over y and the partners, and one gathering.
   void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>&) const override;
   double frobenius_norm(Context&) const override;
 

@@ -85,7 +85,9 @@ SolveReport Krylov<T>::solve(Context& ctx, const Array<T>& b, Array<T>& x, const
                       seconds};
     return watch && !watch(sight) ? Reason::interrupted : Reason::running;
   };
-  const Watcher looks_on = [&](const Progress& p) { return team ? strongest_wish(*team, wish(p)) : wish(p); };
+  // On CUDA the loops carry the wishes of all ranks.
+  Team* const asked = ctx.on_cuda() ? nullptr : team;
+  const Watcher looks_on = [&](const Progress& p) { return asked ? strongest_wish(*asked, wish(p)) : wish(p); };
 
   matrix_norm_ = stop_.baseline == Baseline::backward_error ? A_.frobenius_norm(ctx) : 0;
   watcher_ = watch || stop_.time_limit > 0 || team ? looks_on : Watcher();
@@ -150,8 +152,10 @@ void Krylov<T>::approximate(Context& ctx, const Array<T>& r, Array<T>& z) {
 template <class T>
 void Krylov<T>::solve_scaled(Context& ctx, const Array<T>& b, const Array<T>& x) {
   import(ctx, b, x);
-  do attempt(ctx);
-  while (truth_.host()[0].goes_on);
+  do {
+    attempt(ctx);
+    if (A_.share().team) ctx.synchronize();  // with an eye on the others
+  } while (truth_.host()[0].goes_on);
 }
 
 template <class T>
@@ -181,8 +185,8 @@ void Krylov<T>::attempt(Context& ctx) {
   start(ctx);
   const Body once = [&] { iterate_once(ctx), measure(ctx); };
   // A kernel that holds the loop is prepared where it may run; none of them follows x, as measure() does.
-  const bool may_hold = stop_.baseline != Baseline::backward_error && ctx.loop_control != LoopControl::graph &&
-                        ctx.loop_control != LoopControl::host;
+  const bool may_hold = !A_.share().team && stop_.baseline != Baseline::backward_error &&
+                        ctx.loop_control != LoopControl::graph && ctx.loop_control != LoopControl::host;
   iterate(ctx, graph_, progress_, once, watcher_, may_hold ? whole(ctx) : Body());
   settle(ctx);
   ctx.dispatch([&](const auto& where) {

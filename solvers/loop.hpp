@@ -29,6 +29,9 @@ struct LoopGraph {
 /// uploads it. `whole`, where there is one, enqueues the whole loop as a single kernel on CUDA, and is called in place
 /// of all that unless the context wants a graph. Raises InvalidArgument where the body allocates, transfers or
 /// synchronises while it is captured, and where the context wants a persistent kernel and there is none.
+/// Where ranks solve together (Context::TeamScope), all of them run the loop, as long as it goes on for all: a wish of
+/// one host ends it on all of them after the same iteration. No kernel holds such a loop, and it is a graph only where
+/// the team works in graphs.
 /// In the body of another loop of the context this is a loop within it, on CUDA a while node in that body. A wish to
 /// end the outer loop ends the inner one, too, with the same reason, after its iteration.
 void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {},
@@ -48,6 +51,14 @@ namespace detail {
 /// A loop ends where the outermost one around it is asked to, whose record is all that the host writes to. Null: none.
 constexpr void follow(Progress& progress, const Progress* around) {
   if (around && progress.stop_requested == Reason::running) progress.stop_requested = around->stop_requested;
+}
+
+/// What the hosts of several ranks wish: the same on all of them.
+constexpr Reason strongest(const Reason* wishes, int ranks) {
+  Reason strongest = Reason::running;
+  for (int r = 0; r < ranks; ++r)
+    if (wishes[r] > strongest) strongest = wishes[r];
+  return strongest;
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 
 #include "solvers/loop.hpp"
 #include "sparse/core/cuda_toolkit.hpp"
+#include "sparse/core/pass_cuda.cuh"
 
 namespace krill {
 namespace {
@@ -33,6 +34,28 @@ __global__ void keep_going(cudaGraphConditionalHandle handle, Progress* progress
 __global__ void settle(Progress* progress, const Progress* around) {
   detail::follow(*progress, around);
   progress->go_on();
+}
+
+// What this rank's host wishes at this moment, for the other ranks. Threads: one. Bytes: two words. Races: the host
+// writes the word, which is read once.
+__global__ void tell_wish(const Progress* outermost, Reason* wish) { *wish = load_relaxed(outermost->own_wish); }
+
+// What all of them wish. Threads: one. Bytes: a word of each rank. Races: none.
+__global__ void heed_wishes(Progress* outermost, const Reason* wishes, int ranks) {
+  if (outermost->stop_requested == Reason::running) outermost->stop_requested = detail::strongest(wishes, ranks);
+}
+
+/// Where ranks solve together, a wish of one is heard by all, in the same iteration.
+void hear_wishes(const Cuda& cuda, const LoopPlan& plan) {
+  if (!cuda.team) return;
+  Progress* const outermost = plan.around ? plan.around : plan.progress;
+  Frame frame(cuda);
+  auto* mine = frame.take<Reason>(1);
+  tell_wish<<<1, 1, 0, cuda.stream>>>(outermost, mine);
+  check(cudaGetLastError());
+  const Reason* wishes = gather_over_team(cuda, frame, mine);
+  heed_wishes<<<1, 1, 0, cuda.stream>>>(outermost, wishes, cuda.team->size());
+  check(cudaGetLastError());
 }
 
 template <auto destroy>
@@ -108,6 +131,7 @@ Place add_loop(const Cuda& cuda, const Place& place, const LoopPlan& plan) {
   check(cudaGraphConditionalHandleCreate(&handle, place.graph, 0, cudaGraphCondAssignDefault));
 
   Capture entry(cuda.stream, place);
+  hear_wishes(cuda, plan);
   keep_going<<<1, 1, 0, cuda.stream>>>(handle, plan.progress, plan.around);
   check(cudaGetLastError());
   const Place entered = capture_place(cuda.stream);
@@ -130,6 +154,7 @@ Place add_loop(const Cuda& cuda, const Place& place, const LoopPlan& plan) {
     if (i == 0) per_iteration = now;
     if (now + per_iteration > Tuning::enough_nodes) break;
   }
+  hear_wishes(cuda, plan);
   keep_going<<<1, 1, 0, cuda.stream>>>(handle, plan.progress, plan.around);
   check(cudaGetLastError());
   iterations.end();
@@ -187,8 +212,9 @@ GraphExec capture_once(const Cuda& cuda, const Body& body) {
 }
 
 /// The one word that the host writes into a running solve.
-void request_stop(cudaStream_t stream, Progress* progress, Reason why) {
-  check(cudaMemcpyAsync(&progress->stop_requested, &why, sizeof why, cudaMemcpyHostToDevice, stream));
+void request_stop(const Cuda& cuda, cudaStream_t stream, Progress* progress, Reason why) {
+  Reason* const word = cuda.team ? &progress->own_wish : &progress->stop_requested;
+  check(cudaMemcpyAsync(word, &why, sizeof why, cudaMemcpyHostToDevice, stream));
   check(cudaStreamSynchronize(stream));
 }
 
@@ -201,7 +227,8 @@ void look_on(const Cuda& cuda, cudaStream_t aside, Progress* progress, const Wat
     check(cudaMemcpyAsync(&seen, progress, sizeof seen, cudaMemcpyDeviceToHost, aside));
     check(cudaStreamSynchronize(aside));
     const Reason wish = watcher(seen);
-    if (wish != Reason::running) request_stop(aside, progress, wish);
+    if (wish != Reason::running) request_stop(cuda, aside, progress, wish);
+    if (cuda.team) cuda.team->look_for_failures(seen.iteration);
     std::this_thread::sleep_for(std::clamp<nanoseconds>((steady_clock::now() - start) / Tuning::part_of_time,
                                                         Tuning::min_wait, Tuning::max_wait));
   }
@@ -211,6 +238,7 @@ void look_on(const Cuda& cuda, cudaStream_t aside, Progress* progress, const Wat
 void step_loop(const Cuda& cuda, const LoopPlan& plan) {
   plan.graph = {};
   for (Progress seen;;) {
+    hear_wishes(cuda, plan);
     settle<<<1, 1, 0, cuda.stream>>>(plan.progress, plan.around);
     check(cudaGetLastError());
     check(cudaMemcpyAsync(&seen, plan.progress, sizeof seen, cudaMemcpyDeviceToHost, cuda.stream));
@@ -218,7 +246,7 @@ void step_loop(const Cuda& cuda, const LoopPlan& plan) {
     if (seen.reason != Reason::running) return;
     plan.body();
     const Reason wish = plan.watcher ? plan.watcher(seen) : Reason::running;
-    if (wish != Reason::running) request_stop(cuda.stream, plan.progress, wish);
+    if (wish != Reason::running) request_stop(cuda, cuda.stream, plan.progress, wish);
   }
 }
 
@@ -256,12 +284,12 @@ void capture(const Cuda& cuda, const LoopPlan& plan, CapturedLoop& loop) {
 
 void run_loop(const Cuda& cuda, const LoopPlan& plan) {
   if (Place place = capture_place(cuda.stream); place.graph) return add_inner_loop(cuda, plan, std::move(place));
-  if (plan.control == LoopControl::host) return step_loop(cuda, plan);
+  if (plan.control == LoopControl::host || (cuda.team && !cuda.team->works_in_graphs())) return step_loop(cuda, plan);
   if (plan.control == LoopControl::persistent && !plan.whole)
     throw InvalidArgument("loop persistent: this solver, matrix and preconditioner have no such kernel; use loop auto");
   const auto loop = kept(cuda, plan);
   plan.graph = {};  // until it is whole again
-  if (plan.whole && plan.control != LoopControl::graph) {
+  if (plan.whole && plan.control != LoopControl::graph && !cuda.team) {
     plan.whole();
   } else {
     capture(cuda, plan, *loop);

@@ -64,6 +64,7 @@ struct HistoryEntry {
 struct Progress {
   Reason reason = Reason::running;
   Reason stop_requested = Reason::running;  ///< the only word the host writes; read between iterations, or their steps
+  Reason own_wish = Reason::running;        ///< in its place where ranks solve together, until all have heard of it
   int iteration = 0;
   int iteration_limit = 0;
   double rhs2 = 0;                  ///< ||b||^2

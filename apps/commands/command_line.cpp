@@ -169,10 +169,18 @@ int run_as_rank(const Launched& launch, int argc, const char* const* argv, bool 
     return bad_environment;
   }
   set_process_team(team.get());
-  const Ending mine = end_of(argc, argv);
-  if (mine.failed) team->give_up();
-  const Ending all = team->conclude(mine);
-  if (all.failed && team->rank() == 0) report(all.message, static_cast<ExitCode>(all.exit_code), json);
+  const auto conclude = [&](const Ending& mine) {
+    if (mine.failed) team->give_up();
+    const Ending all = team->conclude(mine);
+    if (all.failed && team->rank() == 0) report(all.message, static_cast<ExitCode>(all.exit_code), json);
+    return all;
+  };
+  team->when_lost([&](const Ending& mine) {
+    const Ending all = conclude(mine);
+    std::fflush(nullptr);
+    std::_Exit(all.exit_code);
+  });
+  const Ending all = conclude(end_of(argc, argv));
   team->close();
   set_process_team(nullptr);
   return all.exit_code;

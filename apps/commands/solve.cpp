@@ -86,11 +86,19 @@ class SolveProgram {
   void settle_with_team() {
     Case& settings = record_.settings;
     require_same(*team_, settings);
-    if (settings.backend == Backend::cuda)
-      throw InvalidArgument(
-          "backend cuda: several processes solve on the host as yet; use backend: host, or one process");
-    settings.backend = Backend::host;
+    record_.rank_devices = settle_devices(*team_, settings, record_.notes);
     if (settings.threads == 0) settings.threads = threads_of_rank(*team_);
+  }
+
+  void join_team(Context& ctx, const MatrixOrigin& origin) {
+    require_same(*team_, origin);
+    ctx.team = team_;
+    if (!ctx.on_cuda()) return;
+    team_->join_devices(record_.settings.device);
+    record_.transport = team_->device_transport();
+    if (!record_.transport.starts_with("NCCL"))
+      record_.notes.push_back(fmt::format(
+          "the devices exchange by {}; every iteration waits for that, where NCCL would not", record_.transport));
   }
 
   /// folder: null where another rank writes.
@@ -104,12 +112,13 @@ class SolveProgram {
     reader.restart_memory_peak();
     SourceMatrix<T> source = load_matrix<T>(reader, record_.settings.matrix, record_.timings);
     Context& ctx = *start_.get();
-    if (team_) require_same(*team_, source.origin), ctx.team = team_;
+    if (team_) join_team(ctx, source.origin);
     record_backend(record_, ctx);
     if (ctx.on_cuda()) ctx.restart_memory_peak();
     LinearSystem<T> system = make_system(ctx, record_, std::move(source));
     describe(system.b.size() / rows(*system.prepared.A));
     run_solver(ctx, system);
+    if (team_) ctx.synchronize(), team_->leave_devices();
     if (!folder) return exit_code_of_other_rank();
     const std::string unwritten = write_files(*folder, system);
     if (record_.settings.verify.reference != Reference::none) {
@@ -143,7 +152,7 @@ class SolveProgram {
   void run_solver(Context& ctx, LinearSystem<T>& system) {
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
     const auto prepared = [&] {
-      voice_.say_method(record_, team_ ? team_text(*team_, ctx.threads()) : place_text(record_));
+      voice_.say_method(record_, team_ ? team_text(*team_, record_) : place_text(record_));
       interruption_.is_awaited();
     };
     solve_system(

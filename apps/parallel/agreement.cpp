@@ -44,8 +44,49 @@ int threads_of_rank(const ProcessTeam& team) {
   return std::max(1, std::min(omp_get_max_threads(), cores / team.ranks_on_host()));
 }
 
-std::string team_text(const Team& team, int threads) {
-  return fmt::format("{} ranks on the host, {} thread{} each", team.size(), threads, threads == 1 ? "" : "s");
+std::vector<std::string> settle_devices(ProcessTeam& team, Case& settings, std::vector<std::string>& notes) {
+  struct Found {
+    char name[96], uuid[48];
+    int devices;  // that the rank sees
+  } mine{};
+  if (settings.backend == Backend::host) return {};
+  if (settings.device != 0)
+    throw InvalidArgument(
+        "device: ranks take the devices of their host in order; leave it out, and set CUDA_VISIBLE_DEVICES for others");
+  mine.devices = device::count();
+  const int own = mine.devices > 0 ? team.rank_on_host() % mine.devices : 0;
+  if (mine.devices > 0) {
+    const DeviceInfo info = device::info(own);
+    info.name.copy(mine.name, sizeof mine.name - 1);
+    info.uuid.copy(mine.uuid, sizeof mine.uuid - 1);
+  }
+  const std::vector<Found> all = gather_records(team, mine);
+  std::vector<std::string> devices;
+  std::string lack;
+  for (std::size_t r = 0; r < all.size() && lack.empty(); ++r) {
+    if (all[r].devices == 0) lack = fmt::format("rank {} has no CUDA device", r);
+    for (std::size_t s = 0; s < r && lack.empty(); ++s)
+      if (std::string_view(all[s].uuid) == all[r].uuid)
+        lack = fmt::format("ranks {} and {} have the same device, {}", s, r, all[r].uuid);
+    devices.push_back(fmt::format("{}, {}", all[r].name, all[r].uuid));
+  }
+  if (lack.empty()) {
+    settings.backend = Backend::cuda, settings.device = own;
+    return devices;
+  }
+  if (settings.backend == Backend::cuda)
+    throw NoDevice(
+        fmt::format("backend cuda: {}; start as many processes as there are devices, or use backend: host", lack));
+  if (std::ranges::any_of(all, [](const Found& each) { return each.devices > 0; }))
+    notes.push_back(fmt::format("{}, so all solve on the host; start as many processes as there are devices", lack));
+  settings.backend = Backend::host;
+  return {};
+}
+
+std::string team_text(const ProcessTeam& team, const SolveRecord& record) {
+  if (record.device) return fmt::format("{} ranks, each on one {}", team.size(), record.device->name);
+  return fmt::format("{} ranks on the host, {} thread{} each", team.size(), record.threads,
+                     record.threads == 1 ? "" : "s");
 }
 
 }  // namespace krill::apps

@@ -1,6 +1,7 @@
 // What the processes of a solve have to have in common.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "apps/parallel/process_team.hpp"
 #include "apps/report/record.hpp"
@@ -15,7 +16,13 @@ void require_same(Team&, const MatrixOrigin&);
 /// Host threads for each rank: the cores, shared by the ranks of the host, unless the launcher has bound it to fewer.
 int threads_of_rank(const ProcessTeam&);
 
-/// "4 ranks on the host, 1 thread each"
-std::string team_text(const Team&, int threads);
+/// Settles backend and device of the case in the place of `auto`: each rank has a device of its own, which it takes in
+/// the order of the ranks of its host, or all of them solve on the host, with a note where there are devices. Returns
+/// "NAME, UUID" of each rank's; none on the host. All ranks take part. Raises InvalidArgument and NoDevice, on all of
+/// them, where backend cuda cannot be had.
+std::vector<std::string> settle_devices(ProcessTeam&, Case&, std::vector<std::string>& notes);
+
+/// "4 ranks on the host, 1 thread each", "2 ranks, each on one NVIDIA H200".
+std::string team_text(const ProcessTeam&, const SolveRecord&);
 
 }  // namespace krill::apps

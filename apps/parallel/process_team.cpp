@@ -8,14 +8,18 @@
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
+#include "apps/support/exit_code.hpp"
 #include "apps/support/module_places.hpp"
 #include "apps/support/print.hpp"
+#include "sparse/core/context.hpp"
 
 namespace krill::apps {
 namespace {
 
 constexpr const char* team_module_name = "libkrill_team_mpi.so";
+constexpr const char* device_module_name = "libkrill_team_nccl.so";
 constexpr double default_patience = 300, patience_of_a_failed_rank = 10;  // seconds
 
 using TeamMessage = std::array<char, krill_team_message>;
@@ -65,6 +69,32 @@ const KrillTeamModule* open_team_module(const Launched& launch) {
               "start one process, without the launcher");
 }
 
+/// Null, and why, where the module for devices does not open.
+const KrillDeviceModule* open_device_module(std::string& why) {
+  for (const auto& place : module_places(device_module_name)) {
+    if (!std::filesystem::exists(place)) continue;
+    void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return why = dlerror(), nullptr;
+    const auto entry = reinterpret_cast<decltype(&krill_device_module)>(dlsym(library, krill_device_entry));
+    const KrillDeviceModule* module = entry ? entry() : nullptr;
+    if (module && module->interface == krill_device_interface) return module;
+    return why = fmt::format("{} belongs to another version of krill", place.string()), nullptr;
+  }
+  why = fmt::format("{} is missing", device_module_name);
+  return nullptr;
+}
+
+std::vector<KrillTeamBytes> as_bytes(std::span<const Team::Outgoing> messages) {
+  std::vector<KrillTeamBytes> all;
+  for (const auto& [rank, bytes, size] : messages) all.push_back({rank, const_cast<void*>(bytes), size});
+  return all;
+}
+std::vector<KrillTeamBytes> as_bytes(std::span<const Team::Incoming> messages) {
+  std::vector<KrillTeamBytes> all;
+  for (const auto& [rank, bytes, size] : messages) all.push_back({rank, bytes, size});
+  return all;
+}
+
 /// What goes into the record that ranks exchange at the end.
 struct LastRecord {
   int exit_code = 0;
@@ -94,9 +124,10 @@ Launched launch_of_environment() {
   return {};
 }
 
-ProcessTeam::ProcessTeam(const Launched& launch) : module_(open_team_module(launch)), place_() {
+ProcessTeam::ProcessTeam(const Launched& launch)
+    : module_(open_team_module(launch)), place_(), patience_(patience_of_environment()) {
   TeamMessage message{};
-  if (module_->open(&place_, patience_of_environment(), message.data())) refuse_team(launch, message.data(), "");
+  if (module_->open(&place_, patience_, message.data())) refuse_team(launch, message.data(), "");
   if (place_.size != launch.size)
     refuse_team(launch, fmt::format("the MPI of {} ({}) finds {}", team_module_name, place_.library, place_.size),
                 "start them with the mpirun of the MPI that krill was built with");
@@ -108,9 +139,7 @@ void ProcessTeam::gather(const void* mine, void* all, std::size_t bytes) {
 }
 
 void ProcessTeam::start(std::span<const Outgoing> out, std::span<const Incoming> in) {
-  std::vector<KrillTeamBytes> leaving, coming;
-  for (const auto& [rank, bytes, size] : out) leaving.push_back({rank, const_cast<void*>(bytes), size});
-  for (const auto& [rank, bytes, size] : in) coming.push_back({rank, bytes, size});
+  const auto leaving = as_bytes(out), coming = as_bytes(in);
   TeamMessage message{};
   require_done(module_->start(leaving.data(), static_cast<int>(leaving.size()), coming.data(),
                               static_cast<int>(coming.size()), message.data()),
@@ -123,6 +152,83 @@ void ProcessTeam::finish() {
 }
 
 void ProcessTeam::give_up() noexcept { module_->give_up(); }
+
+void ProcessTeam::join_devices(int device) {
+  std::string why;
+  TeamMessage message{};
+  const KrillDeviceModule* module = open_device_module(why);
+  const auto refuses = [&](int rank, std::string_view reason) {
+    transport_ = fmt::format("{}, by way of the host: rank {}: {}", library(), rank, reason);
+  };
+  const auto opened = gather_records(*this, static_cast<char>(module != nullptr));
+  if (const auto first = std::ranges::find(opened, 0); first != opened.end()) {
+    const auto rank = static_cast<int>(first - opened.begin());
+    return refuses(rank, rank == this->rank() ? why : fmt::format("{} does not open", device_module_name));
+  }
+  struct Id {
+    std::array<char, krill_device_id> bytes;
+  } id{};
+  KrillTeamOutcome failed = krill_team_done;
+  if (rank() == 0) failed = module->new_id(id.bytes.data(), message.data());
+  if (!agree(*this, !failed)) return refuses(0, message.data());
+  id = gather_records(*this, id).front();
+  KrillDevicePlace place;
+  require_done(module->join(id.bytes.data(), rank(), size(), device, &place, message.data()), message);
+  if (!agree(*this, true)) return;
+  devices_ = module;
+  transport_ = fmt::format("{}{}", place.library, place.sums_by_load_store ? ", sums by load and store" : "");
+}
+
+void ProcessTeam::leave_devices() {
+  if (const auto* module = std::exchange(devices_, nullptr)) module->leave();
+}
+
+void ProcessTeam::gather_on(const Cuda& cuda, const void* mine, void* all, std::size_t bytes) {
+  if (!devices_) return Team::gather_on(cuda, mine, all, bytes);
+  TeamMessage message{};
+  require_done(devices_->gather(mine, all, bytes, cuda.stream, message.data()), message);
+}
+
+void ProcessTeam::start_on(const Cuda& cuda, std::span<const Outgoing> out, std::span<const Incoming> in) {
+  if (!devices_) return Team::start_on(cuda, out, in);
+  const auto leaving = as_bytes(out), coming = as_bytes(in);
+  TeamMessage message{};
+  require_done(devices_->start(leaving.data(), static_cast<int>(leaving.size()), coming.data(),
+                               static_cast<int>(coming.size()), cuda.stream, message.data()),
+               message);
+}
+
+void ProcessTeam::finish_on(const Cuda& cuda) {
+  if (!devices_) return Team::finish_on(cuda);
+  TeamMessage message{};
+  require_done(devices_->finish(cuda.stream, message.data()), message);
+}
+
+void ProcessTeam::look_for_failures(std::int64_t progress) {
+  using namespace std::chrono;
+  constexpr auto between_looks = milliseconds(1);
+  if (!devices_) return;
+  const auto now = steady_clock::now();
+  if (progress != seen_progress_ || now - looked_at_ > seconds(1))  // another wait than before
+    seen_progress_ = progress, seen_at_ = now;
+  else if (now - looked_at_ < between_looks)
+    return;
+  looked_at_ = now;
+  TeamMessage message{};
+  Ending lost{bad_environment};
+  if (module_->listen(message.data())) {
+    lost.message = message.data();  // the rank that gave up says why
+  } else if (devices_->look(message.data())) {
+    lost.failed = true, lost.message = message.data();
+  } else if (duration<double>(now - seen_at_).count() > patience_) {
+    lost.failed = true;
+    lost.message = fmt::format("the device waited for the other ranks for {:.0f} s", patience_);
+  } else {
+    return;
+  }
+  if (end_process_) end_process_(lost);
+  throw LateTeam(lost.message);
+}
 
 Ending ProcessTeam::conclude(const Ending& mine) {
   LastRecord record{mine.exit_code, mine.failed};

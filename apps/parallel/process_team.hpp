@@ -1,8 +1,11 @@
 // The processes that a launcher such as mpirun has started as one program.
 #pragma once
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "apps/parallel/device_interface.hpp"
 #include "apps/parallel/team_interface.hpp"
 #include "sparse/core/team.hpp"
 
@@ -23,7 +26,7 @@ struct Ending {
   std::string message = {};  ///< why; what is beyond 2,000 bytes is cut off
 };
 
-/// A team by MPI, whose module is opened. One a process.
+/// A team by MPI, whose module is opened, and once devices have joined it, by NCCL between them. One a process.
 class ProcessTeam final : public Team {
  public:
   /// Raises InvalidArgument where the module is missing, does not belong to this program, or finds other processes than
@@ -32,12 +35,30 @@ class ProcessTeam final : public Team {
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
   int ranks_on_host() const { return place_.local_size; }
+  int rank_on_host() const { return place_.local_rank; }
   std::string library() const { return place_.library; }
 
   void gather(const void* mine, void* all, std::size_t bytes) override;
   void start(std::span<const Outgoing>, std::span<const Incoming>) override;
   void finish() override;
   void give_up() noexcept override;
+
+  /// From now on what ranks exchange of their devices goes by NCCL, where its module opens on all of them; else by way
+  /// of the hosts, as before. All ranks take part, each with a device of its own. Raises TeamFailure.
+  void join_devices(int device);
+  /// Once no work of the devices is under way. All ranks take part.
+  void leave_devices();
+  /// How devices exchange: "NCCL 2.28.9, sums by load and store", or "Open MPI v4.1.6, by way of the host: ..." with
+  /// the reason; empty where none has joined.
+  const std::string& device_transport() const { return transport_; }
+  void gather_on(const Cuda&, const void* mine, void* all, std::size_t bytes) override;
+  void start_on(const Cuda&, std::span<const Outgoing>, std::span<const Incoming>) override;
+  void finish_on(const Cuda&) override;
+  bool works_in_graphs() const override { return devices_ && place_.local_size == place_.size; }
+  void look_for_failures(std::int64_t progress) override;
+  /// What is called, and must not return, where a device waits for a rank that is gone: whatever is unwound would wait
+  /// for that device.
+  void when_lost(std::function<void(const Ending&)> end_process) { end_process_ = std::move(end_process); }
 
   /// What the first rank in order that failed has to say, with its number in front where others have another message;
   /// else the greatest exit code. All ranks take part, whatever happened to them; one that failed waits 10 s for the
@@ -48,6 +69,12 @@ class ProcessTeam final : public Team {
  private:
   const KrillTeamModule* module_;
   KrillTeamPlace place_;
+  double patience_;
+  const KrillDeviceModule* devices_ = nullptr;
+  std::string transport_;
+  std::function<void(const Ending&)> end_process_;
+  std::int64_t seen_progress_ = -1;
+  std::chrono::steady_clock::time_point seen_at_ = {}, looked_at_ = {};
 };
 
 /// The team of this process; null where it is alone. Set once, by the command line.

@@ -6,14 +6,14 @@
 extern "C" {
 
 /// Raised when something below changes; a module with another number is refused.
-inline constexpr int krill_team_interface = 1;
+inline constexpr int krill_team_interface = 2;
 inline constexpr const char* krill_team_entry = "krill_team_module";
 inline constexpr std::size_t krill_team_message = 512;  ///< bytes of what went wrong
 
 struct KrillTeamPlace {
   int rank = 0, size = 1;
-  int local_size = 1;      ///< ranks on this host
-  char library[256] = {};  ///< "Open MPI v4.1.4, ..."
+  int local_rank = 0, local_size = 1;  ///< among the ranks on this host
+  char library[256] = {};              ///< "Open MPI v4.1.4, ..."
 };
 
 struct KrillTeamBytes {
@@ -36,6 +36,7 @@ struct KrillTeamModule {
   KrillTeamOutcome (*start)(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
                             char* message);
   KrillTeamOutcome (*finish)(char* message);
+  KrillTeamOutcome (*listen)(char* message);  ///< without a wait: whether another rank gave up
   /// All later waits of the other ranks, and those that last, end in vain.
   void (*give_up)();
   /// A gathering in which also ranks take part that gave up or waited in vain. Patience below 0: as long as it takes.

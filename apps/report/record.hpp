@@ -39,8 +39,10 @@ struct SolveRecord : SolveFacts {
   bool on_cuda = false;
   int threads = 1;
   std::optional<DeviceInfo> device;
-  std::size_t peak_host_bytes = 0;    ///< of the whole program so far
-  std::optional<double> known_error;  ///< ||x - x*|| / ||x*|| where x* is known
+  std::vector<std::string> rank_devices;  ///< of each rank, its name and UUID; none on the host
+  std::string transport;                  ///< by which the ranks' devices exchange
+  std::size_t peak_host_bytes = 0;        ///< of the whole program so far
+  std::optional<double> known_error;      ///< ||x - x*|| / ||x*|| where x* is known
   Verification verification;
   std::vector<StepResult> steps;   ///< of a sequence; result is that of the worst, all else of the last that was run
   std::string folder;              ///< of the output files

@@ -165,16 +165,21 @@ Json team_json(const SolveRecord& record) {
   if (record.ranks.empty()) return {};
   Json parts = Json::array();
   for (const RankReport& rank : record.ranks)
-    parts.push_back({{"first_row", rank.first_row},
-                     {"rows", rank.rows},
-                     {"entries", rank.nnz},
-                     {"ghosts", rank.ghosts},
-                     {"sent", rank.sent},
-                     {"border_rows", rank.border_rows},
-                     {"neighbors", rank.neighbors},
-                     {"setup_ms", rank.setup_ms},
-                     {"solve_ms", rank.solve_ms}});
-  return {{"ranks", record.ranks.size()}, {"imbalance", imbalance(record.ranks)}, {"parts", std::move(parts)}};
+    parts.push_back(
+        {{"device", parts.size() < record.rank_devices.size() ? Json(record.rank_devices[parts.size()]) : Json()},
+         {"first_row", rank.first_row},
+         {"rows", rank.rows},
+         {"entries", rank.nnz},
+         {"ghosts", rank.ghosts},
+         {"sent", rank.sent},
+         {"border_rows", rank.border_rows},
+         {"neighbors", rank.neighbors},
+         {"setup_ms", rank.setup_ms},
+         {"solve_ms", rank.solve_ms}});
+  return {{"ranks", record.ranks.size()},
+          {"transport", record.transport.empty() ? Json() : Json(record.transport)},
+          {"imbalance", imbalance(record.ranks)},
+          {"parts", std::move(parts)}};
 }
 
 Json host_json() {

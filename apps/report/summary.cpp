@@ -299,6 +299,7 @@ std::string summary(const SolveRecord& record, bool verbose, const Paint& paint)
   row(block, "time", time_text(record.timings));
   row(block, "ran on", where_text(record));
   row(block, "ranks", ranks_text(record.ranks));
+  row(block, "exchange", record.transport);
   if (verbose && record.matrix.rows > 0) append_details(block, record);
   for (const std::string& note : record.notes)
     block += fmt::format("  {} {}\n", paint.warning(fmt::format("{:<15}", "note")), wrapped(note, 18));

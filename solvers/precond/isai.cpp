@@ -183,7 +183,7 @@ class SharedIsai final : public Preconditioner<T> {
     }
     report_.symbolic_ms += watch.lap();
     for (const auto* part : {first_.get(), second_.get()})
-      if (part) report_.bytes += krill::bytes(part->interior()) + part->bytes();
+      if (part) report_.bytes += krill::bytes(part->block()) + part->bytes();
     report_.bytes += detail::bytes_of(work_);
   }
 

@@ -105,6 +105,11 @@ std::int64_t columns_of(std::string_view what, std::int64_t size, std::int64_t r
 template <class T>
 PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared_ptr<const AnyMatrix<T>> A,
                           SolveFacts& facts) {
+  if (ctx.team && ctx.on_cuda()) {  // ranks bring their own rows to the device, and nothing else
+    Context host = Context::host(ctx.threads());
+    host.team = ctx.team;
+    return prepare(host, options, std::move(A), facts);
+  }
   Transformation<T> transformation(ctx, options, *A, facts.transformation);
   facts.timings.match += facts.transformation.match_ms;
   facts.timings.scale += facts.transformation.scale_ms;
@@ -257,16 +262,16 @@ template <class T>
 void solve_prepared(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b,
                     Array<T>& x, SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch,
                     const ColumnWatch& solved) {
+  if (ctx.team) {
+    solve_in_team(ctx, options, system, b, x, facts, prepared, watch, solved);
+    measure(x, facts);
+    return;
+  }
   if (ctx.on_cuda() && std::holds_alternative<DirectOptions>(options.solver)) {
     facts.notes.emplace_back(
         "solver direct works on the host, whatever the backend: the device takes no part in this solve");
     Context host = Context::host(ctx.threads());
     return solve_prepared(host, options, system, b, x, facts, prepared, watch, solved);
-  }
-  if (ctx.team) {
-    solve_in_team(ctx, options, system, b, x, facts, prepared, watch, solved);
-    measure(x, facts);
-    return;
   }
   SystemSolver<T> solver(ctx, options, system, facts);
   prepared();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "solvers/distributed_operator.hpp"
 #include "solvers/method/type_name.hpp"
@@ -103,21 +104,28 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   Team& team = *ctx.team;
   Stopwatch clock;
   require_shareable(options, facts);
-  const std::int64_t unit = settle_unit(ctx, options.preconditioner, *system.A);
-  const auto [partition, slice] = with_csr(ctx, *system.A, [&]<class Offset>(const Csr<T, Offset>& A) {
+  std::optional<Context> beside;  // whose is the whole matrix
+  Context& host = ctx.on_cuda() ? beside.emplace(Context::host(ctx.threads())) : ctx;
+  const std::int64_t unit = settle_unit(host, options.preconditioner, *system.A);
+  const auto [partition, slice] = with_csr(host, *system.A, [&]<class Offset>(const Csr<T, Offset>& A) {
     auto rows = RowPartition::by_cost(A.row_offsets().host(), team.size(), unit);
     auto own = slice_rows(A, rows.begin(team.rank()), rows.end(team.rank()));
     return std::pair(std::move(rows), std::move(own));
   });
   const std::int64_t first_row = partition.begin(team.rank());
   const Distributed<T> own(ctx, team, partition, slice, options.format, options.layout);
+  ctx.synchronize();
   facts.products = own.report();
   facts.timings.products += clock.lap();
 
-  const AnyMatrix<T> block = columns_of(slice, first_row, partition.end(team.rank())),
-                     rows = in_places(slice, own.halo());
+  std::optional<AnyMatrix<T>> converted;
+  const bool is_block = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, own.block());
+  const AnyMatrix<T>& block =
+      is_block ? own.block() : converted.emplace(columns_of(slice, first_row, partition.end(team.rank())));
+  const AnyMatrix<T> rows = in_places(slice, own.halo());
   const DistributedOperator<T> A(own, &rows);
   const auto preconditioner = make_own(ctx, options, *system.A, block, A, first_row);
+  ctx.synchronize();
   facts.timings.preconditioner_setup = clock.lap();
   facts.preconditioner = preconditioner->report();
   for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
@@ -137,9 +145,10 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
         fmt::format("the ranks' parts are uneven: the largest costs {:.2f} times the mean one; the others wait for it, "
                     "so fewer ranks may be as quick",
                     uneven));
-  facts.memory_bytes = bytes(*system.A) + (system.original ? bytes(*system.original) : 0) + bytes(own.interior()) +
-                       own.bytes() + bytes(block) + bytes(rows) + facts.preconditioner.bytes + solver.bytes() +
-                       ctx.workspace_bytes() + sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
+  facts.memory_bytes = bytes(*system.A) + (system.original ? bytes(*system.original) : 0) + bytes(own.block()) +
+                       own.bytes() + (converted ? bytes(*converted) : 0) + bytes(rows) + facts.preconditioner.bytes +
+                       solver.bytes() + ctx.workspace_bytes() +
+                       sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
   facts.memory_peak_bytes = ctx.memory_use().peak;
 }
 

@@ -127,14 +127,14 @@ void append(SolveReport& whole, const SolveReport& part) {
   whole.seconds += part.seconds;
 }
 
-/// Solves the transformed system until `judge` is content.
+/// Solves the transformed system until `judge` is content. around: where the transformation works.
 template <class T, class J>
-SolveReport solve_judged(Context& ctx, KeptSolver<T>& solver, const Transformation<T>& transformation, J judge,
-                         const Array<T>& rhs, Array<T>& x, const Watch& watch) {
+SolveReport solve_judged(Context& ctx, Context& around, KeptSolver<T>& solver, const Transformation<T>& transformation,
+                         J judge, const Array<T>& rhs, Array<T>& x, const Watch& watch) {
   const SolverOptions& options = solver.options();
   // An absolute tolerance is one of the original system, whose baseline is another one for each right-hand side.
   const bool is_relative = krill::stop(options).absolute == 0;
-  Array<T> y = transformation.solution(ctx, x);
+  Array<T> y = transformation.solution(around, x);
   SolverOptions current = options;
   StopOptions& stop = stop_of(current);
   if (judge.baseline > 0) stop.relative = judge.target / judge.baseline;
@@ -154,7 +154,7 @@ SolveReport solve_judged(Context& ctx, KeptSolver<T>& solver, const Transformati
     else
       append(whole, part);
     moved = moved || !part.kept_initial_guess;
-    transformation.bring_back(ctx, y, found);
+    transformation.bring_back(around, y, found);
     residual = judge.residual_norm(found);
     judge.measure(found);
     if (residual <= judge.target) {
@@ -197,7 +197,7 @@ SolveReport solve_judged(Context& ctx, KeptSolver<T>& solver, const Transformati
     residual = judge.initial_norm;
     judge.measure(x);
   } else {
-    copy_bits(ctx, found, x);
+    copy_bits(around, found, x);
   }
   whole.baseline = judge.baseline, whole.rhs_norm = judge.rhs_norm;
   whole.initial_relative = judge.relative(judge.initial_norm);
@@ -283,24 +283,27 @@ SolveReport solve_transformed(Context& ctx, KeptSolver<T>& solver, const Transfo
                               const Watch& watch) {
   const SolverOptions& options = solver.options();
   if (!transformation.scales() && !transformation.moves_rows() && !given) return solver.solve(ctx, b, x, watch);
+  // Vectors of all rows of ranks that solve together stay on the host, and with them the matrix that judges.
   std::optional<Context> host;
-  if (given && ctx.on_cuda()) host.emplace(Context::host(ctx.threads()));
+  if (ctx.on_cuda() && (given || ctx.team)) host.emplace(Context::host(ctx.threads()));
+  Context& around = host && ctx.team ? *host : ctx;
   if (given && systems_of(options) > 0) {
     const Array<T> guess = x.clone();
     SolveReport report = solver.solve(ctx, b, x, watch);
     judge_systems(host ? *host : ctx, stop(options), *given, guess, x, report);
     return report;
   }
-  const Array<T> rhs = transformation.rhs(ctx, b);
+  const Array<T> rhs = transformation.rhs(around, b);
   if (given) {
-    return solve_judged(ctx, solver, transformation,
+    return solve_judged(ctx, around, solver, transformation,
                         Judge<T, wide_t<T>>(host ? *host : ctx, *given->A, given->b, x, stop(options)), rhs, x, watch);
   }
   if (transformation.scales())
-    return solve_judged(ctx, solver, transformation, Judge<T, T>(ctx, *original, b, x, stop(options)), rhs, x, watch);
-  Array<T> y = transformation.solution(ctx, x);  // norms do not know the order
+    return solve_judged(ctx, around, solver, transformation, Judge<T, T>(around, *original, b, x, stop(options)), rhs,
+                        x, watch);
+  Array<T> y = transformation.solution(around, x);  // norms do not know the order
   SolveReport report = solver.solve(ctx, rhs, y, watch);
-  if (!report.kept_initial_guess) transformation.bring_back(ctx, y, x);
+  if (!report.kept_initial_guess) transformation.bring_back(around, y, x);
   return report;
 }
 

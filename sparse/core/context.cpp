@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
+
+#include "sparse/core/team.hpp"
 
 namespace krill {
 namespace {
@@ -76,16 +80,16 @@ Context Context::cuda(CudaOptions options) {
   return ctx;
 }
 
-Context::TeamScope::TeamScope(Context& ctx, Team* team) : ctx_(ctx), outer_(ctx.host_.team) {
-  if (team && ctx.on_cuda())
-    throw InvalidArgument("a team of ranks solves on the host as yet: use a context of the host (backend: host)");
-  ctx.host_.team = team;
-}
-
 Context Context::automatic() { return device::count() > 0 ? cuda() : host(); }
 
 void Context::synchronize() {
-  if (on_cuda()) device::synchronize(cuda_.stream);
+  if (!on_cuda()) return;
+  if (cuda_.team)  // the work may wait for ranks that are gone
+    while (!device::is_done(cuda_.stream)) {
+      cuda_.team->look_for_failures(-1);
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  device::synchronize(cuda_.stream);
 }
 
 MemoryUse Context::memory_use() const { return on_cuda() ? device::memory_use(cuda_.device) : host_memory::use(); }

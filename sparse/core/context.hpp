@@ -45,6 +45,7 @@ struct Cuda {
   int device = 0;
   int multiprocessors = 1;
   std::uint64_t stream_id = 0;
+  Team* team = nullptr;  ///< as Host's
 
   const Cuda* cuda() const { return this; }
 };
@@ -115,13 +116,13 @@ class Context {
     Skip outer_;
   };
 
-  /// Until the scope ends, the sums of passes and the dots of products are those of all ranks of the team, each of
-  /// which runs the same kernels on its own part: added in the order of ranks, so the same bits on all of them. Null:
-  /// of this rank alone. Raises InvalidArgument on CUDA, which has no team yet.
+  /// Until the scope ends, the sums of passes are those of all ranks of the team, each of which runs the same kernels
+  /// on its own part: added in the order of ranks, so the same bits on all of them. Null: of this rank alone. The dots
+  /// of products with a matrix that no other rank shares are this rank's always.
   class TeamScope {
    public:
-    TeamScope(Context&, Team*);
-    ~TeamScope() { ctx_.host_.team = outer_; }
+    TeamScope(Context& ctx, Team* team) : ctx_(ctx), outer_(ctx.host_.team) { ctx.host_.team = ctx.cuda_.team = team; }
+    ~TeamScope() { ctx_.host_.team = ctx_.cuda_.team = outer_; }
     TeamScope(const TeamScope&) = delete;
     TeamScope& operator=(const TeamScope&) = delete;
 

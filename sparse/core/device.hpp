@@ -26,6 +26,7 @@ Counters& counters();
 struct DeviceInfo {
   std::string name;
   std::string compute_capability;  ///< "9.0"
+  std::string uuid;                ///< "GPU-5f0c...", another one for every device
   std::string driver, runtime;     ///< CUDA versions, "13.0"
   std::size_t memory_bytes = 0;
   int multiprocessors = 0;
@@ -85,6 +86,7 @@ void destroy_stream(CUstream_st*) noexcept;
 /// Raises InvalidArgument where the stream is another device's.
 void require_stream_of(int device, CUstream_st*);
 void synchronize(CUstream_st*);
+bool is_done(CUstream_st*);                             ///< whether synchronize() would not wait
 std::uint64_t enlist_stream(int device, CUstream_st*);  ///< from now on wait_for finds it
 void strike_stream(std::uint64_t id) noexcept;
 /// The tag of a stream that is still enlisted; false where it is gone.

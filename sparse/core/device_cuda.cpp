@@ -62,6 +62,15 @@ cudaError_t try_allocate(const Cuda& where, cudaMemPool_t pool, std::size_t byte
   return pool ? cudaMallocFromPoolAsync(memory, bytes, pool, where.stream) : cudaMalloc(memory, bytes);
 }
 
+/// As nvidia-smi writes it.
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU";
+  for (std::size_t k = 0; k < sizeof uuid.bytes; ++k)
+    text += fmt::format("{}{:02x}", k == 0 || k == 4 || k == 6 || k == 8 || k == 10 ? "-" : "",
+                        static_cast<unsigned char>(uuid.bytes[k]));
+  return text;
+}
+
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
 }  // namespace
@@ -96,9 +105,13 @@ DeviceInfo info(int device) {
   int driver = 0, runtime = 0;
   check(cudaDriverGetVersion(&driver));
   check(cudaRuntimeGetVersion(&runtime));
-  return {properties.name,           fmt::format("{}.{}", properties.major, properties.minor),
-          version(driver),           version(runtime),
-          properties.totalGlobalMem, properties.multiProcessorCount};
+  return {properties.name,
+          fmt::format("{}.{}", properties.major, properties.minor),
+          uuid_text(properties.uuid),
+          version(driver),
+          version(runtime),
+          properties.totalGlobalMem,
+          properties.multiProcessorCount};
 }
 
 MemoryUse memory_use(int device) {
@@ -250,6 +263,12 @@ void require_stream_of(int device, CUstream_st* stream) {
 void synchronize(CUstream_st* stream) {
   ++counters().synchronizations;
   check(cudaStreamSynchronize(stream));
+}
+
+bool is_done(CUstream_st* stream) {
+  const cudaError_t status = cudaStreamQuery(stream);
+  if (status != cudaErrorNotReady) check(status);
+  return status == cudaSuccess;
 }
 
 std::uint64_t enlist_stream(int device, CUstream_st* stream) {

@@ -36,6 +36,7 @@ CUstream_st* create_stream(int) { throw NoDevice(absence()); }
 void destroy_stream(CUstream_st*) noexcept {}
 void require_stream_of(int, CUstream_st*) { throw NoDevice(absence()); }
 void synchronize(CUstream_st*) {}
+bool is_done(CUstream_st*) { return true; }
 std::uint64_t enlist_stream(int, CUstream_st*) { return 0; }
 void strike_stream(std::uint64_t) noexcept {}
 bool find_stream(std::uint64_t, Cuda&) { return false; }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "sparse/core/pass.hpp"
+#include "sparse/core/team.hpp"
 
 namespace krill {
 
@@ -156,18 +157,44 @@ GridScratch<T> grid_scratch(const Cuda& cuda, Frame& frame, int blocks) {
   return {frame.take<T>(static_cast<std::size_t>(blocks)), cuda.ticket};
 }
 
+/// What the ranks of the tag's team have at `mine`, in their order; null, and nothing is done, where there is no team.
+template <class Record>
+Record* gather_over_team(const Cuda& cuda, Frame& frame, const Record* mine) {
+  if (!cuda.team) return nullptr;
+  Record* all = frame.take<Record>(static_cast<std::size_t>(cuda.team->size()));
+  cuda.team->gather_on(cuda, mine, all, sizeof(Record));
+  return all;
+}
+
 /// Threads: grid-stride over the entries, PassTuning::unroll of them in flight. Bytes: what the pass says.
-/// Races: entry(i) touches index i alone; finish runs after every block's part.
+/// Races: entry(i) touches index i alone; finish runs after every block's part. Where there is `mine`, the sum goes
+/// there, and finish_pass goes on with it.
 template <class Pass, class Sum = typename Pass::Sum>
 __global__ void __launch_bounds__(sum_threads)
-    pass_kernel(std::int64_t n, Pass pass, Skip skip, GridScratch<Sum> scratch) {
+    pass_kernel(std::int64_t n, Pass pass, Skip skip, GridScratch<Sum> scratch, Sum* mine = nullptr) {
   if (skip.now() || !pass.begin()) return;
   Sum sum{};
   const std::int64_t stride = std::int64_t(gridDim.x) * sum_threads;
   std::int64_t i = std::int64_t(blockIdx.x) * sum_threads + threadIdx.x;
 #pragma unroll PassTuning::unroll
   for (; i < n; i += stride) sum += pass.entry(i);
-  if constexpr (!std::is_same_v<Sum, NoSum>) grid_sum(sum, scratch, [&](const Sum& total) { pass.finish(total); });
+  if constexpr (!std::is_same_v<Sum, NoSum>)
+    grid_sum(sum, scratch, [&](const Sum& total) {
+      if (mine)
+        *mine = total;
+      else
+        pass.finish(total);
+    });
+}
+
+/// The end of a pass whose sums several ranks add up, in their order. Threads: one. Bytes: a sum of each rank. Races:
+/// none.
+template <class Pass, class Sum = typename Pass::Sum>
+__global__ void finish_pass(Pass pass, Skip skip, const Sum* of_ranks, int ranks) {
+  if (skip.now() || !pass.begin()) return;
+  Sum total{};
+  for (int r = 0; r < ranks; ++r) total += of_ranks[r];
+  pass.finish(total);
 }
 
 /// As run_pass(Host, ...). begin() runs in every thread: it gives all of them the same answer (a block that left would
@@ -178,9 +205,18 @@ void run_pass(const Cuda& cuda, std::int64_t n, Pass pass) {
   const int blocks = grid_blocks(cuda, n);
   Frame frame(cuda);
   GridScratch<Sum> scratch{};
-  if constexpr (!std::is_same_v<Sum, NoSum>) scratch = grid_scratch<Sum>(cuda, frame, blocks);
-  pass_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(n, pass, cuda.skip, scratch);
+  Sum* mine = nullptr;
+  if constexpr (!std::is_same_v<Sum, NoSum>) {
+    scratch = grid_scratch<Sum>(cuda, frame, blocks);
+    if (cuda.team) mine = frame.take<Sum>(1);
+  }
+  pass_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(n, pass, cuda.skip, scratch, mine);
   check(cudaGetLastError());
+  if constexpr (!std::is_same_v<Sum, NoSum>)
+    if (const Sum* of_ranks = gather_over_team(cuda, frame, mine)) {
+      finish_pass<<<1, 1, 0, cuda.stream>>>(pass, cuda.skip, of_ranks, cuda.team->size());
+      check(cudaGetLastError());
+    }
 }
 
 }  // namespace krill

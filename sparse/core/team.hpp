@@ -1,6 +1,7 @@
 // Ranks that solve one system together: processes, or threads with a context each.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -9,6 +10,8 @@
 #include "sparse/core/error.hpp"
 
 namespace krill {
+
+struct Cuda;
 
 /// Another rank has given up: what this one waited for does not come.
 struct TeamFailure : Error {
@@ -45,9 +48,28 @@ class Team {
   /// of the team in between. finish() raises TeamFailure.
   virtual void start(std::span<const Outgoing>, std::span<const Incoming>) = 0;
   virtual void finish() = 0;
+
+  // The same with memory of devices, in the order of the tag's stream, so that a rank's host need not wait: what is
+  // gathered and received is there for what follows in the stream. By default by way of the host, which waits.
+  virtual void gather_on(const Cuda&, const void* mine, void* all, std::size_t bytes);
+  virtual void start_on(const Cuda&, std::span<const Outgoing>, std::span<const Incoming>);
+  virtual void finish_on(const Cuda&);
+  /// Whether these three can be captured into the graph of a loop. If not, the host steps the loops of this team.
+  virtual bool works_in_graphs() const { return false; }
+  /// While the host waits for work that stands in a stream: raises TeamFailure where another rank gave up, for which
+  /// that work may then wait in vain, and LateTeam where `progress` has been the same number for too long.
+  virtual void look_for_failures([[maybe_unused]] std::int64_t progress) {}
+
   /// Tells the others, without a wait, that this rank takes part in nothing any more: what they wait for raises
   /// TeamFailure.
   virtual void give_up() noexcept = 0;
+
+ private:
+  /// Messages on their way by the host.
+  struct Staged {
+    std::vector<std::vector<std::byte>> out, in;
+    std::vector<Incoming> to = {};  ///< on the device
+  } staged_;
 };
 
 /// What each rank has as `mine`, in the order of ranks.

@@ -7,7 +7,8 @@
 
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/core/pass_host.hpp"
+#include "sparse/core/overloaded.hpp"
+#include "sparse/parallel/border_passes.hpp"
 
 namespace krill {
 
@@ -75,6 +76,15 @@ std::vector<std::int64_t> ghosts_of(Team& team, const RowPartition& partition, c
   return ghosts;
 }
 
+void start_on(const Host&, Team& team, std::span<const Team::Outgoing> out, std::span<const Team::Incoming> in) {
+  team.start(out, in);
+}
+void start_on(const Cuda& cuda, Team& team, std::span<const Team::Outgoing> out, std::span<const Team::Incoming> in) {
+  team.start_on(cuda, out, in);
+}
+void finish_on(const Host&, Team& team) { team.finish(); }
+void finish_on(const Cuda& cuda, Team& team) { team.finish_on(cuda); }
+
 }  // namespace
 
 template <class T, class Offset>
@@ -123,84 +133,95 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
     : team_(team),
       partition_(std::move(partition)),
       halo_(team, partition_, ghosts_of(team, partition_, slice)),
-      whole_(halo_.size(), "vector with ghosts"),
-      packed_(halo_.sent(), "entries for other ranks") {
-  if (ctx.on_cuda())
-    throw InvalidArgument("distributed: a team of ranks multiplies on the host as yet: use backend: host");
+      packed_rows_(std::vector(halo_.packed_rows().begin(), halo_.packed_rows().end()), "rows for other ranks"),
+      ghosts_(std::ssize(halo_.ghosts()), "ghosts"),
+      packed_(halo_.packs() ? halo_.sent() : 0, "entries for other ranks"),
+      first_(1, "dot without ghosts"),
+      second_(1, "dot without ghosts") {
   const Context::TeamScope alone(ctx, nullptr);
-  const std::int64_t low = halo_.low(), high = low + halo_.own();
-  const auto is_ghost = [&](std::int64_t place) { return place < low || place >= high; };
-  GrowingCsr<T> interior, border;
+  const std::int64_t begin = partition_.begin(team.rank()), end = partition_.end(team.rank());
+  GrowingCsr<T> border;
+  std::vector<std::int32_t> border_rows;
   for (std::int64_t i = 0; i < rows(); ++i) {
-    bool has_ghosts = false;
-    for_entries(slice, i,
-                [&](std::int64_t column, const T&) { has_ghosts = has_ghosts || is_ghost(halo_.place(column)); });
-    if (has_ghosts) border_rows_.push_back(static_cast<std::int32_t>(i));
+    const std::int64_t before = std::ssize(border.values);
+    for_entries(slice, i, [&](std::int64_t column, const T& value) {
+      if (column < begin || column >= end) border.add(halo_.ghost(column), value);
+    });
+    if (std::ssize(border.values) == before) continue;
+    border.end_row();
+    border_rows.push_back(static_cast<std::int32_t>(i));
   }
-  waits_ = 2 * std::ssize(border_rows_) > rows();
-  std::size_t next = 0;  // of the border rows
-  for (std::int64_t i = 0; i < rows(); ++i) {
-    const bool is_border = next < border_rows_.size() && border_rows_[next] == i;
-    GrowingCsr<T>& to = is_border && !waits_ ? border : interior;
-    for_entries(slice, i, [&](std::int64_t column, const T& value) { to.add(halo_.place(column), value); });
-    interior.end_row();
-    if (!is_border) continue;
-    ++next;
-    if (!waits_) border.end_row();
-  }
-  part_ = {partition_.begin(team.rank()),
+  part_ = {begin,
            rows(),
            std::ssize(slice.values),
            std::ssize(halo_.ghosts()),
            halo_.sent(),
-           std::ssize(border_rows_),
+           std::ssize(border_rows),
            halo_.neighbors()};
-  border_ = std::make_unique<const AnyMatrix<T>>(std::move(border).matrix(halo_.size()));
-  AnyMatrix<T> made = std::move(interior).matrix(halo_.size());
+  border_rows_ = Array(std::move(border_rows), "border rows");
+  border_ = std::make_unique<const AnyMatrix<T>>(std::move(border).matrix(std::ssize(halo_.ghosts())));
+  AnyMatrix<T> made = columns_of(slice, begin, end);
   if (format != Format::automatic && format != Format::csr) made = to_format(ctx, std::move(made), format, layout);
-  interior_ = std::make_unique<const AnyMatrix<T>>(std::move(made));
+  block_ = std::make_unique<const AnyMatrix<T>>(std::move(made));
   plan_ = std::make_unique<const SpmvPlan<T>>(
-      ctx, *interior_, Op::none, format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
+      ctx, *block_, Op::none, format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place);
 }
 
 template <class T>
 std::size_t Distributed<T>::bytes() const {
-  return bytes_of(whole_, packed_) + krill::bytes(*border_) + plan_->bytes() +
-         border_rows_.size() * sizeof(border_rows_[0]);
+  const auto entries = static_cast<std::size_t>(ghosts_.size() + packed_.size());
+  const auto rows = static_cast<std::size_t>(border_rows_.size() + packed_rows_.size());
+  return plan_->bytes() + krill::bytes(*border_) + sizeof(T) * entries + sizeof(std::int32_t) * rows;
 }
 
 template <class T>
-void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y) const {
+void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
+  using K = kernel_t<T>;
   require_size("distributed: x", x.size(), rows());
   require_size("distributed: y", y.size(), rows());
   require_disjoint("distributed: x and y", x, y);
-  const Context::TeamScope over(ctx, &team_), alone(ctx, nullptr);  // the first refuses CUDA
-  const Host& host = ctx.host_tag();
-  if (host.skip.now()) return;
-  kernel_t<T>* whole = whole_.update(host);
-  const kernel_t<T>* own = x.read(host);
-  for_each_index(host, rows(), [&](std::int64_t i) { whole[halo_.low() + i] = own[i]; });
-  halo_.start(team_, whole, packed_.write(host));
-  if (waits_) halo_.finish(team_);
-  plan_->apply(ctx, T(1), whole_, T(0), y);
-  if (waits_) return;
-  halo_.finish(team_);
-  std::visit(
-      [&]<class Matrix>(const Matrix& border) {
-        if constexpr (is_csr<Matrix>) {
-          const auto a = border.view(host);
-          kernel_t<T>* to = y.update(host);
-          for_blocks(host, a.rows, 1024, a.nnz, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t b = begin; b < end; ++b) {
-              kernel_t<T> sum{};
-              a.for_entries(static_cast<std::int32_t>(b),
-                            [&](std::int32_t column, const kernel_t<T>& value) { sum += value * whole[column]; });
-              to[border_rows_[static_cast<std::size_t>(b)]] = sum;
-            }
-          });
-        }
-      },
-      *border_);
+  if (!ctx.on_cuda() && ctx.host_tag().skip.now()) return;  // as on all ranks
+  ctx.dispatch([&](const auto& where) {
+    const K* own = x.read(where);
+    K* packed = halo_.packs() ? packed_.write(where) : nullptr;
+    if (packed) run_pass(where, packed_.size(), PackSent<K>{packed_rows_.read(where), own, packed});
+    const auto [out, in] = halo_.messages<K>(own, packed, ghosts_.write(where));
+    start_on(where, team_, out, in);
+  });
+
+  // What y grows by where there are ghosts is known for products with others, and would cancel in |y|^2.
+  const bool takes_dots_last = (dots.first && dots.with_first == &y) || (dots.second && dots.with_second == &y);
+  Dots<T> before;
+  if (dots.first && !takes_dots_last) before.with_first = dots.with_first, before.first = &first_;
+  if (dots.second && !takes_dots_last) before.with_second = dots.with_second, before.second = &second_;
+  {
+    const Context::TeamScope alone(ctx, nullptr);
+    plan_->apply(ctx, T(1), x, T(0), y, before);
+  }
+
+  const Context::TeamScope over(ctx, &team_);
+  ctx.dispatch([&](const auto& where) {
+    finish_on(where, team_);
+    const auto partner = [&](const Array<T>* with) { return with ? with->read(where) : nullptr; };
+    const auto result = [&](Array<wide_t<T>>* sum) { return sum ? sum->write(where) : nullptr; };
+    const auto found = [&](const Array<wide_t<T>>* sum) { return sum ? sum->read(where) : nullptr; };
+    const auto view = [&] {
+      return DotsView<K>{partner(dots.with_first), result(dots.first), partner(dots.with_second), result(dots.second)};
+    };
+    std::visit(
+        Overloaded{[&]<class Offset>(const Csr<T, Offset>& border) {
+                     const Border<K, Offset> rows{border.view(where), border_rows_.read(where), ghosts_.read(where),
+                                                  y.update(where)};
+                     if (before.first || before.second)
+                       run_pass(where, border.rows() + std::int64_t{1},
+                                AddGhostsWithDots<K, Offset>{rows, view(), found(before.first), found(before.second)});
+                     else if (border.rows() > 0)
+                       run_pass(where, border.rows(), AddGhosts<K, Offset>{rows});
+                   },
+                   [](const auto&) {}},
+        *border_);
+    if (takes_dots_last) run_pass(where, y.size(), TakeDots<K>{view(), y.read(where)});
+  });
 }
 
 template <class T>

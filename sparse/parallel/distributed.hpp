@@ -36,14 +36,13 @@ struct SharedPart {
   int neighbors = 0;
 };
 
-/// The rows of a square matrix that are a rank's, for products with vectors of which each rank has its rows, too. Rows
-/// without ghosts, the interior, are in any format and are multiplied with while ghosts are on their way; the border
-/// follows, in CSR. Where more than half of the rows are border rows, all of them wait. In CSR each row is added up in
-/// the order of one process, so products have its bits. On the host.
+/// The rows of a square matrix that are a rank's, for products with vectors of which each rank has its rows, too. A
+/// product is that of the diagonal block, in any format, while ghosts are on their way, and then what ghosts add to the
+/// border rows: nothing of the vectors is copied. On both backends.
 template <class T>
 class Distributed {
  public:
-  /// rows: those of the partition that are this rank's. All ranks take part. For Format::automatic the interior is
+  /// rows: those of the partition that are this rank's. All ranks take part. For Format::automatic the block is
   /// multiplied with by an automatic plan, as each rank finds it best. Raises TeamFailure, InvalidArgument as the
   /// conversion to the format does, where rows or columns do not fit the partition, and where a rank's rows and ghosts
   /// are more than 2^31 - 1.
@@ -54,27 +53,27 @@ class Distributed {
   const RowPartition& partition() const { return partition_; }
   const HaloPlan& halo() const { return halo_; }
   std::int64_t rows() const { return halo_.own(); }
-  const AnyMatrix<T>& interior() const { return *interior_; }  ///< rows() x halo().size(); border rows are empty
-  const AnyMatrix<T>& border() const { return *border_; }      ///< the border rows alone, in CSR
+  const AnyMatrix<T>& block() const { return *block_; }    ///< rows() x rows()
+  const AnyMatrix<T>& border() const { return *border_; }  ///< border rows x ghosts, in CSR
   SharedPart part() const { return part_; }
-  const SpmvReport& report() const { return plan_->report(); }  ///< of products with the interior
-  /// What it keeps beside the interior's matrix.
+  const SpmvReport& report() const { return plan_->report(); }  ///< of products with the block
+  /// What it keeps beside the block's matrix.
   std::size_t bytes() const;
 
-  /// y = A x, own rows of both, which are different arrays. All ranks take part. Raises TeamFailure, ShapeMismatch, and
-  /// InvalidArgument on CUDA.
-  void apply(Context&, const Array<T>& x, Array<T>& y) const;
+  /// y = A x, own rows of both, which are different arrays, and the dots of y of all ranks. All ranks take part. Dots
+  /// of y with itself take one more pass over y and the partners. Raises TeamFailure and ShapeMismatch.
+  void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const;
 
  private:
   Team& team_;
   RowPartition partition_;
   HaloPlan halo_;
   SharedPart part_;
-  std::vector<std::int32_t> border_rows_;
-  std::unique_ptr<const AnyMatrix<T>> interior_, border_;
+  Array<std::int32_t> border_rows_, packed_rows_;
+  std::unique_ptr<const AnyMatrix<T>> block_, border_;
   std::unique_ptr<const SpmvPlan<T>> plan_;
-  bool waits_ = false;  // no row without ghosts is worth a product of its own
-  mutable Array<T> whole_, packed_;
+  mutable Array<T> ghosts_, packed_;
+  mutable Array<wide_t<T>> first_, second_;  // dots before the ghosts
 };
 
 /// A vector of all rows, on every rank, from the own rows of each.

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "sparse/core/instantiate.hpp"
-
 namespace krill {
 namespace {
 
@@ -40,55 +38,41 @@ HaloPlan::HaloPlan(Team& team, const RowPartition& partition, std::vector<std::i
   const std::vector<std::int64_t> asked = transposed(team, wanted);
   std::vector<Team::Outgoing> out;
   std::vector<Team::Incoming> in;
-  std::int64_t first = 0;  // of a rank's ghosts
+  std::int64_t first = 0, all_asked = 0;  // of a rank's ghosts; of what others ask for
   for (int r = 0; r < team.size(); ++r) {
     const std::int64_t count = wanted[static_cast<std::size_t>(r)], from_here = asked[static_cast<std::size_t>(r)];
     if (count > 0) {
-      receives_.push_back({r, first < low_ ? first : own() + first, count});
+      receives_.push_back({r, first, count});
       out.push_back({r, ghosts_.data() + first, static_cast<std::size_t>(count) * sizeof(std::int64_t)});
       first += count;
     }
-    if (from_here > 0) sends_.push_back({r, std::vector<std::int64_t>(static_cast<std::size_t>(from_here))});
+    if (from_here > 0) sends_.push_back({r, all_asked, from_here, 0, false});
+    all_asked += from_here;
   }
-  for (Send& send : sends_) in.push_back({send.rank, send.places.data(), send.places.size() * sizeof(std::int64_t)});
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(all_asked));
+  for (const Send& send : sends_)
+    in.push_back({send.rank, rows.data() + send.begin, static_cast<std::size_t>(send.count) * sizeof(std::int64_t)});
   team.start(out, in);
   team.finish();
+  for (const std::int64_t row : rows) packed_rows_.push_back(static_cast<std::int32_t>(row - begin_));
   for (Send& send : sends_) {
-    for (std::int64_t& row : send.places) row += low_ - begin_;
-    sent_ += std::ssize(send.places);
+    const auto mine = packed_rows().subspan(static_cast<std::size_t>(send.begin), static_cast<std::size_t>(send.count));
+    send.first_row = mine.front();
+    send.is_one_run = mine.back() - mine.front() + 1 == std::ssize(mine);
   }
+}
+
+std::int64_t HaloPlan::ghost(std::int64_t row) const {
+  const std::int64_t ghost = std::ranges::lower_bound(ghosts_, row) - ghosts_.begin();
+  if (ghost == std::ssize(ghosts_) || ghosts_[static_cast<std::size_t>(ghost)] != row)
+    throw InvalidArgument(fmt::format("halo: row {} is neither this rank's nor one of its ghosts", row));
+  return ghost;
 }
 
 std::int64_t HaloPlan::place(std::int64_t row) const {
   if (row >= begin_ && row < end_) return low_ + row - begin_;
-  const std::int64_t ghost = std::ranges::lower_bound(ghosts_, row) - ghosts_.begin();
-  if (ghost == std::ssize(ghosts_) || ghosts_[static_cast<std::size_t>(ghost)] != row)
-    throw InvalidArgument(fmt::format("halo: row {} is neither this rank's nor one of its ghosts", row));
-  return ghost < low_ ? ghost : own() + ghost;
+  const std::int64_t at = ghost(row);
+  return at < low_ ? at : own() + at;
 }
-
-template <class T>
-void HaloPlan::start(Team& team, T* vector, T* packed) const {
-  std::vector<Team::Outgoing> out;
-  std::vector<Team::Incoming> in;
-  for (const Receive& receive : receives_)
-    in.push_back({receive.rank, vector + receive.begin, static_cast<std::size_t>(receive.count) * sizeof(T)});
-  for (const Send& send : sends_) {
-    const T* from = vector + send.places.front();
-    if (!send.is_one_run()) {
-      from = packed;
-      for (const std::int64_t place : send.places) *packed++ = vector[place];
-    }
-    out.push_back({send.rank, from, send.places.size() * sizeof(T)});
-  }
-  team.start(out, in);
-}
-
-template <class Value, class T = kernel_t<Value>>
-struct HaloInstances {
-  static constexpr void (HaloPlan::*start)(Team&, T*, T*) const = &HaloPlan::start<T>;
-};
-KRILL_INSTANTIATE(HaloInstances);
-template void HaloPlan::start(Team&, std::int64_t*, std::int64_t*) const;
 
 }  // namespace krill

@@ -9,10 +9,8 @@
 
 namespace krill {
 
-/// Entries that a rank needs beside those of its own rows, its ghosts, and which of its own it sends to whom. A vector
-/// lies as low ghosts, own rows, high ghosts: in the order of the whole matrix, so that a rank's rows are a slice of it
-/// with columns shifted, whose diagonals and order of entries are the old ones. The ghosts of one owner follow each
-/// other, and arrive in place.
+/// Entries that a rank needs beside those of its own rows, its ghosts, and which of its own it sends to whom. Ghosts
+/// lie in ascending order of rows, so those of one owner follow each other, and arrive in place.
 class HaloPlan {
  public:
   /// `ghosts`: rows of others, ascending, each once. All ranks take part; a message between each two of them. Raises
@@ -24,33 +22,61 @@ class HaloPlan {
   std::int64_t high() const { return std::ssize(ghosts_) - low_; }
   std::int64_t size() const { return own() + std::ssize(ghosts_); }
   std::span<const std::int64_t> ghosts() const { return ghosts_; }
-  /// Where a row of the whole matrix, own or ghost, lies in a vector. O(log ghosts).
+  /// Where a row of the whole matrix, own or ghost, lies in a vector of low ghosts, own rows and high ghosts, which is
+  /// the order of the whole matrix. O(log ghosts).
   std::int64_t place(std::int64_t row) const;
+  /// The same among the ghosts alone: ghosts()[ghost(row)] == row.
+  std::int64_t ghost(std::int64_t row) const;
   /// Entries that leave this rank in an exchange; one that goes to two ranks counts twice.
-  std::int64_t sent() const { return sent_; }
+  std::int64_t sent() const { return std::ssize(packed_rows_); }
   int neighbors() const {
     return static_cast<int>(sends_.size() > receives_.size() ? sends_.size() : receives_.size());
   }
 
-  /// Starts to fill the ghosts of `vector`, of size() entries, with what their owners have in their own rows; these
-  /// must not change before finish(). `packed`: room for sent() entries. On the host.
-  template <class T>
-  void start(Team&, T* vector, T* packed) const;
-  void finish(Team& team) const { team.finish(); }
-
- private:
+  /// Entries of others, counted from 0 in ghosts(), that a rank sends.
   struct Receive {
     int rank;
-    std::int64_t begin, count;  ///< places in the vector
+    std::int64_t begin, count;
   };
+  /// Entries packed_rows()[begin], ... go to a rank. Where they are neighbors, they leave as they lie, from row
+  /// first_row on.
   struct Send {
     int rank;
-    std::vector<std::int64_t> places;  ///< in the vector
-    bool is_one_run() const { return places.back() - places.front() + 1 == std::ssize(places); }
+    std::int64_t begin, count, first_row;
+    bool is_one_run;
   };
+  std::span<const Receive> receives() const { return receives_; }
+  std::span<const Send> sends() const { return sends_; }
+  /// Rows of this rank, counted from its first one, that others need, message after message: sent() of them.
+  std::span<const std::int32_t> packed_rows() const { return packed_rows_; }
+  /// Whether some of them have to be packed before they leave.
+  bool packs() const {
+    for (const Send& send : sends_)
+      if (!send.is_one_run) return true;
+    return false;
+  }
 
-  std::int64_t begin_, end_, low_ = 0, sent_ = 0;
+  struct Messages {
+    std::vector<Team::Outgoing> out = {};
+    std::vector<Team::Incoming> in = {};
+  };
+  /// What brings the ghosts of a vector with these own rows; packed: its entries in packed_rows(). Pointers of any
+  /// side.
+  template <class T>
+  Messages messages(const T* own, const T* packed, T* ghosts) const {
+    Messages all;
+    for (const Receive& r : receives_)
+      all.in.push_back({r.rank, ghosts + r.begin, static_cast<std::size_t>(r.count) * sizeof(T)});
+    for (const Send& s : sends_)
+      all.out.push_back(
+          {s.rank, s.is_one_run ? own + s.first_row : packed + s.begin, static_cast<std::size_t>(s.count) * sizeof(T)});
+    return all;
+  }
+
+ private:
+  std::int64_t begin_, end_, low_ = 0;
   std::vector<std::int64_t> ghosts_;
+  std::vector<std::int32_t> packed_rows_;
   std::vector<Receive> receives_;
   std::vector<Send> sends_;
 };

@@ -24,7 +24,7 @@ void for_row_tiles(const Host& host, const Product<View>& p, std::int64_t count,
   });
   Sum total;
   for (std::int64_t t = 0; t < tiles; ++t) total += parts[t];
-  if (p.dots.wanted()) p.dots.finish(sum_over_team(host, total));
+  if (p.dots.wanted()) p.dots.finish(total);
 }
 
 /// The rows of a matrix in pieces of `length` entries and rows together, whatever the rows look like, so that a few

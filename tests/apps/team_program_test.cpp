@@ -95,9 +95,26 @@ TEST_F(TeamProgram, refuses_with_one_sentence) {
     EXPECT_TRUE(contains(found.err, "krill: " + sentence)) << found.err;
   };
   refusal("solve case.yaml --set preconditioner.type=ic0", "preconditioner ic0: it does not run on several ranks");
-  refusal("solve case.yaml --backend cuda", "backend cuda: several processes solve on the host as yet");
   refusal("verify case.yaml", "verify: several processes share no other command than solve");
   EXPECT_FALSE(exists("out/shared/report.json"));
+}
+
+/// One process a device: here more than there are.
+TEST_F(TeamProgram, names_the_rank_that_has_no_device_of_its_own) {
+  const int devices = device::count(), ranks_too_many = devices + 2;
+  const Outcome refused = ranks(ranks_too_many, "solve case.yaml --backend cuda");
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_EQ(count(refused.err, "krill: "), 1U) << refused.err;
+  EXPECT_TRUE(contains(refused.err, devices == 0 ? "krill: backend cuda: rank 0 has no CUDA device; start as many "
+                                                   "processes as there are devices, or use backend: host"
+                                                 : "have the same device, GPU-"))
+      << refused.err;
+  const Outcome open = ranks(ranks_too_many, "solve case.yaml --out open");
+  ASSERT_EQ(open.code, 0) << open.err;
+  const auto found = report("open");
+  EXPECT_TRUE(found["team"]["transport"].is_null());
+  EXPECT_TRUE(found["team"]["parts"][0]["device"].is_null());
+  EXPECT_EQ(contains(found["notes"].dump(), "so all solve on the host"), devices > 0);
 }
 
 /// Ranks that read other cases, or none at all: their own environments fill in what differs.

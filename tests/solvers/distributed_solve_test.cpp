@@ -15,14 +15,17 @@ RowPartition shares(std::int64_t n, int ranks) {
   return RowPartition(std::move(offsets));
 }
 
+Context rank_context(Backend backend) { return backend == Backend::cuda ? Context::cuda() : Context::host(1); }
+
 /// Solves with vectors of own rows; what rank 0 has to say, after all have agreed on it.
 template <class T>
-Solved<T> solve_shared(int ranks, const Csr<T>& A, const std::vector<T>& b, const SolverOptions& options,
-                       const PreconditionerOptions& preconditioner, const Watch& watch_of_last = {}) {
+Solved<T> solve_shared(Backend backend, int ranks, const Csr<T>& A, const std::vector<T>& b,
+                       const SolverOptions& options, const PreconditionerOptions& preconditioner,
+                       const Watch& watch_of_last = {}) {
   std::vector<Solved<T>> all(static_cast<std::size_t>(ranks));
   const RowPartition rows = shares(A.rows(), ranks);
   run_team(ranks, [&](Team& team) {
-    Context ctx = Context::host(1);
+    Context ctx = rank_context(backend);
     const int me = team.rank();
     const auto slice = slice_rows(A, rows.begin(me), rows.end(me));
     const Distributed<T> own(ctx, team, rows, slice);
@@ -83,38 +86,48 @@ std::vector<Sample> samples() {
           {"richardson", to(goal, richardson), JacobiOptions{}, false}};
 }
 
-class SharedSolves : public ::testing::TestWithParam<Sample> {};
+class SharedSolves : public ::testing::TestWithParam<std::tuple<Backend, Sample>> {
+ protected:
+  void SetUp() override {
+    if (backend() == Backend::cuda && device::count() == 0) GTEST_SKIP() << device::absence();
+  }
+  static Backend backend() { return std::get<0>(GetParam()); }
+};
 
 /// Iterations of one process, but for one where rounding decides; the solution judged by Eigen; the same bytes twice.
 TEST_P(SharedSolves, take_the_iterations_of_one_process) {
-  const Sample& s = GetParam();
+  const Sample& s = std::get<1>(GetParam());
   const Csr<double> A = s.definite ? poisson2d<double>(17) : random_dominant<double>(81, 290, 6);
   const auto b = random_vector<double>(82, A.rows());
   Context ctx = Context::host(1);
   const Solved<double> alone = solve(ctx, A, b, s.solver, s.preconditioner);
   ASSERT_EQ(alone.report.reason, Reason::converged);
   for (const int ranks : {1, 2, 3, 4}) {
-    const Solved<double> shared = solve_shared(ranks, A, b, s.solver, s.preconditioner);
+    const Solved<double> shared = solve_shared(backend(), ranks, A, b, s.solver, s.preconditioner);
     EXPECT_EQ(shared.report.reason, Reason::converged) << ranks << " ranks";
     EXPECT_NEAR(shared.report.iterations, alone.report.iterations, 1) << ranks << " ranks";
     EXPECT_LE(relative_residual(reference(A), to_reference(shared.x), to_reference(b)), 1.01e-8) << ranks << " ranks";
     if (ranks != 3) continue;
-    const Solved<double> again = solve_shared(ranks, A, b, s.solver, s.preconditioner);
+    const Solved<double> again = solve_shared(backend(), ranks, A, b, s.solver, s.preconditioner);
     EXPECT_EQ(shared.x, again.x);
     EXPECT_EQ(shared.report.history, again.report.history);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, SharedSolves, ::testing::ValuesIn(samples()),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(, SharedSolves, ::testing::Combine(backends, ::testing::ValuesIn(samples())),
+                         [](const auto& info) {
+                           return name(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
+                         });
 
-TEST(SharedSystems, of_complex_numbers_and_single_precision_converge) {
+using SharedSystems = OnBackend;
+
+TEST_P(SharedSystems, of_complex_numbers_and_single_precision_converge) {
   const auto check = [&]<class T>(T, double relative) {
     const Csr<T> A = random_hpd<T>(83, 160, 5);
     const auto b = random_vector<T>(84, 160);
     for (const SolverOptions& options :
          {SolverOptions(to(relative, PcgOptions{})), SolverOptions(to(relative, GmresOptions{}))}) {
-      const Solved<T> shared = solve_shared(3, A, b, options, JacobiOptions{});
+      const Solved<T> shared = solve_shared(GetParam(), 3, A, b, options, JacobiOptions{});
       EXPECT_EQ(shared.report.reason, Reason::converged);
       EXPECT_LE(relative_residual(reference(A), to_reference(shared.x), to_reference(b)), 1.1 * relative);
     }
@@ -124,31 +137,31 @@ TEST(SharedSystems, of_complex_numbers_and_single_precision_converge) {
 }
 
 /// A wish of one rank's host ends the solve on all of them, in the same step.
-TEST(SharedSystems, stop_together) {
+TEST_P(SharedSystems, stop_together) {
   const Csr<double> A = poisson2d<double>(17);
   const auto b = random_vector<double>(85, A.rows());
   for (const SolverOptions& options : {SolverOptions(PcgOptions{}), SolverOptions(GmresOptions{})}) {
-    const Solved<double> stopped =
-        solve_shared(3, A, b, options, NoPreconditioner{}, [](const Sight& sight) { return sight.iteration < 5; });
+    const Solved<double> stopped = solve_shared(GetParam(), 3, A, b, options, NoPreconditioner{},
+                                                [](const Sight& sight) { return sight.iteration < 5; });
     EXPECT_EQ(stopped.report.reason, Reason::interrupted);
     EXPECT_LT(stopped.report.iterations, 8);
   }
 }
 
-TEST(SharedSystems, stop_together_where_a_number_is_not_finite) {
+TEST_P(SharedSystems, stop_together_where_a_number_is_not_finite) {
   const Csr<double> A = poisson2d<double>(9);
   auto b = random_vector<double>(86, A.rows());
   b.back() = std::numeric_limits<double>::quiet_NaN();
-  const Solved<double> shared = solve_shared(3, A, b, PcgOptions{}, NoPreconditioner{});
+  const Solved<double> shared = solve_shared(GetParam(), 3, A, b, PcgOptions{}, NoPreconditioner{});
   EXPECT_EQ(shared.report.reason, Reason::not_finite);
   EXPECT_EQ(shared.report.iterations, 0);
 }
 
-TEST(SharedSystems, hear_of_a_rank_that_fails_in_the_middle) {
+TEST_P(SharedSystems, hear_of_a_rank_that_fails_in_the_middle) {
   const Csr<double> A = poisson2d<double>(17);
   const auto b = random_vector<double>(87, A.rows());
   EXPECT_EQ(complaint<InvalidArgument>([&] {
-              solve_shared(3, A, b, PcgOptions{}, NoPreconditioner{}, [](const Sight& sight) -> bool {
+              solve_shared(GetParam(), 3, A, b, PcgOptions{}, NoPreconditioner{}, [](const Sight& sight) -> bool {
                 if (sight.iteration == 4) throw InvalidArgument("the watcher cannot go on");
                 return true;
               });
@@ -157,24 +170,25 @@ TEST(SharedSystems, hear_of_a_rank_that_fails_in_the_middle) {
 }
 
 /// The norm of the whole matrix, whoever has its rows, decides over the backward error.
-TEST(SharedSystems, reach_a_backward_error) {
+TEST_P(SharedSystems, reach_a_backward_error) {
   const Csr<double> A = poisson2d<double>(13);
   const auto b = random_vector<double>(88, A.rows());
   PcgOptions options;
   options.stop.relative = 1e-9, options.stop.baseline = Baseline::backward_error;
   Context ctx = Context::host(1);
-  const Solved<double> alone = solve(ctx, A, b, options), shared = solve_shared(3, A, b, options, NoPreconditioner{});
+  const Solved<double> alone = solve(ctx, A, b, options),
+                       shared = solve_shared(GetParam(), 3, A, b, options, NoPreconditioner{});
   EXPECT_EQ(shared.report.reason, Reason::converged);
   EXPECT_NEAR(shared.report.iterations, alone.report.iterations, 1);
   EXPECT_NEAR(shared.report.baseline, alone.report.baseline, 1e-12 * alone.report.baseline);
 }
 
 /// The door of whole solves: every rank has the whole system.
-SystemReport solve_whole(int ranks, const Csr<double>& A, const std::vector<double>& b, std::vector<double>& x,
-                         const SolveOptions& options) {
+SystemReport solve_whole(Backend backend, int ranks, const Csr<double>& A, const std::vector<double>& b,
+                         std::vector<double>& x, const SolveOptions& options) {
   std::vector<SystemReport> reports(static_cast<std::size_t>(ranks));
   run_team(ranks, [&](Team& team) {
-    Context ctx = Context::host(1);
+    Context ctx = rank_context(backend);
     ctx.team = &team;
     const AnyMatrix<double> own(A.clone());
     Array<double> own_x(std::vector<double>(b.size(), 0.0));
@@ -184,7 +198,7 @@ SystemReport solve_whole(int ranks, const Csr<double>& A, const std::vector<doub
   return reports[0];
 }
 
-TEST(SharedSystems, are_scaled_reordered_and_brought_back) {
+TEST_P(SharedSystems, are_scaled_reordered_and_brought_back) {
   const Csr<double> A = random_hpd<double>(89, 150, 6);
   const auto b = random_vector<double>(90, 150);
   SolveOptions options;
@@ -202,7 +216,7 @@ TEST(SharedSystems, are_scaled_reordered_and_brought_back) {
       Array<double> x_alone(std::vector<double>(150, 0.0));
       const SystemReport alone = krill::solve(ctx, AnyMatrix<double>(A.clone()), Array<double>(b), x_alone, options);
       std::vector<double> x;
-      const SystemReport shared = solve_whole(3, A, b, x, options);
+      const SystemReport shared = solve_whole(GetParam(), 3, A, b, x, options);
       EXPECT_EQ(shared.result.reason, Reason::converged);
       EXPECT_NEAR(shared.result.iterations, alone.result.iterations, 1) << name(M);
       EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-10) << name(M);
@@ -211,13 +225,13 @@ TEST(SharedSystems, are_scaled_reordered_and_brought_back) {
     }
 }
 
-TEST(SharedSystems, take_several_right_hand_sides) {
+TEST_P(SharedSystems, take_several_right_hand_sides) {
   const Csr<double> A = poisson2d<double>(12);
   const auto b = random_vector<double>(94, 3 * A.rows());
   std::vector<double> x;
   SolveOptions options;
   options.preconditioner = JacobiOptions{};
-  const SystemReport report = solve_whole(3, A, b, x, options);
+  const SystemReport report = solve_whole(GetParam(), 3, A, b, x, options);
   EXPECT_EQ(report.result.reason, Reason::converged);
   ASSERT_EQ(report.columns.size(), 3U);
   const auto n = static_cast<std::size_t>(A.rows());
@@ -229,33 +243,33 @@ TEST(SharedSystems, take_several_right_hand_sides) {
   }
 }
 
-TEST(SharedSystems, replace_what_auto_chose_and_refuse_what_is_named) {
+TEST_P(SharedSystems, replace_what_auto_chose_and_refuse_what_is_named) {
   const Csr<double> A = poisson2d<double>(20);
   const auto b = random_vector<double>(91, A.rows());
   std::vector<double> x;
-  const SystemReport open = solve_whole(2, A, b, x, SolveOptions{});
+  const SystemReport open = solve_whole(GetParam(), 2, A, b, x, SolveOptions{});
   EXPECT_EQ(open.result.reason, Reason::converged);
   EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-8);
   SolveOptions options;
   options.preconditioner = Ic0Options{};
-  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(2, A, b, x, options); }),
+  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
             "preconditioner ic0: it does not run on several ranks; use isai, chebyshev (for Hermitian positive "
             "definite systems), block_jacobi, jacobi or none, or one process");
   options.preconditioner = ChebyshevOptions{.precision = KeptPrecision::float32};
-  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(2, A, b, x, options); }),
+  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
             "preconditioner chebyshev: precision float32 does not run on several ranks; leave precision out, or use "
             "one process");
   options = SolveOptions{.solver = DirectOptions{}};
-  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(2, A, b, x, options); }),
+  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
             "solver direct: it does not run on several ranks; use solver pcg, gmres or bicgstab, or one process");
 }
 
-TEST(SharedSystems, tell_that_they_try_no_other_method) {
+TEST_P(SharedSystems, tell_that_they_try_no_other_method) {
   const Csr<double> A = poisson2d<double>(20);
   SolveOptions options;
   options.solver = PcgOptions{.max_iterations = 1}, options.on_failure = OnFailure::ladder;
   std::vector<double> x;
-  const SystemReport report = solve_whole(2, A, random_vector<double>(93, A.rows()), x, options);
+  const SystemReport report = solve_whole(GetParam(), 2, A, random_vector<double>(93, A.rows()), x, options);
   EXPECT_EQ(report.result.reason, Reason::max_iterations);
   EXPECT_TRUE(report.attempts.empty());
   ASSERT_FALSE(report.notes.empty());
@@ -263,7 +277,7 @@ TEST(SharedSystems, tell_that_they_try_no_other_method) {
             "on_failure: ladder does not run on several ranks: one process would try other methods");
 }
 
-TEST(SharedSystems, name_the_rank_whose_rows_are_refused) {
+TEST_P(SharedSystems, name_the_rank_whose_rows_are_refused) {
   const Csr<double> full = poisson2d<double>(16);
   std::vector<double> values = contents(full.values());
   const auto at = static_cast<std::size_t>(full.row_offsets().host()[200]);
@@ -274,11 +288,14 @@ TEST(SharedSystems, name_the_rank_whose_rows_are_refused) {
   options.solver = GmresOptions{}, options.preconditioner = JacobiOptions{};
   options.matching = NoMatching{}, options.ordering = NaturalOrdering{}, options.scaling = NoScaling{};
   std::vector<double> x;
-  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(2, A, random_vector<double>(92, A.rows()), x, options); }),
+  EXPECT_EQ(complaint<InvalidArgument>(
+                [&] { solve_whole(GetParam(), 2, A, random_vector<double>(92, A.rows()), x, options); }),
             "preconditioner jacobi: a(72, 72) is 0 or missing (rows and columns count from 0); every diagonal entry "
             "must be finite and not 0: set matching: {type: product}, or use preconditioner none\n  rows and columns "
             "are those of this rank, which begin at row 128");
 }
+
+INSTANTIATE_TEST_SUITE_P(, SharedSystems, backends, param_name);
 
 }  // namespace
 }  // namespace krill::test

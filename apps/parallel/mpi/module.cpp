@@ -35,6 +35,14 @@ KrillTeamOutcome left_alone(char* message, int rank) {
   return krill_team_left;
 }
 
+/// Whether another rank gave up.
+KrillTeamOutcome listen(char* message) {
+  int left = 0;
+  MPI_Status status;
+  MPI_Iprobe(MPI_ANY_SOURCE, farewell_tag, notices, &left, &status);
+  return left ? left_alone(message, status.MPI_SOURCE) : krill_team_done;
+}
+
 /// Until the requests are done. A rank that waits gives its core away after a few looks, for there may be more ranks
 /// than cores, and sleeps after many: where others compute on the cores, too, those who slept come first.
 KrillTeamOutcome wait(MPI_Request* requests, std::size_t count, double seconds, bool heeds_farewells, char* message) {
@@ -46,10 +54,8 @@ KrillTeamOutcome wait(MPI_Request* requests, std::size_t count, double seconds, 
     MPI_Testall(static_cast<int>(count), requests, &done, MPI_STATUSES_IGNORE);
     if (done) return krill_team_done;
     if (look % looks_between_probes == 0) {
-      int left = 0;
-      MPI_Status status;
-      if (heeds_farewells) MPI_Iprobe(MPI_ANY_SOURCE, farewell_tag, notices, &left, &status);
-      if (left) return left_alone(message, status.MPI_SOURCE);
+      if (heeds_farewells)
+        if (const KrillTeamOutcome left = listen(message)) return left;
       if (seconds >= 0 && std::chrono::duration<double>(Clock::now() - begun).count() > seconds)
         return waited_in_vain(message, seconds);
     }
@@ -76,6 +82,7 @@ KrillTeamOutcome open(KrillTeamPlace* place, double patience_seconds, char* mess
   MPI_Comm host;
   MPI_Comm_split_type(work, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   *place = {own_rank, ranks};
+  MPI_Comm_rank(host, &place->local_rank);
   MPI_Comm_size(host, &place->local_size);
   MPI_Comm_free(&host);
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -160,6 +167,6 @@ void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 extern "C" [[gnu::visibility("default")]] const KrillTeamModule* krill_team_module() {
   static const KrillTeamModule module{
-      krill_team_interface, open, gather, start, finish, give_up, conclude, close, abort_all};
+      krill_team_interface, open, gather, start, finish, listen, give_up, conclude, close, abort_all};
   return &module;
 }

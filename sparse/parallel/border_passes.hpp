@@ -1,0 +1,96 @@
+// What a product adds to that of a rank's own columns: its ghosts, and the dots.
+#pragma once
+#include "sparse/core/pass.hpp"
+#include "sparse/formats/csr.hpp"
+#include "sparse/spmv/product.hpp"
+
+namespace krill::detail {
+
+/// packed[i] = x[rows[i]]: entries for other ranks, message after message.
+template <class T>
+struct PackSent {
+  using Sum = NoSum;
+  const std::int32_t* rows;
+  const T* x;
+  T* packed;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return packed[i] = x[rows[i]], NoSum{}; }
+};
+
+/// Rows with ghosts, and their entries in columns of ghosts.
+template <class T, class Offset>
+struct Border {
+  CsrView<const T, Offset> a;
+  const std::int32_t* rows;
+  const T* ghosts;
+  T* y;
+
+  /// y_i grows by what ghosts add to border row b, which is row i; returns i and what y_i was before.
+  constexpr std::pair<std::int32_t, T> add(std::int64_t b) const {
+    T sum{};
+    a.for_entries(static_cast<std::int32_t>(b),
+                  [&](std::int32_t column, const T& value) { sum += value * ghosts[column]; });
+    const std::int32_t i = rows[b];
+    const T before = y[i];
+    y[i] = before + sum;
+    return {i, before};
+  }
+};
+
+/// Of every border row. A thread a row; reads the border and its ghosts once.
+template <class T, class Offset>
+struct AddGhosts {
+  using Sum = NoSum;
+  Border<T, Offset> border;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t b) const { return border.add(b), NoSum{}; }
+};
+
+/// The same, and the dots with other vectors, for one entry more than there are border rows: that is what the product
+/// without ghosts has found.
+template <class T, class Offset>
+struct AddGhostsWithDots {
+  using Sum = typename DotsView<T>::Sum;
+  Border<T, Offset> border;
+  DotsView<T> dots;
+  const wide_t<T>*first_before, *second_before;  ///< null where that one is not wanted
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t b) const {
+    Sum part;
+    if (b == border.a.rows) {
+      if (first_before) part.first = *first_before;
+      if (second_before) part.second = *second_before;
+      return part;
+    }
+    const auto [i, before] = border.add(b);
+    const wide_t<T> grown = wide(border.y[i]) - wide(before);
+    if (first_before) part.first = conj(wide(dots.with_first[i])) * grown;
+    if (second_before) part.second = conj(wide(dots.with_second[i])) * grown;
+    return part;
+  }
+  constexpr void finish(const Sum& sum) const { dots.finish(sum); }
+};
+
+/// The dots of a y that is there. Reads y and the partners once.
+template <class T>
+struct TakeDots {
+  using Sum = typename DotsView<T>::Sum;
+  DotsView<T> dots;
+  const T* y;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const { return dots.row(i, y, y[i]); }
+  constexpr void finish(const Sum& sum) const { dots.finish(sum); }
+};
+
+template <class Value, class Where, class T = kernel_t<Value>>
+struct BorderPasses {
+  static constexpr auto list =
+      passes<Where, PackSent<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
+             AddGhostsWithDots<T, std::int32_t>, AddGhostsWithDots<T, std::int64_t>, TakeDots<T>>;
+};
+
+}  // namespace krill::detail
