@@ -72,8 +72,11 @@ class SolveProgram {
 
   int go() {
     // CUDA starts in 0.3 s: meanwhile the host reads. Without a device that fails at once, before a long file is read.
-    start_ = std::async(std::launch::async,
-                        [settings = record_.settings] { return std::make_shared<Context>(make_context(settings)); });
+    start_ = std::async(std::launch::async, [settings = record_.settings, team = team_] {
+      auto ctx = std::make_shared<Context>(make_context(settings));
+      if (team && ctx->on_cuda()) team->join_devices(settings.device);
+      return ctx;
+    });
     if (start_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) start_.get();
     std::optional<OutputFolder> folder;
     if (leads_) folder.emplace(record_.folder).begin(record_.settings);
@@ -87,14 +90,19 @@ class SolveProgram {
     Case& settings = record_.settings;
     require_same(*team_, settings);
     record_.rank_devices = settle_devices(*team_, settings, record_.notes);
+    if (!record_.rank_devices.empty()) team_->prepare_devices();
     if (settings.threads == 0) settings.threads = threads_of_rank(*team_);
+  }
+
+  /// A rank that is gone has no part in what the device's start waits for.
+  void await_start() {
+    while (start_.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) team_->look_for_failures(-2);
   }
 
   void join_team(Context& ctx, const MatrixOrigin& origin) {
     require_same(*team_, origin);
     ctx.team = team_;
     if (!ctx.on_cuda()) return;
-    team_->join_devices(record_.settings.device);
     record_.transport = team_->device_transport();
     if (!record_.transport.starts_with("NCCL"))
       record_.notes.push_back(fmt::format(
@@ -111,6 +119,7 @@ class SolveProgram {
     Context reader = Context::host(record_.settings.threads);
     reader.restart_memory_peak();
     SourceMatrix<T> source = load_matrix<T>(reader, record_.settings.matrix, record_.timings);
+    if (team_) await_start();
     Context& ctx = *start_.get();
     if (team_) join_team(ctx, source.origin);
     record_backend(record_, ctx);

@@ -149,6 +149,8 @@ Trials trials(TrialsOf<AmgOptions>) {
 
 Trials trials(TrialsOf<SchurOptions>) { return {}; }  // chosen_by_rules() has it where it fits
 
+Trials trials(TrialsOf<SchwarzOptions>) { return {}; }  // of one process slower than what stands inside, but on a GPU
+
 Trials trials(TrialsOf<InnerSolverOptions>) {
   constexpr std::string_view
       by_gmres =

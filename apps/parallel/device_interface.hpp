@@ -13,8 +13,8 @@ inline constexpr const char* krill_device_entry = "krill_device_module";
 inline constexpr std::size_t krill_device_id = 128;  ///< bytes by which ranks find each other
 
 struct KrillDevicePlace {
-  char library[128] = {};           ///< "NCCL 2.28.9"
-  bool sums_by_load_store = false;  ///< small gatherings by kernels of the module, over NVLink
+  char library[128] = {};      ///< "NCCL 2.28.9"
+  bool by_load_store = false;  ///< by kernels of the module, over NVLink
 };
 
 /// Memory is the device's, and all stands in a stream of it, in the order of the calls, which is the same on all ranks.

@@ -153,30 +153,35 @@ void ProcessTeam::finish() {
 
 void ProcessTeam::give_up() noexcept { module_->give_up(); }
 
-void ProcessTeam::join_devices(int device) {
+void ProcessTeam::prepare_devices() {
   std::string why;
   TeamMessage message{};
   const KrillDeviceModule* module = open_device_module(why);
-  const auto refuses = [&](int rank, std::string_view reason) {
+  const auto refuse = [&](int rank, std::string_view reason) {
     transport_ = fmt::format("{}, by way of the host: rank {}: {}", library(), rank, reason);
   };
   const auto opened = gather_records(*this, static_cast<char>(module != nullptr));
   if (const auto first = std::ranges::find(opened, 0); first != opened.end()) {
     const auto rank = static_cast<int>(first - opened.begin());
-    return refuses(rank, rank == this->rank() ? why : fmt::format("{} does not open", device_module_name));
+    return refuse(rank, rank == this->rank() ? why : fmt::format("{} does not open", device_module_name));
   }
   struct Id {
     std::array<char, krill_device_id> bytes;
   } id{};
   KrillTeamOutcome failed = krill_team_done;
   if (rank() == 0) failed = module->new_id(id.bytes.data(), message.data());
-  if (!agree(*this, !failed)) return refuses(0, message.data());
-  id = gather_records(*this, id).front();
+  if (!agree(*this, !failed)) return refuse(0, failed ? message.data() : "NCCL does not work");
+  device_id_ = gather_records(*this, id).front().bytes;
+  prepared_ = module;
+}
+
+void ProcessTeam::join_devices(int device) {
+  if (!prepared_) return;
+  TeamMessage message{};
   KrillDevicePlace place;
-  require_done(module->join(id.bytes.data(), rank(), size(), device, &place, message.data()), message);
-  if (!agree(*this, true)) return;
-  devices_ = module;
-  transport_ = fmt::format("{}{}", place.library, place.sums_by_load_store ? ", sums by load and store" : "");
+  require_done(prepared_->join(device_id_.data(), rank(), size(), device, &place, message.data()), message);
+  transport_ = fmt::format("{}{}", place.library, place.by_load_store ? ", by load and store" : "");
+  devices_ = prepared_;
 }
 
 void ProcessTeam::leave_devices() {
@@ -207,7 +212,6 @@ void ProcessTeam::finish_on(const Cuda& cuda) {
 void ProcessTeam::look_for_failures(std::int64_t progress) {
   using namespace std::chrono;
   constexpr auto between_looks = milliseconds(1);
-  if (!devices_) return;
   const auto now = steady_clock::now();
   if (progress != seen_progress_ || now - looked_at_ > seconds(1))  // another wait than before
     seen_progress_ = progress, seen_at_ = now;
@@ -218,11 +222,11 @@ void ProcessTeam::look_for_failures(std::int64_t progress) {
   Ending lost{bad_environment};
   if (module_->listen(message.data())) {
     lost.message = message.data();  // the rank that gave up says why
-  } else if (devices_->look(message.data())) {
+  } else if (devices_ && devices_->look(message.data())) {
     lost.failed = true, lost.message = message.data();
   } else if (duration<double>(now - seen_at_).count() > patience_) {
     lost.failed = true;
-    lost.message = fmt::format("the device waited for the other ranks for {:.0f} s", patience_);
+    lost.message = fmt::format("this rank waited for the others for {:.0f} s", patience_);
   } else {
     return;
   }

@@ -1,5 +1,6 @@
 // The processes that a launcher such as mpirun has started as one program.
 #pragma once
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -43,12 +44,15 @@ class ProcessTeam final : public Team {
   void finish() override;
   void give_up() noexcept override;
 
-  /// From now on what ranks exchange of their devices goes by NCCL, where its module opens on all of them; else by way
-  /// of the hosts, as before. All ranks take part, each with a device of its own. Raises TeamFailure.
+  /// Opens the module for NCCL, and has ranks find each other by it. All ranks take part. Raises TeamFailure.
+  void prepare_devices();
+  /// From now on what ranks exchange of their devices goes by NCCL, where its module has opened on all of them; else by
+  /// way of the hosts, as before. All ranks take part, each with a device of its own. From any thread, for MPI has no
+  /// part in it. Raises TeamFailure.
   void join_devices(int device);
   /// Once no work of the devices is under way. All ranks take part.
   void leave_devices();
-  /// How devices exchange: "NCCL 2.28.9, sums by load and store", or "Open MPI v4.1.6, by way of the host: ..." with
+  /// How devices exchange: "NCCL 2.28.9, by load and store", or "Open MPI v4.1.6, by way of the host: ..." with
   /// the reason; empty where none has joined.
   const std::string& device_transport() const { return transport_; }
   void gather_on(const Cuda&, const void* mine, void* all, std::size_t bytes) override;
@@ -70,7 +74,8 @@ class ProcessTeam final : public Team {
   const KrillTeamModule* module_;
   KrillTeamPlace place_;
   double patience_;
-  const KrillDeviceModule* devices_ = nullptr;
+  const KrillDeviceModule *prepared_ = nullptr, *devices_ = nullptr;
+  std::array<char, krill_device_id> device_id_ = {};
   std::string transport_;
   std::function<void(const Ending&)> end_process_;
   std::int64_t seen_progress_ = -1;

@@ -136,6 +136,13 @@ inline Samples samples(Of<AmgOptions>) {
 
 inline Samples samples(Of<SchurOptions>) { return {}; }  // for saddle points alone
 
+inline Samples samples(Of<SchwarzOptions>) {  // which takes no new values
+  return {{definite, in_verify | in_bench, SchwarzOptions{.parts = 4}},
+          {general, in_verify, SchwarzOptions{.parts = 3, .inner = BlockInverse::ilu0, .overlap = 1}},
+          {definite, in_verify,
+           SchwarzOptions{.parts = 5, .inner = BlockInverse::jacobi, .coarse = CoarseSpace::constants}}};
+}
+
 inline InnerSolverOptions inside(SolverOptions solver, PreconditionerOptions M,
                                  KeptPrecision precision = KeptPrecision::automatic) {
   return {.inner = InnerMethod{std::move(solver), std::move(M)}, .precision = precision};

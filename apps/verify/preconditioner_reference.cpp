@@ -11,6 +11,7 @@
 #include "apps/verify/precond/lines.hpp"
 #include "apps/verify/precond/none.hpp"
 #include "apps/verify/precond/schur.hpp"
+#include "apps/verify/precond/schwarz.hpp"
 #include "apps/verify/precond/ssor.hpp"
 #include "sparse/core/instantiate.hpp"
 

@@ -27,6 +27,7 @@
 #include "solvers/precond/parilu0.hpp"
 #include "solvers/precond/parilut.hpp"
 #include "solvers/precond/schur.hpp"
+#include "solvers/precond/schwarz.hpp"
 #include "solvers/precond/ssor.hpp"
 #include "solvers/precond/tridiagonal.hpp"
 
@@ -37,7 +38,7 @@ using PreconditionerOptions =
     std::variant<NoPreconditioner, JacobiOptions, BlockJacobiOptions, ChebyshevOptions, GaussSeidelOptions, SsorOptions,
                  Ilu0Options, Ic0Options, IlukOptions, IckOptions, IlutOptions, IctOptions, Bilu0Options, Bic0Options,
                  Parilu0Options, Paric0Options, ParilutOptions, ParictOptions, IsaiOptions, TridiagonalOptions,
-                 LineOptions, AmgOptions, SchurOptions, InnerSolverOptions, AutoPreconditioner>;
+                 LineOptions, AmgOptions, SchurOptions, SchwarzOptions, InnerSolverOptions, AutoPreconditioner>;
 
 struct InnerMethod {
   SolverOptions solver = GmresOptions{};

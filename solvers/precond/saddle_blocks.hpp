@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "solvers/precond/diagonal.hpp"
+#include "solvers/precond/inverted_block.hpp"
 #include "solvers/precond/preconditioner.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
 #include "sparse/spgemm/spgemm.hpp"
@@ -89,32 +90,5 @@ struct SaddleBlocks {
     return inverse;
   }
 };
-
-/// definite: the block is Hermitian with a positive diagonal.
-inline PreconditionerOptions inverse_of(BlockInverse kind, bool definite) {
-  switch (kind) {
-    case BlockInverse::jacobi:
-      return JacobiOptions{};
-    case BlockInverse::ic0:
-      return Ic0Options{};
-    case BlockInverse::ict:
-      return IctOptions{};
-    case BlockInverse::ilut: {
-      IlutOptions options;
-      options.shift.type = LuShift::nonzero;
-      return options;
-    }
-    case BlockInverse::amg:
-      return AmgOptions{};
-    case BlockInverse::automatic:
-      if (definite) return AmgOptions{};
-      break;
-    case BlockInverse::ilu0:
-      break;
-  }
-  Ilu0Options options;
-  options.shift.type = LuShift::nonzero;
-  return options;
-}
 
 }  // namespace krill::detail

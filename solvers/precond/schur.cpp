@@ -20,45 +20,7 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// A block, where what stands for its inverse multiplies with it, and that.
-template <class T>
-class InvertedBlock {
- public:
-  template <class Offset>
-  InvertedBlock(Context& ctx, std::string_view what, BlockInverse kind, Csr<T, Offset> block)
-      : options_(inverse_of(kind, !first_not_hermitian(ctx, block))), block_(std::move(block)) {
-    try {
-      inverse_ = make_preconditioner<T>(ctx, options_, block_);
-    } catch (const InvalidArgument& error) {
-      throw InvalidArgument(fmt::format("preconditioner schur, {}: {}", what, error.what()));
-    }
-    if (!multiplies(options_)) block_ = Csr<T, Offset>(identity<T, Offset>(0));
-  }
-
-  template <class Offset>
-  static HeldMemory memory(MemoryLedger& ledger, Context& host, BlockInverse kind, Csr<T, Offset> block) {
-    HeldMemory of_block = csr_memory(ledger, block);
-    const PreconditionerOptions options = inverse_of(kind, !first_not_hermitian(host, block));
-    HeldMemory kept = preconditioner_memory<T>(ledger, host, options, AnyMatrix<T>(std::move(block)));
-    if (multiplies(options)) kept += std::move(of_block);
-    return kept;
-  }
-
-  const Preconditioner<T>& operator*() const { return *inverse_; }
-  std::string name() const {
-    return std::string(std::visit([](const auto& o) { return o.type; }, options_));
-  }
-  std::size_t bytes() const { return krill::bytes(block_) + inverse_->report().bytes; }
-
- private:
-  static bool multiplies(const PreconditionerOptions& options) {
-    return std::visit([](const auto& o) { return o.multiplies_with_matrix; }, options);
-  }
-
-  PreconditionerOptions options_;
-  AnyMatrix<T> block_;
-  MadePreconditioner<T> inverse_;
-};
+constexpr BlockInverse definite_block = BlockInverse::amg;
 
 /// z1 = H~ r1, then z2 = S~ (G z1 - r2): the inverse of [H 0; G -S].
 template <class T>
@@ -89,9 +51,9 @@ class Schur final : public Preconditioner<T> {
       add({spmv_bytes<T>(matrix_bytes(A), rows(A), cols(A), with_beta), spmv_flops<T>(rows(A), nnz(A), false)});
     };
     add(sparse_vector_work(r2_, 2));
-    add((*h_).work().own), add((*s_).work().own);
+    add(h_.work()), add(s_.work());
     multiply(g_, true);
-    if (times_between_) add((*s_).work().own), multiply(between_, false);
+    if (times_between_) add(s_.work()), multiply(between_, false);
     add({static_cast<double>(z1_.size()) * sizeof(T), 0});  // zeros between z1
     add(sparse_vector_work(z1_, 2)), add(sparse_vector_work(z2_, 2));
     return all;
@@ -110,8 +72,8 @@ class Schur final : public Preconditioner<T> {
       : g_(std::move(blocks.g)),
         between_(blocks.between ? std::move(*blocks.between) : identity<T, Offset>(0)),
         times_g_(ctx, g_),
-        h_(ctx, "the first block", o.block, std::move(blocks.h)),
-        s_(ctx, "the Schur complement", o.complement, std::move(blocks.s)),
+        h_(ctx, "schur, the first block", o.block, definite_block, std::move(blocks.h)),
+        s_(ctx, "schur, the Schur complement", o.complement, definite_block, std::move(blocks.s)),
         r1_(part(size, rows.of_h)),
         z1_(part(size, rows.of_h)),
         r2_(part(size, rows.of_constraints)),
@@ -167,8 +129,8 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const SchurOptions& o, co
       kept += csr_memory(ledger, *blocks.between);
       kept += SpmvPlan<T>::memory(ledger, CsrSizes::of(*blocks.between));
     }
-    kept += InvertedBlock<T>::memory(ledger, host, o.block, std::move(blocks.h));
-    kept += InvertedBlock<T>::memory(ledger, host, o.complement, std::move(blocks.s));
+    kept += InvertedBlock<T>::memory(ledger, host, o.block, definite_block, std::move(blocks.h));
+    kept += InvertedBlock<T>::memory(ledger, host, o.complement, definite_block, std::move(blocks.s));
     for (const std::size_t part : {rows.of_h.size(), rows.of_constraints.size()})
       for (int vector = 0; vector < 2; ++vector) {
         kept += ledger.hold(part * sizeof(std::int32_t));

@@ -3,16 +3,11 @@
 #include <array>
 #include <string_view>
 
+#include "solvers/precond/block_inverse.hpp"
 #include "solvers/precond/descriptor.hpp"
 #include "solvers/precond/kept_precision.hpp"
 
 namespace krill {
-
-/// What stands for the inverse of a block, each with its default options. automatic: amg where the block is Hermitian
-/// with a positive diagonal, else ilu0.
-enum class BlockInverse { automatic, jacobi, ic0, ilu0, ict, ilut, amg };
-inline constexpr std::array<std::string_view, 7> block_inverse_names{"auto", "jacobi", "ic0", "ilu0",
-                                                                     "ict",  "ilut",   "amg"};
 
 /// What stands for the inverse of the Schur complement C + G H^-1 F, with S = C + G D^-1 F and D = diag(H).
 /// diagonal: S^-1, good where D is much like H. least_squares: S^-1 (G D^-1 H D^-1 F) S^-1, for C = 0, good where H

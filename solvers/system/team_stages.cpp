@@ -10,6 +10,7 @@
 #include "solvers/method/type_name.hpp"
 #include "solvers/precond/block_dim.hpp"
 #include "solvers/precond/shared_isai.hpp"
+#include "solvers/precond/shared_schwarz.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/core/team.hpp"
@@ -26,7 +27,17 @@ bool chose(const SolveFacts& facts, std::string_view key) {
 bool runs_in_team(const PreconditionerOptions& options) {
   return std::holds_alternative<NoPreconditioner>(options) || std::holds_alternative<JacobiOptions>(options) ||
          std::holds_alternative<BlockJacobiOptions>(options) || std::holds_alternative<ChebyshevOptions>(options) ||
-         std::holds_alternative<IsaiOptions>(options);
+         std::holds_alternative<IsaiOptions>(options) || std::holds_alternative<SchwarzOptions>(options);
+}
+
+/// What stands for it inside of schwarz, with its default options; none for others.
+std::optional<BlockInverse> as_inner(const PreconditionerOptions& M) {
+  if (std::holds_alternative<Ic0Options>(M)) return BlockInverse::ic0;
+  if (std::holds_alternative<Ilu0Options>(M)) return BlockInverse::ilu0;
+  if (std::holds_alternative<IctOptions>(M)) return BlockInverse::ict;
+  if (std::holds_alternative<IlutOptions>(M)) return BlockInverse::ilut;
+  if (std::holds_alternative<AmgOptions>(M)) return BlockInverse::amg;
+  return {};
 }
 
 void require_shareable(SolveOptions& options, SolveFacts& facts) {
@@ -39,15 +50,23 @@ void require_shareable(SolveOptions& options, SolveFacts& facts) {
     const std::string_view refused = type_name(M);
     if (!chose(facts, "preconditioner"))
       throw InvalidArgument(
-          fmt::format("preconditioner {}: it does not run on several ranks; use isai, chebyshev (for Hermitian "
-                      "positive definite systems), block_jacobi, jacobi or none, or one process",
+          fmt::format("preconditioner {}: it does not run on several ranks; use schwarz, which has ic0, ilu0 or amg "
+                      "of each rank's rows, isai, chebyshev (for Hermitian positive definite systems), block_jacobi, "
+                      "jacobi or none, or one process",
                       refused));
-    if (needs_definite(options.solver))
-      M = ChebyshevOptions{};
-    else
-      M = JacobiOptions{};
-    facts.notes.push_back(fmt::format(
-        "auto chose preconditioner {}, which does not run on several ranks, and went on to {}", refused, type_name(M)));
+    if (const auto inner = as_inner(M)) {
+      M = SchwarzOptions{.inner = *inner};
+      facts.notes.push_back(
+          fmt::format("auto chose preconditioner {}, which each rank has of its own rows (schwarz)", refused));
+    } else {
+      if (needs_definite(options.solver))
+        M = ChebyshevOptions{};
+      else
+        M = JacobiOptions{};
+      facts.notes.push_back(
+          fmt::format("auto chose preconditioner {}, which does not run on several ranks, and went on to {}", refused,
+                      type_name(M)));
+    }
   }
   const auto refuse_float32 = [&](KeptPrecision precision) {
     if (precision == KeptPrecision::float32)
@@ -58,6 +77,7 @@ void require_shareable(SolveOptions& options, SolveFacts& facts) {
   };
   if (const auto* polynomial = std::get_if<ChebyshevOptions>(&M)) refuse_float32(polynomial->precision);
   if (const auto* inverse = std::get_if<IsaiOptions>(&M)) refuse_float32(inverse->precision);
+  if (const auto* parts = std::get_if<SchwarzOptions>(&M)) refuse_float32(parts->precision);
 }
 
 /// Boundaries at multiples of so many rows: those of warps and slices, and of diagonal blocks, whose size is settled
@@ -73,11 +93,13 @@ std::int64_t settle_unit(Context& ctx, PreconditionerOptions& options, const Any
 
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& options, const AnyMatrix<T>& A,
-                                            const AnyMatrix<T>& block, const DistributedOperator<T>& products,
-                                            std::int64_t first_row) {
+                                            const RowSlice<T>& rows, const AnyMatrix<T>& block,
+                                            const DistributedOperator<T>& products, std::int64_t first_row) {
   if (const auto* inverse = std::get_if<IsaiOptions>(&options.preconditioner))
     return make_shared_isai(ctx, *inverse, A, products.share());
   try {
+    if (const auto* parts = std::get_if<SchwarzOptions>(&options.preconditioner))
+      return make_shared_schwarz(ctx, *parts, rows, block, products.share());
     return make_preconditioner<T>(ctx, options.preconditioner, block, &products);
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(
@@ -107,10 +129,13 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   std::optional<Context> beside;  // whose is the whole matrix
   Context& host = ctx.on_cuda() ? beside.emplace(Context::host(ctx.threads())) : ctx;
   const std::int64_t unit = settle_unit(host, options.preconditioner, *system.A);
-  const auto [partition, slice] = with_csr(host, *system.A, [&]<class Offset>(const Csr<T, Offset>& A) {
+  std::optional<AnyMatrix<T>> csr;
+  const AnyMatrix<T>& whole = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, *system.A)
+                                  ? *system.A
+                                  : csr.emplace(to_csr(host, *system.A));
+  const auto [partition, slice] = with_csr(host, whole, [&]<class Offset>(const Csr<T, Offset>& A) {
     auto rows = RowPartition::by_cost(A.row_offsets().host(), team.size(), unit);
-    auto own = slice_rows(A, rows.begin(team.rank()), rows.end(team.rank()));
-    return std::pair(std::move(rows), std::move(own));
+    return std::pair(rows, slice_rows(A, rows.begin(team.rank()), rows.end(team.rank())));
   });
   const std::int64_t first_row = partition.begin(team.rank());
   const Distributed<T> own(ctx, team, partition, slice, options.format, options.layout);
@@ -121,10 +146,12 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   std::optional<AnyMatrix<T>> converted;
   const bool is_block = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, own.block());
   const AnyMatrix<T>& block =
-      is_block ? own.block() : converted.emplace(columns_of(slice, first_row, partition.end(team.rank())));
-  const AnyMatrix<T> rows = in_places(slice, own.halo());
-  const DistributedOperator<T> A(own, &rows);
-  const auto preconditioner = make_own(ctx, options, *system.A, block, A, first_row);
+      is_block ? own.block() : converted.emplace(columns_of(ctx, slice, first_row, partition.end(team.rank())));
+  // Chebyshev bounds eigenvalues by sums over whole rows.
+  std::optional<AnyMatrix<T>> rows;
+  if (std::holds_alternative<ChebyshevOptions>(options.preconditioner)) rows = in_places(ctx, slice, own.halo());
+  const DistributedOperator<T> A(own, rows ? &*rows : nullptr);
+  const auto preconditioner = make_own(ctx, options, *system.A, slice, block, A, first_row);
   ctx.synchronize();
   facts.timings.preconditioner_setup = clock.lap();
   facts.preconditioner = preconditioner->report();
@@ -146,8 +173,8 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
                     "so fewer ranks may be as quick",
                     uneven));
   facts.memory_bytes = bytes(*system.A) + (system.original ? bytes(*system.original) : 0) + bytes(own.block()) +
-                       own.bytes() + (converted ? bytes(*converted) : 0) + bytes(rows) + facts.preconditioner.bytes +
-                       solver.bytes() + ctx.workspace_bytes() +
+                       own.bytes() + (converted ? bytes(*converted) : 0) + (rows ? bytes(*rows) : 0) +
+                       facts.preconditioner.bytes + solver.bytes() + ctx.workspace_bytes() +
                        sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
   facts.memory_peak_bytes = ctx.memory_use().peak;
 }

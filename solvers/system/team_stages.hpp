@@ -8,7 +8,7 @@ namespace krill {
 /// and multiplies its own rows (by RowPartition::by_cost), makes the preconditioner of them, and gets all of x. What
 /// the rules of `auto` chose and a team does not run is replaced, with a note. Raises InvalidArgument where the options
 /// name what a team does not run: solvers banded and direct, preconditioners other than none, jacobi, block_jacobi,
-/// chebyshev and isai, and these two in float32; and TeamFailure.
+/// chebyshev, isai and schwarz, and these three in float32; and TeamFailure.
 template <class T>
 void solve_in_team(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>& b, Array<T>& x, SolveFacts&,
                    const std::function<void()>& prepared, const Watch&, const ColumnWatch& solved);

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
+#include "sparse/core/pass_host.hpp"
 #include "sparse/parallel/border_passes.hpp"
 
 namespace krill {
@@ -15,41 +17,44 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// A matrix in CSR that grows row after row.
-template <class T>
-struct GrowingCsr {
-  std::vector<std::int64_t> row_offsets{0};
-  std::vector<std::int32_t> col_indices = {};
-  std::vector<T> values = {};
-
-  void add(std::int64_t column, const T& value) {
-    col_indices.push_back(static_cast<std::int32_t>(column));
-    values.push_back(value);
-  }
-  void end_row() { row_offsets.push_back(std::ssize(values)); }
-  /// With 32-bit offsets where they can be.
-  AnyMatrix<T> matrix(std::int64_t columns) && {
-    const auto cols = static_cast<std::int32_t>(columns);
-    if (std::ssize(values) > std::numeric_limits<std::int32_t>::max())
-      return Csr<T, std::int64_t>(cols, Array(std::move(row_offsets)), Array(std::move(col_indices)),
-                                  Array<T>(std::move(values)));
-    return Csr<T>(cols, Array(std::vector<std::int32_t>(row_offsets.begin(), row_offsets.end())),
-                  Array(std::move(col_indices)), Array<T>(std::move(values)));
-  }
-};
-
-template <class T>
-std::int64_t rows_of(const RowSlice<T>& slice) {
-  return std::ssize(slice.row_offsets) - 1;
+/// A matrix of `columns` columns from rows [0, count) of those that row_at(b) names: entries for which place(column) is
+/// not negative, in that column. By all threads: entries are counted, then stored.
+template <class Offset, class T, class RowAt, class Place>
+Csr<T, Offset> taken_as(const Host& host, const RowSlice<T>& rows, std::int64_t count, std::int64_t columns,
+                        RowAt row_at, Place place) {
+  std::vector<Offset> offsets(static_cast<std::size_t>(count) + 1);
+  for_each_index(host, count, [&](std::int64_t b) {
+    Offset entries = 0;
+    rows.for_entries(row_at(b), [&](std::int64_t column, const T&) { entries += place(column) >= 0; });
+    offsets[static_cast<std::size_t>(b) + 1] = entries;
+  });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  Array<std::int32_t> to_columns(offsets.back());
+  Array<T> to_values(offsets.back());
+  std::int32_t* const out_columns = to_columns.write(host);
+  auto* const out_values = reinterpret_cast<T*>(to_values.write(host));
+  for_each_index(host, count, [&](std::int64_t b) {
+    auto k = static_cast<std::size_t>(offsets[static_cast<std::size_t>(b)]);
+    rows.for_entries(row_at(b), [&](std::int64_t column, const T& value) {
+      const std::int64_t at = place(column);
+      if (at < 0) return;
+      out_columns[k] = static_cast<std::int32_t>(at);
+      out_values[k++] = value;
+    });
+  });
+  return Csr<T, Offset>(static_cast<std::int32_t>(columns), Array<Offset>(std::move(offsets)), std::move(to_columns),
+                        std::move(to_values));
 }
 
-/// f(column, value) for the entries of row i.
-template <class T, class F>
-void for_entries(const RowSlice<T>& slice, std::int64_t i, F&& f) {
-  for (auto k = static_cast<std::size_t>(slice.row_offsets[static_cast<std::size_t>(i)]);
-       k < static_cast<std::size_t>(slice.row_offsets[static_cast<std::size_t>(i) + 1]); ++k)
-    f(slice.columns[k], slice.values[k]);
+/// With 32-bit offsets where they can be.
+template <class T, class RowAt, class Place>
+AnyMatrix<T> taken(const Host& host, const RowSlice<T>& rows, std::int64_t count, std::int64_t columns, RowAt row_at,
+                   Place place) {
+  if (rows.nnz() > std::numeric_limits<std::int32_t>::max())
+    return taken_as<std::int64_t>(host, rows, count, columns, row_at, place);
+  return taken_as<std::int32_t>(host, rows, count, columns, row_at, place);
 }
+constexpr auto every_row = [](std::int64_t i) { return i; };
 
 /// The columns that others own, once each.
 template <class T>
@@ -57,17 +62,19 @@ std::vector<std::int64_t> ghosts_of(Team& team, const RowPartition& partition, c
   if (partition.ranks() != team.size())
     throw ShapeMismatch(
         fmt::format("distributed: the partition is for {} ranks, the team has {}", partition.ranks(), team.size()));
-  if (rows_of(slice) != partition.rows(team.rank()))
+  if (slice.rows() != partition.rows(team.rank()))
     throw ShapeMismatch(fmt::format("distributed: rank {} brings {} rows, the partition gives it {}", team.rank(),
-                                    rows_of(slice), partition.rows(team.rank())));
+                                    slice.rows(), partition.rows(team.rank())));
   const std::int64_t begin = partition.begin(team.rank()), end = partition.end(team.rank());
   std::vector<std::int64_t> ghosts;
-  for (const std::int64_t column : slice.columns) {
-    if (column < 0 || column >= partition.rows())
-      throw InvalidArgument(
-          fmt::format("distributed: column {} lies outside of the square matrix of {} rows", column, partition.rows()));
-    if (column < begin || column >= end) ghosts.push_back(column);
-  }
+  for (std::int64_t i = 0; i < slice.rows(); ++i)
+    slice.for_entries(i, [&](std::int64_t column, const auto&) {
+      if (column >= begin && column < end) return;
+      if (column < 0 || column >= partition.rows())
+        throw InvalidArgument(fmt::format("distributed: column {} lies outside of the square matrix of {} rows", column,
+                                          partition.rows()));
+      ghosts.push_back(column);
+    });
   std::ranges::sort(ghosts);
   ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
   if (const std::int64_t all = end - begin + std::ssize(ghosts); all > std::numeric_limits<std::int32_t>::max())
@@ -91,40 +98,24 @@ template <class T, class Offset>
 RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end) {
   if (begin < 0 || end < begin || end > A.rows())
     throw InvalidArgument(fmt::format("slice_rows: rows {} to {} of a matrix that has {}", begin, end, A.rows()));
-  const auto offsets = A.row_offsets().host().subspan(static_cast<std::size_t>(begin));
-  const auto first = static_cast<std::size_t>(offsets[0]);
-  const auto count = static_cast<std::size_t>(offsets[static_cast<std::size_t>(end - begin)]) - first;
-  const auto columns = A.col_indices().host().subspan(first, count);
-  const auto values = A.values().host().subspan(first, count);
-  RowSlice<T> slice;
-  slice.row_offsets.resize(static_cast<std::size_t>(end - begin) + 1);
-  for (std::size_t i = 0; i < slice.row_offsets.size(); ++i)
-    slice.row_offsets[i] = static_cast<std::int64_t>(offsets[i]) - static_cast<std::int64_t>(first);
-  slice.columns.assign(columns.begin(), columns.end());
-  slice.values.assign(values.begin(), values.end());
-  return slice;
+  const auto offsets =
+      A.row_offsets().host().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin) + 1);
+  return RowSlice<T>(offsets, A.col_indices().host(), A.values().host());
 }
 
 template <class T>
-AnyMatrix<T> columns_of(const RowSlice<T>& slice, std::int64_t begin, std::int64_t end) {
-  GrowingCsr<T> made;
-  for (std::int64_t i = 0; i < rows_of(slice); ++i) {
-    for_entries(slice, i, [&](std::int64_t column, const T& value) {
-      if (column >= begin && column < end) made.add(column - begin, value);
-    });
-    made.end_row();
-  }
-  return std::move(made).matrix(end - begin);
+AnyMatrix<T> columns_of(Context& ctx, const RowSlice<T>& rows, std::int64_t begin, std::int64_t end) {
+  return taken(ctx.host_tag(), rows, rows.rows(), end - begin, every_row, [&](std::int64_t column) {
+    return column >= begin && column < end ? column - begin : std::int64_t{-1};
+  });
 }
 
 template <class T>
-AnyMatrix<T> in_places(const RowSlice<T>& slice, const HaloPlan& halo) {
-  GrowingCsr<T> made;
-  for (std::int64_t i = 0; i < rows_of(slice); ++i) {
-    for_entries(slice, i, [&](std::int64_t column, const T& value) { made.add(halo.place(column), value); });
-    made.end_row();
-  }
-  return std::move(made).matrix(halo.size());
+AnyMatrix<T> in_places(Context& ctx, const RowSlice<T>& rows, const HaloPlan& halo) {
+  for (std::int64_t i = 0; i < rows.rows(); ++i)
+    rows.for_entries(i, [&](std::int64_t column, const T&) { halo.place(column); });  // raises, which no thread may
+  return taken(ctx.host_tag(), rows, rows.rows(), halo.size(), every_row,
+               [&](std::int64_t column) { return halo.place(column); });
 }
 
 template <class T>
@@ -140,27 +131,21 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
       second_(1, "dot without ghosts") {
   const Context::TeamScope alone(ctx, nullptr);
   const std::int64_t begin = partition_.begin(team.rank()), end = partition_.end(team.rank());
-  GrowingCsr<T> border;
+  const auto is_own = [&](std::int64_t column) { return column >= begin && column < end; };
   std::vector<std::int32_t> border_rows;
   for (std::int64_t i = 0; i < rows(); ++i) {
-    const std::int64_t before = std::ssize(border.values);
-    for_entries(slice, i, [&](std::int64_t column, const T& value) {
-      if (column < begin || column >= end) border.add(halo_.ghost(column), value);
-    });
-    if (std::ssize(border.values) == before) continue;
-    border.end_row();
-    border_rows.push_back(static_cast<std::int32_t>(i));
+    bool has_ghosts = false;
+    slice.for_entries(i, [&](std::int64_t column, const T&) { has_ghosts = has_ghosts || !is_own(column); });
+    if (has_ghosts) border_rows.push_back(static_cast<std::int32_t>(i));
   }
-  part_ = {begin,
-           rows(),
-           std::ssize(slice.values),
-           std::ssize(halo_.ghosts()),
-           halo_.sent(),
-           std::ssize(border_rows),
-           halo_.neighbors()};
+  part_ = {
+      begin, rows(), slice.nnz(), std::ssize(halo_.ghosts()), halo_.sent(), std::ssize(border_rows), halo_.neighbors()};
+  border_ = std::make_unique<const AnyMatrix<T>>(taken(
+      ctx.host_tag(), slice, std::ssize(border_rows), std::ssize(halo_.ghosts()),
+      [&](std::int64_t b) { return std::int64_t{border_rows[static_cast<std::size_t>(b)]}; },
+      [&](std::int64_t column) { return is_own(column) ? std::int64_t{-1} : halo_.ghost(column); }));
   border_rows_ = Array(std::move(border_rows), "border rows");
-  border_ = std::make_unique<const AnyMatrix<T>>(std::move(border).matrix(std::ssize(halo_.ghosts())));
-  AnyMatrix<T> made = columns_of(slice, begin, end);
+  AnyMatrix<T> made = columns_of(ctx, slice, begin, end);
   if (format != Format::automatic && format != Format::csr) made = to_format(ctx, std::move(made), format, layout);
   block_ = std::make_unique<const AnyMatrix<T>>(std::move(made));
   plan_ = std::make_unique<const SpmvPlan<T>>(
@@ -245,8 +230,8 @@ std::vector<T> gather_rows(Team& team, const RowPartition& partition, std::span<
 template <class T>
 struct DistributedInstances {
   static constexpr std::tuple list{
-      instance<AnyMatrix<T>(const RowSlice<T>&, std::int64_t, std::int64_t)>(columns_of),
-      instance<AnyMatrix<T>(const RowSlice<T>&, const HaloPlan&)>(in_places),
+      instance<AnyMatrix<T>(Context&, const RowSlice<T>&, std::int64_t, std::int64_t)>(columns_of),
+      instance<AnyMatrix<T>(Context&, const RowSlice<T>&, const HaloPlan&)>(in_places),
       instance<std::vector<T>(Team&, const RowPartition&, std::span<const T>)>(gather_rows)};
 };
 template <class T, class Offset>
@@ -254,6 +239,7 @@ struct SliceInstances {
   static constexpr auto list = instance<RowSlice<T>(const Csr<T, Offset>&, std::int64_t, std::int64_t)>(slice_rows);
 };
 KRILL_INSTANTIATE(Distributed);
+template std::vector<std::int32_t> gather_rows(Team&, const RowPartition&, std::span<const std::int32_t>);
 KRILL_INSTANTIATE(DistributedInstances);
 KRILL_INSTANTIATE_WITH_OFFSETS(SliceInstances);
 

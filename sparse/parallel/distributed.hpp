@@ -1,31 +1,66 @@
 // A matrix whose rows several ranks share.
 #pragma once
 #include <memory>
+#include <span>
+#include <variant>
 
 #include "sparse/parallel/halo_plan.hpp"
 #include "sparse/spmv/plan.hpp"
 
 namespace krill {
 
-/// Some rows of a matrix: row i has the entries from row_offsets[i] on, in columns of the whole matrix, ascending.
+/// Some rows of a matrix, in columns of the whole matrix, ascending in each row. Looks at arrays that stay the
+/// caller's.
 template <class T>
-struct RowSlice {
-  std::vector<std::int64_t> row_offsets{0}, columns = {};
-  std::vector<T> values = {};
+class RowSlice {
+ public:
+  /// Row i has the entries from row_offsets[i] on.
+  RowSlice(std::span<const std::int64_t> row_offsets, std::span<const std::int64_t> columns, std::span<const T> values)
+      : offsets_(row_offsets), columns_(columns), values_(values) {}
+  /// As CSR has them on the host.
+  template <class Offset>
+  RowSlice(std::span<const Offset> row_offsets, std::span<const std::int32_t> columns, std::span<const T> values)
+      : offsets_(row_offsets), columns_(columns), values_(values) {}
+
+  std::int64_t rows() const {
+    return std::visit([](const auto& offsets) { return std::ssize(offsets) - 1; }, offsets_);
+  }
+  std::int64_t nnz() const { return offset(rows()) - offset(0); }
+  /// f(column, value) for the entries of row i.
+  template <class F>
+  void for_entries(std::int64_t i, F&& f) const {
+    const auto first = static_cast<std::size_t>(offset(i)), last = static_cast<std::size_t>(offset(i + 1));
+    std::visit(
+        [&](const auto& columns) {
+          for (std::size_t k = first; k < last; ++k) f(std::int64_t{columns[k]}, values_[k]);
+        },
+        columns_);
+  }
+
+ private:
+  std::int64_t offset(std::int64_t i) const {
+    return std::visit([i](const auto& offsets) { return std::int64_t{offsets[static_cast<std::size_t>(i)]}; },
+                      offsets_);
+  }
+
+  std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>> offsets_, columns_;
+  std::span<const T> values_;
 };
 
-/// Rows [begin, end) of A.
+/// Rows [begin, end) of A, which stays, on the host. Raises InvalidArgument where A has no such rows.
 template <class T, class Offset>
 RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end);
+template <class T, class Offset>
+RowSlice<T> slice_rows(const Csr<T, Offset>&&, std::int64_t, std::int64_t) = delete;  // it would not stay
 
-/// The entries of the slice in columns [begin, end), which count from `begin` in what comes back: a rank's diagonal
-/// block, say. In CSR.
+/// The entries of the rows in columns [begin, end), which count from `begin` in what comes back: a rank's diagonal
+/// block, say. In CSR. O(nnz), on the host by all threads.
 template <class T>
-AnyMatrix<T> columns_of(const RowSlice<T>&, std::int64_t begin, std::int64_t end);
-/// The slice in columns that count as the plan's vectors lie. In CSR. Raises InvalidArgument where a column is not in
+AnyMatrix<T> columns_of(Context&, const RowSlice<T>&, std::int64_t begin, std::int64_t end);
+/// The rows in columns that count as the plan's vectors lie. In CSR. Raises InvalidArgument where a column is not in
 /// them.
 template <class T>
-AnyMatrix<T> in_places(const RowSlice<T>&, const HaloPlan&);
+AnyMatrix<T> in_places(Context&, const RowSlice<T>&, const HaloPlan&);
 
 /// What a rank has of a matrix, for reports.
 struct SharedPart {

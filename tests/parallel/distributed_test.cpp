@@ -6,6 +6,7 @@
 
 #include "sparse/convert/to_format.hpp"
 #include "sparse/io/generate.hpp"
+#include "sparse/vector/vector.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/random.hpp"

@@ -12,6 +12,7 @@ struct Pattern {
   std::vector<bool> stored = std::vector<bool>(static_cast<std::size_t>(n * n));
 
   auto at(std::int64_t i, std::int64_t j) { return stored[static_cast<std::size_t>(i * n + j)]; }
+  bool has(std::int64_t i, std::int64_t j) const { return stored[static_cast<std::size_t>(i * n + j)]; }
   template <class F>
   double count(F&& wanted) const {
     double sum = 0;
@@ -238,6 +239,43 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
 }
 
 void count(Count&, const SchurOptions&, const PreconditionerReport&) {}
+
+/// Neighboring rows by their cost; the entries inside of each part, which has the rows beside it where parts overlap.
+void count(Count& c, const SchwarzOptions& o, const PreconditionerReport& report) {
+  std::vector<std::int32_t> offsets{0}, rows, part_of;
+  for (std::int64_t i = 0; i < c.a.n; ++i) {
+    std::int32_t entries = offsets.back();
+    for (std::int64_t j = 0; j < c.a.n; ++j) entries += c.a.has(i, j);
+    offsets.push_back(entries);
+  }
+  const auto parts = RowPartition::by_cost(std::span<const std::int32_t>(offsets), o.parts, 1);
+  for (int p = 0; p < o.parts; ++p)
+    for (std::int64_t i = 0; i < c.a.n; ++i) {
+      bool taken = i >= parts.begin(p) && i < parts.end(p);
+      for (std::int64_t j = parts.begin(p); j < parts.end(p) && o.overlap > 0; ++j) taken = taken || c.a.has(j, i);
+      if (taken) rows.push_back(static_cast<std::int32_t>(i)), part_of.push_back(p);
+    }
+  Pattern inside{std::ssize(rows)};
+  for (std::int64_t k = 0; k < inside.n; ++k)
+    for (std::int64_t l = 0; l < inside.n; ++l) {
+      const auto at = static_cast<std::size_t>(k), to = static_cast<std::size_t>(l);
+      inside.at(k, l) = part_of[at] == part_of[to] && c.a.has(rows[at], rows[to]);
+    }
+  Count inner(inside, c.size);
+  const auto name = fact<std::string>(report, "inner");
+  if (name == "ic0")
+    count(inner, Ic0Options{}, report);
+  else if (name == "ilu0")
+    count(inner, Ilu0Options{}, report);
+  else
+    count(inner, JacobiOptions{}, report);
+  c.bytes += inner.bytes, c.multiplied(inner.multiplications);
+  if (o.overlap > 0) c.bytes += (inner.n + c.n) * (2 * c.size + 4);  // r to the parts, z back
+  if (o.coarse == CoarseSpace::none) return;
+  const double p = o.parts;
+  c.vectors(3), c.bytes += 2 * c.n * 4, c.multiplied(c.n);   // r by parts; z, and which part a row is in
+  c.bytes += (p * p + 2 * p) * c.size, c.multiplied(p * p);  // the dense inverse
+}
 
 void count(Count& c, const InnerSolverOptions& o, const PreconditionerReport& report) {
   const bool pcg = std::holds_alternative<PcgOptions>(o.inner->solver),

@@ -1,5 +1,5 @@
-// The module that speaks NCCL. Small gatherings go by a kernel of its own over NVLink where NCCL's device interface is
-// there (2.28), all else by NCCL's own kernels.
+// The module that speaks NCCL. Where NCCL's device interface is there (2.28) and devices reach each other's memory,
+// small gatherings and messages go by kernels of the module, over NVLink; all else goes by NCCL's own kernels.
 #include <cuda_runtime.h>
 #include <nccl.h>
 
@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "apps/parallel/device_interface.hpp"
 #ifdef KRILL_NCCL_DEVICE
@@ -36,30 +37,104 @@ KrillTeamOutcome outcome(cudaError_t status, char* message) {
 
 #ifdef KRILL_NCCL_DEVICE
 struct Tuning {
-  static constexpr int threads = 256;
-  static constexpr std::size_t most_bytes = 8192;  // of a rank; more goes by NCCL's own kernels. Not varied.
+  static constexpr int gather_threads = 256;
+  static constexpr std::size_t most_gathered = 8192;  ///< bytes of a rank; more goes by NCCL's own kernels. Not varied.
+  static constexpr int copy_threads = 512, copy_blocks = 32;
+  static constexpr std::size_t slot = std::size_t{8} << 20;  ///< bytes of a message; longer ones go by NCCL's kernels
+  static constexpr int most_messages = 8;                    ///< of a rank; where there are more, all go so
 };
-ncclDevComm device_comm;
-ncclLLA2AHandle slots;
+/// What stores into the memory of other devices, where all of them can be reached so.
+struct LoadStore {
+  ncclDevComm dev;
+  ncclLLA2AHandle words;
+  ncclWindow_t window;  ///< two times a slot for each rank, on each rank
+  void* memory;
+  unsigned* counts;  ///< exchanges so far, and blocks that have done with this one
+};
+LoadStore direct{};
 bool by_load_store = false;
 
 // Each rank's words to all. Threads: one block, a word each. Bytes: 16 a word over NVLink. Races: a slot is written by
 // one rank and read by one thread; it waits until the other rank's word of this call is there.
 template <class Word>
-__global__ void __launch_bounds__(Tuning::threads)
+__global__ void __launch_bounds__(Tuning::gather_threads)
     gather_words(ncclDevComm dev, ncclLLA2AHandle handle, const Word* mine, Word* all, int words) {
   ncclLLA2ASession<ncclCoopCta> session(ncclCoopCta(), dev, ncclTeamLsa(dev), handle, 0, words * dev.lsaSize);
-  for (int k = static_cast<int>(threadIdx.x); k < words; k += Tuning::threads)
+  for (int k = static_cast<int>(threadIdx.x); k < words; k += Tuning::gather_threads)
     session.bcast(dev.lsaRank * words + k, mine[k]);
-  for (int k = static_cast<int>(threadIdx.x); k < words * dev.lsaSize; k += Tuning::threads)
+  for (int k = static_cast<int>(threadIdx.x); k < words * dev.lsaSize; k += Tuning::gather_threads)
     all[k] = session.template recv<Word>(k);
   session.endEpoch(ncclCoopCta());
 }
 
+/// Of one rank, as kernels get them.
+struct Messages {
+  int count = 0;
+  int rank[Tuning::most_messages];
+  void* bytes[Tuning::most_messages];
+  std::size_t size[Tuning::most_messages];
+};
+
+template <class Word>
+__device__ void copy_words(void* to, const void* from, std::size_t bytes) {
+  const std::size_t stride = std::size_t(gridDim.x) * blockDim.x;
+  for (std::size_t k = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; k < bytes / sizeof(Word); k += stride)
+    static_cast<Word*>(to)[k] = static_cast<const Word*>(from)[k];
+}
+/// By the whole grid, in words as wide as address and size allow.
+__device__ void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  const auto odd = reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to) | bytes;
+  if (odd % 16 == 0)
+    copy_words<uint4>(to, from, bytes);
+  else if (odd % 8 == 0)
+    copy_words<std::uint64_t>(to, from, bytes);
+  else if (odd % 4 == 0)
+    copy_words<std::uint32_t>(to, from, bytes);
+  else
+    copy_words<char>(to, from, bytes);
+}
+/// Where a message from rank `sender` lies on its receiver. Two places take turns: one that is written anew was read
+/// before its reader arrived for the exchange between the two.
+__device__ std::size_t place_of(int sender, int ranks, unsigned exchange) {
+  return (std::size_t(exchange % 2) * ranks + sender) * Tuning::slot;
+}
+
+// Messages into the memory of their receivers, and word that they are there. Threads: the grid strides over each
+// message. Bytes: the messages, over NVLink. Races: a slot has one sender; its receiver reads it after it waited.
+__global__ void __launch_bounds__(Tuning::copy_threads) push(LoadStore direct, Messages out) {
+  const unsigned exchange = direct.counts[0];
+  for (int m = 0; m < out.count; ++m)
+    copy_bytes(
+        ncclGetLsaPointer(direct.window, place_of(direct.dev.lsaRank, direct.dev.lsaSize, exchange), out.rank[m]),
+        out.bytes[m], out.size[m]);
+  ncclLsaBarrierSession<ncclCoopCta> word(ncclCoopCta(), direct.dev, ncclTeamTagLsa(), blockIdx.x);
+  word.arrive(ncclCoopCta(), cuda::memory_order_release);
+}
+
+// Messages from the slots to where they belong, once those who sent them said so. Threads, bytes: as push, in the
+// device's own memory. Races: the block that ends last counts the exchange, after all have read the count.
+__global__ void __launch_bounds__(Tuning::copy_threads) take(LoadStore direct, Messages in) {
+  const unsigned exchange = direct.counts[0];
+  {
+    ncclLsaBarrierSession<ncclCoopCta> word(ncclCoopCta(), direct.dev, ncclTeamTagLsa(), blockIdx.x);
+    word.wait(ncclCoopCta(), cuda::memory_order_acquire);
+  }
+  for (int m = 0; m < in.count; ++m)
+    copy_bytes(in.bytes[m], ncclGetLocalPointer(direct.window, place_of(in.rank[m], direct.dev.lsaSize, exchange)),
+               in.size[m]);
+  __syncthreads();
+  if (threadIdx.x != 0 || atomicAdd(direct.counts + 1, 1u) != gridDim.x - 1) return;
+  direct.counts[1] = 0;
+  direct.counts[0] = exchange + 1;
+}
+
+Messages expected;  // of the exchange that has begun
+
 template <class Word>
 cudaError_t launch(const void* mine, void* all, std::size_t bytes, cudaStream_t stream) {
-  gather_words<<<1, Tuning::threads, 0, stream>>>(device_comm, slots, static_cast<const Word*>(mine),
-                                                  static_cast<Word*>(all), static_cast<int>(bytes / sizeof(Word)));
+  gather_words<<<1, Tuning::gather_threads, 0, stream>>>(direct.dev, direct.words, static_cast<const Word*>(mine),
+                                                         static_cast<Word*>(all),
+                                                         static_cast<int>(bytes / sizeof(Word)));
   return cudaGetLastError();
 }
 
@@ -67,13 +142,34 @@ cudaError_t launch(const void* mine, void* all, std::size_t bytes, cudaStream_t 
 bool open_load_store() {
   int version = 0;
   if (ncclGetVersion(&version) != ncclSuccess || version < NCCL_VERSION_CODE) return false;
-  ncclDevResourceRequirements of_slots{};
-  if (ncclLLA2ACreateRequirement(1, ncclLLA2ACalcSlots(all_ranks * static_cast<int>(Tuning::most_bytes / 8), 8), &slots,
-                                 &of_slots) != ncclSuccess)
+  const std::size_t room = 2 * static_cast<std::size_t>(all_ranks) * Tuning::slot;
+  ncclDevResourceRequirements of_words{};
+  if (ncclLLA2ACreateRequirement(1, ncclLLA2ACalcSlots(all_ranks * static_cast<int>(Tuning::most_gathered / 8), 8),
+                                 &direct.words, &of_words) != ncclSuccess)
     return false;
   ncclDevCommRequirements wanted{};
-  wanted.resourceRequirementsList = &of_slots;
-  return ncclDevCommCreate(comm, &wanted, &device_comm) == ncclSuccess && device_comm.lsaSize == all_ranks;
+  wanted.resourceRequirementsList = &of_words;
+  wanted.lsaBarrierCount = Tuning::copy_blocks;
+  return ncclDevCommCreate(comm, &wanted, &direct.dev) == ncclSuccess && direct.dev.lsaSize == all_ranks &&
+         ncclMemAlloc(&direct.memory, room) == ncclSuccess &&
+         ncclCommWindowRegister(comm, direct.memory, room, &direct.window, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess &&
+         cudaMalloc(&direct.counts, 2 * sizeof(unsigned)) == cudaSuccess &&
+         cudaMemset(direct.counts, 0, 2 * sizeof(unsigned)) == cudaSuccess;
+}
+
+/// Those that go by load and store; the others stay in the lists. Whether one does is known to both of its ends.
+Messages take_short(const KrillTeamBytes* messages, int count, std::vector<KrillTeamBytes>& others) {
+  Messages taken;
+  for (int k = 0; k < count; ++k) {
+    if (!by_load_store || messages[k].size > Tuning::slot || all_ranks > Tuning::most_messages) {
+      others.push_back(messages[k]);
+      continue;
+    }
+    taken.rank[taken.count] = messages[k].rank;
+    taken.bytes[taken.count] = messages[k].bytes;
+    taken.size[taken.count++] = messages[k].size;
+  }
+  return taken;
 }
 #endif
 
@@ -106,23 +202,24 @@ KrillTeamOutcome join(const void* id, int rank, int ranks, int device, KrillDevi
   std::snprintf(place->library, sizeof place->library, "NCCL %d.%d.%d", version / 10000, version / 100 % 100,
                 version % 100);
 #ifdef KRILL_NCCL_DEVICE
-  place->sums_by_load_store = by_load_store = open_load_store();
+  place->by_load_store = by_load_store = open_load_store();
 #endif
   return krill_team_done;
 }
 
 KrillTeamOutcome gather(const void* mine, void* all, std::size_t bytes, CUstream_st* stream, char* message) {
 #ifdef KRILL_NCCL_DEVICE
-  if (by_load_store && bytes <= Tuning::most_bytes && bytes % 8 == 0)
+  if (by_load_store && bytes <= Tuning::most_gathered && bytes % 8 == 0)
     return outcome(launch<std::uint64_t>(mine, all, bytes, stream), message);
-  if (by_load_store && bytes <= Tuning::most_bytes / 2 && bytes % 4 == 0)
+  if (by_load_store && bytes <= Tuning::most_gathered / 2 && bytes % 4 == 0)
     return outcome(launch<std::uint32_t>(mine, all, bytes, stream), message);
 #endif
   return outcome(ncclAllGather(mine, all, bytes, ncclInt8, comm, stream), message);
 }
 
-KrillTeamOutcome start(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
-                       CUstream_st* stream, char* message) {
+/// By NCCL's own kernels, on a stream beside.
+KrillTeamOutcome start_beside(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
+                              CUstream_st* stream, char* message) {
   on_its_way = outgoing > 0 || incoming > 0;
   if (!on_its_way) return krill_team_done;
   if (const auto failed = outcome(cudaEventRecord(forked, stream), message)) return failed;
@@ -137,7 +234,29 @@ KrillTeamOutcome start(const KrillTeamBytes* out, int outgoing, const KrillTeamB
   return outcome(cudaEventRecord(arrived, beside), message);
 }
 
+KrillTeamOutcome start(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
+                       CUstream_st* stream, char* message) {
+#ifdef KRILL_NCCL_DEVICE
+  if (by_load_store) {
+    std::vector<KrillTeamBytes> long_out, long_in;
+    const Messages short_out = take_short(out, outgoing, long_out);
+    expected = take_short(in, incoming, long_in);
+    push<<<Tuning::copy_blocks, Tuning::copy_threads, 0, stream>>>(direct, short_out);
+    if (const auto failed = outcome(cudaGetLastError(), message)) return failed;
+    return start_beside(long_out.data(), static_cast<int>(long_out.size()), long_in.data(),
+                        static_cast<int>(long_in.size()), stream, message);
+  }
+#endif
+  return start_beside(out, outgoing, in, incoming, stream, message);
+}
+
 KrillTeamOutcome finish(CUstream_st* stream, char* message) {
+#ifdef KRILL_NCCL_DEVICE
+  if (by_load_store) {
+    take<<<Tuning::copy_blocks, Tuning::copy_threads, 0, stream>>>(direct, expected);
+    if (const auto failed = outcome(cudaGetLastError(), message)) return failed;
+  }
+#endif
   return on_its_way ? outcome(cudaStreamWaitEvent(stream, arrived, 0), message) : krill_team_done;
 }
 
@@ -149,7 +268,12 @@ KrillTeamOutcome look(char* message) {
 
 void leave() {
 #ifdef KRILL_NCCL_DEVICE
-  if (by_load_store) ncclDevCommDestroy(comm, &device_comm);
+  if (by_load_store) {
+    ncclCommWindowDeregister(comm, direct.window);
+    ncclMemFree(direct.memory);
+    ncclDevCommDestroy(comm, &direct.dev);
+    cudaFree(direct.counts);
+  }
   by_load_store = false;
 #endif
   if (comm) ncclCommDestroy(comm);

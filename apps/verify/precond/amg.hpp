@@ -1,5 +1,6 @@
 // A multigrid cycle.
 #pragma once
+#include "apps/verify/precond/dense.hpp"
 #include "apps/verify/precond/factors.hpp"
 #include "apps/verify/precond/gauss_seidel.hpp"
 #include "apps/verify/precond/isai.hpp"
@@ -31,7 +32,7 @@ class CycleReference {
       parts.A = rows_of(level->A ? *level->A : finest);
       if (const auto* by_matrix = dynamic_cast<const MatrixTransfer<T>*>(level->transfer.get()))
         parts.P = rows_of(by_matrix->prolongation()), parts.R = rows_of(by_matrix->restriction());
-      if (level->dense) parts.inverse = inverse_of(*level, parts.A);
+      if (level->dense) parts.inverse = DenseReference<T>(parts.A, level->dense->facts().shift, level->kernel.host());
       parts_.push_back(std::move(parts));
     }
   }
@@ -39,80 +40,10 @@ class CycleReference {
   BoundedVector<T> apply(const BoundedVector<T>& b) const { return visit(0, options_.cycle, b, {}); }
 
  private:
-  /// Of the last level: its inverse, and what |A^-1| |A| |A^-1| is.
-  struct Inverse {
-    std::vector<Exact<T>> entries;
-    std::vector<long double> amplified;
-  };
   struct Parts {
     Rows<T> A, P, R;
-    Inverse inverse;
+    DenseReference<T> inverse;
   };
-
-  /// By Gauss-Jordan elimination with partial pivoting, in extended precision.
-  static std::vector<Exact<T>> inverted(std::vector<Exact<T>> a, std::size_t n) {
-    std::vector<Exact<T>> x(n * n);
-    for (std::size_t i = 0; i < n; ++i) x[i * n + i] = Exact<T>(1);
-    for (std::size_t k = 0; k < n; ++k) {
-      std::size_t with = k;
-      for (std::size_t i = k + 1; i < n; ++i)
-        if (modulus(a[i * n + k]) > modulus(a[with * n + k])) with = i;
-      for (std::size_t j = 0; j < n; ++j) {
-        std::swap(a[k * n + j], a[with * n + j]), std::swap(x[k * n + j], x[with * n + j]);
-      }
-      const Exact<T> factor = Exact<T>(1) / a[k * n + k];
-      for (std::size_t j = 0; j < n; ++j) a[k * n + j] = a[k * n + j] * factor, x[k * n + j] = x[k * n + j] * factor;
-      for (std::size_t i = 0; i < n; ++i) {
-        const Exact<T> other = a[i * n + k];
-        if (i == k || modulus(other) == 0) continue;
-        for (std::size_t j = 0; j < n; ++j) a[i * n + j] -= other * a[k * n + j], x[i * n + j] -= other * x[k * n + j];
-      }
-    }
-    return x;
-  }
-
-  static Inverse inverse_of(const MultigridLevel<T>& level, const Rows<T>& A) {
-    const std::size_t n = as_size(A.rows);
-    std::vector<Exact<T>> a(n * n);
-    A.for_places([&](std::int32_t i, std::size_t k) { a[as_size(i) * n + as_size(A.col[k])] = exact(A.value[k]); });
-    if (const double shift = level.dense->facts().shift; shift != 0) {  // of D u (D u)^H, D the diagonal's moduli
-      std::vector<Exact<T>> u(n);
-      for (std::size_t i = 0; i < n; ++i) {
-        const long double size = modulus(a[i * n + i]);
-        u[i] = exact(level.kernel.host()[i]) * Exact<T>(size > 0 ? size : 1);
-      }
-      for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) a[i * n + j] += Exact<T>(shift) * u[i] * conjugated(u[j]);
-    }
-    Inverse inverse{inverted(a, n), std::vector<long double>(n * n)};
-    std::vector<long double> half(n * n);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = 0; k < n; ++k)
-        for (std::size_t j = 0; j < n; ++j)
-          half[i * n + j] += modulus(a[i * n + k]) * modulus(inverse.entries[k * n + j]);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = 0; k < n; ++k)
-        for (std::size_t j = 0; j < n; ++j)
-          inverse.amplified[i * n + j] += modulus(inverse.entries[i * n + k]) * half[k * n + j];
-    return inverse;
-  }
-
-  /// Elimination leaves each column of the inverse with a residual of some n u |A| |X| in double precision (Higham
-  /// 2002, section 14.4); then it is rounded to T, and the product adds its own.
-  static BoundedVector<T> solved(const Inverse& inverse, const BoundedVector<T>& b) {
-    const std::size_t n = b.size();
-    const long double elimination = 16 * static_cast<long double>(n) * std::numeric_limits<double>::epsilon();
-    BoundedVector<T> x(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      BoundedSum<T> sum;
-      for (std::size_t j = 0; j < n; ++j) {
-        const Exact<T> entry = inverse.entries[i * n + j];
-        sum.add({entry, elimination * inverse.amplified[i * n + j] + gamma<T>(1) * modulus(entry)}, b[j]);
-      }
-      x[i] = sum.result();
-    }
-    return x;
-  }
 
   /// x + q(D^-1 A) D^-1 (b - A x), from x = 0 where there is no x.
   BoundedVector<T> smoothed(std::size_t l, SmoothingTime time, const BoundedVector<T>& b, BoundedVector<T> x) const {
@@ -208,7 +139,7 @@ class CycleReference {
 
   BoundedVector<T> visit(std::size_t l, MultigridCycle kind, const BoundedVector<T>& b, BoundedVector<T> x) const {
     const MultigridLevel<T>& level = *hierarchy_.levels()[l];
-    if (level.dense) return solved(parts_[l].inverse, b);
+    if (level.dense) return parts_[l].inverse.solved(b);
     x = smoothed(l, SmoothingTime::before, b, std::move(x));
     if (level.transfer)
       x = corrected(l, x, correction(l + 1, kind, restricted(l, difference(b, product<T>(parts_[l].A, x)))));

@@ -1,0 +1,202 @@
+// Solves in parts against dense solves: of tridiagonal matrices, whose incomplete factors are complete ones.
+#include <Eigen/Dense>
+#include <numeric>
+#include <set>
+
+#include "solvers/precond/matrix_parts.hpp"
+#include "solvers/system/solve.hpp"
+#include "sparse/core/optional_libraries.hpp"
+#include "sparse/io/generate.hpp"
+#include "tests/solvers/applied.hpp"
+
+namespace krill::test {
+namespace {
+
+using SchwarzPreconditioner = OnBackendAndScalar;
+using SchwarzFacts = OnBackend;
+using DenseMatrix = Eigen::MatrixXcd;
+using DenseVector = Eigen::VectorXcd;
+
+template <class T>
+DenseMatrix dense_of(const Csr<T>& A) {
+  DenseMatrix dense = DenseMatrix::Zero(A.rows(), A.cols());
+  for (std::int32_t i = 0; i < A.rows(); ++i)
+    for (auto k = A.row_offsets().host()[static_cast<std::size_t>(i)];
+         k < A.row_offsets().host()[static_cast<std::size_t>(i) + 1]; ++k)
+      dense(i, A.col_indices().host()[static_cast<std::size_t>(k)]) = A.values().host()[static_cast<std::size_t>(k)];
+  return dense;
+}
+
+/// Tridiagonal, Hermitian positive definite or not even symmetric, of condition 100 or less.
+template <class T>
+Csr<T> tridiagonal(std::int32_t n, bool hermitian) {
+  const std::vector<T> lower = random_vector<T>(71, n), upper = random_vector<T>(72, n);
+  std::vector<std::int32_t> offsets{0}, cols;
+  std::vector<T> values;
+  const auto conj_of = [](const T& a) {
+    if constexpr (is_complex<T>)
+      return std::conj(a);
+    else
+      return a;
+  };
+  for (std::int32_t i = 0; i < n; ++i) {
+    if (i > 0) cols.push_back(i - 1), values.push_back(lower[static_cast<std::size_t>(i)]);
+    cols.push_back(i), values.push_back(T(3.1F));
+    if (i + 1 < n) {
+      const auto next = static_cast<std::size_t>(i) + 1;
+      cols.push_back(i + 1), values.push_back(hermitian ? conj_of(lower[next]) : upper[next]);
+    }
+    offsets.push_back(static_cast<std::int32_t>(cols.size()));
+  }
+  return Csr<T>(n, Array(std::move(offsets)), Array(std::move(cols)), Array<T>(std::move(values)));
+}
+
+/// The definition: each part by itself, its overlap dropped; then what the constants add.
+template <class T>
+DenseVector expected(const SchwarzOptions& o, const Csr<T>& A, const std::vector<std::int32_t>& part_of,
+                     const std::vector<T>& r) {
+  const DenseMatrix a = dense_of(A);
+  DenseVector from(A.rows()), z = DenseVector::Zero(A.rows());
+  for (std::int32_t i = 0; i < A.rows(); ++i) from(i) = r[static_cast<std::size_t>(i)];
+  for (std::int32_t p = 0; p < o.parts; ++p) {
+    std::set<std::int32_t> rows;
+    for (std::int32_t i = 0; i < A.rows(); ++i) {
+      if (part_of[static_cast<std::size_t>(i)] != p) continue;
+      rows.insert(i);
+      for (std::int32_t j = 0; j < A.rows() && o.overlap > 0; ++j)
+        if (a(i, j) != 0.0) rows.insert(j);
+    }
+    if (rows.empty()) continue;
+    const std::vector<std::int32_t> list(rows.begin(), rows.end());
+    const DenseVector found = DenseMatrix(a(list, list)).partialPivLu().solve(DenseVector(from(list)));
+    for (std::size_t k = 0; k < list.size(); ++k)
+      if (part_of[static_cast<std::size_t>(list[k])] == p) z(list[k]) = found(static_cast<std::int64_t>(k));
+  }
+  if (o.coarse == CoarseSpace::none) return z;
+  DenseMatrix Z = DenseMatrix::Zero(A.rows(), o.parts);
+  for (std::int32_t i = 0; i < A.rows(); ++i) Z(i, part_of[static_cast<std::size_t>(i)]) = 1;
+  const DenseMatrix coarse = Z.adjoint() * a * Z;
+  return z + Z * coarse.completeOrthogonalDecomposition().solve(Z.adjoint() * from);
+}
+
+TEST_P(SchwarzPreconditioner, solves_in_parts) {
+  with_scalar([&]<class T>(T) {
+    for (const bool hermitian : {true, false})
+      for (const int parts : {1, 3, 8})
+        for (const int overlap : {0, 1})
+          for (const CoarseSpace coarse : {CoarseSpace::none, CoarseSpace::constants}) {
+            const Csr<T> A = tridiagonal<T>(203, hermitian);
+            const SchwarzOptions o{.parts = parts, .overlap = overlap, .coarse = coarse};
+            Context ctx = context(), host = Context::host(1);
+            const auto r = random_vector<T>(73, A.rows());
+            const auto M = made<T>(ctx, o, AnyMatrix<T>(A.clone()));
+            const std::vector<T> z = applied(ctx, *M, r);
+            const DenseVector wanted = expected(o, A, detail::part_of_rows(host, o, A), r);
+            for (std::int32_t i = 0; i < A.rows(); ++i)
+              EXPECT_NEAR(std::abs(Z(z[static_cast<std::size_t>(i)]) - wanted(i)), 0, 300 * epsilon<T>())
+                  << "row " << i << ", " << parts << " parts, overlap " << overlap << ", hermitian " << hermitian;
+            EXPECT_EQ(fact<std::string>(M->report(), "inner"), hermitian ? "ic0" : "ilu0");
+          }
+  });
+}
+
+TEST_P(SchwarzPreconditioner, takes_more_parts_than_rows) {
+  with_scalar([&]<class T>(T) {
+    const Csr<T> A = tridiagonal<T>(5, true);
+    for (const CoarseSpace coarse : {CoarseSpace::none, CoarseSpace::constants}) {
+      const SchwarzOptions o{.parts = 9, .coarse = coarse};
+      Context ctx = context(), host = Context::host(1);
+      const auto r = random_vector<T>(74, A.rows());
+      const std::vector<T> z = applied(ctx, *made<T>(ctx, o, AnyMatrix<T>(A.clone())), r);
+      const DenseVector wanted = expected(o, A, detail::part_of_rows(host, o, A), r);
+      for (std::int32_t i = 0; i < A.rows(); ++i)
+        EXPECT_NEAR(std::abs(Z(z[static_cast<std::size_t>(i)]) - wanted(i)), 0, 100 * epsilon<T>());
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(, SchwarzPreconditioner, backends_and_scalars, param_name);
+
+Csr<double> grid(int nx) { return std::get<Csr<double>>(generate<double>(Poisson3dOptions{.nx = nx})); }
+
+int iterations(Context& ctx, const Csr<double>& A, const PreconditionerOptions& M) {
+  const auto b = random_vector<double>(75, A.rows());
+  PcgOptions pcg;
+  pcg.stop.relative = 1e-8;
+  const Solved<double> solved = solve(ctx, A, b, SolverOptions(pcg), M);
+  EXPECT_EQ(solved.report.reason, Reason::converged);
+  EXPECT_LE(relative_residual(reference(A), to_reference(solved.x), to_reference(b)), 1.01e-8);
+  return solved.report.iterations;
+}
+
+/// One part is the inverse inside by itself; many take more iterations, compact ones fewer than slabs, and with
+/// constants fewer again.
+TEST_P(SchwarzFacts, constants_win_where_there_are_many_compact_parts) {
+  const Csr<double> A = grid(24);
+  Context ctx = context();
+  const auto with = [&](int parts, PartKind kind, CoarseSpace coarse) {
+    return iterations(ctx, A, SchwarzOptions{.parts = parts, .partition = kind, .coarse = coarse});
+  };
+  const int one = iterations(ctx, A, Ic0Options{}), slabs = with(216, PartKind::rows, CoarseSpace::none);
+  EXPECT_EQ(with(1, PartKind::rows, CoarseSpace::none), one);
+  EXPECT_GT(slabs, one);
+  if (!with_metis) return;
+  const int compact = with(216, PartKind::graph, CoarseSpace::none);
+  EXPECT_LT(compact, slabs);
+  EXPECT_LT(with(216, PartKind::graph, CoarseSpace::constants), compact);
+}
+
+TEST_P(SchwarzFacts, every_inverse_of_a_part_converges) {
+  const Csr<double> A = random_hpd<double>(76, 300, 5);
+  Context ctx = context();
+  for (std::size_t k = 0; k < block_inverse_names.size(); ++k) {
+    const SchwarzOptions o{.parts = 4, .inner = static_cast<BlockInverse>(k)};
+    const auto b = random_vector<double>(77, A.rows());
+    GmresOptions gmres;
+    gmres.stop.relative = 1e-9;
+    const Solved<double> solved = solve(ctx, A, b, SolverOptions(gmres), o);
+    EXPECT_EQ(solved.report.reason, Reason::converged) << block_inverse_names[k];
+    EXPECT_LE(relative_residual(reference(A), to_reference(solved.x), to_reference(b)), 1.01e-9);
+  }
+}
+
+TEST_P(SchwarzFacts, refuses_with_a_sentence) {
+  const AnyMatrix<double> A = poisson2d<double>(60);
+  Context ctx = context();
+  EXPECT_EQ(complaint<InvalidArgument>(
+                [&] { made<double>(ctx, SchwarzOptions{.parts = 3000, .coarse = CoarseSpace::constants}, A); }),
+            "preconditioner schwarz: coarse constants is for 2048 parts at most, there are 3000; take fewer parts, or "
+            "coarse none");
+  const auto M = made<double>(ctx, SchwarzOptions{.parts = 2}, A);
+  EXPECT_EQ(complaint<InvalidArgument>([&] { M->update(ctx, A); }),
+            "preconditioner schwarz: it takes no new values; make it anew");
+  EXPECT_FALSE(SchwarzOptions{.overlap = 1}.suits_pcg().holds);
+  EXPECT_FALSE(SchwarzOptions{.inner = BlockInverse::ilu0}.suits_pcg().holds);
+  EXPECT_TRUE(SchwarzOptions{.coarse = CoarseSpace::constants}.suits_pcg().holds);
+}
+
+INSTANTIATE_TEST_SUITE_P(, SchwarzFacts, backends, param_name);
+
+/// About equally many rows in each, and far fewer entries between them than between neighboring rows.
+TEST(PartitionedGraphs, cut_few_entries) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  const Csr<double> A = grid(16);
+  Context ctx = Context::host(1);
+  const auto cut = [&](const std::vector<std::int32_t>& part_of) {
+    std::int64_t entries = 0;
+    for (std::size_t i = 0; i < part_of.size(); ++i)
+      for (auto k = A.row_offsets().host()[i]; k < A.row_offsets().host()[i + 1]; ++k)
+        entries += part_of[static_cast<std::size_t>(A.col_indices().host()[static_cast<std::size_t>(k)])] != part_of[i];
+    return entries;
+  };
+  const std::vector<std::int32_t> graph = partition_graph(ctx, A, 64);
+  EXPECT_EQ(graph, partition_graph(ctx, A, 64)) << "the same in every run";
+  std::vector<int> sizes(64);
+  for (const std::int32_t p : graph) ++sizes.at(static_cast<std::size_t>(p));
+  EXPECT_LE(*std::ranges::max_element(sizes), 1.1 * 64);
+  EXPECT_LT(5 * cut(graph), 3 * cut(detail::part_of_rows(ctx, SchwarzOptions{.parts = 64}, A)));
+  EXPECT_EQ(complaint<InvalidArgument>([&] { partition_graph(ctx, A, 0); }), "partition: 0 parts, expected 1 or more");
+}
+
+}  // namespace
+}  // namespace krill::test
