@@ -112,6 +112,37 @@ __device__ bool arrives_last(unsigned* ticket, unsigned blocks) {
   return last;
 }
 
+__device__ void tell_number(const DeviceExchange& exchange, int line, double mine) {
+  uint2 word;
+  memcpy(&word, &mine, sizeof word);
+  exchange.tell(line, word);
+}
+/// The sum of what the ranks have told in a line.
+__device__ double hear_sum(const DeviceExchange& exchange, int line) {
+  double total = 0;
+  for (int r = 0; r < exchange.ranks(); ++r) {
+    const uint2 word = exchange.hear(line, r);
+    double theirs;
+    memcpy(&theirs, &word, sizeof word);
+    total += theirs;
+  }
+  return total;
+}
+
+/// The sum of the ranks' pairs, in lines from `first` on, for all threads of the block.
+template <class T>
+__device__ PairDots<T> sum_of_pairs(const DeviceExchange& exchange, int first, PairDots<T> mine) {
+  constexpr int numbers = sizeof(PairDots<T>) / sizeof(double);
+  __shared__ double told[numbers], sums[numbers];
+  const int k = static_cast<int>(threadIdx.x);
+  if (k == 0) memcpy(told, &mine, sizeof mine);
+  __syncwarp();
+  if (k < numbers) tell_number(exchange, first + k, told[k]), sums[k] = hear_sum(exchange, first + k);
+  __syncthreads();
+  memcpy(&mine, sums, sizeof mine);
+  return mine;
+}
+
 /// Sums of 2 half numbers over the warp, of 16 in the end: each step halves the numbers that a lane is in charge of, so
 /// number k of 16 is in lanes 2 k and 2 k + 1.
 template <int half>
@@ -139,14 +170,14 @@ struct DotScratch {
 
 // Threads: blockIdx.x strides over tiles of rows, blockIdx.y over groups of vectors (more than one where the rows are
 //   too few to fill the chip); a thread has its rows of u and w in registers, loads a group of vectors, and the warp
-//   adds up. The last block adds the blocks' sums, a warp a number. Where there is `mine`, they go there, and
-//   finish_dots goes on with them.
+//   adds up. The last block adds the blocks' sums, a warp a number. Where there are slots, it adds those of the ranks;
+//   where there is `mine`, sums go there, and finish_dots goes on with them.
 // Bytes: V once, u and w once for each blockIdx.y; 16 bytes a load of V.
 // Races: sums in shared memory belong to one thread each; the two buffers of the warps' sums take turns, so that one
 //   barrier a group is enough. No block waits for another.
 template <class T, class S>
 __global__ void __launch_bounds__(BasisTuning::dot_threads, 1)
-    dots_kernel(BasisDots<T, S> d, Skip skip, DotScratch<T> scratch, double* mine) {
+    dots_kernel(BasisDots<T, S> d, Skip skip, DotScratch<T> scratch, TeamSlots* slots, double* mine) {
   using Sh = Shape<T, S>;
   constexpr int warps = BasisTuning::dot_threads / 32, numbers = 16;
   extern __shared__ double sums[];  // 2 comps count
@@ -209,6 +240,7 @@ __global__ void __launch_bounds__(BasisTuning::dot_threads, 1)
   if (!arrives_last(scratch.ticket, gridDim.x * gridDim.y)) return;
 
   const int warp = thread / 32, lane = thread % 32;
+  const DeviceExchange exchange(slots);
   double* const with_u = mine ? mine : reinterpret_cast<double*>(d.with_u);
   double* const with_w = mine ? mine + width : reinterpret_cast<double*>(d.with_w);
   for (int k = warp; k < 2 * width; k += warps) {
@@ -217,7 +249,9 @@ __global__ void __launch_bounds__(BasisTuning::dot_threads, 1)
       total += load_through(scratch.sums + std::int64_t(k) * gridDim.x + b);
     total = lanes_sum(total, 32) * (1.0 / stored_scale<S>);
     if (lane > 0) continue;
-    if (k >= width)
+    if (slots)
+      tell_number(exchange, k, total);
+    else if (k >= width)
       with_w[k - width] = total;
     else if (with_u)
       with_u[k] = total;
@@ -225,6 +259,18 @@ __global__ void __launch_bounds__(BasisTuning::dot_threads, 1)
   PairDots<T> all;
   for (unsigned b = threadIdx.x; b < gridDim.x; b += BasisTuning::dot_threads) all += load_through(scratch.pairs + b);
   all = BlockTeam().sum(all);  // its barriers come before the sums are used
+  if (slots) {
+    all = sum_of_pairs(exchange, 2 * width, all);
+    for (int k = thread; k < 2 * width; k += BasisTuning::dot_threads) {
+      const double total = hear_sum(exchange, k);
+      if (k >= width)
+        with_w[k - width] = total;
+      else if (with_u)
+        with_u[k] = total;
+    }
+    __syncthreads();
+    if (thread == 0) exchange.end();
+  }
   if (mine) {
     if (thread == 0) memcpy(mine + basis_sums<T>(d.capacity), &all, sizeof all);
   } else if (d.then.state) {
@@ -273,6 +319,23 @@ struct UpdateRecord {
   Reason wish;
 };
 
+/// ||out||^2 of all ranks, for all threads of the block; a wish of one host is everyone's from here on.
+__device__ double heard_update(TeamSlots* slots, Progress* progress, double norm2) {
+  __shared__ double total;
+  if (threadIdx.x == 0) {
+    double sum = 0;
+    Reason wish = Reason::running;
+    exchange_records(slots, UpdateRecord{norm2, load_relaxed(progress->own_wish)}, [&](const UpdateRecord& record) {
+      sum += record.norm2;
+      if (record.wish > wish) wish = record.wish;
+    });
+    if (progress->stop_requested == Reason::running) progress->stop_requested = wish;
+    total = sum;
+  }
+  __syncthreads();
+  return total;
+}
+
 // Threads: blocks stride over tiles of rows; a thread has its rows of u and w in registers and subtracts a group of
 //   vectors at a time, whose factors lie in shared memory.
 // Bytes: V, u and w once, q and out written once; 16 bytes a load of V.
@@ -280,7 +343,7 @@ struct UpdateRecord {
 // norm goes there, and finish_update goes on with it.
 template <class T, class S>
 __global__ void __launch_bounds__(BasisTuning::update_threads)
-    update_kernel(BasisUpdate<T, S> d, Skip skip, GridScratch<double> scratch, UpdateRecord* mine) {
+    update_kernel(BasisUpdate<T, S> d, Skip skip, GridScratch<double> scratch, TeamSlots* slots, UpdateRecord* mine) {
   using Sh = Shape<T, S>;
   extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
@@ -356,10 +419,12 @@ __global__ void __launch_bounds__(BasisTuning::update_threads)
   for (unsigned b = threadIdx.x; b < gridDim.x; b += BasisTuning::update_threads)
     all += load_through(scratch.partials + b);
   all = BlockTeam().sum(all);
-  if (!mine)
-    d.then.after_update(BlockTeam(), all);
-  else if (threadIdx.x == 0)
-    *mine = {all, load_relaxed(d.then.progress->own_wish)};
+  if (mine) {
+    if (threadIdx.x == 0) *mine = {all, load_relaxed(d.then.progress->own_wish)};
+    return;
+  }
+  if (slots) all = heard_update(slots, d.then.progress, all);
+  d.then.after_update(BlockTeam(), all);
 }
 
 // The end of update_kernel where several ranks add up, in their order; a wish of one host is everyone's from here on.
@@ -406,11 +471,12 @@ void run_dots(const Cuda& cuda, const BasisDots<T, S>& d) {
   const DotScratch<T> scratch{frame.take<double>(numbers * static_cast<std::size_t>(columns)),
                               frame.take<PairDots<T>>(static_cast<std::size_t>(columns)), cuda.ticket};
   const auto record = static_cast<std::size_t>(dot_record<T>(d.capacity));
-  double* const mine = cuda.team ? frame.take<double>(record) : nullptr;
+  TeamSlots* const slots = cuda.team && record <= TeamSlots::lines ? cuda.team->slots() : nullptr;
+  double* const mine = cuda.team && !slots ? frame.take<double>(record) : nullptr;
   dots_kernel<T, S>
-      <<<grid, BasisTuning::dot_threads, numbers * sizeof(double), cuda.stream>>>(d, cuda.skip, scratch, mine);
+      <<<grid, BasisTuning::dot_threads, numbers * sizeof(double), cuda.stream>>>(d, cuda.skip, scratch, slots, mine);
   check(cudaGetLastError());
-  if (!cuda.team) return;
+  if (!mine) return;
   const int ranks = cuda.team->size();
   double* const all = frame.take<double>(record * static_cast<std::size_t>(ranks));
   cuda.team->gather_on(cuda, mine, all, record * sizeof(double));
@@ -427,8 +493,10 @@ void run_update(const Cuda& cuda, const BasisUpdate<T, S>& d) {
                              resident_blocks<update_kernel<T, S>>(cuda, factors, BasisTuning::update_threads)));
   Frame frame(cuda);
   const GridScratch<double> scratch = grid_scratch<double>(cuda, frame, blocks);
-  UpdateRecord* const mine = cuda.team && d.then.state ? frame.take<UpdateRecord>(1) : nullptr;
-  update_kernel<T, S><<<blocks, BasisTuning::update_threads, factors, cuda.stream>>>(d, cuda.skip, scratch, mine);
+  TeamSlots* const slots = cuda.team ? cuda.team->slots() : nullptr;
+  UpdateRecord* const mine = cuda.team && !slots && d.then.state ? frame.take<UpdateRecord>(1) : nullptr;
+  update_kernel<T, S>
+      <<<blocks, BasisTuning::update_threads, factors, cuda.stream>>>(d, cuda.skip, scratch, slots, mine);
   check(cudaGetLastError());
   if (!mine) return;
   const UpdateRecord* all = gather_over_team(cuda, frame, mine);

@@ -36,6 +36,17 @@ __global__ void settle(Progress* progress, const Progress* around) {
   progress->go_on();
 }
 
+// A wish of one rank's host becomes everyone's. Threads: one. Bytes: a word of each rank. Races: the host writes its
+// word, which is read once.
+__global__ void share_wish(Progress* outermost, TeamSlots* slots) {
+  Reason strongest = Reason::running;
+  exchange_records(slots, load_relaxed(outermost->own_wish), [&](Reason wish) {
+    if (wish > strongest) strongest = wish;
+  });
+  if (outermost->stop_requested == Reason::running) outermost->stop_requested = strongest;
+}
+
+// The same where a gathering stands between the two.
 // What this rank's host wishes at this moment, for the other ranks. Threads: one. Bytes: two words. Races: the host
 // writes the word, which is read once.
 __global__ void tell_wish(const Progress* outermost, Reason* wish) { *wish = load_relaxed(outermost->own_wish); }
@@ -49,6 +60,10 @@ __global__ void heed_wishes(Progress* outermost, const Reason* wishes, int ranks
 void hear_wishes(const Cuda& cuda, const LoopPlan& plan) {
   if (!cuda.team) return;
   Progress* const outermost = plan.around ? plan.around : plan.progress;
+  if (TeamSlots* slots = cuda.team->slots()) {
+    share_wish<<<1, 1, 0, cuda.stream>>>(outermost, slots);
+    return check(cudaGetLastError());
+  }
   Frame frame(cuda);
   auto* mine = frame.take<Reason>(1);
   tell_wish<<<1, 1, 0, cuda.stream>>>(outermost, mine);

@@ -258,7 +258,7 @@ int run_solve(const SolveCommand& command) {
   if (command.plan && process_team())
     throw InvalidArgument("solve --plan: it is of one process; run it without the launcher");
   if (command.plan) {
-    const MemoryPlan plan = plan_memory(read_case(command).settings);
+    const MemoryPlan plan = plan_memory(read_case(command).settings, command.ranks);
     print(command.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
     const std::string lack = lack_of_memory(plan);
     return lack.empty() ? success : (complain(lack), bad_environment);

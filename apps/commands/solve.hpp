@@ -19,6 +19,7 @@ struct SolveCommand {
   bool json = false;                        ///< print the report, and nothing else, to stdout
   bool fresh = false;                       ///< solve again the steps of a sequence that were finished before
   bool plan = false;                        ///< say what memory the case would take, and do not solve it
+  int ranks = 1;                            ///< of the plan: processes that would solve it together
 };
 
 /// The folder of the output files of a case of that name.

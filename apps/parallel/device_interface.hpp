@@ -15,6 +15,7 @@ inline constexpr std::size_t krill_device_id = 128;  ///< bytes by which ranks f
 struct KrillDevicePlace {
   char library[128] = {};      ///< "NCCL 2.28.9"
   bool by_load_store = false;  ///< by kernels of the module, over NVLink
+  void* slots = nullptr;       ///< krill::TeamSlots on the device, for kernels of the program; null: there are none
 };
 
 /// Memory is the device's, and all stands in a stream of it, in the order of the calls, which is the same on all ranks.

@@ -181,10 +181,12 @@ void ProcessTeam::join_devices(int device) {
   KrillDevicePlace place;
   require_done(prepared_->join(device_id_.data(), rank(), size(), device, &place, message.data()), message);
   transport_ = fmt::format("{}{}", place.library, place.by_load_store ? ", by load and store" : "");
+  slots_ = static_cast<TeamSlots*>(place.slots);
   devices_ = prepared_;
 }
 
 void ProcessTeam::leave_devices() {
+  slots_ = nullptr;
   if (const auto* module = std::exchange(devices_, nullptr)) module->leave();
 }
 

@@ -59,6 +59,7 @@ class ProcessTeam final : public Team {
   void start_on(const Cuda&, std::span<const Outgoing>, std::span<const Incoming>) override;
   void finish_on(const Cuda&) override;
   bool works_in_graphs() const override { return devices_ && place_.local_size == place_.size; }
+  TeamSlots* slots() const override { return slots_; }
   void look_for_failures(std::int64_t progress) override;
   /// What is called, and must not return, where a device waits for a rank that is gone: whatever is unwound would wait
   /// for that device.
@@ -76,6 +77,7 @@ class ProcessTeam final : public Team {
   double patience_;
   const KrillDeviceModule *prepared_ = nullptr, *devices_ = nullptr;
   std::array<char, krill_device_id> device_id_ = {};
+  TeamSlots* slots_ = nullptr;
   std::string transport_;
   std::function<void(const Ending&)> end_process_;
   std::int64_t seen_progress_ = -1;

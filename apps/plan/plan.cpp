@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "solvers/method/type_name.hpp"
 #include "solvers/precond/preconditioner.hpp"
 #include "solvers/solver.hpp"
+#include "solvers/system/team_stages.hpp"
 #include "sparse/convert/to_format.hpp"
 #include "sparse/io/host_memory.hpp"
 #include "sparse/spmv/plan.hpp"
@@ -31,7 +33,8 @@ MemoryTarget target_of(const MemoryPlan& plan, const Context& host) {
 template <class T>
 class Rehearsal {
  public:
-  Rehearsal(Context& host, MemoryPlan& plan) : host_(host), plan_(plan), ledger_(target_of(plan, host)) {}
+  Rehearsal(Context& host, MemoryPlan& plan, int ranks)
+      : host_(host), plan_(plan), ranks_(ranks), ledger_(target_of(plan, host)) {}
 
   /// A: in CSR, as it was read; given: what it was rounded from, which judges on the host. Several right-hand sides,
   /// and their solutions, stay on the host; the one at work is copied.
@@ -59,6 +62,7 @@ class Rehearsal {
     // The pattern of the matrix that is solved with decides about levels and blocks.
     A = transform(std::move(A));
     const CsrSizes sizes = sizes_of(A);
+    if (ranks_ > 1) return share(A, std::move(matrix), std::move(original));
     if (is_converted(c_)) A = convert(std::move(A), sizes, matrix, set_aside);
     const bool has_given = original.bytes() + source.bytes() > 0;
     if (plan_.steps > 1 && !plan_.for_cuda && c_.on_failure == OnFailure::ladder && !has_given)
@@ -107,6 +111,50 @@ class Rehearsal {
   }
 
  private:
+  /// The rank whose part costs most. A device has nothing of the other ranks' rows, a host all of them.
+  void share(const AnyMatrix<T>& A, HeldMemory whole, HeldMemory original) {
+    with_csr(host_, A, [&](const auto& csr) {
+      const auto partition = RowPartition::by_cost(csr.row_offsets().host(), ranks_);
+      plan_.shares = shared_parts(csr, partition);
+      const auto cost = [](const SharedPart& part) {
+        return RowPartition::bytes_an_entry * part.nnz + RowPartition::bytes_a_row * part.rows;
+      };
+      const SharedPart largest = *std::ranges::max_element(plan_.shares, {}, cost);
+      const std::int64_t begin = largest.first_row, end = begin + largest.rows;
+      AnyMatrix<T> block = columns_of(host_, slice_rows(csr, begin, end), begin, end);
+      if (plan_.for_cuda) whole = {}, original = {};
+      ledger_.begin("products");
+      size_ = largest.rows;
+      HeldMemory own = this->csr(block), converted;
+      if (is_converted(c_)) {
+        const CsrSizes sizes = sizes_of(block);
+        AnyMatrix<T> made = to_format(host_, std::move(block), c_.format, c_.layout);
+        converted = to_format_memory(ledger_, sizes, made, c_.format, c_.layout);
+        block = std::move(made);
+      }
+      const HeldMemory products = make_products(block);
+      const std::int64_t border = largest.nnz - nnz(block);
+      HeldMemory ghosts = ledger_.hold<T>(largest.ghosts + largest.sent + border);
+      ghosts += ledger_.hold<std::int32_t>(border + 2 * largest.border_rows + largest.sent);
+      ledger_.begin("preconditioner");
+      const HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, block);
+      ledger_.begin("solve");
+      const HeldMemory vectors = hold_vectors(2);
+      const bool preconditioned = !std::holds_alternative<NoPreconditioner>(c_.preconditioner);
+      const HeldMemory solver = solver_memory<T>(ledger_, host_, c_.solver, block, preconditioned);
+      part("matrix", "all rows, of which each rank has a copy", whole, original);
+      part("own rows", std::string(name(format_of(block))), own, converted);
+      part("products", products_, products);
+      part("ghosts", "and entries for other ranks, and the border's", ghosts);
+      part("preconditioner", std::string(type_name(c_.preconditioner)), preconditioner);
+      part("solver", std::string(type_name(c_.solver)), solver);
+      part("vectors", "b and x, own rows", vectors);
+      plan_.parts.push_back({"workspace", "of kernels; it stays", ledger_.workspace()});
+      for (const auto& each : plan_.parts) plan_.during_solve += each.bytes;
+      plan_.peak = ledger_.peak(), plan_.phase_of_peak = ledger_.phase_of_peak();
+    });
+  }
+
   /// Whether the preconditioner is a factor that the host finds from A itself.
   bool is_factored_on_host() const {
     if (is_kept_in_float32(c_.preconditioner)) return false;
@@ -189,6 +237,7 @@ class Rehearsal {
 
   Context& host_;
   MemoryPlan& plan_;
+  int ranks_;
   const Case& c_ = plan_.settings;
   MemoryLedger ledger_;
   std::int64_t size_ = 0, columns_ = 1;
@@ -196,24 +245,30 @@ class Rehearsal {
 };
 
 template <class T>
-void plan_for(MemoryPlan& plan) {
+void plan_for(MemoryPlan& plan, int ranks) {
   Context host = Context::host(plan.settings.threads);
   Timings timings;
   SourceMatrix<T> source = load_matrix<T>(host, plan.settings.matrix, timings);
   const MatrixProperties& m = source.properties;
   plan.choices = choose_method(plan.settings, source, source.A, plan.for_cuda);
+  if (ranks > 1) {
+    SolveFacts facts;
+    facts.choices = plan.choices;
+    require_shareable(plan.settings, facts);
+    for (const std::string& note : facts.notes) plan.choices.push_back({"preconditioner", note});
+  }
   if (std::holds_alternative<DirectOptions>(plan.settings.solver)) plan.for_cuda = false;
   plan.matrix = fmt::format("{}, {} rows, {} entries", source.origin.name, m.rows, m.nnz);
   constexpr std::size_t triplet = 2 * sizeof(std::int32_t) + sizeof(wide_t<T>);
   plan.reading = (source.given ? bytes(*source.given) : bytes(source.A)) +
                  (file_of(plan.settings.matrix) ? static_cast<std::size_t>(m.nnz) * triplet : 0);
   const std::int64_t columns = source.systems > 0 ? 1 : count_rhs(plan.settings, source.rhs ? source.rhs->cols : 0);
-  Rehearsal<T>(host, plan).run(std::move(source.A), source.given.get(), m, columns);
+  Rehearsal<T>(host, plan, ranks).run(std::move(source.A), source.given.get(), m, columns);
 }
 
 }  // namespace
 
-MemoryPlan plan_memory(const Case& c) {
+MemoryPlan plan_memory(const Case& c, int ranks) {
   MemoryPlan plan;
   plan.settings = c;
   if (step_options(c.sequence)) {
@@ -221,7 +276,7 @@ MemoryPlan plan_memory(const Case& c) {
     plan.settings = steps.at(0), plan.steps = steps.count();
   }
   plan.for_cuda = c.backend == Backend::cuda || (c.backend == Backend::automatic && device::count() > 0);
-  with_scalar(resolve_precision(plan.settings), [&]<class T>(T) { plan_for<T>(plan); });
+  with_scalar(resolve_precision(plan.settings), [&]<class T>(T) { plan_for<T>(plan, ranks); });
   if (!plan.for_cuda)
     plan.free = available_memory();
   else if (c.device < device::count())
@@ -229,10 +284,32 @@ MemoryPlan plan_memory(const Case& c) {
   return plan;
 }
 
+namespace {
+
+double imbalance_of(const std::vector<SharedPart>& shares) {
+  std::vector<RankReport> ranks;
+  for (const SharedPart& share : shares) ranks.push_back({share});
+  return imbalance(ranks);
+}
+
+/// "rows 2496 to 2528, ghosts 200 at most, imbalance 1.01"
+std::string shares_text(const std::vector<SharedPart>& shares) {
+  const auto [fewest, most] = std::ranges::minmax(shares, {}, &SharedPart::rows);
+  return fmt::format("rows {} to {}, ghosts {} at most, imbalance {:.2f}", fewest.rows, most.rows,
+                     std::ranges::max(shares, {}, &SharedPart::ghosts).ghosts, imbalance_of(shares));
+}
+
+}  // namespace
+
 std::string plan_text(const MemoryPlan& plan) {
   std::string text = fmt::format("{}: {}{}\nmemory on {}\n\n", plan.settings.name, plan.matrix,
                                  plan.steps > 1 ? fmt::format(", the first of {} steps", plan.steps) : "",
                                  plan.for_cuda ? "the CUDA device" : "the host");
+  if (!plan.shares.empty())
+    text += wrapped(fmt::format("of the largest of {} ranks; each also has what is read on its host\n{}\n",
+                                plan.shares.size(), shares_text(plan.shares)),
+                    0) +
+            "\n";
   for (const auto& [key, why] : plan.choices)
     text += fmt::format("  {}\n", wrapped(fmt::format("{}: auto is {}", key, why), 4));
   if (!plan.choices.empty()) text += "\n";
@@ -279,6 +356,18 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
                                 {"phase_of_peak", plan.phase_of_peak},
                                 {"reading_bytes", plan.reading},
                                 {"free_bytes", plan.free}};
+  if (!plan.shares.empty()) {
+    nlohmann::ordered_json shares = nlohmann::ordered_json::array();
+    for (const SharedPart& share : plan.shares)
+      shares.push_back({{"first_row", share.first_row},
+                        {"rows", share.rows},
+                        {"entries", share.nnz},
+                        {"ghosts", share.ghosts},
+                        {"sent", share.sent},
+                        {"border_rows", share.border_rows},
+                        {"neighbors", share.neighbors}});
+    object["ranks"] = std::move(shares), object["imbalance"] = imbalance_of(plan.shares);
+  }
   if (const std::string lack = lack_of_memory(plan); !lack.empty())
     object["error"] = lack, object["exit_code"] = static_cast<int>(bad_environment);
   return object;

@@ -6,6 +6,7 @@
 
 #include "apps/case/case.hpp"
 #include "solvers/method/choose.hpp"
+#include "sparse/parallel/distributed.hpp"
 
 namespace krill::apps {
 
@@ -23,17 +24,20 @@ struct MemoryPlan {
   std::vector<Part> parts;       ///< while the solver iterates
   std::size_t during_solve = 0;  ///< their sum
   std::size_t peak = 0;
-  std::string phase_of_peak;  ///< transformation, products, preconditioner or solve
-  std::size_t per_step = 0;   ///< that one more step until a restart would take of `solver`; 0: no basis is kept
-  std::size_t reading = 0;    ///< on the host, while the matrix is read and sorted; an estimate
-  std::size_t free = 0;       ///< on the backend's side at present; 0: not known
+  std::string phase_of_peak;       ///< transformation, products, preconditioner or solve
+  std::size_t per_step = 0;        ///< that one more step until a restart would take of `solver`; 0: no basis is kept
+  std::size_t reading = 0;         ///< on the host, while the matrix is read and sorted; an estimate
+  std::size_t free = 0;            ///< on the backend's side at present; 0: not known
+  std::vector<SharedPart> shares;  ///< of several ranks: what each has; the bytes are those of the one with most of it
 };
 
 /// Reads or generates the matrix, counts what set-ups allocate by, and adds it up; nothing is allocated on a device.
 /// The products of `format: auto` are counted in the form that would be made and timed, though it may lose. Raises as a
 /// solve does where the matrix is refused. Of a sequence the first step is planned, and that the next one is read while
 /// that one's set-up stays.
-MemoryPlan plan_memory(const Case&);
+/// ranks: of processes that would solve it together; each then needs `reading` on its host, too. Raises InvalidArgument
+/// where several processes do not share such a case.
+MemoryPlan plan_memory(const Case&, int ranks = 1);
 
 /// What is missing, and what to change; empty where the peak is no more than is free, or that is not known.
 std::string lack_of_memory(const MemoryPlan&);

@@ -40,6 +40,35 @@ std::optional<BlockInverse> as_inner(const PreconditionerOptions& M) {
   return {};
 }
 
+/// Boundaries at multiples of so many rows: those of warps and slices, and of diagonal blocks, whose size is settled
+/// for all ranks.
+template <class T>
+std::int64_t settle_unit(Context& ctx, PreconditionerOptions& options, const AnyMatrix<T>& A) {
+  constexpr std::int64_t warp = 32;
+  auto* blocks = std::get_if<BlockJacobiOptions>(&options);
+  if (!blocks) return warp;
+  blocks->block_dim = detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 8).dim;
+  return std::lcm(warp, std::int64_t{blocks->block_dim});
+}
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& options, const AnyMatrix<T>& A,
+                                            const RowSlice<T>& rows, const AnyMatrix<T>& block,
+                                            const DistributedOperator<T>& products, std::int64_t first_row) {
+  if (const auto* inverse = std::get_if<IsaiOptions>(&options.preconditioner))
+    return make_shared_isai(ctx, *inverse, A, products.share());
+  try {
+    if (const auto* parts = std::get_if<SchwarzOptions>(&options.preconditioner))
+      return make_shared_schwarz(ctx, *parts, rows, block, products.share());
+    return make_preconditioner<T>(ctx, options.preconditioner, block, &products);
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(
+        fmt::format("{}\n  rows and columns are those of this rank, which begin at row {}", error.what(), first_row));
+  }
+}
+
+}  // namespace
+
 void require_shareable(SolveOptions& options, SolveFacts& facts) {
   if (std::holds_alternative<BandedOptions>(options.solver) || std::holds_alternative<DirectOptions>(options.solver))
     throw InvalidArgument(
@@ -79,35 +108,6 @@ void require_shareable(SolveOptions& options, SolveFacts& facts) {
   if (const auto* inverse = std::get_if<IsaiOptions>(&M)) refuse_float32(inverse->precision);
   if (const auto* parts = std::get_if<SchwarzOptions>(&M)) refuse_float32(parts->precision);
 }
-
-/// Boundaries at multiples of so many rows: those of warps and slices, and of diagonal blocks, whose size is settled
-/// for all ranks.
-template <class T>
-std::int64_t settle_unit(Context& ctx, PreconditionerOptions& options, const AnyMatrix<T>& A) {
-  constexpr std::int64_t warp = 32;
-  auto* blocks = std::get_if<BlockJacobiOptions>(&options);
-  if (!blocks) return warp;
-  blocks->block_dim = detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 8).dim;
-  return std::lcm(warp, std::int64_t{blocks->block_dim});
-}
-
-template <class T>
-std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& options, const AnyMatrix<T>& A,
-                                            const RowSlice<T>& rows, const AnyMatrix<T>& block,
-                                            const DistributedOperator<T>& products, std::int64_t first_row) {
-  if (const auto* inverse = std::get_if<IsaiOptions>(&options.preconditioner))
-    return make_shared_isai(ctx, *inverse, A, products.share());
-  try {
-    if (const auto* parts = std::get_if<SchwarzOptions>(&options.preconditioner))
-      return make_shared_schwarz(ctx, *parts, rows, block, products.share());
-    return make_preconditioner<T>(ctx, options.preconditioner, block, &products);
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(
-        fmt::format("{}\n  rows and columns are those of this rank, which begin at row {}", error.what(), first_row));
-  }
-}
-
-}  // namespace
 
 double imbalance(std::span<const RankReport> ranks) {
   double most = 0, all = 0;

@@ -4,6 +4,10 @@
 
 namespace krill {
 
+/// Replaces what the rules of `auto` chose and several ranks do not run, with a note. Raises InvalidArgument where the
+/// options name such a thing.
+void require_shareable(SolveOptions&, SolveFacts&);
+
 /// As solve_prepared(), but for what that measures of x: every rank has the whole system, of which each keeps, converts
 /// and multiplies its own rows (by RowPartition::by_cost), makes the preconditioner of them, and gets all of x. What
 /// the rules of `auto` chose and a team does not run is replaced, with a note. Raises InvalidArgument where the options

@@ -8,6 +8,7 @@
 
 #include "sparse/core/pass.hpp"
 #include "sparse/core/team.hpp"
+#include "sparse/core/team_slots.cuh"
 
 namespace krill {
 
@@ -167,11 +168,12 @@ Record* gather_over_team(const Cuda& cuda, Frame& frame, const Record* mine) {
 }
 
 /// Threads: grid-stride over the entries, PassTuning::unroll of them in flight. Bytes: what the pass says.
-/// Races: entry(i) touches index i alone; finish runs after every block's part. Where there is `mine`, the sum goes
-/// there, and finish_pass goes on with it.
+/// Races: entry(i) touches index i alone; finish runs after every block's part. Where there are slots, the sum is that
+/// of all ranks; where there is `mine`, the sum goes there, and finish_pass goes on with it.
 template <class Pass, class Sum = typename Pass::Sum>
 __global__ void __launch_bounds__(sum_threads)
-    pass_kernel(std::int64_t n, Pass pass, Skip skip, GridScratch<Sum> scratch, Sum* mine = nullptr) {
+    pass_kernel(std::int64_t n, Pass pass, Skip skip, GridScratch<Sum> scratch, TeamSlots* slots = nullptr,
+                Sum* mine = nullptr) {
   if (skip.now() || !pass.begin()) return;
   Sum sum{};
   const std::int64_t stride = std::int64_t(gridDim.x) * sum_threads;
@@ -183,7 +185,7 @@ __global__ void __launch_bounds__(sum_threads)
       if (mine)
         *mine = total;
       else
-        pass.finish(total);
+        pass.finish(slots ? sum_over_ranks(slots, total) : total);
     });
 }
 
@@ -205,15 +207,18 @@ void run_pass(const Cuda& cuda, std::int64_t n, Pass pass) {
   const int blocks = grid_blocks(cuda, n);
   Frame frame(cuda);
   GridScratch<Sum> scratch{};
+  TeamSlots* slots = nullptr;
   Sum* mine = nullptr;
   if constexpr (!std::is_same_v<Sum, NoSum>) {
     scratch = grid_scratch<Sum>(cuda, frame, blocks);
-    if (cuda.team) mine = frame.take<Sum>(1);
+    if (cuda.team) slots = cuda.team->slots();
+    if (cuda.team && !slots) mine = frame.take<Sum>(1);
   }
-  pass_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(n, pass, cuda.skip, scratch, mine);
+  pass_kernel<<<blocks, sum_threads, 0, cuda.stream>>>(n, pass, cuda.skip, scratch, slots, mine);
   check(cudaGetLastError());
   if constexpr (!std::is_same_v<Sum, NoSum>)
-    if (const Sum* of_ranks = gather_over_team(cuda, frame, mine)) {
+    if (mine) {
+      const Sum* of_ranks = gather_over_team(cuda, frame, mine);
       finish_pass<<<1, 1, 0, cuda.stream>>>(pass, cuda.skip, of_ranks, cuda.team->size());
       check(cudaGetLastError());
     }

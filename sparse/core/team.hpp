@@ -12,6 +12,7 @@
 namespace krill {
 
 struct Cuda;
+struct TeamSlots;
 
 /// Another rank has given up: what this one waited for does not come.
 struct TeamFailure : Error {
@@ -56,6 +57,8 @@ class Team {
   virtual void finish_on(const Cuda&);
   /// Whether these three can be captured into the graph of a loop. If not, the host steps the loops of this team.
   virtual bool works_in_graphs() const { return false; }
+  /// On the device of this rank, where kernels can exchange records with those of all others by themselves; else null.
+  virtual TeamSlots* slots() const { return nullptr; }
   /// While the host waits for work that stands in a stream: raises TeamFailure where another rank gave up, for which
   /// that work may then wait in vain, and LateTeam where `progress` has been the same number for too long.
   virtual void look_for_failures([[maybe_unused]] std::int64_t progress) {}

@@ -76,10 +76,10 @@ template <class T, class Offset>
 Ordering nested_dissection(Context&, const Csr<T, Offset>& A);
 HeldMemory nested_dissection_memory(MemoryLedger&, const CsrSizes& A);
 
-/// A part, from 0 to parts - 1, for each row, such that parts have about equally many rows and few entries of A's pattern,
-/// joined with its transpose's, lie between two of them: k-way partitioning by METIS (Karypis and Kumar 1998). Parts may
-/// be empty where there are few rows. One thread, O(nnz + parts log parts); the same in every run. Raises ShapeMismatch
-/// unless A is square, InvalidArgument where this build has no METIS and for fewer than 1 part.
+/// A part, from 0 to parts - 1, for each row, such that parts have about equally many rows and few entries of A's
+/// pattern, joined with its transpose's, lie between two of them: k-way partitioning by METIS (Karypis and Kumar 1998).
+/// Parts may be empty where there are few rows. One thread, O(nnz + parts log parts); the same in every run. Raises
+/// ShapeMismatch unless A is square, InvalidArgument where this build has no METIS and for fewer than 1 part.
 template <class T, class Offset>
 std::vector<std::int32_t> partition_graph(Context&, const Csr<T, Offset>& A, std::int32_t parts);
 

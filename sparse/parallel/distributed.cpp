@@ -103,6 +103,40 @@ RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t
   return RowSlice<T>(offsets, A.col_indices().host(), A.values().host());
 }
 
+template <class T, class Offset>
+std::vector<SharedPart> shared_parts(const Csr<T, Offset>& A, const RowPartition& partition) {
+  require_size("shared parts: rows of the partition", partition.rows(), A.rows());
+  const auto ranks = static_cast<std::size_t>(partition.ranks());
+  std::vector<SharedPart> parts(ranks);
+  std::vector<std::int64_t> senders(ranks), receivers(ranks);  // of each rank's messages
+  for (int r = 0; r < partition.ranks(); ++r) {
+    const std::int64_t begin = partition.begin(r), end = partition.end(r);
+    const RowSlice<T> rows = slice_rows(A, begin, end);
+    SharedPart& part = parts[static_cast<std::size_t>(r)];
+    part.first_row = begin, part.rows = end - begin, part.nnz = rows.nnz();
+    std::vector<std::int64_t> ghosts;
+    for (std::int64_t i = 0; i < rows.rows(); ++i) {
+      const std::size_t before = ghosts.size();
+      rows.for_entries(i, [&](std::int64_t column, const T&) {
+        if (column < begin || column >= end) ghosts.push_back(column);
+      });
+      part.border_rows += ghosts.size() > before ? 1 : 0;
+    }
+    std::ranges::sort(ghosts);
+    ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
+    part.ghosts = std::ssize(ghosts);
+    int last = -1;
+    for (const std::int64_t row : ghosts) {
+      const int owner = partition.owner(row);
+      ++parts[static_cast<std::size_t>(owner)].sent;
+      if (owner != last) ++senders[static_cast<std::size_t>(r)], ++receivers[static_cast<std::size_t>(owner)];
+      last = owner;
+    }
+  }
+  for (std::size_t r = 0; r < ranks; ++r) parts[r].neighbors = static_cast<int>(std::max(senders[r], receivers[r]));
+  return parts;
+}
+
 template <class T>
 AnyMatrix<T> columns_of(Context& ctx, const RowSlice<T>& rows, std::int64_t begin, std::int64_t end) {
   return taken(ctx.host_tag(), rows, rows.rows(), end - begin, every_row, [&](std::int64_t column) {
@@ -236,7 +270,9 @@ struct DistributedInstances {
 };
 template <class T, class Offset>
 struct SliceInstances {
-  static constexpr auto list = instance<RowSlice<T>(const Csr<T, Offset>&, std::int64_t, std::int64_t)>(slice_rows);
+  static constexpr std::tuple list{
+      instance<RowSlice<T>(const Csr<T, Offset>&, std::int64_t, std::int64_t)>(slice_rows),
+      instance<std::vector<SharedPart>(const Csr<T, Offset>&, const RowPartition&)>(shared_parts)};
 };
 KRILL_INSTANTIATE(Distributed);
 template std::vector<std::int32_t> gather_rows(Team&, const RowPartition&, std::span<const std::int32_t>);

@@ -69,7 +69,12 @@ struct SharedPart {
   std::int64_t sent = 0;         ///< entries that others read, once for each of them
   std::int64_t border_rows = 0;  ///< with ghosts
   int neighbors = 0;
+  friend bool operator==(const SharedPart&, const SharedPart&) = default;
 };
+
+/// What each rank of the partition would have of A, which is square, without ranks. O(nnz log nnz).
+template <class T, class Offset>
+std::vector<SharedPart> shared_parts(const Csr<T, Offset>& A, const RowPartition&);
 
 /// The rows of a square matrix that are a rank's, for products with vectors of which each rank has its rows, too. A
 /// product is that of the diagonal block, in any format, while ghosts are on their way, and then what ghosts add to the

@@ -80,6 +80,27 @@ TEST_F(TeamProgram, solves_as_one_process_does) {
   }
 }
 
+/// What is foreseen is what ranks then have.
+TEST_F(TeamProgram, has_the_parts_of_the_plan) {
+  const Outcome planned = krill("solve case.yaml --plan --ranks 3 --json");
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  const auto plan = nlohmann::json::parse(planned.out);
+  ASSERT_EQ(ranks(3, "solve case.yaml --out run").code, 0);
+  const auto parts = report("run")["team"]["parts"];
+  ASSERT_EQ(plan["ranks"].size(), 3U);
+  for (std::size_t r = 0; r < 3; ++r)
+    for (const auto& [key, value] : plan["ranks"][r].items())
+      EXPECT_EQ(value, parts[r][key]) << key << " of rank " << r;
+  EXPECT_EQ(plan["imbalance"], report("run")["team"]["imbalance"]);
+  const Outcome text = krill("solve case.yaml --plan --ranks 3");
+  EXPECT_TRUE(contains(text.out, "of the largest of 3 ranks")) << text.out;
+  EXPECT_TRUE(contains(text.out, "ghosts")) << text.out;
+  EXPECT_EQ(krill("solve case.yaml --ranks 3").code, 2);
+  const Outcome refused = krill("solve case.yaml --plan --ranks 3 --set preconditioner.type=ic0");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "does not run on several ranks")) << refused.err;
+}
+
 TEST_F(TeamProgram, has_the_same_bytes_twice) {
   ASSERT_EQ(ranks(3, "solve case.yaml --out a --set solver.type=gmres --set verify.reference=none").code, 0);
   ASSERT_EQ(ranks(3, "solve case.yaml --out b --set solver.type=gmres --set verify.reference=none").code, 0);

@@ -123,6 +123,21 @@ TEST(Halos, of_a_band_are_runs_of_the_two_neighbors) {
   });
 }
 
+/// What is told without ranks is what they have.
+TEST(SharedMatrices, have_the_parts_that_are_foreseen) {
+  for (const Csr<double>& A : {random_dominant<double>(61, 157, 5), random_dominant<double>(62, 5, 2)})
+    for (const int ranks : {1, 2, 4, 7}) {
+      const RowPartition rows = even(A.rows(), ranks);
+      const std::vector<SharedPart> foreseen = shared_parts(A, rows);
+      run_team(ranks, [&](Team& team) {
+        Context ctx = Context::host(1);
+        const int me = team.rank();
+        const Distributed<double> mine(ctx, team, rows, slice_rows(A, rows.begin(me), rows.end(me)));
+        EXPECT_EQ(mine.part(), foreseen[static_cast<std::size_t>(me)]) << me << " of " << ranks;
+      });
+    }
+}
+
 using SharedProducts = OnBackendAndScalar;
 
 /// In odd shapes: rows that no number of ranks divides, more ranks than rows, ranks without rows, without neighbors, a

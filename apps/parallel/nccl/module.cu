@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/parallel/device_interface.hpp"
+#include "sparse/core/team_slots.hpp"
 #ifdef KRILL_NCCL_DEVICE
 #include <nccl_device.h>
 #endif
@@ -47,9 +48,10 @@ struct Tuning {
 struct LoadStore {
   ncclDevComm dev;
   ncclLLA2AHandle words;
-  ncclWindow_t window;  ///< two times a slot for each rank, on each rank
+  ncclWindow_t window;  ///< two times a slot for each rank, then a mailbox, on each rank
   void* memory;
   unsigned* counts;  ///< exchanges so far, and blocks that have done with this one
+  krill::TeamSlots* slots;
 };
 LoadStore direct{};
 bool by_load_store = false;
@@ -130,6 +132,13 @@ __global__ void __launch_bounds__(Tuning::copy_threads) take(LoadStore direct, M
 
 Messages expected;  // of the exchange that has begun
 
+// What the program's kernels need to reach the mailboxes. Threads: one. Bytes: the record. Races: none.
+__global__ void fill_slots(LoadStore direct, std::size_t mailboxes) {
+  for (int r = 0; r < direct.dev.lsaSize; ++r)
+    direct.slots->mailbox[r] = ncclGetLsaPointer(direct.window, mailboxes, r);
+  direct.slots->rank = direct.dev.lsaRank, direct.slots->ranks = direct.dev.lsaSize, direct.slots->exchange = 1;
+}
+
 template <class Word>
 cudaError_t launch(const void* mine, void* all, std::size_t bytes, cudaStream_t stream) {
   gather_words<<<1, Tuning::gather_threads, 0, stream>>>(direct.dev, direct.words, static_cast<const Word*>(mine),
@@ -142,7 +151,8 @@ cudaError_t launch(const void* mine, void* all, std::size_t bytes, cudaStream_t 
 bool open_load_store() {
   int version = 0;
   if (ncclGetVersion(&version) != ncclSuccess || version < NCCL_VERSION_CODE) return false;
-  const std::size_t room = 2 * static_cast<std::size_t>(all_ranks) * Tuning::slot;
+  const std::size_t messages = 2 * static_cast<std::size_t>(all_ranks) * Tuning::slot,
+                    room = messages + krill::TeamSlots::mailbox_bytes;
   ncclDevResourceRequirements of_words{};
   if (ncclLLA2ACreateRequirement(1, ncclLLA2ACalcSlots(all_ranks * static_cast<int>(Tuning::most_gathered / 8), 8),
                                  &direct.words, &of_words) != ncclSuccess)
@@ -150,11 +160,25 @@ bool open_load_store() {
   ncclDevCommRequirements wanted{};
   wanted.resourceRequirementsList = &of_words;
   wanted.lsaBarrierCount = Tuning::copy_blocks;
-  return ncclDevCommCreate(comm, &wanted, &direct.dev) == ncclSuccess && direct.dev.lsaSize == all_ranks &&
-         ncclMemAlloc(&direct.memory, room) == ncclSuccess &&
-         ncclCommWindowRegister(comm, direct.memory, room, &direct.window, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess &&
-         cudaMalloc(&direct.counts, 2 * sizeof(unsigned)) == cudaSuccess &&
-         cudaMemset(direct.counts, 0, 2 * sizeof(unsigned)) == cudaSuccess;
+  const bool opened =
+      ncclDevCommCreate(comm, &wanted, &direct.dev) == ncclSuccess && direct.dev.lsaSize == all_ranks &&
+      ncclMemAlloc(&direct.memory, room) == ncclSuccess &&
+      ncclCommWindowRegister(comm, direct.memory, room, &direct.window, NCCL_WIN_COLL_SYMMETRIC) == ncclSuccess &&
+      cudaMemset(direct.memory, 0, room) == cudaSuccess &&
+      cudaMalloc(&direct.counts, 2 * sizeof(unsigned)) == cudaSuccess &&
+      cudaMemset(direct.counts, 0, 2 * sizeof(unsigned)) == cudaSuccess;
+  if (!opened) return false;
+  if (all_ranks <= krill::TeamSlots::max_ranks && cudaMalloc(&direct.slots, sizeof(krill::TeamSlots)) == cudaSuccess)
+    fill_slots<<<1, 1, 0, beside>>>(direct, messages);
+  // A gathering, so that all memory is zero before anyone stores into it.
+  std::uint64_t* words = nullptr;
+  if (cudaDeviceSynchronize() != cudaSuccess ||
+      cudaMalloc(&words, (1 + static_cast<std::size_t>(all_ranks)) * sizeof *words) != cudaSuccess)
+    return false;
+  const bool gathered = launch<std::uint64_t>(words, words + 1, sizeof *words, beside) == cudaSuccess &&
+                        cudaStreamSynchronize(beside) == cudaSuccess;
+  cudaFree(words);
+  return gathered;
 }
 
 /// Those that go by load and store; the others stay in the lists. Whether one does is known to both of its ends.
@@ -203,6 +227,7 @@ KrillTeamOutcome join(const void* id, int rank, int ranks, int device, KrillDevi
                 version % 100);
 #ifdef KRILL_NCCL_DEVICE
   place->by_load_store = by_load_store = open_load_store();
+  if (by_load_store) place->slots = direct.slots;
 #endif
   return krill_team_done;
 }
@@ -272,7 +297,7 @@ void leave() {
     ncclCommWindowDeregister(comm, direct.window);
     ncclMemFree(direct.memory);
     ncclDevCommDestroy(comm, &direct.dev);
-    cudaFree(direct.counts);
+    cudaFree(direct.counts), cudaFree(direct.slots);
   }
   by_load_store = false;
 #endif
