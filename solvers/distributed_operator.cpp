@@ -16,15 +16,6 @@ double squared_norm(Context& ctx, const AnyMatrix<T>& A) {
   return norm.host()[0] * norm.host()[0];
 }
 
-template <class T>
-Array<T> own_rows(const RowShare& share, const Array<T>& all, const char* name) {
-  const auto [team, partition] = share;
-  require_size("solve: a vector of all rows", all.size(), partition->rows());
-  const auto mine = all.host().subspan(static_cast<std::size_t>(partition->begin(team->rank())),
-                                       static_cast<std::size_t>(partition->rows(team->rank())));
-  return Array<T>(std::vector<T>(mine.begin(), mine.end()), name);
-}
-
 }  // namespace
 
 template <class T>
@@ -45,13 +36,18 @@ double DistributedOperator<T>::frobenius_norm(Context& ctx) const {
 template <class T>
 SolveReport solve_own_rows(Context& ctx, Solver<T>& solver, const RowShare& share, const Array<T>& b, Array<T>& x,
                            const Watch& watch) {
-  const Array<T> own_b = own_rows(share, b, "b");
-  Array<T> own_x = own_rows(share, x, "x");
+  const auto [team, partition] = share;
+  require_size("solve: b of all rows", b.size(), partition->rows());
+  require_size("solve: x of all rows", x.size(), partition->rows());
+  const std::int64_t begin = partition->begin(team->rank()), own = partition->rows(team->rank());
+  const std::span<T> all = x.edit();
+  const Array<T> own_b = Array<T>::borrow_host(b.host().data() + begin, own, "b");
+  Array<T> own_x = Array<T>::borrow_host(all.data() + begin, own, "x");
   SolveReport report = solver.solve(ctx, own_b, own_x, watch);
-  const std::vector<double> seconds = gather_records(*share.team, report.seconds);
+  own_x.sync(ctx);
+  const std::vector<double> seconds = gather_records(*team, report.seconds);
   report.seconds = *std::ranges::max_element(seconds);  // what comes after may hang on it, on all ranks
-  const std::vector<T> all = gather_rows(*share.team, *share.partition, own_x.host());
-  std::ranges::copy(all, x.edit().begin());
+  gather_other_rows(*team, *partition, all);
   return report;
 }
 

@@ -69,6 +69,16 @@ class InvertedBlock {
     return kept;
   }
 
+  static HeldMemory memory(MemoryLedger& ledger, Context& host, BlockInverse kind, BlockInverse automatic_definite,
+                           const AnyMatrix<T>& whole) {
+    return with_csr(host, whole, [&](const auto& csr) {
+      const PreconditionerOptions options = inverse_of(kind, !first_not_hermitian(host, csr), automatic_definite);
+      HeldMemory kept = multiplies(options) ? csr_memory(ledger, csr) : HeldMemory();
+      kept += preconditioner_memory<T>(ledger, host, options, whole);
+      return kept;
+    });
+  }
+
   const Preconditioner<T>& operator*() const { return *inverse_; }
   std::string name() const {
     return std::string(std::visit([](const auto& o) { return o.type; }, options_));

@@ -61,6 +61,21 @@ struct OverlappingParts {
     }
   }
 
+  /// Entries of the products by which matrix() makes it: of the rows that parts have, and of those in the parts'
+  /// columns.
+  template <class T, class Offset>
+  std::pair<std::int64_t, std::int64_t> product_entries(const Csr<T, Offset>& A) const {
+    const auto offsets = A.row_offsets().host();
+    std::vector<std::int64_t> times(place.size());  // that parts have a row
+    for (const std::int32_t row : rows) ++times[static_cast<std::size_t>(row)];
+    std::int64_t of_rows = 0, of_both = 0;
+    for (const std::int32_t row : rows)
+      for (auto k = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
+           k < static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1]); ++k)
+        ++of_rows, of_both += times[static_cast<std::size_t>(A.col_indices().host()[k])];
+    return {of_rows, of_both};
+  }
+
   /// The matrix of all parts, block after block: rows of A, as often as parts have them.
   template <class T, class Offset>
   Csr<T, Offset> matrix(Context& ctx, const Csr<T, Offset>& A) const {

@@ -264,14 +264,24 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const SchwarzOptions& o, 
   return with_csr_memory(ledger, host, input.A, [&]<class Offset>(const Csr<T, Offset>& A) {
     const std::vector<std::int32_t> part_of = part_of_rows(host, o, A);
     HeldMemory kept;
-    if (o.overlap > 0 && o.parts > 1) {
+    if (o.parts == 1) {
+      kept += InvertedBlock<T>::memory(ledger, host, o.inner, definite_part, input.A);
+    } else if (o.overlap > 0) {
       const OverlappingParts overlapping(A, o.parts, part_of);
       kept += ledger.hold<std::int32_t>(std::ssize(overlapping.rows) + A.rows());
       kept += ledger.hold<T>(2 * std::ssize(overlapping.rows));
+      {
+        const auto [of_rows, of_both] = overlapping.product_entries(A);
+        HeldMemory making = ledger.hold<T>(std::ssize(overlapping.rows) + of_rows + of_both);
+        making += ledger.hold<std::int32_t>(std::ssize(overlapping.rows) + of_rows + of_both);
+        making += ledger.hold<Offset>(3 * (std::ssize(overlapping.rows) + std::int64_t{1}));
+        making += ledger.hold<double>(of_both);  // which entries stay
+        making += csr_memory(ledger, overlapping.matrix(host, A));
+      }
       kept += InvertedBlock<T>::memory(ledger, host, o.inner, definite_part, overlapping.matrix(host, A));
     } else {
-      Csr<T, Offset> parts = o.parts == 1 ? A.clone() : inside_parts(host, A, Array<std::int32_t>(part_of));
-      kept += InvertedBlock<T>::memory(ledger, host, o.inner, definite_part, std::move(parts));
+      kept += InvertedBlock<T>::memory(ledger, host, o.inner, definite_part,
+                                       inside_parts(host, A, Array<std::int32_t>(part_of)));
     }
     if (o.coarse != CoarseSpace::none) kept += Constants<T>::memory(ledger, A.rows(), o.parts);
     return kept;

@@ -244,20 +244,28 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
 }
 
 template <class T>
-std::vector<T> gather_rows(Team& team, const RowPartition& partition, std::span<const T> own) {
-  require_size("gather_rows: rows of this rank", std::ssize(own), partition.rows(team.rank()));
-  std::vector<T> all(static_cast<std::size_t>(partition.rows()));
+void gather_other_rows(Team& team, const RowPartition& partition, std::span<T> all) {
+  require_size("gather_other_rows: rows of all ranks", std::ssize(all), partition.rows());
+  const auto bytes_of_rank = [&](int r) { return static_cast<std::size_t>(partition.rows(r)) * sizeof(T); };
   std::vector<Team::Outgoing> out;
   std::vector<Team::Incoming> in;
   for (int r = 0; r < team.size(); ++r) {
     if (r == team.rank()) continue;
-    const auto count = static_cast<std::size_t>(partition.rows(r));
-    if (!own.empty()) out.push_back({r, own.data(), own.size_bytes()});
-    if (count > 0) in.push_back({r, all.data() + partition.begin(r), count * sizeof(T)});
+    if (const std::size_t bytes = bytes_of_rank(team.rank()); bytes > 0)
+      out.push_back({r, all.data() + partition.begin(team.rank()), bytes});
+    if (const std::size_t bytes = bytes_of_rank(r); bytes > 0)
+      in.push_back({r, all.data() + partition.begin(r), bytes});
   }
   team.start(out, in);
-  std::ranges::copy(own, all.begin() + partition.begin(team.rank()));
   team.finish();
+}
+
+template <class T>
+std::vector<T> gather_rows(Team& team, const RowPartition& partition, std::span<const T> own) {
+  require_size("gather_rows: rows of this rank", std::ssize(own), partition.rows(team.rank()));
+  std::vector<T> all(static_cast<std::size_t>(partition.rows()));
+  std::ranges::copy(own, all.begin() + partition.begin(team.rank()));
+  gather_other_rows(team, partition, std::span<T>(all));
   return all;
 }
 
@@ -266,7 +274,8 @@ struct DistributedInstances {
   static constexpr std::tuple list{
       instance<AnyMatrix<T>(Context&, const RowSlice<T>&, std::int64_t, std::int64_t)>(columns_of),
       instance<AnyMatrix<T>(Context&, const RowSlice<T>&, const HaloPlan&)>(in_places),
-      instance<std::vector<T>(Team&, const RowPartition&, std::span<const T>)>(gather_rows)};
+      instance<std::vector<T>(Team&, const RowPartition&, std::span<const T>)>(gather_rows),
+      instance<void(Team&, const RowPartition&, std::span<T>)>(gather_other_rows)};
 };
 template <class T, class Offset>
 struct SliceInstances {

@@ -119,5 +119,8 @@ class Distributed {
 /// A vector of all rows, on every rank, from the own rows of each.
 template <class T>
 std::vector<T> gather_rows(Team&, const RowPartition&, std::span<const T> own);
+/// The same in place: `all` has all rows, of which this rank has brought its own.
+template <class T>
+void gather_other_rows(Team&, const RowPartition&, std::span<T> all);
 
 }  // namespace krill

@@ -128,6 +128,15 @@ TEST_P(PlannedPeak, with_the_blocks_of_a_saddle_point) {
                     keys));
 }
 
+TEST_P(PlannedPeak, with_parts_of_the_matrix) {
+  for (const std::string keys : {"parts: 6", "parts: 6, inner: ilu0, overlap: 1", "parts: 6, inner: amg", "inner: amg",
+                                 "parts: 300, inner: jacobi, coarse: constants"})
+    expect_within_a_tenth(
+        fmt::format("matrix: {{generate: poisson3d, nx: 30}}\nformat: csr\nsolver: {{type: bicgstab, max_iterations: "
+                    "3}}\npreconditioner: {{type: schwarz, {}}}\n",
+                    keys));
+}
+
 TEST_P(PlannedPeak, with_pivots) {
   expect_within_a_tenth(
       "matrix: {generate: random_dominant, rows: 4000, dominance: 0.2}\nformat: csr\n"
