@@ -9,6 +9,7 @@
 #include "apps/case/method_text.hpp"
 #include "solvers/method/choose.hpp"
 #include "solvers/method/ladder.hpp"
+#include "sparse/core/optional_libraries.hpp"
 
 namespace krill::apps::evaluate {
 namespace {
@@ -149,7 +150,11 @@ Trials trials(TrialsOf<AmgOptions>) {
 
 Trials trials(TrialsOf<SchurOptions>) { return {}; }  // chosen_by_rules() has it where it fits
 
-Trials trials(TrialsOf<SchwarzOptions>) { return {}; }  // of one process slower than what stands inside, but on a GPU
+Trials trials(TrialsOf<SchwarzOptions>) {
+  constexpr std::string_view compact =
+      with_metis ? "parts: 256, partition: graph, coarse: constants" : "parts: 256, coarse: constants";
+  return {{thorough, pcg, compact}, {thorough, bicgstab, "parts: 64"}};
+}
 
 Trials trials(TrialsOf<InnerSolverOptions>) {
   constexpr std::string_view

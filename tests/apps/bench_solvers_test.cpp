@@ -106,7 +106,7 @@ TEST(BenchSolvers, pcg_takes_as_many_iterations_as_eigen) {
   SolverRows all;
   const auto rival = make_rival<double>(all.ctx, "eigen");
   bench_solver<double, PcgOptions>(all.subject<double>(grid, rival.get()));
-  ASSERT_EQ(all.rows.size(), 13u);
+  ASSERT_EQ(all.rows.size(), 14u);
   for (const Row& row : all.rows) expect_consistent(row);
   for (const char* variant : {"none", "jacobi"}) {
     const Row& row = all.row(variant);

@@ -20,7 +20,7 @@ namespace {
 ncclComm_t comm = nullptr;
 cudaStream_t beside = nullptr;  // where messages travel
 cudaEvent_t forked = nullptr, arrived = nullptr;
-bool on_its_way = false;
+bool on_its_way = false, by_load_store = false;
 int all_ranks = 1;
 
 /// Fills `message` unless the status is success.
@@ -54,7 +54,6 @@ struct LoadStore {
   krill::TeamSlots* slots;
 };
 LoadStore direct{};
-bool by_load_store = false;
 
 // Each rank's words to all. Threads: one block, a word each. Bytes: 16 a word over NVLink. Races: a slot is written by
 // one rank and read by one thread; it waits until the other rank's word of this call is there.
@@ -129,8 +128,6 @@ __global__ void __launch_bounds__(Tuning::copy_threads) take(LoadStore direct, M
   direct.counts[1] = 0;
   direct.counts[0] = exchange + 1;
 }
-
-Messages expected;  // of the exchange that has begun
 
 // What the program's kernels need to reach the mailboxes. Threads: one. Bytes: the record. Races: none.
 __global__ void fill_slots(LoadStore direct, std::size_t mailboxes) {
@@ -242,46 +239,41 @@ KrillTeamOutcome gather(const void* mine, void* all, std::size_t bytes, CUstream
   return outcome(ncclAllGather(mine, all, bytes, ncclInt8, comm, stream), message);
 }
 
-/// By NCCL's own kernels, on a stream beside.
-KrillTeamOutcome start_beside(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
-                              CUstream_st* stream, char* message) {
-  on_its_way = outgoing > 0 || incoming > 0;
-  if (!on_its_way) return krill_team_done;
-  if (const auto failed = outcome(cudaEventRecord(forked, stream), message)) return failed;
-  if (const auto failed = outcome(cudaStreamWaitEvent(beside, forked, 0), message)) return failed;
+/// By NCCL's own kernels.
+ncclResult_t send_and_receive(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming) {
+  if (outgoing + incoming == 0) return ncclSuccess;
   ncclResult_t status = ncclGroupStart();
   for (int k = 0; k < outgoing && status == ncclSuccess; ++k)
     status = ncclSend(out[k].bytes, out[k].size, ncclInt8, out[k].rank, comm, beside);
   for (int k = 0; k < incoming && status == ncclSuccess; ++k)
     status = ncclRecv(in[k].bytes, in[k].size, ncclInt8, in[k].rank, comm, beside);
   const ncclResult_t ended = ncclGroupEnd();
-  if (const auto failed = outcome(status == ncclSuccess ? ended : status, message)) return failed;
+  return status == ncclSuccess ? ended : status;
+}
+
+/// On a stream beside, of a higher priority than the product that follows in the other one.
+KrillTeamOutcome start(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
+                       CUstream_st* stream, char* message) {
+  on_its_way = by_load_store || outgoing > 0 || incoming > 0;
+  if (!on_its_way) return krill_team_done;
+  if (const auto failed = outcome(cudaEventRecord(forked, stream), message)) return failed;
+  if (const auto failed = outcome(cudaStreamWaitEvent(beside, forked, 0), message)) return failed;
+#ifdef KRILL_NCCL_DEVICE
+  std::vector<KrillTeamBytes> long_out, long_in;
+  if (by_load_store) {
+    const Messages short_out = take_short(out, outgoing, long_out), short_in = take_short(in, incoming, long_in);
+    push<<<Tuning::copy_blocks, Tuning::copy_threads, 0, beside>>>(direct, short_out);
+    take<<<Tuning::copy_blocks, Tuning::copy_threads, 0, beside>>>(direct, short_in);
+    if (const auto failed = outcome(cudaGetLastError(), message)) return failed;
+    out = long_out.data(), outgoing = static_cast<int>(long_out.size());
+    in = long_in.data(), incoming = static_cast<int>(long_in.size());
+  }
+#endif
+  if (const auto failed = outcome(send_and_receive(out, outgoing, in, incoming), message)) return failed;
   return outcome(cudaEventRecord(arrived, beside), message);
 }
 
-KrillTeamOutcome start(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
-                       CUstream_st* stream, char* message) {
-#ifdef KRILL_NCCL_DEVICE
-  if (by_load_store) {
-    std::vector<KrillTeamBytes> long_out, long_in;
-    const Messages short_out = take_short(out, outgoing, long_out);
-    expected = take_short(in, incoming, long_in);
-    push<<<Tuning::copy_blocks, Tuning::copy_threads, 0, stream>>>(direct, short_out);
-    if (const auto failed = outcome(cudaGetLastError(), message)) return failed;
-    return start_beside(long_out.data(), static_cast<int>(long_out.size()), long_in.data(),
-                        static_cast<int>(long_in.size()), stream, message);
-  }
-#endif
-  return start_beside(out, outgoing, in, incoming, stream, message);
-}
-
 KrillTeamOutcome finish(CUstream_st* stream, char* message) {
-#ifdef KRILL_NCCL_DEVICE
-  if (by_load_store) {
-    take<<<Tuning::copy_blocks, Tuning::copy_threads, 0, stream>>>(direct, expected);
-    if (const auto failed = outcome(cudaGetLastError(), message)) return failed;
-  }
-#endif
   return on_its_way ? outcome(cudaStreamWaitEvent(stream, arrived, 0), message) : krill_team_done;
 }
 
