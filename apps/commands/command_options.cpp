@@ -73,10 +73,8 @@ void add_solve(CLI::App& program, Action& action) {
   app->add_flag("--verbose", command->verbose, "Say also how it was solved: formats, products, set-up");
   app->add_flag("--json", command->json, "Print the report as JSON to the standard output");
   app->add_flag("--fresh", command->fresh, "Solve again the steps of a sequence that were finished before");
-  auto* plan = app->add_flag("--plan", command->plan, "Say how much memory the case would take, and do not solve it");
-  app->add_option("--ranks", command->ranks, "With --plan: for so many processes that solve together, without them")
-      ->check(CLI::Range(1, 1 << 16))
-      ->needs(plan)
+  app->add_flag("--plan", command->plan, "Say how much memory the case would take, and do not solve it");
+  app->add_option("--ranks", command->ranks, "With --plan: for N processes that solve together, without them")
       ->type_name("N");
   app->footer(
       "Writes report.json, residuals.csv, solution.mtx and convergence.svg; of a sequence report.json, steps.csv, "

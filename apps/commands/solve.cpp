@@ -255,6 +255,10 @@ std::string folder_of(const SolveCommand& command, const std::string& name) {
 }
 
 int run_solve(const SolveCommand& command) {
+  if (command.ranks < 1)
+    throw InvalidArgument(fmt::format("--ranks {}: expected a number of processes", command.ranks));
+  if (command.ranks > 1 && !command.plan)
+    throw InvalidArgument("--ranks is for --plan; mpirun -n N krill solve CASE starts N processes");
   if (command.plan && process_team())
     throw InvalidArgument("solve --plan: it is of one process; run it without the launcher");
   if (command.plan) {

@@ -255,7 +255,7 @@ void plan_for(MemoryPlan& plan, int ranks) {
     SolveFacts facts;
     facts.choices = plan.choices;
     require_shareable(plan.settings, facts);
-    for (const std::string& note : facts.notes) plan.choices.push_back({"preconditioner", note});
+    plan.notes = facts.notes;
   }
   if (std::holds_alternative<DirectOptions>(plan.settings.solver)) plan.for_cuda = false;
   plan.matrix = fmt::format("{}, {} rows, {} entries", source.origin.name, m.rows, m.nnz);
@@ -306,12 +306,13 @@ std::string plan_text(const MemoryPlan& plan) {
                                  plan.steps > 1 ? fmt::format(", the first of {} steps", plan.steps) : "",
                                  plan.for_cuda ? "the CUDA device" : "the host");
   if (!plan.shares.empty())
-    text += wrapped(fmt::format("of the largest of {} ranks; each also has what is read on its host\n{}\n",
+    text += wrapped(fmt::format("of the largest of {} ranks: {}; each has on its host what is read, too",
                                 plan.shares.size(), shares_text(plan.shares)),
                     0) +
-            "\n";
+            "\n\n";
   for (const auto& [key, why] : plan.choices)
     text += fmt::format("  {}\n", wrapped(fmt::format("{}: auto is {}", key, why), 4));
+  for (const std::string& note : plan.notes) text += fmt::format("  {}\n", wrapped(note, 4));
   if (!plan.choices.empty()) text += "\n";
   for (const auto& [name, what, bytes] : plan.parts)
     text += fmt::format("  {:<16} {:>10}  {}\n", name, human_bytes(bytes), what);
@@ -366,7 +367,7 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
                         {"sent", share.sent},
                         {"border_rows", share.border_rows},
                         {"neighbors", share.neighbors}});
-    object["ranks"] = std::move(shares), object["imbalance"] = imbalance_of(plan.shares);
+    object["notes"] = plan.notes, object["ranks"] = std::move(shares), object["imbalance"] = imbalance_of(plan.shares);
   }
   if (const std::string lack = lack_of_memory(plan); !lack.empty())
     object["error"] = lack, object["exit_code"] = static_cast<int>(bad_environment);

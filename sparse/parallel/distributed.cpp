@@ -86,11 +86,12 @@ std::vector<std::int64_t> ghosts_of(Team& team, const RowPartition& partition, c
 void start_on(const Host&, Team& team, std::span<const Team::Outgoing> out, std::span<const Team::Incoming> in) {
   team.start(out, in);
 }
-void start_on(const Cuda& cuda, Team& team, std::span<const Team::Outgoing> out, std::span<const Team::Incoming> in) {
+[[maybe_unused]] void start_on(const Cuda& cuda, Team& team, std::span<const Team::Outgoing> out,
+                               std::span<const Team::Incoming> in) {
   team.start_on(cuda, out, in);
 }
 void finish_on(const Host&, Team& team) { team.finish(); }
-void finish_on(const Cuda& cuda, Team& team) { team.finish_on(cuda); }
+[[maybe_unused]] void finish_on(const Cuda& cuda, Team& team) { team.finish_on(cuda); }
 
 }  // namespace
 

@@ -95,7 +95,11 @@ TEST_F(TeamProgram, has_the_parts_of_the_plan) {
   const Outcome text = krill("solve case.yaml --plan --ranks 3");
   EXPECT_TRUE(contains(text.out, "of the largest of 3 ranks")) << text.out;
   EXPECT_TRUE(contains(text.out, "ghosts")) << text.out;
-  EXPECT_EQ(krill("solve case.yaml --ranks 3").code, 2);
+  const Outcome unplanned = krill("solve case.yaml --ranks 3");
+  EXPECT_EQ(unplanned.code, 2);
+  EXPECT_TRUE(contains(unplanned.err, "--ranks is for --plan; mpirun -n N")) << unplanned.err;
+  const Outcome open = krill("solve case.yaml --plan --ranks 3 --set preconditioner.type=auto");
+  EXPECT_TRUE(contains(open.out, "auto chose preconditioner")) << open.out;
   const Outcome refused = krill("solve case.yaml --plan --ranks 3 --set preconditioner.type=ic0");
   EXPECT_EQ(refused.code, 2);
   EXPECT_TRUE(contains(refused.err, "does not run on several ranks")) << refused.err;
