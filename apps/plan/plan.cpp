@@ -116,10 +116,7 @@ class Rehearsal {
     with_csr(host_, A, [&](const auto& csr) {
       const auto partition = RowPartition::by_cost(csr.row_offsets().host(), ranks_);
       plan_.shares = shared_parts(csr, partition);
-      const auto cost = [](const SharedPart& part) {
-        return RowPartition::bytes_an_entry * part.nnz + RowPartition::bytes_a_row * part.rows;
-      };
-      const SharedPart largest = *std::ranges::max_element(plan_.shares, {}, cost);
+      const SharedPart largest = *std::ranges::max_element(plan_.shares, {}, &SharedPart::cost);
       const std::int64_t begin = largest.first_row, end = begin + largest.rows;
       AnyMatrix<T> block = columns_of(host_, slice_rows(csr, begin, end), begin, end);
       if (plan_.for_cuda) whole = {}, original = {};
@@ -286,17 +283,11 @@ MemoryPlan plan_memory(const Case& c, int ranks) {
 
 namespace {
 
-double imbalance_of(const std::vector<SharedPart>& shares) {
-  std::vector<RankReport> ranks;
-  for (const SharedPart& share : shares) ranks.push_back({share});
-  return imbalance(ranks);
-}
-
 /// "rows 2496 to 2528, ghosts 200 at most, imbalance 1.01"
 std::string shares_text(const std::vector<SharedPart>& shares) {
   const auto [fewest, most] = std::ranges::minmax(shares, {}, &SharedPart::rows);
   return fmt::format("rows {} to {}, ghosts {} at most, imbalance {:.2f}", fewest.rows, most.rows,
-                     std::ranges::max(shares, {}, &SharedPart::ghosts).ghosts, imbalance_of(shares));
+                     std::ranges::max(shares, {}, &SharedPart::ghosts).ghosts, imbalance(shares));
 }
 
 }  // namespace
@@ -367,7 +358,7 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
                         {"sent", share.sent},
                         {"border_rows", share.border_rows},
                         {"neighbors", share.neighbors}});
-    object["notes"] = plan.notes, object["ranks"] = std::move(shares), object["imbalance"] = imbalance_of(plan.shares);
+    object["notes"] = plan.notes, object["ranks"] = std::move(shares), object["imbalance"] = imbalance(plan.shares);
   }
   if (const std::string lack = lack_of_memory(plan); !lack.empty())
     object["error"] = lack, object["exit_code"] = static_cast<int>(bad_environment);

@@ -16,6 +16,7 @@
 #include "sparse/core/pass_host.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/core/team.hpp"
+#include "sparse/parallel/border_passes.hpp"
 #include "sparse/parallel/distributed.hpp"
 
 namespace krill {

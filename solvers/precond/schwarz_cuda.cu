@@ -33,6 +33,6 @@ void sum_parts(const Cuda& cuda, std::int32_t parts, const std::int32_t* offsets
 }
 
 KRILL_INSTANTIATE_WITH_OFFSETS(PartPasses, Cuda);
-KRILL_INSTANTIATE(PlacePasses, Cuda);
+KRILL_INSTANTIATE(PartSums, Cuda);
 
 }  // namespace krill::detail

@@ -13,6 +13,6 @@ void sum_parts(const Host& host, std::int32_t parts, const std::int32_t* offsets
 }
 
 KRILL_INSTANTIATE_WITH_OFFSETS(PartPasses, Host);
-KRILL_INSTANTIATE(PlacePasses, Host);
+KRILL_INSTANTIATE(PartSums, Host);
 
 }  // namespace krill::detail

@@ -21,18 +21,6 @@ struct MarkInside {
   }
 };
 
-/// to[i] = from[places[i]].
-template <class T>
-struct TakePlaces {
-  using Sum = NoSum;
-  const std::int32_t* places;
-  const T* from;
-  T* to;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return to[i] = from[places[i]], NoSum{}; }
-};
-
 /// sums[p] = the sum of r over the rows of part p, rows[offsets[p]], ..., in a fixed order, added in double precision.
 /// Moves n (sizeof T + 4) bytes.
 template <class T>
@@ -48,8 +36,7 @@ struct PartPasses {
   static constexpr auto list = passes<Where, MarkInside<T, Offset>>;
 };
 template <class Value, class Where, class T = kernel_t<Value>>
-struct PlacePasses {
-  static constexpr auto list = passes<Where, TakePlaces<T>>;
+struct PartSums {
   static constexpr auto sum =
       instance<void(const Where&, std::int32_t, const std::int32_t*, const std::int32_t*, const T*, T*)>(sum_parts);
 };

@@ -54,9 +54,6 @@ struct RankReport : SharedPart {
   double solve_ms = 0;
 };
 
-/// The greatest cost of a rank's part over the mean one, by the measure of RowPartition::by_cost.
-double imbalance(std::span<const RankReport>);
-
 /// What is known of a whole solve when it is over.
 struct SolveFacts {
   std::vector<ChoiceReason> choices;  ///< why what was auto became what it is; empty where everything was named

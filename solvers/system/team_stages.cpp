@@ -109,16 +109,6 @@ void require_shareable(SolveOptions& options, SolveFacts& facts) {
   if (const auto* parts = std::get_if<SchwarzOptions>(&M)) refuse_float32(parts->precision);
 }
 
-double imbalance(std::span<const RankReport> ranks) {
-  double most = 0, all = 0;
-  for (const RankReport& rank : ranks) {
-    const auto cost =
-        static_cast<double>(RowPartition::bytes_an_entry * rank.nnz + RowPartition::bytes_a_row * rank.rows);
-    most = std::max(most, cost), all += cost;
-  }
-  return all > 0 ? most * static_cast<double>(ranks.size()) / all : 1;
-}
-
 template <class T>
 void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
                    SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch,

@@ -6,16 +6,16 @@
 
 namespace krill::detail {
 
-/// packed[i] = x[rows[i]]: entries for other ranks, message after message.
+/// to[i] = from[places[i]].
 template <class T>
-struct PackSent {
+struct TakePlaces {
   using Sum = NoSum;
-  const std::int32_t* rows;
-  const T* x;
-  T* packed;
+  const std::int32_t* places;
+  const T* from;
+  T* to;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return packed[i] = x[rows[i]], NoSum{}; }
+  constexpr NoSum entry(std::int64_t i) const { return to[i] = from[places[i]], NoSum{}; }
 };
 
 /// Rows with ghosts, and their entries in columns of ghosts.
@@ -89,7 +89,7 @@ struct TakeDots {
 template <class Value, class Where, class T = kernel_t<Value>>
 struct BorderPasses {
   static constexpr auto list =
-      passes<Where, PackSent<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
+      passes<Where, TakePlaces<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
              AddGhostsWithDots<T, std::int32_t>, AddGhostsWithDots<T, std::int64_t>, TakeDots<T>>;
 };
 

@@ -204,7 +204,7 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
   ctx.dispatch([&](const auto& where) {
     const K* own = x.read(where);
     K* packed = halo_.packs() ? packed_.write(where) : nullptr;
-    if (packed) run_pass(where, packed_.size(), PackSent<K>{packed_rows_.read(where), own, packed});
+    if (packed) run_pass(where, packed_.size(), TakePlaces<K>{packed_rows_.read(where), own, packed});
     const auto [out, in] = halo_.messages<K>(own, packed, ghosts_.write(where));
     start_on(where, team_, out, in);
   });

@@ -1,5 +1,6 @@
 // A matrix whose rows several ranks share.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <variant>
@@ -69,8 +70,19 @@ struct SharedPart {
   std::int64_t sent = 0;         ///< entries that others read, once for each of them
   std::int64_t border_rows = 0;  ///< with ghosts
   int neighbors = 0;
+  std::int64_t cost() const { return RowPartition::bytes_an_entry * nnz + RowPartition::bytes_a_row * rows; }
   friend bool operator==(const SharedPart&, const SharedPart&) = default;
 };
+/// The greatest cost of a rank's part over the mean one. Part: SharedPart, or what has more to tell.
+template <class Part>
+double imbalance(const std::vector<Part>& parts) {
+  double most = 0, all = 0;
+  for (const SharedPart& part : parts) {
+    const auto cost = static_cast<double>(part.cost());
+    most = std::max(most, cost), all += cost;
+  }
+  return all > 0 ? most * static_cast<double>(parts.size()) / all : 1;
+}
 
 /// What each rank of the partition would have of A, which is square, without ranks. O(nnz log nnz).
 template <class T, class Offset>

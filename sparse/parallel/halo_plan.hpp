@@ -33,20 +33,6 @@ class HaloPlan {
     return static_cast<int>(sends_.size() > receives_.size() ? sends_.size() : receives_.size());
   }
 
-  /// Entries of others, counted from 0 in ghosts(), that a rank sends.
-  struct Receive {
-    int rank;
-    std::int64_t begin, count;
-  };
-  /// Entries packed_rows()[begin], ... go to a rank. Where they are neighbors, they leave as they lie, from row
-  /// first_row on.
-  struct Send {
-    int rank;
-    std::int64_t begin, count, first_row;
-    bool is_one_run;
-  };
-  std::span<const Receive> receives() const { return receives_; }
-  std::span<const Send> sends() const { return sends_; }
   /// Rows of this rank, counted from its first one, that others need, message after message: sent() of them.
   std::span<const std::int32_t> packed_rows() const { return packed_rows_; }
   /// Whether some of them have to be packed before they leave.
@@ -74,6 +60,19 @@ class HaloPlan {
   }
 
  private:
+  /// Entries of others, counted from 0 in ghosts(), that a rank sends.
+  struct Receive {
+    int rank;
+    std::int64_t begin, count;
+  };
+  /// Entries packed_rows()[begin], ... go to a rank. Where they are neighbors, they leave as they lie, from row
+  /// first_row on.
+  struct Send {
+    int rank;
+    std::int64_t begin, count, first_row;
+    bool is_one_run;
+  };
+
   std::int64_t begin_, end_, low_ = 0;
   std::vector<std::int64_t> ghosts_;
   std::vector<std::int32_t> packed_rows_;

@@ -39,10 +39,10 @@ KrillTeamOutcome outcome(cudaError_t status, char* message) {
 #ifdef KRILL_NCCL_DEVICE
 struct Tuning {
   static constexpr int gather_threads = 256;
-  static constexpr std::size_t most_gathered = 8192;  ///< bytes of a rank; more goes by NCCL's own kernels. Not varied.
+  static constexpr std::size_t max_gathered = 8192;  ///< bytes of a rank; more goes by NCCL's own kernels. Not varied.
   static constexpr int copy_threads = 512, copy_blocks = 32;
   static constexpr std::size_t slot = std::size_t{8} << 20;  ///< bytes of a message; longer ones go by NCCL's kernels
-  static constexpr int most_messages = 8;                    ///< of a rank; where there are more, all go so
+  static constexpr int max_messages = 8;                     ///< of a rank; where there are more, all go so
 };
 /// What stores into the memory of other devices, where all of them can be reached so.
 struct LoadStore {
@@ -71,9 +71,9 @@ __global__ void __launch_bounds__(Tuning::gather_threads)
 /// Of one rank, as kernels get them.
 struct Messages {
   int count = 0;
-  int rank[Tuning::most_messages];
-  void* bytes[Tuning::most_messages];
-  std::size_t size[Tuning::most_messages];
+  int rank[Tuning::max_messages];
+  void* bytes[Tuning::max_messages];
+  std::size_t size[Tuning::max_messages];
 };
 
 template <class Word>
@@ -151,7 +151,7 @@ bool open_load_store() {
   const std::size_t messages = 2 * static_cast<std::size_t>(all_ranks) * Tuning::slot,
                     room = messages + krill::TeamSlots::mailbox_bytes;
   ncclDevResourceRequirements of_words{};
-  if (ncclLLA2ACreateRequirement(1, ncclLLA2ACalcSlots(all_ranks * static_cast<int>(Tuning::most_gathered / 8), 8),
+  if (ncclLLA2ACreateRequirement(1, ncclLLA2ACalcSlots(all_ranks * static_cast<int>(Tuning::max_gathered / 8), 8),
                                  &direct.words, &of_words) != ncclSuccess)
     return false;
   ncclDevCommRequirements wanted{};
@@ -182,7 +182,7 @@ bool open_load_store() {
 Messages take_short(const KrillTeamBytes* messages, int count, std::vector<KrillTeamBytes>& others) {
   Messages taken;
   for (int k = 0; k < count; ++k) {
-    if (!by_load_store || messages[k].size > Tuning::slot || all_ranks > Tuning::most_messages) {
+    if (!by_load_store || messages[k].size > Tuning::slot || all_ranks > Tuning::max_messages) {
       others.push_back(messages[k]);
       continue;
     }
@@ -231,9 +231,9 @@ KrillTeamOutcome join(const void* id, int rank, int ranks, int device, KrillDevi
 
 KrillTeamOutcome gather(const void* mine, void* all, std::size_t bytes, CUstream_st* stream, char* message) {
 #ifdef KRILL_NCCL_DEVICE
-  if (by_load_store && bytes <= Tuning::most_gathered && bytes % 8 == 0)
+  if (by_load_store && bytes <= Tuning::max_gathered && bytes % 8 == 0)
     return outcome(launch<std::uint64_t>(mine, all, bytes, stream), message);
-  if (by_load_store && bytes <= Tuning::most_gathered / 2 && bytes % 4 == 0)
+  if (by_load_store && bytes <= Tuning::max_gathered / 2 && bytes % 4 == 0)
     return outcome(launch<std::uint32_t>(mine, all, bytes, stream), message);
 #endif
   return outcome(ncclAllGather(mine, all, bytes, ncclInt8, comm, stream), message);
