@@ -42,6 +42,11 @@ class Operator {
     if (dots.first) dot(ctx, *dots.with_first, y, *dots.first);
     if (dots.second) dot(ctx, *dots.with_second, y, *dots.second);
   }
+  /// r = b - A x, of different arrays: by default after the product, which reads b and r once more.
+  virtual void residual(Context& ctx, const Array<T>& x, const Array<T>& b, Array<T>& r) const {
+    apply(ctx, Op::none, x, r);
+    axpby(ctx, 1.0, b, -1.0, r);
+  }
   /// ||A||_F, for the baseline backward_error. An operator that does not know it raises InvalidArgument.
   virtual double frobenius_norm(Context&) const {
     throw InvalidArgument(
@@ -74,6 +79,7 @@ class MatrixOperator final : public Operator<T> {
   using Operator<T>::apply;
   void apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y) const override { apply(ctx, op, x, y, {}); }
   void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>&) const override;
+  void residual(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r) const override;
   /// Of the stored entries, on the backend, without a scaling: entries beyond 1e154 overflow. Waits.
   double frobenius_norm(Context&) const override;
   /// The plan of that context.

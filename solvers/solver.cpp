@@ -107,6 +107,11 @@ void MatrixOperator<T>::apply(Context& ctx, Op op, const Array<T>& x, Array<T>& 
 }
 
 template <class T>
+void MatrixOperator<T>::residual(Context& ctx, const Array<T>& x, const Array<T>& b, Array<T>& r) const {
+  prepare(ctx).residual(ctx, x, b, r);
+}
+
+template <class T>
 double MatrixOperator<T>::frobenius_norm(Context& ctx) const {
   Array<double> norm(1, "||A||_F");
   with_csr(ctx, A_, [&](const auto& csr) { norm2(ctx, csr.values(), norm); });

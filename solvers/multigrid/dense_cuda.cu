@@ -29,6 +29,13 @@ struct PanelRow {
   std::int32_t was;
 };
 
+/// The best pivot of a warp, in all lanes.
+__device__ Pivot best_of_warp(Pivot pivot) {
+  for (int apart = 16; apart > 0; apart /= 2)
+    pivot += Pivot{__shfl_xor_sync(~0u, pivot.size, apart), __shfl_xor_sync(~0u, pivot.row, apart)};
+  return pivot;
+}
+
 // Gauss-Jordan elimination of a panel of up to `columns` columns, with pivots from rows that have had none.
 // Threads: one block; a thread has every 512th row, `rows` of them in registers. Bytes: the panel, from and to L2.
 // Races: between barriers only the owners of the two rows that change places write what all read after the next.
@@ -61,28 +68,28 @@ __global__ void __launch_bounds__(Tuning::panel_threads) panel_kernel(Panel<W> p
     for (int r = 0; r < rows; ++r)
       if (const std::int32_t i = thread + r * threads; i >= own && i < p.n)
         pivot += Pivot{sqrt(squared(mine[r].value[k])), i};
-    pivot = lanes_sum(pivot, 32);
+    pivot = best_of_warp(pivot);
     if (lane == 0) candidates[k % 2][thread / 32] = pivot;
     __syncthreads();
-    pivot = candidates[k % 2][0];
-    for (int warp = 1; warp < warps; ++warp) pivot += candidates[k % 2][warp];
+    pivot = best_of_warp(candidates[k % 2][lane % warps]);
+    const bool exists = pivot.size > smallest;
+    singular += !exists;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       const std::int32_t i = thread + r * threads;
-      if (i == pivot.row) *pivot_row = mine[r];
       if (i == own) *own_row = mine[r];
+      if (i != pivot.row) continue;
+      const W inverse = exists ? W(1) / mine[r].value[k] : W{};
+      pivot_row->was = mine[r].was;
+#pragma unroll
+      for (int c = 0; c < columns; ++c) pivot_row->value[c] = (c == k ? W(1) : mine[r].value[c]) * inverse;
     }
     __syncthreads();
-    const bool exists = pivot.size > smallest;
-    singular += !exists;
-    const W inverse = exists ? W(1) / pivot_row->value[k] : W{};
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       const std::int32_t i = thread + r * threads;
       if (i == own) {
-        mine[r].was = pivot_row->was;
-#pragma unroll
-        for (int c = 0; c < columns; ++c) mine[r].value[c] = (c == k ? W(1) : pivot_row->value[c]) * inverse;
+        mine[r] = *pivot_row;
         continue;
       }
       if (i == pivot.row) mine[r] = *own_row;
@@ -90,7 +97,7 @@ __global__ void __launch_bounds__(Tuning::panel_threads) panel_kernel(Panel<W> p
       mine[r].value[k] = W{};
       if (!exists) continue;
 #pragma unroll
-      for (int c = 0; c < columns; ++c) mine[r].value[c] -= factor * ((c == k ? W(1) : pivot_row->value[c]) * inverse);
+      for (int c = 0; c < columns; ++c) mine[r].value[c] -= factor * pivot_row->value[c];
     }
   }
   std::int32_t sources[rows];

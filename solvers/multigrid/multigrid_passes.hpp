@@ -116,25 +116,22 @@ struct BeginSmoothing {
   }
 };
 
-/// A step with w = A d, or w = A x at first: r = r_before - w, d = old d + fresh D^-1 r, x += weight d. r may be null
-/// where no further step reads it. Moves 8 n values.
+/// A step with r = b - A x of the x before it: d = old d + fresh D^-1 r, x += weight d. Moves 6 n values.
 template <class T>
 struct StepSmoothing {
   using Sum = NoSum;
   StepFactors<real_t<T>> f;
-  bool first;  ///< there is no d yet
+  bool first, last;  ///< there is no d yet; no step reads it any more
   const real_t<T>* inverse;
-  const T *r_before, *w;
-  T *r, *d, *x;
+  const T* r;
+  T *d, *x;
 
   constexpr bool begin() { return f.load(); }
   constexpr NoSum entry(std::int64_t i) const { return x[i] = next(i), NoSum{}; }
   constexpr T next(std::int64_t i) const {
-    const T residual = r_before[i] - w[i];
-    if (r) r[i] = residual;
-    T step = scaled(residual, f.fresh * inverse[i]);
+    T step = scaled(r[i], f.fresh * inverse[i]);
     if (!first) step += scaled(d[i], f.old);
-    d[i] = step;
+    if (!last) d[i] = step;
     return x[i] + scaled(step, f.weight);
   }
 };
@@ -154,17 +151,6 @@ struct EndSmoothing {
     return real(conj(wide(b[i])) * wide(value));
   }
   constexpr void finish(double sum) const { *dot = sum; }
-};
-
-/// r = b - w. Moves 3 n values.
-template <class T>
-struct LevelResidual {
-  using Sum = NoSum;
-  const T *b, *w;
-  T* r;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const { return r[i] = b[i] - w[i], NoSum{}; }
 };
 
 /// coarse_I = the sum of r over the rows of aggregate I, in their order. Over the aggregates.
@@ -252,8 +238,8 @@ struct CombineCycles {
 template <class Value, class Where, class T = kernel_t<Value>>
 struct MultigridPasses {
   static constexpr auto list =
-      passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, LevelResidual<T>, SumAggregates<T>,
-             AddAggregates<T>, FirstCycleResidual<T>, CombineCycles<T>, TakeRowBound, ScalePolynomial<real_t<T>>>;
+      passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, SumAggregates<T>, AddAggregates<T>,
+             FirstCycleResidual<T>, CombineCycles<T>, TakeRowBound, ScalePolynomial<real_t<T>>>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MultigridSetupPasses {

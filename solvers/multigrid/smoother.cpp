@@ -9,16 +9,13 @@ using namespace detail;
 
 template <class T>
 const Array<T>& Smoother<T>::residual(Context& ctx, const Array<T>& b, const Array<T>& x) const {
-  A_.apply(ctx, x, w_);
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, b.size(), LevelResidual<K>{b.read(where), w_.read(where), r_.write(where)});
-  });
+  A_.residual(ctx, x, b, r_);
   return r_;
 }
 
 template <class T>
 ApplicationWork Smoother<T>::residual_work() const {
-  return {{static_cast<double>(A_.rows()) * 5 * sizeof(T), 0}, 1};
+  return {{static_cast<double>(A_.rows()) * 3 * sizeof(T), 0}, 1};
 }
 
 template <class T>
@@ -66,7 +63,7 @@ ApplicationWork PreconditionedSmoother<T>::work(bool from_zero) const {
 
 template <class T>
 PolynomialSmoother<T>::PolynomialSmoother(const Operator<T>& A, Array<real_t<T>> inverse)
-    : Smoother<T>(A), inverse_(std::move(inverse)), d_(A.rows(), "smoother d") {}
+    : Smoother<T>(A), inverse_(std::move(inverse)), d_(A.rows(), "smoother d"), next_r_(A.rows(), "smoother r") {}
 
 template <class T>
 void PolynomialSmoother<T>::set_polynomial(Context& ctx, const SmootherPolynomial& polynomial) {
@@ -91,21 +88,33 @@ void PolynomialSmoother<T>::scale_polynomial(Context& ctx, const Array<double>& 
   });
 }
 
+/// Step k with the residual before it; `first`: there is no d.
 template <class T>
-void PolynomialSmoother<T>::step(Context& ctx, int k, bool first, const Array<T>& r_before, Array<T>& x,
-                                 const Array<T>* b, Array<double>* dot) const {
+void PolynomialSmoother<T>::step(Context& ctx, int k, bool first, const Array<T>& r, Array<T>& x, const Array<T>* b,
+                                 Array<double>* dot) const {
   const bool last = k + 1 == degree_;
   ctx.dispatch([&](const auto& where) {
-    const K* before = r_before.read(where);
-    K* r = last ? nullptr : &r_before == &r_ ? r_.update(where) : r_.write(where);
     const StepSmoothing<K> pass{
-        {factors_.read(where) + std::int64_t{3} * k}, first,          inverse_.read(where), before, w_.read(where), r,
+        {factors_.read(where) + std::int64_t{3} * k}, first,          last, inverse_.read(where), r.read(where),
         first ? d_.write(where) : d_.update(where),   x.update(where)};
     if (dot && last)
       run_pass(where, x.size(), EndSmoothing<K>{pass, b->read(where), dot->write(where)});
     else
       run_pass(where, x.size(), pass);
   });
+}
+
+/// Steps from the second one on; r: the residual before the step that was taken last.
+template <class T>
+void PolynomialSmoother<T>::go_on(Context& ctx, const Array<T>& r, Array<T>& x, const Array<T>* b,
+                                  Array<double>* dot) const {
+  const Array<T>* before = &r;
+  for (int k = 1; k < degree_; ++k) {
+    Array<T>& after = before == &r_ ? next_r_ : r_;
+    A_.residual(ctx, d_, *before, after);
+    step(ctx, k, false, after, x, b, dot);
+    before = &after;
+  }
 }
 
 template <class T>
@@ -115,25 +124,18 @@ void PolynomialSmoother<T>::smooth_from_zero(Context& ctx, const Array<T>& b, Ar
              BeginSmoothing<K>{
                  {factors_.read(where)}, inverse_.read(where), b.read(where), d_.write(where), x.write(where)});
   });
-  for (int k = 1; k < degree_; ++k) {
-    A_.apply(ctx, d_, w_);
-    step(ctx, k, false, k == 1 ? b : r_, x, nullptr, nullptr);
-  }
+  go_on(ctx, b, x, nullptr, nullptr);
 }
 
 template <class T>
 void PolynomialSmoother<T>::smooth(Context& ctx, SmoothingTime, const Array<T>& b, Array<T>& x,
                                    Array<double>* dot) const {
-  A_.apply(ctx, x, w_);
-  step(ctx, 0, true, b, x, &b, dot);
-  for (int k = 1; k < degree_; ++k) {
-    A_.apply(ctx, d_, w_);
-    step(ctx, k, false, r_, x, &b, dot);
-  }
+  step(ctx, 0, true, this->residual(ctx, b, x), x, &b, dot);
+  go_on(ctx, r_, x, &b, dot);
 }
 
-/// A step reads r, w, d, x and D^-1, and writes d and x, and r unless it is the last; A d reads d and writes w. There
-/// is no d before the first.
+/// A residual reads x, or d, and b, or the residual before, and writes another one. A step reads that, d, x and D^-1,
+/// and writes x, and d unless it is the last; there is no d before the first.
 template <class T>
 ApplicationWork PolynomialSmoother<T>::work(bool from_zero) const {
   const auto n = static_cast<double>(A_.rows());
@@ -141,7 +143,7 @@ ApplicationWork PolynomialSmoother<T>::work(bool from_zero) const {
   for (int k = 0; k < degree_; ++k)
     work.own += k == 0 && from_zero
                     ? Work{n * (3 * sizeof(T) + sizeof(R)), n * multiply_add<T>}
-                    : Work{n * ((8 - (k == 0 ? 1 : 0) + (k + 1 < degree_ ? 1 : 0)) * sizeof(T) + sizeof(R)),
+                    : Work{n * ((3 + 3 + (k > 0 ? 1 : 0) + (k + 1 < degree_ ? 1 : 0)) * sizeof(T) + sizeof(R)),
                            (k == 0 ? 2 : 3) * n * multiply_add<T>};
   return work;
 }

@@ -19,7 +19,7 @@ template <class T>
 class Smoother {
  public:
   /// A has to stay.
-  explicit Smoother(const Operator<T>& A) : A_(A), r_(A.rows(), "smoother r"), w_(A.rows(), "smoother w") {}
+  explicit Smoother(const Operator<T>& A) : A_(A), r_(A.rows(), "smoother r") {}
   virtual ~Smoother() = default;
 
   /// From x = 0, before a coarser level is asked.
@@ -33,7 +33,7 @@ class Smoother {
   virtual void update(Context&, const AnyMatrix<T>&) {}
 
   const Operator<T>& matrix() const { return A_; }
-  virtual std::size_t bytes() const { return detail::bytes_of(r_, w_); }
+  virtual std::size_t bytes() const { return detail::bytes_of(r_); }
   /// `products` are those with A.
   virtual ApplicationWork work(bool from_zero) const = 0;
   ApplicationWork residual_work() const;
@@ -42,7 +42,7 @@ class Smoother {
   using K = kernel_t<T>;
 
   const Operator<T>& A_;
-  mutable Array<T> r_, w_;
+  mutable Array<T> r_;
 };
 
 /// What an application of two preconditioners smooths by.
@@ -101,21 +101,21 @@ class PolynomialSmoother final : public Smoother<T> {
   /// {old, fresh, weight} of each step.
   const Array<real_t<T>>& factors() const { return factors_; }
   std::size_t bytes() const override {
-    return Smoother<T>::bytes() + detail::bytes_of(inverse_, polynomial_, factors_, d_);
+    return Smoother<T>::bytes() + detail::bytes_of(inverse_, polynomial_, factors_, d_, next_r_);
   }
   ApplicationWork work(bool from_zero) const override;
 
  private:
   using typename Smoother<T>::K;
   using R = real_t<T>;
-  using Smoother<T>::A_, Smoother<T>::r_, Smoother<T>::w_;
-  void step(Context&, int k, bool first, const Array<T>& r_before, Array<T>& x, const Array<T>* b,
-            Array<double>* dot) const;
+  using Smoother<T>::A_, Smoother<T>::r_;
+  void step(Context&, int k, bool first, const Array<T>& r, Array<T>& x, const Array<T>* b, Array<double>* dot) const;
+  void go_on(Context&, const Array<T>& r, Array<T>& x, const Array<T>* b, Array<double>* dot) const;
 
   Array<R> inverse_, factors_;
   Array<double> polynomial_;  // the factors as they were set
   int degree_ = 0;
-  mutable Array<T> d_;
+  mutable Array<T> d_, next_r_;  // the residuals of two steps take turns in r_ and next_r_
 };
 
 }  // namespace krill
