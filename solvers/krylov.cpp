@@ -186,7 +186,7 @@ void Krylov<T>::attempt(Context& ctx) {
   const Body once = [&] { iterate_once(ctx), measure(ctx); };
   // A kernel that holds the loop is prepared where it may run; none of them follows x, as measure() does.
   const bool may_hold = !A_.share().team && stop_.baseline != Baseline::backward_error &&
-                        ctx.loop_control != LoopControl::graph && ctx.loop_control != LoopControl::host;
+                        (ctx.loop_control == LoopControl::automatic || ctx.loop_control == LoopControl::persistent);
   iterate(ctx, graph_, progress_, once, watcher_, may_hold ? whole(ctx) : Body());
   settle(ctx);
   ctx.dispatch([&](const auto& where) {

@@ -30,8 +30,9 @@ struct LoopGraph {
 /// of all that unless the context wants a graph. Raises InvalidArgument where the body allocates, transfers or
 /// synchronises while it is captured, and where the context wants a persistent kernel and there is none.
 /// Where ranks solve together (Context::TeamScope), all of them run the loop, as long as it goes on for all: a wish of
-/// one host ends it on all of them after the same iteration. No kernel holds such a loop, and it is a graph only where
-/// the team works in graphs.
+/// one host ends it on all of them after the same iteration. No kernel holds such a loop. Where no while node can hold
+/// what they exchange (Team::in_graphs), or the context asks for it, the host launches the graph of a few iterations
+/// again and again, one launch ahead of what it knows, and steps the loops around it.
 /// In the body of another loop of the context this is a loop within it, on CUDA a while node in that body. A wish to
 /// end the outer loop ends the inner one, too, with the same reason, after its iteration.
 void iterate(Context&, LoopGraph&, Array<Progress>& progress, const Body& body, const Watcher& watcher = {},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <span>
@@ -87,11 +88,19 @@ using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 
+/// The records behind a launch of a graph that is replayed, and when they are there.
+struct Seen {
+  Progress own, outermost;
+};
+using PinnedSeen = Owned<Seen*, cudaFreeHost>;
+
 /// The graph of a loop, and the stream from which the host looks on, once the loop's record is there.
 struct CapturedLoop {
   GraphExec exec;
   Stream aside;
   Event begin;
+  PinnedSeen seen;               ///< two, of a loop that is replayed
+  std::array<Event, 2> arrived;  ///< when each of them is there
 };
 
 /// Where the next node of a graph goes: behind these.
@@ -139,6 +148,18 @@ std::size_t nodes(cudaGraph_t graph) {
   return count;
 }
 
+/// As many of them as pay, behind what the stream is captured to.
+void capture_iterations(const LoopPlan& plan, cudaGraph_t graph) {
+  const std::size_t before = nodes(graph);
+  std::size_t per_iteration = 0;
+  for (int i = 0; i < Tuning::max_iterations_per_body; ++i) {
+    plan.body();
+    const std::size_t now = nodes(graph) - before;
+    if (i == 0) per_iteration = now;
+    if (now + per_iteration > Tuning::enough_nodes) break;
+  }
+}
+
 /// keep_going; while (it says so) { body(); ...; body(); keep_going }. The place after that. The stream is not
 /// captured.
 Place add_loop(const Cuda& cuda, const Place& place, const LoopPlan& plan) {
@@ -161,14 +182,8 @@ Place add_loop(const Cuda& cuda, const Place& place, const LoopPlan& plan) {
   check(detail::add_graph_node(&node, place.graph, entered.after.data(), entered.after.size(), &loop));
   cudaGraph_t inside = loop.conditional.phGraph_out[0];
 
-  std::size_t per_iteration = 0;
   Capture iterations(cuda.stream, {inside});
-  for (int i = 0; i < Tuning::max_iterations_per_body; ++i) {
-    plan.body();
-    const std::size_t now = nodes(inside);
-    if (i == 0) per_iteration = now;
-    if (now + per_iteration > Tuning::enough_nodes) break;
-  }
+  capture_iterations(plan, inside);
   hear_wishes(cuda, plan);
   keep_going<<<1, 1, 0, cuda.stream>>>(handle, plan.progress, plan.around);
   check(cudaGetLastError());
@@ -265,14 +280,18 @@ void step_loop(const Cuda& cuda, const LoopPlan& plan) {
   }
 }
 
+Event new_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return Event(event);
+}
+
 std::shared_ptr<CapturedLoop> not_captured_yet() {
   auto loop = std::make_shared<CapturedLoop>();
   cudaStream_t aside = nullptr;
   check(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
   loop->aside.reset(aside);
-  cudaEvent_t begin = nullptr;
-  check(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming));
-  loop->begin.reset(begin);
+  loop->begin = new_event();
   return loop;
 }
 
@@ -295,11 +314,88 @@ void capture(const Cuda& cuda, const LoopPlan& plan, CapturedLoop& loop) {
   if (!captured) loop.exec = capture_loop(cuda, plan);
 }
 
+/// Loops that this thread has run or captured.
+thread_local std::uint64_t loops_begun = 0;
+
+/// The graph that is replayed: no iteration where a host wishes none or there is a reason, else a few.
+GraphExec capture_replay(const Cuda& cuda, const LoopPlan& plan) {
+  const Graph graph = new_graph();
+  Capture capture(cuda.stream, {graph.get()});
+  hear_wishes(cuda, plan);
+  settle<<<1, 1, 0, cuda.stream>>>(plan.progress, plan.around);
+  check(cudaGetLastError());
+  capture_iterations(plan, graph.get());
+  capture.end();
+  return instantiate(graph);
+}
+
+void make_room_for_records(CapturedLoop& loop) {
+  if (loop.seen) return;
+  Seen* seen = nullptr;
+  check(cudaMallocHost(&seen, 2 * sizeof(Seen)));
+  loop.seen.reset(seen);
+  for (Event& event : loop.arrived) event = new_event();
+}
+
+/// Waits for what stands in a stream up to the event.
+void wait_for(const Cuda& cuda, cudaEvent_t event, int iteration) {
+  while (cudaEventQuery(event) == cudaErrorNotReady) {
+    if (cuda.team) cuda.team->look_for_failures(iteration);
+    std::this_thread::yield();
+  }
+  check(cudaEventSynchronize(event));
+}
+
+/// A graph of a few iterations, launched again and again. The host launches one before it has seen what the last one
+/// came to, so one is always waiting; the ranks of a team have the same reasons, so they launch as many. Once there is
+/// a reason, iterations skip. A loop with others in its body is stepped, and those are replayed.
+void replay_loop(const Cuda& cuda, const LoopPlan& plan) {
+  const auto loop = kept(cuda, plan);
+  plan.graph = {};  // until it is whole again
+  const bool captured = loop->exec != nullptr;
+  if (!captured || detail::stale_in_loops() > 0) {
+    const std::uint64_t before = loops_begun;
+    plan.body();
+    if (loops_begun != before) return step_loop(cuda, plan);
+  }
+  if (!captured) loop->exec = capture_replay(cuda, plan);
+  make_room_for_records(*loop);
+  Progress* const outermost = plan.around ? plan.around : plan.progress;
+  int iteration = 0;
+  for (std::size_t launch = 0;; ++launch) {
+    Seen& seen = loop->seen.get()[launch % 2];
+    const Event& arrived = loop->arrived[launch % 2];
+    if (launch >= 2) {
+      wait_for(cuda, arrived.get(), iteration);
+      iteration = seen.outermost.iteration;
+      if (seen.own.reason != Reason::running) break;
+      const Reason wish = plan.outermost_watcher ? plan.outermost_watcher(seen.outermost) : Reason::running;
+      if (wish != Reason::running) request_stop(cuda, loop->aside.get(), outermost, wish);
+    }
+    detail::count_loop_launch();
+    check(cudaGraphLaunch(loop->exec.get(), cuda.stream));
+    check(cudaMemcpyAsync(&seen.own, plan.progress, sizeof(Progress), cudaMemcpyDeviceToHost, cuda.stream));
+    check(cudaMemcpyAsync(&seen.outermost, outermost, sizeof(Progress), cudaMemcpyDeviceToHost, cuda.stream));
+    check(cudaEventRecord(arrived.get(), cuda.stream));
+  }
+  check(cudaStreamSynchronize(cuda.stream));  // for the one that was waiting
+  plan.graph = {plan.context, plan.around, loop};
+}
+
+/// Whether the host launches the iterations, for the context asks for that, or no while node can hold them.
+bool is_replayed(const Cuda& cuda, const LoopPlan& plan) {
+  return plan.control == LoopControl::replay ||
+         (cuda.team && cuda.team->in_graphs() == Team::InGraphs::but_while_nodes);
+}
+
 }  // namespace
 
 void run_loop(const Cuda& cuda, const LoopPlan& plan) {
+  ++loops_begun;
   if (Place place = capture_place(cuda.stream); place.graph) return add_inner_loop(cuda, plan, std::move(place));
-  if (plan.control == LoopControl::host || (cuda.team && !cuda.team->works_in_graphs())) return step_loop(cuda, plan);
+  if (plan.control == LoopControl::host || (cuda.team && cuda.team->in_graphs() == Team::InGraphs::none))
+    return step_loop(cuda, plan);
+  if (is_replayed(cuda, plan)) return replay_loop(cuda, plan);
   if (plan.control == LoopControl::persistent && !plan.whole)
     throw InvalidArgument("loop persistent: this solver, matrix and preconditioner have no such kernel; use loop auto");
   const auto loop = kept(cuda, plan);

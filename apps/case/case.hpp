@@ -317,8 +317,9 @@ void describe(Fields& fields, Case& o) {
       "loop", o.loop, loop_control_names,
       "how a solver repeats its iteration on CUDA; persistent: one kernel holds the whole loop, for pcg and "
       "bicgstab with none, jacobi, block_jacobi, isai or chebyshev of systems in csr that fit into a device's "
-      "shared memory; graph: a while node repeats the kernels of an iteration; host: the host decides after "
-      "each; auto: persistent where that can be, else graph");
+      "shared memory; graph: a while node repeats the kernels of an iteration; replay: the host launches a few "
+      "iterations again and again, one launch ahead of what it knows; host: the host decides after each; auto: "
+      "persistent where that can be, else graph, or for ranks of several hosts replay");
   fields.choice("precision", o.precision, precision_names,
                 "scalar type; auto: float64, or complex128 for a complex matrix; complex64 is two float32");
   fields.choice("format", o.format, format_names,

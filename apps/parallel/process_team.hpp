@@ -58,7 +58,10 @@ class ProcessTeam final : public Team {
   void gather_on(const Cuda&, const void* mine, void* all, std::size_t bytes) override;
   void start_on(const Cuda&, std::span<const Outgoing>, std::span<const Incoming>) override;
   void finish_on(const Cuda&) override;
-  bool works_in_graphs() const override { return devices_ && place_.local_size == place_.size; }
+  InGraphs in_graphs() const override {
+    if (!devices_) return InGraphs::none;
+    return place_.local_size == place_.size ? InGraphs::all : InGraphs::but_while_nodes;
+  }
   TeamSlots* slots() const override { return slots_; }
   void look_for_failures(std::int64_t progress) override;
   /// What is called, and must not return, where a device waits for a rank that is gone: whatever is unwound would wait

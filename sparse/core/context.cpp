@@ -50,7 +50,7 @@ Context::Context() : id_(new_id()), host_arena_(std::make_unique<Arena>()) {
   if (!loop) return;
   const auto named = std::find(loop_control_names.begin(), loop_control_names.end(), loop);
   if (named == loop_control_names.end())
-    throw InvalidArgument(std::string("KRILL_LOOP: ") + loop + " is none of auto, graph, persistent, host");
+    throw InvalidArgument(std::string("KRILL_LOOP: ") + loop + " is none of auto, graph, persistent, replay, host");
   loop_control = static_cast<LoopControl>(named - loop_control_names.begin());
 }
 Context::Context(Context&&) noexcept = default;

@@ -52,11 +52,12 @@ struct Cuda {
 
 /// How a solver's loop runs on CUDA. graph: a while node on the device repeats the kernels of an iteration.
 /// persistent: one kernel holds the loop, for small systems and solvers that have such a kernel. automatic: that where
-/// there is one, else a graph. host: the host decides after every iteration, for debuggers, profilers and
-/// compute-sanitizer's racecheck and synccheck, which do not follow device-side while loops. The environment's
-/// KRILL_LOOP asks for one by these names (auto, graph, persistent, host).
-enum class LoopControl { automatic, graph, persistent, host };
-inline constexpr std::array<std::string_view, 4> loop_control_names{"auto", "graph", "persistent", "host"};
+/// there is one, else a graph. replay: the host launches a graph of a few iterations again and again, one ahead of what
+/// it knows, for ranks whose exchanges no while node can hold. host: the host decides after every iteration, for
+/// debuggers, profilers and compute-sanitizer's racecheck and synccheck, which do not follow device-side while loops.
+/// The environment's KRILL_LOOP asks for one by these names (auto, graph, persistent, replay, host).
+enum class LoopControl { automatic, graph, persistent, replay, host };
+inline constexpr std::array<std::string_view, 5> loop_control_names{"auto", "graph", "persistent", "replay", "host"};
 
 struct CudaOptions {
   int device = 0;

@@ -55,8 +55,10 @@ class Team {
   virtual void gather_on(const Cuda&, const void* mine, void* all, std::size_t bytes);
   virtual void start_on(const Cuda&, std::span<const Outgoing>, std::span<const Incoming>);
   virtual void finish_on(const Cuda&);
-  /// Whether these three can be captured into the graph of a loop. If not, the host steps the loops of this team.
-  virtual bool works_in_graphs() const { return false; }
+  /// What graphs of CUDA can hold these three: none, then the host steps the loops of this team; some, but no while
+  /// nodes, then it replays them; or all.
+  enum class InGraphs { none, but_while_nodes, all };
+  virtual InGraphs in_graphs() const { return InGraphs::none; }
   /// On the device of this rank, where kernels can exchange records with those of all others by themselves; else null.
   virtual TeamSlots* slots() const { return nullptr; }
   /// While the host waits for work that stands in a stream: raises TeamFailure where another rank gave up, for which

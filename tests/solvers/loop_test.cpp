@@ -53,18 +53,41 @@ TEST_P(Loop, trap_25_a_running_solve_makes_no_transfer_allocation_or_synchronisa
     }
 }
 
-TEST_P(Loop, stepping_by_the_host_gives_the_same_bits_as_the_device) {
-  Context ctx = context(), stepping = context();
+TEST_P(Loop, whoever_repeats_the_iteration_the_bits_are_the_same) {
+  Context ctx = context(), stepping = context(), replaying = context();
   ctx.loop_control = LoopControl::graph;
   stepping.loop_control = LoopControl::host;
+  replaying.loop_control = LoopControl::replay;
   const Csr<double> A = random_hpd<double>(81, 3000, 7);
   const auto b = random_vector<double>(82, 3000);
   for (const SolverOptions& options : all_solvers(1e-10)) {
     const Solved<double> fast = solve(ctx, A, b, options, JacobiOptions{});
-    const Solved<double> slow = solve(stepping, A, b, options, JacobiOptions{});
-    EXPECT_EQ(fast.report.iterations, slow.report.iterations) << name(options);
-    EXPECT_EQ(fast.x, slow.x) << name(options);
-    EXPECT_EQ(fast.report.history, slow.report.history) << name(options);
+    for (Context* other : {&stepping, &replaying}) {
+      const Solved<double> slow = solve(*other, A, b, options, JacobiOptions{});
+      EXPECT_EQ(fast.report.iterations, slow.report.iterations) << name(options);
+      EXPECT_EQ(fast.x, slow.x) << name(options);
+      EXPECT_EQ(fast.report.history, slow.report.history) << name(options);
+    }
+  }
+}
+
+/// The graph is captured once, and follows new right-hand sides.
+TEST_P(Loop, a_replayed_loop_serves_several_solves) {
+  Context ctx = context();
+  ctx.loop_control = LoopControl::replay;
+  const Csr<double> csr = random_hpd<double>(91, 3000, 7);
+  const AnyMatrix<double> A(csr.clone());
+  const MatrixOperator<double> op(A);
+  const auto M = make_preconditioner(ctx, PreconditionerOptions(JacobiOptions{}), A);
+  for (const SolverOptions& options : all_solvers(1e-9)) {
+    const auto solver = make_solver<double>(options, op, *M);
+    for (std::uint64_t round = 0; round < 3; ++round) {
+      const auto b = random_vector<double>(92 + round, 3000);
+      Array<double> x(std::vector<double>(3000, 0.0));
+      EXPECT_EQ(solver->solve(ctx, Array<double>(b), x).reason, Reason::converged) << name(options);
+      const std::vector<double> got(x.host().begin(), x.host().end());
+      EXPECT_LE(relative_residual(reference(csr), to_reference(got), to_reference(b)), 1.01e-9) << name(options);
+    }
   }
 }
 
@@ -170,17 +193,20 @@ TEST_P(Loop, a_watcher_sees_the_solve_and_ends_it_as_interrupted) {
   Context ctx = context();
   const Csr<double> A = poisson2d<double>(300);
   const auto b = random_vector<double>(85, 90'000);
-  for (const SolverOptions& options : all_solvers(1e-12, 100'000)) {
-    int looks = 0;
-    const Solved<double> s = solve<double>(ctx, A, b, options, NoPreconditioner{}, {}, [&](const Sight& sight) {
-      ++looks;
-      EXPECT_GE(sight.relative, 0);
-      return sight.iteration < 20;
-    });
-    EXPECT_EQ(s.report.reason, Reason::interrupted) << name(options) << ": " << name(s.report.reason);
-    EXPECT_GE(s.report.iterations, 20);
-    EXPECT_GT(looks, 0);
-    EXPECT_LE(relative_residual(reference(A), to_reference(s.x), to_reference(b)), 1 + 1e-12) << name(options);
+  for (const LoopControl control : {ctx.loop_control, LoopControl::replay}) {
+    ctx.loop_control = control;
+    for (const SolverOptions& options : all_solvers(1e-12, 100'000)) {
+      int looks = 0;
+      const Solved<double> s = solve<double>(ctx, A, b, options, NoPreconditioner{}, {}, [&](const Sight& sight) {
+        ++looks;
+        EXPECT_GE(sight.relative, 0);
+        return sight.iteration < 20;
+      });
+      EXPECT_EQ(s.report.reason, Reason::interrupted) << name(options) << ": " << name(s.report.reason);
+      EXPECT_GE(s.report.iterations, 20);
+      EXPECT_GT(looks, 0);
+      EXPECT_LE(relative_residual(reference(A), to_reference(s.x), to_reference(b)), 1 + 1e-12) << name(options);
+    }
   }
 }
 
@@ -225,7 +251,7 @@ TEST(LoopByName, is_taken_from_the_environment_and_an_unknown_one_is_refused) {
   EXPECT_EQ(Context::host().loop_control, LoopControl::host);
   setenv("KRILL_LOOP", "grap", 1);
   EXPECT_EQ(complaint<InvalidArgument>([] { Context::host(); }),
-            "KRILL_LOOP: grap is none of auto, graph, persistent, host");
+            "KRILL_LOOP: grap is none of auto, graph, persistent, replay, host");
   before ? setenv("KRILL_LOOP", kept.c_str(), 1) : unsetenv("KRILL_LOOP");
 }
 
