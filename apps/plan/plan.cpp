@@ -132,7 +132,7 @@ class Rehearsal {
       const HeldMemory products = make_products(block);
       const std::int64_t border = largest.nnz - nnz(block);
       HeldMemory ghosts = ledger_.hold<T>(largest.ghosts + largest.sent + border);
-      ghosts += ledger_.hold<std::int32_t>(border + 2 * largest.border_rows + largest.sent);
+      ghosts += ledger_.hold<std::int32_t>(border + 2 * largest.border_rows + largest.sent + (largest.rows + 31) / 32);
       ledger_.begin("preconditioner");
       const HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, block);
       ledger_.begin("solve");

@@ -26,15 +26,14 @@ struct Border {
   const T* ghosts;
   T* y;
 
-  /// y_i grows by what ghosts add to border row b, which is row i; returns i and what y_i was before.
-  constexpr std::pair<std::int32_t, T> add(std::int64_t b) const {
+  /// y_i grows by what ghosts add to border row b, which is row i; returns i.
+  constexpr std::int32_t add(std::int64_t b) const {
     T sum{};
     a.for_entries(static_cast<std::int32_t>(b),
                   [&](std::int32_t column, const T& value) { sum += value * ghosts[column]; });
     const std::int32_t i = rows[b];
-    const T before = y[i];
-    y[i] = before + sum;
-    return {i, before};
+    y[i] += sum;
+    return i;
   }
 };
 
@@ -48,49 +47,33 @@ struct AddGhosts {
   constexpr NoSum entry(std::int64_t b) const { return border.add(b), NoSum{}; }
 };
 
-/// The same, and the dots with other vectors, for one entry more than there are border rows: that is what the product
-/// without ghosts has found.
+/// The same, and the dots of all rows, for one entry more than there are border rows: that is what the other rows add
+/// up to.
 template <class T, class Offset>
 struct AddGhostsWithDots {
   using Sum = typename DotsView<T>::Sum;
   Border<T, Offset> border;
   DotsView<T> dots;
-  const wide_t<T>*first_before, *second_before;  ///< null where that one is not wanted
+  const wide_t<T>*first_of_others, *second_of_others;  ///< null where that dot is not wanted
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t b) const {
-    Sum part;
-    if (b == border.a.rows) {
-      if (first_before) part.first = *first_before;
-      if (second_before) part.second = *second_before;
-      return part;
+    if (b < border.a.rows) {
+      const std::int32_t i = border.add(b);
+      return dots.row(i, border.y, border.y[i]);
     }
-    const auto [i, before] = border.add(b);
-    const wide_t<T> grown = wide(border.y[i]) - wide(before);
-    if (first_before) part.first = conj(wide(dots.with_first[i])) * grown;
-    if (second_before) part.second = conj(wide(dots.with_second[i])) * grown;
-    return part;
+    Sum others;
+    if (first_of_others) others.first = *first_of_others;
+    if (second_of_others) others.second = *second_of_others;
+    return others;
   }
-  constexpr void finish(const Sum& sum) const { dots.finish(sum); }
-};
-
-/// The dots of a y that is there. Reads y and the partners once.
-template <class T>
-struct TakeDots {
-  using Sum = typename DotsView<T>::Sum;
-  DotsView<T> dots;
-  const T* y;
-
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const { return dots.row(i, y, y[i]); }
   constexpr void finish(const Sum& sum) const { dots.finish(sum); }
 };
 
 template <class Value, class Where, class T = kernel_t<Value>>
 struct BorderPasses {
-  static constexpr auto list =
-      passes<Where, TakePlaces<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
-             AddGhostsWithDots<T, std::int32_t>, AddGhostsWithDots<T, std::int64_t>, TakeDots<T>>;
+  static constexpr auto list = passes<Where, TakePlaces<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
+                                      AddGhostsWithDots<T, std::int32_t>, AddGhostsWithDots<T, std::int64_t>>;
 };
 
 }  // namespace krill::detail

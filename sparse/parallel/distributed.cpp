@@ -162,8 +162,8 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
       packed_rows_(std::vector(halo_.packed_rows().begin(), halo_.packed_rows().end()), "rows for other ranks"),
       ghosts_(std::ssize(halo_.ghosts()), "ghosts"),
       packed_(halo_.packs() ? halo_.sent() : 0, "entries for other ranks"),
-      first_(1, "dot without ghosts"),
-      second_(1, "dot without ghosts") {
+      first_(1, "dot of rows without ghosts"),
+      second_(1, "dot of rows without ghosts") {
   const Context::TeamScope alone(ctx, nullptr);
   const std::int64_t begin = partition_.begin(team.rank()), end = partition_.end(team.rank());
   const auto is_own = [&](std::int64_t column) { return column >= begin && column < end; };
@@ -179,6 +179,9 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
       ctx.host_tag(), slice, std::ssize(border_rows), std::ssize(halo_.ghosts()),
       [&](std::int64_t b) { return std::int64_t{border_rows[static_cast<std::size_t>(b)]}; },
       [&](std::int64_t column) { return is_own(column) ? std::int64_t{-1} : halo_.ghost(column); }));
+  std::vector<std::uint32_t> is_border(static_cast<std::size_t>((rows() + 31) / 32));
+  for (const std::int32_t i : border_rows) is_border[static_cast<std::size_t>(i / 32)] |= std::uint32_t{1} << (i % 32);
+  is_border_ = Array(std::move(is_border), "which rows have ghosts");
   border_rows_ = Array(std::move(border_rows), "border rows");
   AnyMatrix<T> made = columns_of(ctx, slice, begin, end);
   if (format != Format::automatic && format != Format::csr) made = to_format(ctx, std::move(made), format, layout);
@@ -191,7 +194,8 @@ template <class T>
 std::size_t Distributed<T>::bytes() const {
   const auto entries = static_cast<std::size_t>(ghosts_.size() + packed_.size());
   const auto rows = static_cast<std::size_t>(border_rows_.size() + packed_rows_.size());
-  return plan_->bytes() + krill::bytes(*border_) + sizeof(T) * entries + sizeof(std::int32_t) * rows;
+  return plan_->bytes() + krill::bytes(*border_) + sizeof(T) * entries + sizeof(std::int32_t) * rows +
+         sizeof(std::uint32_t) * static_cast<std::size_t>(is_border_.size());
 }
 
 template <class T>
@@ -200,6 +204,7 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
   require_size("distributed: x", x.size(), rows());
   require_size("distributed: y", y.size(), rows());
   require_disjoint("distributed: x and y", x, y);
+  require(!dots.left_out, "distributed: dots are of all rows");
   if (!ctx.on_cuda() && ctx.host_tag().skip.now()) return;  // as on all ranks
   ctx.dispatch([&](const auto& where) {
     const K* own = x.read(where);
@@ -209,14 +214,14 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
     start_on(where, team_, out, in);
   });
 
-  // What y grows by where there are ghosts is known for products with others, and would cancel in |y|^2.
-  const bool takes_dots_last = (dots.first && dots.with_first == &y) || (dots.second && dots.with_second == &y);
-  Dots<T> before;
-  if (dots.first && !takes_dots_last) before.with_first = dots.with_first, before.first = &first_;
-  if (dots.second && !takes_dots_last) before.with_second = dots.with_second, before.second = &second_;
+  // A border row takes part in dots once it is whole: what it was before may be much greater, and would cancel.
+  Dots<T> of_others;
+  if (dots.first) of_others.with_first = dots.with_first, of_others.first = &first_;
+  if (dots.second) of_others.with_second = dots.with_second, of_others.second = &second_;
+  of_others.left_out = &is_border_;
   {
     const Context::TeamScope alone(ctx, nullptr);
-    plan_->apply(ctx, T(1), x, T(0), y, before);
+    plan_->apply(ctx, T(1), x, T(0), y, of_others);
   }
 
   const Context::TeamScope over(ctx, &team_);
@@ -228,19 +233,18 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
     const auto view = [&] {
       return DotsView<K>{partner(dots.with_first), result(dots.first), partner(dots.with_second), result(dots.second)};
     };
-    std::visit(
-        Overloaded{[&]<class Offset>(const Csr<T, Offset>& border) {
-                     const Border<K, Offset> rows{border.view(where), border_rows_.read(where), ghosts_.read(where),
-                                                  y.update(where)};
-                     if (before.first || before.second)
-                       run_pass(where, border.rows() + std::int64_t{1},
-                                AddGhostsWithDots<K, Offset>{rows, view(), found(before.first), found(before.second)});
-                     else if (border.rows() > 0)
-                       run_pass(where, border.rows(), AddGhosts<K, Offset>{rows});
-                   },
-                   [](const auto&) {}},
-        *border_);
-    if (takes_dots_last) run_pass(where, y.size(), TakeDots<K>{view(), y.read(where)});
+    std::visit(Overloaded{[&]<class Offset>(const Csr<T, Offset>& border) {
+                            const Border<K, Offset> rows{border.view(where), border_rows_.read(where),
+                                                         ghosts_.read(where), y.update(where)};
+                            if (dots.first || dots.second)
+                              run_pass(where, border.rows() + std::int64_t{1},
+                                       AddGhostsWithDots<K, Offset>{rows, view(), found(of_others.first),
+                                                                    found(of_others.second)});
+                            else if (border.rows() > 0)
+                              run_pass(where, border.rows(), AddGhosts<K, Offset>{rows});
+                          },
+                          [](const auto&) {}},
+               *border_);
   });
 }
 

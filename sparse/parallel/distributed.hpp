@@ -112,8 +112,8 @@ class Distributed {
   /// What it keeps beside the block's matrix.
   std::size_t bytes() const;
 
-  /// y = A x, own rows of both, which are different arrays, and the dots of y of all ranks. All ranks take part. Dots
-  /// of y with itself take one more pass over y and the partners. Raises TeamFailure and ShapeMismatch.
+  /// y = A x, own rows of both, which are different arrays, and the dots of y of all ranks, which leave out no rows.
+  /// All ranks take part. Raises TeamFailure, ShapeMismatch and InvalidArgument.
   void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const;
 
  private:
@@ -125,7 +125,8 @@ class Distributed {
   std::unique_ptr<const AnyMatrix<T>> block_, border_;
   std::unique_ptr<const SpmvPlan<T>> plan_;
   mutable Array<T> ghosts_, packed_;
-  mutable Array<wide_t<T>> first_, second_;  // dots before the ghosts
+  Array<std::uint32_t> is_border_;           // a bit a row, as Dots has it
+  mutable Array<wide_t<T>> first_, second_;  // dots of the rows without ghosts
 };
 
 /// A vector of all rows, on every rank, from the own rows of each.

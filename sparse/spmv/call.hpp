@@ -26,6 +26,8 @@ struct SpmvCall {
     }
     check_dot(dots.with_first, dots.first);
     check_dot(dots.with_second, dots.second);
+    if (dots.left_out)
+      require_size("spmv: bits of the rows that dots leave out", dots.left_out->size(), (y.size() + 31) / 32);
   }
 
   /// Reads the partners before y is handed out for writing; a partner that is y itself gets y's pointer.
@@ -51,7 +53,7 @@ struct SpmvCall {
   DotsView<kernel_t<T>> dots_view(const Where& where) const {
     const auto partner = [&](const Array<T>* with) { return with && with != &y ? with->read(where) : nullptr; };
     return {partner(dots.with_first), dots.first ? dots.first->write(where) : nullptr, partner(dots.with_second),
-            dots.second ? dots.second->write(where) : nullptr};
+            dots.second ? dots.second->write(where) : nullptr, dots.left_out ? dots.left_out->read(where) : nullptr};
   }
 };
 

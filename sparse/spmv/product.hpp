@@ -11,6 +11,7 @@ struct DotsView {
   wide_t<T>* first = nullptr;
   const T* with_second = nullptr;
   wide_t<T>* second = nullptr;
+  const std::uint32_t* left_out = nullptr;  ///< a bit a row, see Dots
 
   constexpr bool wanted() const { return first || second; }
 
@@ -22,6 +23,7 @@ struct DotsView {
   /// The part of row i, whose y is known already.
   constexpr Sum row(std::int64_t i, const T* y, T y_i) const {
     Sum part;
+    if (left_out && (left_out[i >> 5] >> (i & 31) & 1)) return part;
     if (first) part.first = conj(wide(with_first == y ? y_i : with_first[i])) * wide(y_i);
     if (second) part.second = conj(wide(with_second == y ? y_i : with_second[i])) * wide(y_i);
     return part;

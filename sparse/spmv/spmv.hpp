@@ -14,6 +14,8 @@ struct Dots {
   Array<wide_t<T>>* first = nullptr;
   const Array<T>* with_second = nullptr;
   Array<wide_t<T>>* second = nullptr;
+  /// Rows that both dots leave out: row i has bit i % 32 of entry i / 32. Null: none.
+  const Array<std::uint32_t>* left_out = nullptr;
 };
 
 /// What a format's values are.

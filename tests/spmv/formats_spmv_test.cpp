@@ -98,6 +98,55 @@ TEST_P(FormatSpmv, dots_and_residual_come_in_the_same_pass) {
   });
 }
 
+/// Rows that dots leave out take no part in them, whatever they hold.
+TEST_P(FormatSpmv, dots_leave_out_rows) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const std::int32_t n = 3001;
+    const Csr<T> A = random_dominant<T>(168, n, 6);
+    const auto x = random_vector<T>(169, n);
+    auto b = random_vector<T>(170, n), w = random_vector<T>(171, n);
+    std::vector<std::uint32_t> bits(static_cast<std::size_t>(n + 31) / 32);
+    const auto is_left_out = [](std::int32_t i) { return i % 7 == 3 || i < 40 || i == 3000; };
+    for (std::int32_t i = 0; i < n; ++i) {
+      if (!is_left_out(i)) continue;
+      bits[static_cast<std::size_t>(i / 32)] |= std::uint32_t{1} << (i % 32);
+      b[static_cast<std::size_t>(i)] = w[static_cast<std::size_t>(i)] = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+    }
+    const Array<T> ax(x), ab(b), aw(w);
+    const Array<std::uint32_t> left_out(bits);
+    const auto expect_dots = [&](const Array<T>& y, const Array<wide_t<T>>& wy, const Array<wide_t<T>>& yy) {
+      Z expected_wy = 0, expected_yy = 0;
+      double size = 0;
+      for (std::int32_t i = 0; i < n; ++i) {
+        if (is_left_out(i)) continue;
+        const Z of_w(w[static_cast<std::size_t>(i)]), of_y(y.host()[static_cast<std::size_t>(i)]);
+        expected_wy += std::conj(of_w) * of_y, expected_yy += std::conj(of_y) * of_y;
+        size += std::abs(of_w) * std::abs(of_y);
+      }
+      EXPECT_LE(std::abs(Z(wy.host()[0]) - expected_wy), 1e-12 * size);
+      EXPECT_LE(std::abs(Z(yy.host()[0]) - expected_yy), 1e-12 * std::abs(expected_yy));
+    };
+    for (const NamedFormat& named : all_formats()) {
+      const auto F = converted<T>(ctx, A, named);
+      if (!F) continue;
+      SCOPED_TRACE(named.name);
+      Array<T> y(n);
+      Array<wide_t<T>> wy(1), yy(1);
+      const Dots<T> dots{&aw, &wy, &y, &yy, &left_out};
+      spmv(ctx, Op::none, T(1), *F, ax, T(0), y, dots);
+      expect_dots(y, wy, yy);
+      residual(ctx, *F, ax, ab, y, dots);
+      expect_dots(y, wy, yy);
+      SpmvPlan<T>(ctx, *F).apply(ctx, T(1), ax, T(0), y, dots);
+      expect_dots(y, wy, yy);
+      const Array<std::uint32_t> few(1);
+      const Dots<T> bad{&aw, &wy, &y, &yy, &few};
+      EXPECT_THROW(spmv(ctx, Op::none, T(1), *F, ax, T(0), y, bad), ShapeMismatch);
+    }
+  });
+}
+
 TEST_P(FormatSpmv, wide_slices_are_shared_with_dots_and_in_any_order) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
