@@ -18,6 +18,23 @@ struct TakePlaces {
   constexpr NoSum entry(std::int64_t i) const { return to[i] = from[places[i]], NoSum{}; }
 };
 
+/// The same where `from` has `count` entries, and places from there on are those of ghosts.
+template <class T>
+struct TakePlacesAndGhosts {
+  using Sum = NoSum;
+  const std::int32_t* places;
+  std::int64_t count;
+  const T *from, *ghosts;
+  T* to;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int32_t place = places[i];
+    to[i] = place < count ? from[place] : ghosts[place - count];
+    return {};
+  }
+};
+
 /// Rows with ghosts, and their entries in columns of ghosts.
 template <class T, class Offset>
 struct Border {
@@ -72,8 +89,9 @@ struct AddGhostsWithDots {
 
 template <class Value, class Where, class T = kernel_t<Value>>
 struct BorderPasses {
-  static constexpr auto list = passes<Where, TakePlaces<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
-                                      AddGhostsWithDots<T, std::int32_t>, AddGhostsWithDots<T, std::int64_t>>;
+  static constexpr auto list =
+      passes<Where, TakePlaces<T>, TakePlacesAndGhosts<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
+             AddGhostsWithDots<T, std::int32_t>, AddGhostsWithDots<T, std::int64_t>>;
 };
 
 }  // namespace krill::detail

@@ -17,15 +17,15 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// A matrix of `columns` columns from rows [0, count) of those that row_at(b) names: entries for which place(column) is
-/// not negative, in that column. By all threads: entries are counted, then stored.
-template <class Offset, class T, class RowAt, class Place>
-Csr<T, Offset> taken_as(const Host& host, const RowSlice<T>& rows, std::int64_t count, std::int64_t columns,
-                        RowAt row_at, Place place) {
-  std::vector<Offset> offsets(static_cast<std::size_t>(count) + 1);
-  for_each_index(host, count, [&](std::int64_t b) {
+/// A matrix of `columns` columns of so many rows, of which for_entries(b, f) calls f(column, value) for those of row b:
+/// entries for which place(column) is not negative, in that column. By all threads: entries are counted, then stored.
+template <class T, class Offset, class ForEntries, class Place>
+Csr<T, Offset> taken_as(const Host& host, std::int64_t rows, std::int64_t columns, ForEntries for_entries,
+                        Place place) {
+  std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+  for_each_index(host, rows, [&](std::int64_t b) {
     Offset entries = 0;
-    rows.for_entries(row_at(b), [&](std::int64_t column, const T&) { entries += place(column) >= 0; });
+    for_entries(b, [&](std::int64_t column, const T&) { entries += place(column) >= 0; });
     offsets[static_cast<std::size_t>(b) + 1] = entries;
   });
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
@@ -33,9 +33,9 @@ Csr<T, Offset> taken_as(const Host& host, const RowSlice<T>& rows, std::int64_t 
   Array<T> to_values(offsets.back());
   std::int32_t* const out_columns = to_columns.write(host);
   auto* const out_values = reinterpret_cast<T*>(to_values.write(host));
-  for_each_index(host, count, [&](std::int64_t b) {
+  for_each_index(host, rows, [&](std::int64_t b) {
     auto k = static_cast<std::size_t>(offsets[static_cast<std::size_t>(b)]);
-    rows.for_entries(row_at(b), [&](std::int64_t column, const T& value) {
+    for_entries(b, [&](std::int64_t column, const T& value) {
       const std::int64_t at = place(column);
       if (at < 0) return;
       out_columns[k] = static_cast<std::int32_t>(at);
@@ -46,19 +46,35 @@ Csr<T, Offset> taken_as(const Host& host, const RowSlice<T>& rows, std::int64_t 
                         std::move(to_values));
 }
 
-/// With 32-bit offsets where they can be.
-template <class T, class RowAt, class Place>
-AnyMatrix<T> taken(const Host& host, const RowSlice<T>& rows, std::int64_t count, std::int64_t columns, RowAt row_at,
-                   Place place) {
-  if (rows.nnz() > std::numeric_limits<std::int32_t>::max())
-    return taken_as<std::int64_t>(host, rows, count, columns, row_at, place);
-  return taken_as<std::int32_t>(host, rows, count, columns, row_at, place);
+/// With 32-bit offsets where they can be. max_nnz: the rows have no more entries.
+template <class T, class ForEntries, class Place>
+AnyMatrix<T> taken(const Host& host, std::int64_t max_nnz, std::int64_t rows, std::int64_t columns,
+                   ForEntries for_entries, Place place) {
+  if (max_nnz > std::numeric_limits<std::int32_t>::max())
+    return taken_as<T, std::int64_t>(host, rows, columns, for_entries, place);
+  return taken_as<T, std::int32_t>(host, rows, columns, for_entries, place);
 }
-constexpr auto every_row = [](std::int64_t i) { return i; };
 
-/// The columns that others own, once each.
+/// Of all rows.
+template <class T, class Place>
+AnyMatrix<T> taken(const Host& host, const RowSlice<T>& rows, std::int64_t columns, Place place) {
+  return taken<T>(
+      host, rows.nnz(), rows.rows(), columns, [&](std::int64_t i, auto&& f) { rows.for_entries(i, f); }, place);
+}
+
+/// Raises where an entry has been left out: threads do not. `entries`: those of `rows` that are in what was made of
+/// them.
 template <class T>
-std::vector<std::int64_t> ghosts_of(Team& team, const RowPartition& partition, const RowSlice<T>& slice) {
+void require_all(const RowSlice<T>& rows, std::int64_t entries, const HaloPlan& halo) {
+  if (entries == rows.nnz()) return;
+  for (std::int64_t i = 0; i < rows.rows(); ++i)
+    rows.for_entries(i, [&](std::int64_t column, const T&) { halo.place(column); });
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::int64_t> ghost_columns(Team& team, const RowPartition& partition, const RowSlice<T>& slice) {
   if (partition.ranks() != team.size())
     throw ShapeMismatch(
         fmt::format("distributed: the partition is for {} ranks, the team has {}", partition.ranks(), team.size()));
@@ -82,18 +98,6 @@ std::vector<std::int64_t> ghosts_of(Team& team, const RowPartition& partition, c
         "distributed: {} rows and ghosts are rank {}'s, 2^31 - 1 are the most; take more ranks", all, team.rank()));
   return ghosts;
 }
-
-void start_on(const Host&, Team& team, std::span<const Team::Outgoing> out, std::span<const Team::Incoming> in) {
-  team.start(out, in);
-}
-[[maybe_unused]] void start_on(const Cuda& cuda, Team& team, std::span<const Team::Outgoing> out,
-                               std::span<const Team::Incoming> in) {
-  team.start_on(cuda, out, in);
-}
-void finish_on(const Host&, Team& team) { team.finish(); }
-[[maybe_unused]] void finish_on(const Cuda& cuda, Team& team) { team.finish_on(cuda); }
-
-}  // namespace
 
 template <class T, class Offset>
 RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end) {
@@ -140,17 +144,37 @@ std::vector<SharedPart> shared_parts(const Csr<T, Offset>& A, const RowPartition
 
 template <class T>
 AnyMatrix<T> columns_of(Context& ctx, const RowSlice<T>& rows, std::int64_t begin, std::int64_t end) {
-  return taken(ctx.host_tag(), rows, rows.rows(), end - begin, every_row, [&](std::int64_t column) {
+  return taken(ctx.host_tag(), rows, end - begin, [&](std::int64_t column) {
     return column >= begin && column < end ? column - begin : std::int64_t{-1};
   });
 }
 
 template <class T>
 AnyMatrix<T> in_places(Context& ctx, const RowSlice<T>& rows, const HaloPlan& halo) {
-  for (std::int64_t i = 0; i < rows.rows(); ++i)
-    rows.for_entries(i, [&](std::int64_t column, const T&) { halo.place(column); });  // raises, which no thread may
-  return taken(ctx.host_tag(), rows, rows.rows(), halo.size(), every_row,
-               [&](std::int64_t column) { return halo.place(column); });
+  AnyMatrix<T> made =
+      taken(ctx.host_tag(), rows, halo.size(), [&](std::int64_t column) { return halo.place_or_none(column); });
+  require_all(rows, nnz(made), halo);
+  return made;
+}
+
+template <class T>
+AnyMatrix<T> in_places(Context& ctx, const RowSlice<T>& own, const RowSlice<T>& ghosts, const HaloPlan& halo) {
+  require_size("in places: own rows", own.rows(), halo.own());
+  require_size("in places: rows of ghosts", ghosts.rows(), std::ssize(halo.ghosts()));
+  const std::int64_t low = halo.low(), end = low + halo.own();
+  const auto for_entries = [&](std::int64_t at, auto&& f) {
+    if (at >= low && at < end)
+      own.for_entries(at - low, f);
+    else
+      ghosts.for_entries(at < low ? at : at - halo.own(), f);
+  };
+  AnyMatrix<T> made = taken<T>(ctx.host_tag(), own.nnz() + ghosts.nnz(), halo.size(), halo.size(), for_entries,
+                               [&](std::int64_t column) { return halo.place_or_none(column); });
+  with_csr(ctx, made, [&](const auto& csr) {
+    const auto offsets = csr.row_offsets().host();
+    require_all(own, offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(low)], halo);
+  });
+  return made;
 }
 
 template <class T>
@@ -158,10 +182,7 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
                             const FormatLayout& layout)
     : team_(team),
       partition_(std::move(partition)),
-      halo_(team, partition_, ghosts_of(team, partition_, slice)),
-      packed_rows_(std::vector(halo_.packed_rows().begin(), halo_.packed_rows().end()), "rows for other ranks"),
-      ghosts_(std::ssize(halo_.ghosts()), "ghosts"),
-      packed_(halo_.packs() ? halo_.sent() : 0, "entries for other ranks"),
+      halo_(team, HaloPlan(team, partition_, ghost_columns(team, partition_, slice))),
       first_(1, "dot of rows without ghosts"),
       second_(1, "dot of rows without ghosts") {
   const Context::TeamScope alone(ctx, nullptr);
@@ -173,12 +194,13 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
     slice.for_entries(i, [&](std::int64_t column, const T&) { has_ghosts = has_ghosts || !is_own(column); });
     if (has_ghosts) border_rows.push_back(static_cast<std::int32_t>(i));
   }
-  part_ = {
-      begin, rows(), slice.nnz(), std::ssize(halo_.ghosts()), halo_.sent(), std::ssize(border_rows), halo_.neighbors()};
-  border_ = std::make_unique<const AnyMatrix<T>>(taken(
-      ctx.host_tag(), slice, std::ssize(border_rows), std::ssize(halo_.ghosts()),
-      [&](std::int64_t b) { return std::int64_t{border_rows[static_cast<std::size_t>(b)]}; },
-      [&](std::int64_t column) { return is_own(column) ? std::int64_t{-1} : halo_.ghost(column); }));
+  const HaloPlan& plan = halo();
+  part_ = {begin,           rows(), slice.nnz(), std::ssize(plan.ghosts()), plan.sent(), std::ssize(border_rows),
+           plan.neighbors()};
+  border_ = std::make_unique<const AnyMatrix<T>>(taken<T>(
+      ctx.host_tag(), slice.nnz(), std::ssize(border_rows), std::ssize(plan.ghosts()),
+      [&](std::int64_t b, auto&& f) { slice.for_entries(border_rows[static_cast<std::size_t>(b)], f); },
+      [&](std::int64_t column) { return is_own(column) ? std::int64_t{-1} : plan.ghost(column); }));
   std::vector<std::uint32_t> is_border(static_cast<std::size_t>((rows() + 31) / 32));
   for (const std::int32_t i : border_rows) is_border[static_cast<std::size_t>(i / 32)] |= std::uint32_t{1} << (i % 32);
   is_border_ = Array(std::move(is_border), "which rows have ghosts");
@@ -192,10 +214,7 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
 
 template <class T>
 std::size_t Distributed<T>::bytes() const {
-  const auto entries = static_cast<std::size_t>(ghosts_.size() + packed_.size());
-  const auto rows = static_cast<std::size_t>(border_rows_.size() + packed_rows_.size());
-  return plan_->bytes() + krill::bytes(*border_) + sizeof(T) * entries + sizeof(std::int32_t) * rows +
-         sizeof(std::uint32_t) * static_cast<std::size_t>(is_border_.size());
+  return plan_->bytes() + krill::bytes(*border_) + halo_.bytes() + bytes_of(border_rows_, is_border_);
 }
 
 template <class T>
@@ -205,14 +224,7 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
   require_size("distributed: y", y.size(), rows());
   require_disjoint("distributed: x and y", x, y);
   require(!dots.left_out, "distributed: dots are of all rows");
-  if (!ctx.on_cuda() && ctx.host_tag().skip.now()) return;  // as on all ranks
-  ctx.dispatch([&](const auto& where) {
-    const K* own = x.read(where);
-    K* packed = halo_.packs() ? packed_.write(where) : nullptr;
-    if (packed) run_pass(where, packed_.size(), TakePlaces<K>{packed_rows_.read(where), own, packed});
-    const auto [out, in] = halo_.messages<K>(own, packed, ghosts_.write(where));
-    start_on(where, team_, out, in);
-  });
+  halo_.start(ctx, x);
 
   // A border row takes part in dots once it is whole: what it was before may be much greater, and would cancel.
   Dots<T> of_others;
@@ -224,9 +236,9 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
     plan_->apply(ctx, T(1), x, T(0), y, of_others);
   }
 
+  halo_.finish(ctx);
   const Context::TeamScope over(ctx, &team_);
   ctx.dispatch([&](const auto& where) {
-    finish_on(where, team_);
     const auto partner = [&](const Array<T>* with) { return with ? with->read(where) : nullptr; };
     const auto result = [&](Array<wide_t<T>>* sum) { return sum ? sum->write(where) : nullptr; };
     const auto found = [&](const Array<wide_t<T>>* sum) { return sum ? sum->read(where) : nullptr; };
@@ -235,7 +247,7 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
     };
     std::visit(Overloaded{[&]<class Offset>(const Csr<T, Offset>& border) {
                             const Border<K, Offset> rows{border.view(where), border_rows_.read(where),
-                                                         ghosts_.read(where), y.update(where)};
+                                                         halo_.ghosts().read(where), y.update(where)};
                             if (dots.first || dots.second)
                               run_pass(where, border.rows() + std::int64_t{1},
                                        AddGhostsWithDots<K, Offset>{rows, view(), found(of_others.first),
@@ -278,7 +290,9 @@ template <class T>
 struct DistributedInstances {
   static constexpr std::tuple list{
       instance<AnyMatrix<T>(Context&, const RowSlice<T>&, std::int64_t, std::int64_t)>(columns_of),
+      instance<std::vector<std::int64_t>(Team&, const RowPartition&, const RowSlice<T>&)>(ghost_columns),
       instance<AnyMatrix<T>(Context&, const RowSlice<T>&, const HaloPlan&)>(in_places),
+      instance<AnyMatrix<T>(Context&, const RowSlice<T>&, const RowSlice<T>&, const HaloPlan&)>(in_places),
       instance<std::vector<T>(Team&, const RowPartition&, std::span<const T>)>(gather_rows),
       instance<void(Team&, const RowPartition&, std::span<T>)>(gather_other_rows)};
 };

@@ -5,7 +5,7 @@
 #include <span>
 #include <variant>
 
-#include "sparse/parallel/halo_plan.hpp"
+#include "sparse/parallel/halo_exchange.hpp"
 #include "sparse/spmv/plan.hpp"
 
 namespace krill {
@@ -54,6 +54,11 @@ RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t
 template <class T, class Offset>
 RowSlice<T> slice_rows(const Csr<T, Offset>&&, std::int64_t, std::int64_t) = delete;  // it would not stay
 
+/// The columns of a rank's rows, those of the partition, that others own: ascending, each once. Raises ShapeMismatch
+/// where the rows do not fit the partition or the team, InvalidArgument where a column is none of the square matrix
+/// and where rows and ghosts are more than 2^31 - 1. O(nnz log ghosts).
+template <class T>
+std::vector<std::int64_t> ghost_columns(Team&, const RowPartition&, const RowSlice<T>& rows);
 /// The entries of the rows in columns [begin, end), which count from `begin` in what comes back: a rank's diagonal
 /// block, say. In CSR. O(nnz), on the host by all threads.
 template <class T>
@@ -62,6 +67,11 @@ AnyMatrix<T> columns_of(Context&, const RowSlice<T>&, std::int64_t begin, std::i
 /// them.
 template <class T>
 AnyMatrix<T> in_places(Context&, const RowSlice<T>&, const HaloPlan&);
+/// The plan's own rows, and between those of its ghosts, without what these have in columns that are not in them: a
+/// square matrix in places. In CSR. Raises ShapeMismatch unless the rows are as many, and InvalidArgument where a
+/// column of own rows is not in them.
+template <class T>
+AnyMatrix<T> in_places(Context&, const RowSlice<T>& own, const RowSlice<T>& ghosts, const HaloPlan&);
 
 /// What a rank has of a matrix, for reports.
 struct SharedPart {
@@ -103,8 +113,8 @@ class Distributed {
 
   Team& team() const { return team_; }
   const RowPartition& partition() const { return partition_; }
-  const HaloPlan& halo() const { return halo_; }
-  std::int64_t rows() const { return halo_.own(); }
+  const HaloPlan& halo() const { return halo_.plan(); }
+  std::int64_t rows() const { return halo().own(); }
   const AnyMatrix<T>& block() const { return *block_; }    ///< rows() x rows()
   const AnyMatrix<T>& border() const { return *border_; }  ///< border rows x ghosts, in CSR
   SharedPart part() const { return part_; }
@@ -119,12 +129,11 @@ class Distributed {
  private:
   Team& team_;
   RowPartition partition_;
-  HaloPlan halo_;
+  HaloExchange<T> halo_;
   SharedPart part_;
-  Array<std::int32_t> border_rows_, packed_rows_;
+  Array<std::int32_t> border_rows_;
   std::unique_ptr<const AnyMatrix<T>> block_, border_;
   std::unique_ptr<const SpmvPlan<T>> plan_;
-  mutable Array<T> ghosts_, packed_;
   Array<std::uint32_t> is_border_;           // a bit a row, as Dots has it
   mutable Array<wide_t<T>> first_, second_;  // dots of the rows without ghosts
 };

@@ -1,5 +1,6 @@
 // What a rank's products need of vectors that others have parts of.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,7 @@ class HaloPlan {
   /// TeamFailure, and InvalidArgument where a ghost is the rank's own or the order is another one.
   HaloPlan(Team&, const RowPartition&, std::vector<std::int64_t> ghosts);
 
+  std::int64_t begin() const { return begin_; }  ///< the first own row
   std::int64_t own() const { return end_ - begin_; }
   std::int64_t low() const { return low_; }
   std::int64_t high() const { return std::ssize(ghosts_) - low_; }
@@ -25,7 +27,11 @@ class HaloPlan {
   /// Where a row of the whole matrix, own or ghost, lies in a vector of low ghosts, own rows and high ghosts, which is
   /// the order of the whole matrix. O(log ghosts).
   std::int64_t place(std::int64_t row) const;
-  /// The same among the ghosts alone: ghosts()[ghost(row)] == row.
+  /// The same; -1 where it is neither.
+  std::int64_t place_or_none(std::int64_t row) const;
+  /// Which row of the whole matrix lies there: row_at(place(row)) == row.
+  std::int64_t row_at(std::int64_t place) const;
+  /// The place among the ghosts alone: ghosts()[ghost(row)] == row.
   std::int64_t ghost(std::int64_t row) const;
   /// Entries that leave this rank in an exchange; one that goes to two ranks counts twice.
   std::int64_t sent() const { return std::ssize(packed_rows_); }
@@ -59,7 +65,40 @@ class HaloPlan {
     return all;
   }
 
+  enum class Way { to_ghosts, to_owners };
+  /// What brings lists of entries: one of each of packed_rows() to the rank whose ghost it is, or one of each ghost
+  /// back to its owner. List k of those that leave is out[out_offsets[k]], ..., out[out_offsets[k + 1] - 1], and so
+  /// come the others in, in the order of ghosts(), or of packed_rows(). Both ends know how long lists are.
+  template <class T>
+  Messages list_messages(Way way, std::span<const std::int64_t> out_offsets, const T* out,
+                         std::span<const std::int64_t> in_offsets, T* in) const {
+    Messages all;
+    const auto bytes = [](std::span<const std::int64_t> offsets, const auto& run) {
+      const auto first = static_cast<std::size_t>(run.begin), end = static_cast<std::size_t>(run.begin + run.count);
+      return static_cast<std::size_t>(offsets[end] - offsets[first]) * sizeof(T);
+    };
+    const auto leave = [&](const auto& run) {
+      if (const std::size_t size = bytes(out_offsets, run); size > 0)
+        all.out.push_back({run.rank, out + out_offsets[static_cast<std::size_t>(run.begin)], size});
+    };
+    const auto come = [&](const auto& run) {
+      if (const std::size_t size = bytes(in_offsets, run); size > 0)
+        all.in.push_back({run.rank, in + in_offsets[static_cast<std::size_t>(run.begin)], size});
+    };
+    for (const Send& s : sends_) way == Way::to_ghosts ? leave(s) : come(s);
+    for (const Receive& r : receives_) way == Way::to_ghosts ? come(r) : leave(r);
+    return all;
+  }
+
  private:
+  /// Where it lies among the ghosts, or would.
+  std::int64_t ghosts_before(std::int64_t row) const {
+    return std::ranges::lower_bound(ghosts_, row) - ghosts_.begin();
+  }
+  bool is_ghost(std::int64_t at, std::int64_t row) const {
+    return at < std::ssize(ghosts_) && ghosts_[static_cast<std::size_t>(at)] == row;
+  }
+
   /// Entries of others, counted from 0 in ghosts(), that a rank sends.
   struct Receive {
     int rank;

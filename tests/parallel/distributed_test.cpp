@@ -7,32 +7,13 @@
 #include "sparse/convert/to_format.hpp"
 #include "sparse/io/generate.hpp"
 #include "sparse/vector/vector.hpp"
+#include "tests/parallel/shapes.hpp"
 #include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
-#include "tests/support/random.hpp"
 #include "tests/support/thread_team.hpp"
 
 namespace krill::test {
 namespace {
-
-/// n rows in about equal numbers; ranks beyond n have none.
-RowPartition even(std::int64_t n, int ranks) {
-  std::vector<std::int64_t> offsets;
-  for (int r = 0; r <= ranks; ++r) offsets.push_back(n * r / ranks);
-  return RowPartition(std::move(offsets));
-}
-
-template <class T>
-Csr<T> from_dense(std::int32_t n, auto&& is_entry) {
-  std::vector<std::int32_t> offsets{0}, columns;
-  std::vector<T> values;
-  for (std::int32_t i = 0; i < n; ++i) {
-    for (std::int32_t j = 0; j < n; ++j)
-      if (is_entry(i, j)) columns.push_back(j), values.push_back(T(1.0f + 0.25f * float(i) - 0.5f * float(j)));
-    offsets.push_back(static_cast<std::int32_t>(columns.size()));
-  }
-  return Csr<T>(n, Array(std::move(offsets)), Array(std::move(columns)), Array<T>(std::move(values)));
-}
 
 /// A x with one rank.
 template <class T>
@@ -140,19 +121,10 @@ TEST(SharedMatrices, have_the_parts_that_are_foreseen) {
 
 using SharedProducts = OnBackendAndScalar;
 
-/// In odd shapes: rows that no number of ranks divides, more ranks than rows, ranks without rows, without neighbors, a
-/// dense row and column across all, empty rows, one row.
 TEST_P(SharedProducts, are_those_of_one_process_in_odd_shapes) {
   with_scalar([&]<class T>(T) {
     const Backend backend = std::get<0>(GetParam());
-    std::vector<Csr<T>> matrices;
-    matrices.push_back(random_dominant<T>(21, 101, 6));
-    matrices.push_back(random_dominant<T>(22, 3, 2));
-    matrices.push_back(from_dense<T>(1, [](auto, auto) { return true; }));
-    matrices.push_back(from_dense<T>(30, [](auto i, auto j) { return i == j; }));
-    matrices.push_back(from_dense<T>(30, [](auto i, auto j) { return i == j || i == 17 || j == 17; }));
-    matrices.push_back(from_dense<T>(30, [](auto i, auto j) { return i % 3 == 0 && j % 7 == 1; }));
-    matrices.push_back(from_dense<T>(20, [](auto, auto) { return true; }));
+    const std::vector<Csr<T>> matrices = odd_shapes<T>();
     for (std::size_t k = 0; k < matrices.size(); ++k) {
       const Csr<T>& A = matrices[k];
       const std::vector<T> x = random_vector<T>(23 + k, A.rows());
