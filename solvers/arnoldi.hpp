@@ -46,7 +46,6 @@ struct ArnoldiState {
   Reason ends = Reason::converged;    ///< the cycle, with the update of x
   Reason asks = Reason::converged;    ///< what rounding does, where the cycle gained nothing
   Reason outcome = Reason::running;   ///< what the solve ends with, once x is up to date
-  bool settles = false;               ///< the loop is over, and had its reason
   int columns = 0;                    ///< steps taken, and vectors in the basis
   double start2 = 0;                  ///< ||r||^2 when the cycle began
   double best2 = 0;                   ///< and what the record then had of the least one

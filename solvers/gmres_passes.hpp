@@ -54,7 +54,7 @@ struct GmresSettle {
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t) const { return 0; }
   constexpr void finish(double) const {
-    if (state->steps == Reason::running && state->columns > 0) state->ends = Reason::running, state->settles = true;
+    if (state->steps == Reason::running && state->columns > 0) state->ends = Reason::running;
     state->begins = state->steps = Reason::converged;
   }
 };
@@ -126,7 +126,7 @@ struct GmresEnd {
   constexpr double entry(std::int64_t) const { return 0; }
   constexpr void finish(double) const {
     const Reason verdict = judge();
-    if (!state->settles) progress->reason = verdict;
+    if (progress->reason == Reason::running) progress->reason = verdict;
     state->ends = state->asks = Reason::converged;
     state->begins = progress->reason == Reason::running ? Reason::running : Reason::converged;
   }

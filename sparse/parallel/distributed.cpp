@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -60,6 +61,19 @@ template <class T, class Place>
 AnyMatrix<T> taken(const Host& host, const RowSlice<T>& rows, std::int64_t columns, Place place) {
   return taken<T>(
       host, rows.nnz(), rows.rows(), columns, [&](std::int64_t i, auto&& f) { rows.for_entries(i, f); }, place);
+}
+
+/// The most neighboring rows [begin, end) of [0, rows) that are not listed. listed: ascending.
+std::pair<std::int32_t, std::int32_t> longest_gap(const std::vector<std::int32_t>& listed, std::int32_t rows) {
+  std::pair<std::int32_t, std::int32_t> longest(0, 0);
+  std::int32_t begin = 0;
+  const auto end_at = [&](std::int32_t end) {
+    if (end - begin > longest.second - longest.first) longest = {begin, end};
+    begin = end + 1;
+  };
+  for (const std::int32_t row : listed) end_at(row);
+  end_at(rows);
+  return longest;
 }
 
 /// Raises where an entry has been left out: threads do not. `entries`: those of `rows` that are in what was made of
@@ -201,6 +215,7 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
       ctx.host_tag(), slice.nnz(), std::ssize(border_rows), std::ssize(plan.ghosts()),
       [&](std::int64_t b, auto&& f) { slice.for_entries(border_rows[static_cast<std::size_t>(b)], f); },
       [&](std::int64_t column) { return is_own(column) ? std::int64_t{-1} : plan.ghost(column); }));
+  std::tie(begin_inside_, end_inside_) = longest_gap(border_rows, static_cast<std::int32_t>(rows()));
   std::vector<std::uint32_t> is_border(static_cast<std::size_t>((rows() + 31) / 32));
   for (const std::int32_t i : border_rows) is_border[static_cast<std::size_t>(i / 32)] |= std::uint32_t{1} << (i % 32);
   is_border_ = Array(std::move(is_border), "which rows have ghosts");
@@ -230,7 +245,7 @@ void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const D
   Dots<T> of_others;
   if (dots.first) of_others.with_first = dots.with_first, of_others.first = &first_;
   if (dots.second) of_others.with_second = dots.with_second, of_others.second = &second_;
-  of_others.left_out = &is_border_;
+  of_others.left_out = &is_border_, of_others.begin_known = begin_inside_, of_others.end_known = end_inside_;
   {
     const Context::TeamScope alone(ctx, nullptr);
     plan_->apply(ctx, T(1), x, T(0), y, of_others);

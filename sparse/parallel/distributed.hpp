@@ -134,8 +134,9 @@ class Distributed {
   Array<std::int32_t> border_rows_;
   std::unique_ptr<const AnyMatrix<T>> block_, border_;
   std::unique_ptr<const SpmvPlan<T>> plan_;
-  Array<std::uint32_t> is_border_;           // a bit a row, as Dots has it
-  mutable Array<wide_t<T>> first_, second_;  // dots of the rows without ghosts
+  Array<std::uint32_t> is_border_;                  // a bit a row, as Dots has it
+  std::int32_t begin_inside_ = 0, end_inside_ = 0;  // the most neighboring rows without ghosts
+  mutable Array<wide_t<T>> first_, second_;         // dots of the rows without ghosts
 };
 
 /// A vector of all rows, on every rank, from the own rows of each.

@@ -52,8 +52,13 @@ struct SpmvCall {
   template <class Where>
   DotsView<kernel_t<T>> dots_view(const Where& where) const {
     const auto partner = [&](const Array<T>* with) { return with && with != &y ? with->read(where) : nullptr; };
-    return {partner(dots.with_first), dots.first ? dots.first->write(where) : nullptr, partner(dots.with_second),
-            dots.second ? dots.second->write(where) : nullptr, dots.left_out ? dots.left_out->read(where) : nullptr};
+    return {partner(dots.with_first),
+            dots.first ? dots.first->write(where) : nullptr,
+            partner(dots.with_second),
+            dots.second ? dots.second->write(where) : nullptr,
+            dots.left_out ? dots.left_out->read(where) : nullptr,
+            dots.begin_known,
+            dots.end_known};
   }
 };
 

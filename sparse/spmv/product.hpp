@@ -11,7 +11,8 @@ struct DotsView {
   wide_t<T>* first = nullptr;
   const T* with_second = nullptr;
   wide_t<T>* second = nullptr;
-  const std::uint32_t* left_out = nullptr;  ///< a bit a row, see Dots
+  const std::uint32_t* left_out = nullptr;  ///< this and the next two: see Dots
+  std::int32_t begin_known = 0, end_known = 0;
 
   constexpr bool wanted() const { return first || second; }
 
@@ -23,7 +24,7 @@ struct DotsView {
   /// The part of row i, whose y is known already.
   constexpr Sum row(std::int64_t i, const T* y, T y_i) const {
     Sum part;
-    if (left_out && (left_out[i >> 5] >> (i & 31) & 1)) return part;
+    if (leaves_out(i)) return part;
     if (first) part.first = conj(wide(with_first == y ? y_i : with_first[i])) * wide(y_i);
     if (second) part.second = conj(wide(with_second == y ? y_i : with_second[i])) * wide(y_i);
     return part;
@@ -31,6 +32,12 @@ struct DotsView {
   constexpr void finish(const Sum& sum) const {
     if (first) *first = sum.first;
     if (second) *second = sum.second;
+  }
+
+ private:
+  constexpr bool leaves_out(std::int64_t i) const {
+    if (!left_out || (i >= begin_known && i < end_known)) return false;
+    return left_out[i >> 5] >> (i & 31) & 1;
   }
 };
 

@@ -16,6 +16,7 @@ struct Dots {
   Array<wide_t<T>>* second = nullptr;
   /// Rows that both dots leave out: row i has bit i % 32 of entry i / 32. Null: none.
   const Array<std::uint32_t>* left_out = nullptr;
+  std::int32_t begin_known = 0, end_known = 0;  ///< rows [begin, end) are none of them: their bits are not read
 };
 
 /// What a format's values are.

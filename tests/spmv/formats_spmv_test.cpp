@@ -115,6 +115,8 @@ TEST_P(FormatSpmv, dots_leave_out_rows) {
     }
     const Array<T> ax(x), ab(b), aw(w);
     const Array<std::uint32_t> left_out(bits);
+    bits[1] |= 0b11111u << 8;  // rows 40 to 44, which take part
+    const Array<std::uint32_t> misleading(bits);
     const auto expect_dots = [&](const Array<T>& y, const Array<wide_t<T>>& wy, const Array<wide_t<T>>& yy) {
       Z expected_wy = 0, expected_yy = 0;
       double size = 0;
@@ -139,6 +141,10 @@ TEST_P(FormatSpmv, dots_leave_out_rows) {
       residual(ctx, *F, ax, ab, y, dots);
       expect_dots(y, wy, yy);
       SpmvPlan<T>(ctx, *F).apply(ctx, T(1), ax, T(0), y, dots);
+      expect_dots(y, wy, yy);
+      Dots<T> known = dots;
+      known.left_out = &misleading, known.begin_known = 40, known.end_known = 45;
+      spmv(ctx, Op::none, T(1), *F, ax, T(0), y, known);
       expect_dots(y, wy, yy);
       const Array<std::uint32_t> few(1);
       const Dots<T> bad{&aw, &wy, &y, &yy, &few};
