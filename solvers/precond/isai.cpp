@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <any>
 #include <memory>
 #include <optional>
@@ -10,7 +11,7 @@
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/core/team.hpp"
-#include "sparse/parallel/distributed.hpp"
+#include "sparse/parallel/exchange_rows.hpp"
 #include "sparse/spmv/plan.hpp"
 #include "sparse/spmv/work.hpp"
 #include "sparse/vector/vector.hpp"
@@ -20,50 +21,64 @@ namespace krill {
 using namespace detail;
 namespace {
 
+/// The rows of a matrix whose rows of the inverse are made, and where they lie in the whole matrix: `shift` rows later.
+struct InvertedRows {
+  RowRange range = {};
+  std::int64_t shift = 0;
+};
+
 /// Refuses the first row whose small system has no solution.
 template <class T, class Offset>
-void require_solved(std::string_view type, const SparseInverse<T, Offset>& inverse) {
+void require_solved(std::string_view type, const SparseInverse<T, Offset>& inverse, std::int64_t shift = 0) {
   const auto singular = inverse.singular(), bad = inverse.not_finite();
   if (bad && (!singular || *bad < *singular))
-    refuse_row(type, *bad, "A(J, J) of its columns J, or the inverse of that, is not finite",
+    refuse_row(type, *bad + shift, "A(J, J) of its columns J, or the inverse of that, is not finite",
                "look at the entries of the matrix (krill inspect), or scale it");
   if (!singular) return;
   if (inverse.form() == InverseForm::general)
-    refuse_row(type, *singular, "A(J, J) of its columns J is singular",
+    refuse_row(type, *singular + shift, "A(J, J) of its columns J is singular",
                "use preconditioner ilu0 with shift: {type: nonzero}, or none");
   const auto first = inverse.matrix().row_offsets().host()[static_cast<std::size_t>(*singular)];
   const auto pivot = std::real(inverse.matrix().values().host()[static_cast<std::size_t>(first)]);
-  refuse_row(type, *singular, fmt::format("A(J, J) of its columns J is not positive definite (a pivot is {})", pivot),
+  refuse_row(type, *singular + shift,
+             fmt::format("A(J, J) of its columns J is not positive definite (a pivot is {})", pivot),
              "use form general with solver gmres, or preconditioner none");
 }
 
-void tell(PreconditionerReport& report, const IsaiOptions& o, const auto& inverse) {
-  const IsaiForm form = inverse.form() == InverseForm::factored ? IsaiForm::factored : IsaiForm::general;
-  report.facts = {{"form", std::string(isai_form_names[static_cast<std::size_t>(form)])},
-                  {"inverse_nonzeros", inverse.matrix().nnz()},
-                  {"longest_row", std::int64_t{inverse.longest_row()}},
-                  {"shortened_rows", std::int64_t{inverse.shortened_rows()}}};
-  if (inverse.shortened_rows() > 0)
-    report.notes.push_back(fmt::format(
-        "preconditioner {}: {} of the inverse kept {} entries next to the diagonal (most_entries)", o.type,
-        inverse.shortened_rows() == 1 ? "1 row" : fmt::format("{} rows", inverse.shortened_rows()), o.max_entries));
+/// Of an inverse, or of a rank's rows of one.
+struct InverseSize {
+  std::int64_t nnz = 0;
+  std::int32_t longest_row = 0, shortened_rows = 0;
+};
+
+void tell(PreconditionerReport& report, const IsaiOptions& o, InverseForm form, const InverseSize& size) {
+  const IsaiForm named = form == InverseForm::factored ? IsaiForm::factored : IsaiForm::general;
+  report.facts = {{"form", std::string(isai_form_names[static_cast<std::size_t>(named)])},
+                  {"inverse_nonzeros", size.nnz},
+                  {"longest_row", std::int64_t{size.longest_row}},
+                  {"shortened_rows", std::int64_t{size.shortened_rows}}};
+  if (size.shortened_rows > 0)
+    report.notes.push_back(
+        fmt::format("preconditioner {}: {} of the inverse kept {} entries next to the diagonal (most_entries)", o.type,
+                    size.shortened_rows == 1 ? "1 row" : fmt::format("{} rows", size.shortened_rows), o.max_entries));
 }
 
-/// M or G, and what the report says of it. Laps of the watch are its times.
+/// M or G, and how large it is. Laps of the watch are the report's times.
 template <class T, class Offset>
-Csr<T, Offset> make_inverse(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A, InverseForm form,
-                            Stopwatch& watch, PreconditionerReport& report) {
-  auto inverse = SparseInverse<T, Offset>::analyze(ctx, A, form, o.max_entries);
+std::pair<Csr<T, Offset>, InverseSize> make_inverse(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A,
+                                                    InverseForm form, Stopwatch& watch, PreconditionerReport& report,
+                                                    const InvertedRows& rows = {}) {
+  auto inverse = SparseInverse<T, Offset>::analyze(ctx, A, form, o.max_entries, rows.range);
   ctx.synchronize();
   report.symbolic_ms = watch.lap();
   if (const auto row = inverse.structural_zero())
-    refuse_row(o.type, *row, "there is no entry on the diagonal",
+    refuse_row(o.type, *row + rows.shift, "there is no entry on the diagonal",
                "set matching: {type: product}, or use preconditioner none");
   inverse.update(ctx, A);
-  require_solved(o.type, inverse);
+  require_solved(o.type, inverse, rows.shift);
   report.numeric_ms = watch.lap();
-  tell(report, o, inverse);
-  return std::move(inverse).matrix();
+  const InverseSize size{inverse.matrix().nnz(), inverse.longest_row(), inverse.shortened_rows()};
+  return {std::move(inverse).matrix(), size};
 }
 
 /// z = M r, or z = G^H (G r).
@@ -153,7 +168,9 @@ class Isai final : public Preconditioner<T> {
   AnyMatrix<T> inverse_of(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A) {
     const InverseForm form = inverse_form(ctx, o, A);
     factored_ = form == InverseForm::factored;
-    return make_inverse(ctx, o, A, form, watch_, report_);
+    auto [inverse, size] = make_inverse(ctx, o, A, form, watch_, report_);
+    tell(report_, o, form, size);
+    return std::move(inverse);
   }
 
   Stopwatch watch_;
@@ -171,16 +188,12 @@ class Isai final : public Preconditioner<T> {
 template <class T>
 class SharedIsai final : public Preconditioner<T> {
  public:
-  template <class Offset>
-  SharedIsai(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A, const RowShare& share) {
+  SharedIsai(Context& ctx, const IsaiOptions& o, const RowSlice<T>& rows, const RowShare& share) {
     Stopwatch watch;
-    const InverseForm form = inverse_form(ctx, o, A);
-    const Csr<T, Offset> inverse = make_inverse(ctx, o, A, form, watch, report_);
-    first_ = own_rows(ctx, share, inverse);
-    if (form == InverseForm::factored) {
-      second_ = own_rows(ctx, share, transpose(ctx, inverse, Op::adjoint));
-      work_ = Array<T>(first_->rows(), "work of isai");
-    }
+    Team& team = *share.team;
+    const HaloPlan halo(team, *share.partition, ghost_columns(team, *share.partition, rows));
+    const AnyMatrix<T> around = in_places(ctx, rows, import_rows(team, rows, halo).slice(), halo);
+    with_csr(ctx, around, [&](const auto& A) { invert(ctx, o, A, halo, share, watch); });
     report_.symbolic_ms += watch.lap();
     for (const auto* part : {first_.get(), second_.get()})
       if (part) report_.bytes += krill::bytes(part->block()) + part->bytes();
@@ -205,12 +218,30 @@ class SharedIsai final : public Preconditioner<T> {
   }
 
  private:
+  /// A: own rows and ghosts.
   template <class Offset>
-  std::unique_ptr<const Distributed<T>> own_rows(Context& ctx, const RowShare& share, const Csr<T, Offset>& matrix) {
-    const int me = share.team->rank();
-    const auto& rows = *share.partition;
-    return std::make_unique<const Distributed<T>>(ctx, *share.team, rows,
-                                                  slice_rows(matrix, rows.begin(me), rows.end(me)));
+  void invert(Context& ctx, const IsaiOptions& o, const Csr<T, Offset>& A, const HaloPlan& halo, const RowShare& share,
+              Stopwatch& watch) {
+    Team& team = *share.team;
+    const auto low = static_cast<std::int32_t>(halo.low()), end = low + static_cast<std::int32_t>(halo.own());
+    const InvertedRows own{{low, end}, halo.begin() - low};
+    const InverseForm form = inverse_form(ctx, o, A, own.range, &team);
+    const auto [inverse, size] = make_inverse(ctx, o, A, form, watch, report_, own);
+    InverseSize all;
+    for (const InverseSize& each : gather_records(team, size)) {
+      all.nnz += each.nnz, all.shortened_rows += each.shortened_rows;
+      all.longest_row = std::max(all.longest_row, each.longest_row);
+    }
+    tell(report_, o, form, all);
+    const auto distributed = [&](const HeldRows<T>& rows) {
+      return std::make_unique<const Distributed<T>>(ctx, team, *share.partition, rows.slice());
+    };
+    first_ = distributed(out_of_places(ctx, inverse, low, end, halo));
+    if (form != InverseForm::factored) return;
+    const Csr<T, Offset> adjoint = transpose(ctx, inverse, Op::adjoint);
+    const HeldRows<T> made = out_of_places(ctx, adjoint, 0, adjoint.rows(), halo);
+    second_ = distributed(export_rows(ctx, team, made.slice(), halo));
+    work_ = Array<T>(first_->rows(), "work of isai");
   }
 
   PreconditionerReport report_;
@@ -221,11 +252,9 @@ class SharedIsai final : public Preconditioner<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Preconditioner<T>> make_shared_isai(Context& ctx, const IsaiOptions& o, const AnyMatrix<T>& A,
+std::unique_ptr<Preconditioner<T>> make_shared_isai(Context& ctx, const IsaiOptions& o, const RowSlice<T>& rows,
                                                     const RowShare& share) {
-  return with_csr(ctx, A, [&](const auto& csr) -> std::unique_ptr<Preconditioner<T>> {
-    return std::make_unique<SharedIsai<T>>(ctx, o, csr, share);
-  });
+  return std::make_unique<SharedIsai<T>>(ctx, o, rows, share);
 }
 
 template <class T>
@@ -252,7 +281,7 @@ template <class T>
 struct IsaiMakers {
   static constexpr std::tuple list{
       instance<Maker<T, IsaiOptions>>(make), instance<MemoryOf<T, IsaiOptions>>(memory),
-      instance<std::unique_ptr<Preconditioner<T>>(Context&, const IsaiOptions&, const AnyMatrix<T>&, const RowShare&)>(
+      instance<std::unique_ptr<Preconditioner<T>>(Context&, const IsaiOptions&, const RowSlice<T>&, const RowShare&)>(
           make_shared_isai)};
 };
 KRILL_INSTANTIATE(IsaiMakers);

@@ -33,6 +33,7 @@ Csr<T, Offset> inside_parts(Context& ctx, const Csr<T, Offset>& A, const Array<s
 }
 
 /// Parts that overlap: the rows of each, one part after the other, with those that a row of the part has an entry for.
+/// Rows of part -1 are beside others alone.
 struct OverlappingParts {
   std::vector<std::int32_t> rows, part_of;  ///< a row as often as parts have it
   std::vector<std::int32_t> place;          ///< of each row of A, in the part that it belongs to
@@ -44,7 +45,7 @@ struct OverlappingParts {
     const auto columns = A.col_indices().host();
     std::vector<std::vector<std::int32_t>> own(static_cast<std::size_t>(parts));
     for (std::size_t i = 0; i < part_of_row.size(); ++i)
-      own[static_cast<std::size_t>(part_of_row[i])].push_back(static_cast<std::int32_t>(i));
+      if (part_of_row[i] >= 0) own[static_cast<std::size_t>(part_of_row[i])].push_back(static_cast<std::int32_t>(i));
     for (std::int32_t p = 0; p < parts; ++p) {
       std::vector<std::int32_t> all = own[static_cast<std::size_t>(p)];
       for (const std::int32_t i : own[static_cast<std::size_t>(p)])

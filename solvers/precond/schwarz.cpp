@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,7 +18,7 @@
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/core/team.hpp"
 #include "sparse/parallel/border_passes.hpp"
-#include "sparse/parallel/distributed.hpp"
+#include "sparse/parallel/exchange_rows.hpp"
 
 namespace krill {
 
@@ -154,11 +155,13 @@ class Schwarz final : public Preconditioner<T> {
     tell(ctx, o);
   }
 
-  /// Of a rank's rows and their diagonal block.
+  /// Of a rank's rows, in parts as part_of says. given: their diagonal block; with a halo, own rows and ghosts in
+  /// places.
   template <class Offset>
   Schwarz(Context& ctx, const SchwarzOptions& o, const RowSlice<T>& rows, const AnyMatrix<T>& given,
-          const Csr<T, Offset>& block, const RowShare& share)
-      : Schwarz(ctx, o, given, block, part_of_rows(ctx, o, block)) {
+          const Csr<T, Offset>& A, std::vector<std::int32_t> part_of, const RowShare& share,
+          std::unique_ptr<const HaloExchange<T>> halo)
+      : Schwarz(ctx, o, given, A, std::move(part_of), std::move(halo)) {
     if (o.coarse == CoarseSpace::none) return;
     Team& team = *share.team;
     const std::int32_t all_parts = o.parts * team.size(), first = o.parts * team.rank();
@@ -173,8 +176,8 @@ class Schwarz final : public Preconditioner<T> {
 
   const Array<T>& apply(Context& ctx, const Array<T>& r, Array<T>& z) const override {
     const Context::TeamScope alone(ctx, nullptr);
-    if (places_.size() > 0) {
-      take(ctx, rows_, r, inner_r_);
+    if (overlaps_) {
+      take_rows(ctx, r);
       take(ctx, places_, (*inner_).apply(ctx, inner_r_, inner_z_), z);
     } else if (const Array<T>& found = (*inner_).apply(ctx, r, z); &found != &z) {
       axpby(ctx, T(1), found, T(0), z);
@@ -196,23 +199,47 @@ class Schwarz final : public Preconditioner<T> {
  private:
   template <class Offset>
   Schwarz(Context& ctx, const SchwarzOptions& o, const AnyMatrix<T>& given, const Csr<T, Offset>& A,
-          std::vector<std::int32_t> part_of)
-      : part_of_(std::move(part_of)), inner_(inverted(ctx, o, given, A)) {
+          std::vector<std::int32_t> part_of, std::unique_ptr<const HaloExchange<T>> halo = nullptr)
+      : part_of_(std::move(part_of)),
+        halo_(std::move(halo)),
+        overlaps_(halo_ || (o.overlap > 0 && o.parts > 1)),
+        inner_(inverted(ctx, o, given, A)) {
     tell(ctx, o);
   }
   /// The matrix of the parts, and its inverse, block by block.
   template <class Offset>
   InvertedBlock<T> inverted(Context& ctx, const SchwarzOptions& o, const AnyMatrix<T>& given, const Csr<T, Offset>& A) {
     constexpr const char* what = "schwarz";
-    if (o.parts == 1) return InvertedBlock<T>(ctx, what, o.inner, definite_part, given);
-    if (o.overlap == 0)
+    if (!overlaps_) {
+      if (o.parts == 1) return InvertedBlock<T>(ctx, what, o.inner, definite_part, given);
       return InvertedBlock<T>(ctx, what, o.inner, definite_part,
                               inside_parts(ctx, A, Array<std::int32_t>(part_of_, "parts")));
-    const OverlappingParts overlapping(A, o.parts, part_of_);
-    rows_ = Array<std::int32_t>(overlapping.rows, "rows of parts");
-    places_ = Array<std::int32_t>(overlapping.place, "places in parts");
+    }
+    // Own rows are `low` and the next ones; those that others own have no part.
+    const std::int64_t own = std::ssize(part_of_), low = halo_ ? halo_->plan().low() : 0;
+    std::vector<std::int32_t> part_of(static_cast<std::size_t>(A.rows()), -1);
+    std::ranges::copy(part_of_, part_of.begin() + low);
+    const OverlappingParts overlapping(A, o.parts, part_of);
+    std::vector<std::int32_t> rows = overlapping.rows;
+    for (std::int32_t& row : rows)  // low ghosts follow own rows, then come high ones
+      if (row < low + own) row = static_cast<std::int32_t>(row < low ? own + row : row - low);
+    rows_ = Array<std::int32_t>(std::move(rows), "rows of parts");
+    const auto place = overlapping.place.begin() + low;
+    places_ = Array<std::int32_t>(std::vector(place, place + own), "places in parts");
     inner_r_ = Array<T>(rows_.size(), "schwarz r"), inner_z_ = Array<T>(rows_.size(), "schwarz z");
+    if (o.parts == 1) return InvertedBlock<T>(ctx, what, o.inner, definite_part, given);
     return InvertedBlock<T>(ctx, what, o.inner, definite_part, overlapping.matrix(ctx, A));
+  }
+  /// inner_r_: r in the rows of the parts.
+  void take_rows(Context& ctx, const Array<T>& r) const {
+    if (!halo_) return take(ctx, rows_, r, inner_r_);
+    halo_->start(ctx, r);
+    halo_->finish(ctx);
+    ctx.dispatch([&](const auto& where) {
+      run_pass(where, inner_r_.size(),
+               TakePlacesAndGhosts<kernel_t<T>>{rows_.read(where), r.size(), r.read(where), halo_->ghosts().read(where),
+                                                inner_r_.write(where)});
+    });
   }
   static void take(Context& ctx, const Array<std::int32_t>& places, const Array<T>& from, Array<T>& to) {
     ctx.dispatch([&](const auto& where) {
@@ -225,14 +252,16 @@ class Schwarz final : public Preconditioner<T> {
     report_.numeric_ms = inner.numeric_ms;
     report_.symbolic_ms = watch_.milliseconds() - report_.numeric_ms;
     report_.notes = inner.notes, report_.levels = inner.levels;
-    report_.bytes =
-        inner_.bytes() + (constants_ ? constants_->bytes() : 0) + bytes_of(rows_, places_, inner_r_, inner_z_);
+    report_.bytes = inner_.bytes() + (constants_ ? constants_->bytes() : 0) + (halo_ ? halo_->bytes() : 0) +
+                    bytes_of(rows_, places_, inner_r_, inner_z_);
     report_.facts = {{"parts", std::int64_t{o.parts}}, {"inner", inner_.name()}};
-    if (places_.size() > 0) report_.facts.push_back({"rows_of_parts", rows_.size()});
+    if (overlaps_) report_.facts.push_back({"rows_of_parts", rows_.size()});
   }
 
   Stopwatch watch_;
-  std::vector<std::int32_t> part_of_;  // until the coarse space is made
+  std::vector<std::int32_t> part_of_;            // until the coarse space is made
+  std::unique_ptr<const HaloExchange<T>> halo_;  // of parts that have rows of other ranks beside them
+  bool overlaps_;
   Array<std::int32_t> rows_, places_;  // of parts that overlap; else empty
   mutable Array<T> inner_r_, inner_z_;
   InvertedBlock<T> inner_;
@@ -252,12 +281,18 @@ MadePreconditioner<T> make(Context& ctx, const SchwarzOptions& o, const Precondi
 template <class T>
 MadePreconditioner<T> make_shared_schwarz(Context& ctx, const SchwarzOptions& o, const RowSlice<T>& rows,
                                           const AnyMatrix<T>& block, const RowShare& share) {
-  if (o.overlap > 0)
-    throw InvalidArgument(
-        "preconditioner schwarz: overlap 1 does not run on several ranks as yet; use overlap 0, or one process");
-  return with_csr(ctx, block, [&](const auto& own) -> MadePreconditioner<T> {
-    return std::make_unique<Schwarz<T>>(ctx, o, rows, block, own, share);
-  });
+  std::vector<std::int32_t> part_of = with_csr(ctx, block, [&](const auto& own) { return part_of_rows(ctx, o, own); });
+  const auto made = [&](const AnyMatrix<T>& given, std::unique_ptr<const HaloExchange<T>> halo) {
+    return with_csr(ctx, given, [&](const auto& A) -> MadePreconditioner<T> {
+      return std::make_unique<Schwarz<T>>(ctx, o, rows, given, A, std::move(part_of), share, std::move(halo));
+    });
+  };
+  if (o.overlap == 0) return made(block, nullptr);
+  Team& team = *share.team;
+  auto halo = std::make_unique<const HaloExchange<T>>(
+      team, HaloPlan(team, *share.partition, ghost_columns(team, *share.partition, rows)));
+  const AnyMatrix<T> around = in_places(ctx, rows, import_rows(team, rows, halo->plan()).slice(), halo->plan());
+  return made(around, std::move(halo));
 }
 
 template <class T>

@@ -56,8 +56,8 @@ void describe(Fields& fields, SchwarzOptions& o) {
       "what stands for the inverse of the parts; auto: ic0 where they are Hermitian with a positive diagonal, "
       "else ilu0");
   fields.value("overlap", o.overlap, Range{0.0, 1.0},
-               "1: a part also has the rows beside it, whose results are dropped (restricted: Cai and Sarkis 1999), "
-               "for solvers of nonsymmetric systems");
+               "1: a part also has the rows beside it, those of other processes, too, whose results are dropped "
+               "(restricted: Cai and Sarkis 1999), for solvers of nonsymmetric systems");
   fields.choice(
       "coarse", o.coarse, coarse_space_names,
       "constants: adds a correction that is constant in each part, from a dense system with as many rows as "

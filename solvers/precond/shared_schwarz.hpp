@@ -7,9 +7,10 @@
 
 namespace krill {
 
-/// As preconditioner schwarz, each rank with `parts` parts of its own rows, whose diagonal block is `block`. All ranks
-/// take part in the set-up and the application of a coarse space. Raises InvalidArgument as that one does, and for an
-/// overlap, and TeamFailure. Takes no new values.
+/// As preconditioner schwarz, each rank with `parts` parts of its own rows, whose diagonal block is `block`; where
+/// parts overlap, they have rows beside them that are other ranks', which are imported, and of which an application
+/// gets what r has there. All ranks take part in the set-up and, with an overlap or a coarse space, in applications.
+/// Raises InvalidArgument as that one does, and TeamFailure. Takes no new values.
 template <class T>
 std::unique_ptr<Preconditioner<T>> make_shared_schwarz(Context&, const SchwarzOptions&, const RowSlice<T>& rows,
                                                        const AnyMatrix<T>& block, const RowShare&);

@@ -52,18 +52,18 @@ std::int64_t settle_unit(Context& ctx, PreconditionerOptions& options, const Any
 }
 
 template <class T>
-std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& options, const AnyMatrix<T>& A,
-                                            const RowSlice<T>& rows, const AnyMatrix<T>& block,
-                                            const DistributedOperator<T>& products, std::int64_t first_row) {
+std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& options, const RowSlice<T>& rows,
+                                            const AnyMatrix<T>& block, const DistributedOperator<T>& products,
+                                            std::int64_t first_row) {
   if (const auto* inverse = std::get_if<IsaiOptions>(&options.preconditioner))
-    return make_shared_isai(ctx, *inverse, A, products.share());
+    return make_shared_isai(ctx, *inverse, rows, products.share());
+  const auto* parts = std::get_if<SchwarzOptions>(&options.preconditioner);
   try {
-    if (const auto* parts = std::get_if<SchwarzOptions>(&options.preconditioner))
-      return make_shared_schwarz(ctx, *parts, rows, block, products.share());
+    if (parts) return make_shared_schwarz(ctx, *parts, rows, block, products.share());
     return make_preconditioner<T>(ctx, options.preconditioner, block, &products);
   } catch (const InvalidArgument& error) {
-    throw InvalidArgument(
-        fmt::format("{}\n  rows and columns are those of this rank, which begin at row {}", error.what(), first_row));
+    throw InvalidArgument(fmt::format("{}\n  rows and columns are those of this rank{}, which begin at row {}",
+                                      error.what(), parts && parts->overlap > 0 ? " in its parts" : "", first_row));
   }
 }
 
@@ -141,7 +141,7 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   std::optional<AnyMatrix<T>> rows;
   if (std::holds_alternative<ChebyshevOptions>(options.preconditioner)) rows = in_places(ctx, slice, own.halo());
   const DistributedOperator<T> A(own, rows ? &*rows : nullptr);
-  const auto preconditioner = make_own(ctx, options, *system.A, slice, block, A, first_row);
+  const auto preconditioner = make_own(ctx, options, slice, block, A, first_row);
   ctx.synchronize();
   facts.timings.preconditioner_setup = clock.lap();
   facts.preconditioner = preconditioner->report();

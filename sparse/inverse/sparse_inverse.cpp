@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "sparse/convert/structure.hpp"
@@ -13,10 +14,22 @@
 namespace krill {
 
 using namespace detail;
+namespace {
+
+/// The range within the rows that there are.
+RowRange clipped(RowRange wanted, std::int32_t rows) {
+  wanted.end = std::min(wanted.end, rows);
+  if (wanted.begin < 0 || wanted.begin > wanted.end)
+    throw InvalidArgument(
+        fmt::format("sparse inverse: rows {} to {} of a matrix that has {}", wanted.begin, wanted.end, rows));
+  return wanted;
+}
+
+}  // namespace
 
 template <class T, class Offset>
 SparseInverse<T, Offset>::SparseInverse(Analysis, Context& ctx, const Csr<T, Offset>& A, InverseForm form,
-                                        std::int32_t max_entries)
+                                        std::int32_t max_entries, RowRange wanted)
     : form_(form),
       on_cuda_(ctx.on_cuda()),
       a_nnz_(A.nnz()),
@@ -27,13 +40,14 @@ SparseInverse<T, Offset>::SparseInverse(Analysis, Context& ctx, const Csr<T, Off
     throw InvalidArgument(fmt::format("sparse inverse: rows of at most {} entries; from 1 to {} are possible",
                                       max_entries, max_inverse_entries));
   const std::int32_t rows = A.rows();
+  wanted = clipped(wanted, rows);
   Array<Offset> begins(rows, "begins of rows");
   Array<std::int32_t> classes(rows, "classes of rows");
   Array<InverseFacts> facts(1, "facts of an inverse");
   auto offsets = scanned<Offset>(ctx, rows, "inverse row_offsets", [&](const auto& where, Offset* counts) {
     run_pass(where, rows,
-             CountInverse<Offset>{pattern(where, A), form == InverseForm::factored, max_entries, begins.write(where),
-                                  counts, classes.write(where), facts.write(where)});
+             CountInverse<Offset>{pattern(where, A), wanted, form == InverseForm::factored, max_entries,
+                                  begins.write(where), counts, classes.write(where), facts.write(where)});
   });
   const InverseFacts found = facts.host()[0];
   first_missing_ = found.missing, longest_ = found.longest, shortened_ = found.shortened;
@@ -62,8 +76,8 @@ SparseInverse<T, Offset>::SparseInverse(Context& ctx, const Csr<T, Offset>& A, I
 
 template <class T, class Offset>
 SparseInverse<T, Offset> SparseInverse<T, Offset>::analyze(Context& ctx, const Csr<T, Offset>& A, InverseForm form,
-                                                           std::int32_t max_entries) {
-  return {Analysis{}, ctx, A, form, max_entries};
+                                                           std::int32_t max_entries, RowRange wanted) {
+  return {Analysis{}, ctx, A, form, max_entries, wanted};
 }
 
 template <class T, class Offset>
@@ -137,18 +151,22 @@ std::optional<std::int32_t> SparseInverse<T, Offset>::not_finite() const {
 }
 
 template <class T, class Offset>
-std::optional<std::int32_t> first_not_hermitian(Context& ctx, const Csr<T, Offset>& A) {
+std::optional<std::int32_t> first_not_hermitian(Context& ctx, const Csr<T, Offset>& A, RowRange wanted) {
   require_size("first_not_hermitian: columns of the matrix", A.cols(), A.rows());
   constexpr double eps = std::numeric_limits<real_t<T>>::epsilon();
-  Array<MirrorSum> mirrors(1, "sum over mirrors");
-  ctx.dispatch([&](const auto& where) {
-    reduce_rows(where, CompareMirrors<kernel_t<T>, Offset>{A.view(where), mirrors.write(where)});
-  });
-  const MirrorSum sum = mirrors.host()[0];
-  if (sum.balance == 0 && sum.wrong == 0) return {};
+  wanted = clipped(wanted, A.rows());
+  if (wanted.end - wanted.begin == A.rows()) {
+    Array<MirrorSum> mirrors(1, "sum over mirrors");
+    ctx.dispatch([&](const auto& where) {
+      reduce_rows(where, CompareMirrors<kernel_t<T>, Offset>{A.view(where), mirrors.write(where)});
+    });
+    const MirrorSum sum = mirrors.host()[0];
+    if (sum.balance == 0 && sum.wrong == 0) return {};
+  }
   Array<FirstRow> first(1, "first row that is not Hermitian");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, A.rows(), FindNotHermitian<kernel_t<T>, Offset>{A.view(where), eps, first.write(where)});
+    run_pass(where, wanted.end - wanted.begin,
+             FindNotHermitian<kernel_t<T>, Offset>{A.view(where), wanted.begin, eps, first.write(where)});
   });
   return row_or_none(first.host()[0].row);
 }
@@ -156,7 +174,7 @@ std::optional<std::int32_t> first_not_hermitian(Context& ctx, const Csr<T, Offse
 template <class T, class Offset>
 struct SparseInverseInstances {
   static constexpr auto list =
-      instance<std::optional<std::int32_t>(Context&, const Csr<T, Offset>&)>(first_not_hermitian);
+      instance<std::optional<std::int32_t>(Context&, const Csr<T, Offset>&, RowRange)>(first_not_hermitian);
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(SparseInverse);
 KRILL_INSTANTIATE_WITH_OFFSETS(SparseInverseInstances);

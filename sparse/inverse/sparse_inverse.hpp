@@ -1,12 +1,18 @@
 // Incomplete sparse approximate inverses of a matrix: a small dense system for each row, and no row waits for another.
 #pragma once
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "sparse/formats/csr_sizes.hpp"
 #include "sparse/inverse/form.hpp"
 
 namespace krill {
+
+/// Rows [begin, end) of a matrix.
+struct RowRange {
+  std::int32_t begin = 0, end = std::numeric_limits<std::int32_t>::max();
+};
 
 /// An approximate inverse that follows new values of the same pattern.
 ///
@@ -24,8 +30,10 @@ class SparseInverse {
   /// to max_inverse_entries.
   SparseInverse(Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries = 256);
 
-  /// The analysis alone: there is no inverse before the first update().
-  static SparseInverse analyze(Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries = 256);
+  /// The analysis alone: there is no inverse before the first update(). Rows of the inverse outside of the range are
+  /// empty, and the others what they are without one; those of A are read where systems need them.
+  static SparseInverse analyze(Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries = 256,
+                               RowRange = {});
 
   /// What analysis and update take; matrix(), which is `made`, stays.
   static HeldMemory memory(MemoryLedger&, Context& host, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries,
@@ -55,7 +63,7 @@ class SparseInverse {
 
  private:
   struct Analysis {};
-  SparseInverse(Analysis, Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries);
+  SparseInverse(Analysis, Context&, const Csr<T, Offset>& A, InverseForm, std::int32_t max_entries, RowRange = {});
 
   InverseForm form_;
   bool on_cuda_;
@@ -69,11 +77,11 @@ class SparseInverse {
   std::array<std::int32_t, classes + 1> class_offsets_{};
 };
 
-/// The first row that shows that the square matrix A is not Hermitian with a positive diagonal. Entries may differ by
-/// rounding, as those of files with few digits do: |a_ij - conj(a_ji)|^2 <= eps a_ii a_jj with the eps of T.
-/// O(nnz) where entries are exactly their mirrors, found by a sum of 64-bit hashes; else O(nnz log(longest row)).
-/// Waits.
+/// The first row of the range that shows that the square matrix A is not Hermitian with a positive diagonal. Entries
+/// may differ by rounding, as those of files with few digits do: |a_ij - conj(a_ji)|^2 <= eps a_ii a_jj with the eps of
+/// T. O(nnz) where entries are exactly their mirrors and the range has all rows, found by a sum of 64-bit hashes; else
+/// O(nnz log(longest row)). Waits.
 template <class T, class Offset>
-std::optional<std::int32_t> first_not_hermitian(Context&, const Csr<T, Offset>& A);
+std::optional<std::int32_t> first_not_hermitian(Context&, const Csr<T, Offset>& A, RowRange = {});
 
 }  // namespace krill

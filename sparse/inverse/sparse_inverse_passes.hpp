@@ -52,6 +52,7 @@ template <class Offset>
 struct CountInverse {
   using Sum = InverseFacts;
   CsrView<const NoValue, Offset> a;
+  RowRange wanted;
   bool lower;
   std::int32_t most;
   Offset *begins, *counts;
@@ -60,11 +61,12 @@ struct CountInverse {
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
+    Sum sum;
+    if (i < wanted.begin || i >= wanted.end) return begins[i] = counts[i] = 0, classes[i] = 1, ++sum.in_class[0], sum;
     Offset first = a.row_offsets[i], end = a.row_offsets[i + 1];
     const Offset near = lower_entry(a, i, i);
     const bool has_diagonal = near < end && a.col_indices[near] == i;
     if (lower) end = near + (has_diagonal ? 1 : 0);
-    Sum sum;
     if (!has_diagonal) sum.missing = static_cast<std::int32_t>(i);
     if (end - first > most) {  // the diagonal in the middle, where there is room on both sides
       const Offset middle = near - most / 2 > first ? static_cast<Offset>(near - most / 2) : first;
@@ -165,11 +167,13 @@ struct FindBadInverses {
   }
 };
 
-/// The first row with an entry that is too far from its mirror, or without a positive diagonal. Over the rows.
+/// The first row with an entry that is too far from its mirror, or without a positive diagonal. Over the rows from
+/// `begin_row` on.
 template <class T, class Offset>
 struct FindNotHermitian {
   using Sum = FirstRow;
   CsrView<const T, Offset> a;
+  std::int32_t begin_row;
   double eps;
   FirstRow* first;
 
@@ -179,10 +183,10 @@ struct FindNotHermitian {
     return double(real(entry_or_zero(a, row, row)));
   }
   constexpr Sum entry(std::int64_t i) const {
-    const auto row = static_cast<std::int32_t>(i);
-    const double mine = diagonal(i);
+    const auto row = static_cast<std::int32_t>(begin_row + i);
+    const double mine = diagonal(row);
     if (!(mine > 0)) return {row};
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+    for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
       const std::int32_t j = a.col_indices[k];
       const T difference = a.values[k] - conj(entry_or_zero(a, j, row));
       if (difference == T(0)) continue;

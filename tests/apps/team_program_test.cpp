@@ -80,6 +80,25 @@ TEST_F(TeamProgram, solves_as_one_process_does) {
   }
 }
 
+/// Preconditioners that need rows of others, and give rows back: those of one process, also where parts overlap.
+TEST_F(TeamProgram, imports_rows_of_neighbors) {
+  const std::string overlapping =
+      " --set solver.type=gmres --set 'preconditioner={type: schwarz, inner: ilu0, overlap: 1";
+  const auto check = [&](const std::string& alone, const std::string& shared) {
+    ASSERT_EQ(krill("solve case.yaml --out one --backend host" + alone).code, 0);
+    const Outcome found = ranks(2, "solve case.yaml --backend host --out two" + shared);
+    ASSERT_EQ(found.code, 0) << found.out << found.err;
+    EXPECT_EQ(report("two")["verification"]["verdict"], "PASS");
+    EXPECT_NEAR(report("two")["iterations"].get<int>(), report("one")["iterations"].get<int>(), 1) << shared;
+  };
+  for (const std::string form : {"auto", "general", "factored"}) {
+    const std::string isai = " --set solver.type=" + std::string(form == "general" ? "gmres" : "pcg") +
+                             " --set 'preconditioner={type: isai, form: " + form + "}'";
+    check(isai, isai);
+  }
+  check(overlapping + ", parts: 2}'", overlapping + "}'");
+}
+
 /// What is foreseen is what ranks then have.
 TEST_F(TeamProgram, has_the_parts_of_the_plan) {
   const Outcome planned = krill("solve case.yaml --plan --ranks 3 --json");

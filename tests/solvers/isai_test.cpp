@@ -1,6 +1,10 @@
 // Incomplete sparse approximate inverses as preconditioners.
 #include "apps/verify/references/sparse_inverse.hpp"
+#include "solvers/precond/shared_isai.hpp"
+#include "sparse/inverse/sparse_inverse.hpp"
+#include "sparse/parallel/exchange_rows.hpp"
 #include "tests/solvers/applied.hpp"
+#include "tests/solvers/team.hpp"
 #include "tests/support/references.hpp"
 
 namespace krill::test {
@@ -21,7 +25,97 @@ Reference absolute(Reference A) {
 }
 std::vector<Z> times(Op op, const Reference& A, const std::vector<Z>& x) { return product(op, 1, A, x, 0, x, 0).y; }
 
+/// Of ranks that have a part of A each.
+template <class T>
+std::vector<T> applied_in_team(Backend backend, const Csr<T>& A, int ranks, const std::vector<T>& r,
+                               const IsaiOptions& o, std::vector<PreconditionerReport>* reports = nullptr) {
+  return applied_in_team<T>(
+      backend, A, shares(A.rows(), ranks), r,
+      [&](Context& ctx, const RowSlice<T>& rows, const AnyMatrix<T>&, const RowShare& share) {
+        return make_shared_isai<T>(ctx, o, rows, share);
+      },
+      reports);
+}
+
 using Isai = OnBackendAndScalar;
+
+/// Each rank's rows of M and G have the bits of one process, also where rows keep a part of their entries.
+TEST_P(Isai, has_the_rows_of_one_process_on_several_ranks) {
+  with_scalar([&]<class T>(T) {
+    const Backend backend = std::get<0>(GetParam());
+    for (const InverseForm form : {InverseForm::general, InverseForm::factored})
+      for (const int max_entries : {256, 4}) {
+        const Csr<T> A = form == InverseForm::general ? random_dominant<T>(11, 151, 7) : random_hpd<T>(12, 151, 6);
+        Context whole_ctx = context();
+        auto whole = SparseInverse<T>::analyze(whole_ctx, A, form, max_entries);
+        whole.update(whole_ctx, A);
+        const auto list = [](const RowSlice<T>& rows, std::int64_t i) {
+          std::vector<std::pair<std::int64_t, T>> entries;
+          rows.for_entries(i, [&](std::int64_t column, const T& value) { entries.emplace_back(column, value); });
+          return entries;
+        };
+        const RowSlice<T> expected = slice_rows(whole.matrix(), 0, A.rows());
+        for (const int ranks : {2, 3, 4})
+          run_team(ranks, [&](Team& team) {
+            Context ctx = rank_context(backend);
+            const RowPartition partition = shares(A.rows(), ranks);
+            const std::int64_t begin = partition.begin(team.rank()), end = partition.end(team.rank());
+            const RowSlice<T> rows = slice_rows(A, begin, end);
+            const HaloPlan halo(team, partition, ghost_columns(team, partition, rows));
+            const AnyMatrix<T> around = in_places(ctx, rows, import_rows(team, rows, halo).slice(), halo);
+            const auto& part = std::get<Csr<T>>(around);
+            const auto low = static_cast<std::int32_t>(halo.low());
+            const RowRange own{low, low + static_cast<std::int32_t>(halo.own())};
+            auto inverse = SparseInverse<T>::analyze(ctx, part, form, max_entries, own);
+            inverse.update(ctx, part);
+            EXPECT_EQ(inverse.singular(), std::nullopt);
+            const HeldRows<T> made = out_of_places(ctx, inverse.matrix(), own.begin, own.end, halo);
+            for (std::int64_t i = begin; i < end; ++i) EXPECT_EQ(list(made.slice(), i - begin), list(expected, i)) << i;
+            EXPECT_EQ(inverse.matrix().nnz(), std::ssize(made.columns)) << "other rows are empty";
+          });
+      }
+  });
+}
+
+/// Several ranks multiply with the inverse of one process; their sums are added in another order.
+TEST_P(Isai, is_applied_by_several_ranks_as_by_one_process) {
+  with_scalar([&]<class T>(T) {
+    const Backend backend = std::get<0>(GetParam());
+    for (const IsaiForm form : {IsaiForm::automatic, IsaiForm::general, IsaiForm::factored})
+      for (const bool hermitian : {true, false})
+        for (const std::int32_t n : {3, 151}) {
+          if (form == IsaiForm::factored && !hermitian) continue;
+          const Csr<T> A = hermitian ? random_hpd<T>(13, n, 6) : random_dominant<T>(14, n, 7);
+          const IsaiOptions o = isai(form, 9);
+          const auto r = random_vector<T>(15, n);
+          Context ctx = context();
+          const auto alone = made<T>(ctx, o, AnyMatrix<T>(A.clone()));
+          const std::vector<T> z = applied(ctx, *alone, r);
+          const bool factored = fact<std::string>(alone->report(), "form") == "factored";
+          const Reference size = absolute(reference(
+              verify::sparse_inverse(verify::rows_of(A), factored ? InverseForm::factored : InverseForm::general, 9)));
+          std::vector<Z> bound = times(Op::none, size, std::vector<Z>(r.size(), std::sqrt(2.0)));
+          if (factored) bound = times(Op::adjoint, size, bound);
+          // Two sums of complex products or four, each of so many terms as a row or a column has.
+          std::vector<std::int64_t> lengths(r.size());
+          for (const auto col : size.col) ++lengths[static_cast<std::size_t>(col)];
+          const double terms = 8.0 * double(9 + *std::ranges::max_element(lengths));
+          for (const int ranks : {1, 2, 3, 4}) {
+            std::vector<PreconditionerReport> reports;
+            const std::vector<T> shared = applied_in_team(backend, A, ranks, r, o, &reports);
+            for (std::size_t i = 0; i < r.size(); ++i)
+              EXPECT_LE(std::abs(Z(shared[i]) - Z(z[i])), terms * epsilon<T>() * bound[i].real())
+                  << i << " of " << n << ", " << ranks << " ranks";
+            for (const PreconditionerReport& report : reports) {
+              EXPECT_EQ(report.notes, alone->report().notes);
+              EXPECT_EQ(fact<std::string>(report, "form"), factored ? "factored" : "general");
+              for (const char* name : {"inverse_nonzeros", "longest_row", "shortened_rows"})
+                EXPECT_EQ(fact<std::int64_t>(report, name), fact<std::int64_t>(alone->report(), name)) << name;
+            }
+          }
+        }
+  });
+}
 
 TEST_P(Isai, multiplies_with_the_inverse_that_dense_systems_give) {
   with_scalar([&]<class T>(T) {
@@ -134,6 +228,36 @@ TEST_P(IsaiFacts, what_has_no_inverse_is_refused) {
                   "set matching: {type: product}, or use preconditioner none");
   const AnyMatrix<double> wide(Csr<double>(3, Array<std::int32_t>{0, 1}, Array<std::int32_t>{0}, Array<double>{1.0}));
   EXPECT_THROW(make_preconditioner<double>(ctx, IsaiOptions{}, wide), ShapeMismatch);
+}
+
+/// In the words of one process: rows are those of the whole matrix. And where one rank alone sees that A is not
+/// Hermitian, all take the general form.
+TEST_P(IsaiFacts, are_those_of_one_process_on_several_ranks) {
+  Context ctx = context();
+  const Csr<double> A = poisson2d<double>(10);
+  const auto changed = [&](std::int32_t row, std::int32_t column, double value) {
+    std::vector<double> values = contents(A.values());
+    for (auto k = A.row_offsets().host()[static_cast<std::size_t>(row)];
+         k < A.row_offsets().host()[static_cast<std::size_t>(row) + 1]; ++k)
+      if (A.col_indices().host()[static_cast<std::size_t>(k)] == column) values[static_cast<std::size_t>(k)] = value;
+    return Csr<double>(A.cols(), A.row_offsets().clone(), A.col_indices().clone(), Array<double>(values));
+  };
+  const auto r = random_vector<double>(16, A.rows());
+  const auto refusals = [&](IsaiForm form, const Csr<double>& B) {
+    return std::pair(complaint<InvalidArgument>([&] { made<double>(ctx, isai(form), AnyMatrix<double>(B.clone())); }),
+                     complaint<InvalidArgument>([&] { applied_in_team(GetParam(), B, 4, r, isai(form)); }));
+  };
+  for (const IsaiForm form : {IsaiForm::general, IsaiForm::factored})
+    for (const auto& [value, row] : {std::pair(std::numeric_limits<double>::quiet_NaN(), 60), std::pair(-4.0, 99)}) {
+      const auto [one, several] = refusals(form, changed(row, row, value));
+      EXPECT_EQ(several, one);
+      EXPECT_EQ(one.empty(), form == IsaiForm::general && !std::isnan(value)) << one;
+    }
+  for (const auto& [row, column] : {std::pair(99, 98), std::pair(50, 40), std::pair(0, 10)}) {
+    std::vector<PreconditionerReport> reports;
+    applied_in_team(GetParam(), changed(row, column, -0.5), 4, r, IsaiOptions{}, &reports);
+    for (const PreconditionerReport& report : reports) EXPECT_EQ(fact<std::string>(report, "form"), "general");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, IsaiFacts, backends, param_name);

@@ -2,11 +2,14 @@
 #include <numeric>
 #include <set>
 
+#include "solvers/distributed_operator.hpp"
 #include "solvers/precond/matrix_parts.hpp"
+#include "solvers/precond/shared_schwarz.hpp"
 #include "solvers/system/solve.hpp"
 #include "sparse/core/optional_libraries.hpp"
 #include "sparse/io/generate.hpp"
 #include "tests/solvers/applied.hpp"
+#include "tests/solvers/team.hpp"
 
 namespace krill::test {
 namespace {
@@ -132,6 +135,49 @@ TEST_P(SchwarzPreconditioner, takes_more_parts_than_rows) {
   });
 }
 
+/// The parts of all ranks, those of one after those of the other.
+template <class T>
+std::vector<std::int32_t> parts_of_ranks(const SchwarzOptions& o, const Csr<T>& A, const RowPartition& partition) {
+  Context host = Context::host(1);
+  std::vector<std::int32_t> part_of;
+  for (int r = 0; r < partition.ranks(); ++r) {
+    const std::int64_t begin = partition.begin(r), end = partition.end(r);
+    const AnyMatrix<T> block = columns_of(host, slice_rows(A, begin, end), begin, end);
+    for (const std::int32_t part : detail::part_of_rows(host, o, std::get<Csr<T>>(block)))
+      part_of.push_back(r * o.parts + part);
+  }
+  return part_of;
+}
+
+/// Also with rows of other ranks beside its own, a rank without rows, and parts without rows.
+TEST_P(SchwarzPreconditioner, solves_in_parts_of_several_ranks) {
+  with_scalar([&]<class T>(T) {
+    for (const bool hermitian : {true, false})
+      for (const int ranks : {1, 2, 3, 5})
+        for (const int parts : {1, 4})
+          for (const int overlap : {0, 1})
+            for (const CoarseSpace coarse : {CoarseSpace::none, CoarseSpace::constants}) {
+              const Csr<T> A = tridiagonal<T>(ranks == 5 ? 11 : 61, hermitian);
+              SchwarzOptions o{.parts = parts, .overlap = overlap, .coarse = coarse};
+              const RowPartition partition = shares(A.rows(), ranks);
+              const auto r = random_vector<T>(78, A.rows());
+              const std::vector<T> z = applied_in_team<T>(
+                  std::get<0>(GetParam()), A, partition, r,
+                  [&](Context& ctx, const RowSlice<T>& rows, const AnyMatrix<T>& block, const RowShare& share) {
+                    return make_shared_schwarz<T>(ctx, o, rows, block, share);
+                  });
+              const std::vector<std::int32_t> part_of = parts_of_ranks(o, A, partition);
+              o.parts *= ranks;
+              const std::vector<Z> wanted = expected(o, A, part_of, r);
+              for (std::int32_t i = 0; i < A.rows(); ++i)
+                EXPECT_NEAR(std::abs(Z(z[static_cast<std::size_t>(i)]) - wanted[static_cast<std::size_t>(i)]), 0,
+                            300 * epsilon<T>())
+                    << "row " << i << ", " << ranks << " ranks, " << parts << " parts, overlap " << overlap
+                    << ", hermitian " << hermitian;
+            }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(, SchwarzPreconditioner, backends_and_scalars, param_name);
 
 Csr<double> grid(int nx) { return std::get<Csr<double>>(generate<double>(Poisson3dOptions{.nx = nx})); }
@@ -174,6 +220,42 @@ TEST_P(SchwarzFacts, every_inverse_of_a_part_converges) {
     const Solved<double> solved = solve(ctx, A, b, SolverOptions(gmres), o);
     EXPECT_EQ(solved.report.reason, Reason::converged) << block_inverse_names[k];
     EXPECT_LE(relative_residual(reference(A), to_reference(solved.x), to_reference(b)), 1.01e-9);
+  }
+}
+
+/// With the same parts, whoever has them: rows beside a rank's lie with several others here.
+TEST_P(SchwarzFacts, several_ranks_take_the_iterations_of_one_process) {
+  const Csr<double> A = random_dominant<double>(79, 600, 4);
+  const auto b = random_vector<double>(80, A.rows());
+  GmresOptions gmres;
+  gmres.stop.relative = 1e-10;
+  for (const int ranks : {2, 4}) {
+    const auto partition = RowPartition::by_cost(A.row_offsets().host(), ranks, 1);
+    SchwarzOptions o{.parts = ranks, .inner = BlockInverse::ilu0, .overlap = 1};
+    Context host = Context::host(1);
+    const Solved<double> alone = solve(host, A, b, SolverOptions(gmres), o);
+    o.parts = 1;
+    std::vector<Solved<double>> all(static_cast<std::size_t>(ranks));
+    run_team(ranks, [&](Team& team) {
+      Context ctx = rank_context(GetParam());
+      const std::int64_t begin = partition.begin(team.rank()), end = partition.end(team.rank());
+      const RowSlice<double> rows = slice_rows(A, begin, end);
+      const Distributed<double> own(ctx, team, partition, rows);
+      const DistributedOperator<double> op(own);
+      const auto M = make_shared_schwarz(ctx, o, rows, columns_of(ctx, rows, begin, end), op.share());
+      EXPECT_EQ(fact<std::int64_t>(M->report(), "rows_of_parts"), own.halo().size());
+      const auto solver = make_solver<double>(SolverOptions(gmres), op, *M);
+      Solved<double>& mine = all[static_cast<std::size_t>(team.rank())];
+      Array<double> x(std::vector<double>(b.size(), 0.0));
+      mine.report = solve_own_rows(ctx, *solver, op.share(), Array<double>(b), x);
+      mine.x = contents(x);
+    });
+    for (const Solved<double>& mine : all) {
+      EXPECT_EQ(mine.x, all[0].x);
+      EXPECT_EQ(mine.report.reason, Reason::converged);
+      EXPECT_NEAR(mine.report.iterations, alone.report.iterations, 1);
+      EXPECT_LE(relative_residual(reference(A), to_reference(mine.x), to_reference(b)), 1.01e-10);
+    }
   }
 }
 
