@@ -26,7 +26,8 @@ Ordering nested_dissection(Context&, const Csr<T, Offset>&) {
 HeldMemory nested_dissection_memory(MemoryLedger&, const CsrSizes&) { refuse_dissection(); }
 
 template <class T, class Offset>
-std::vector<std::int32_t> partition_graph(Context&, const Csr<T, Offset>&, std::int32_t) {
+std::vector<std::int32_t> partition_graph(Context&, const Csr<T, Offset>&, std::int32_t,
+                                          std::span<const std::int64_t>) {
   refuse("partition of a graph", "parts of neighboring rows");
 }
 
@@ -34,7 +35,8 @@ template <class T, class Offset>
 struct NoNestedDissectionInstances {
   static constexpr std::tuple list{
       instance<Ordering(Context&, const Csr<T, Offset>&)>(nested_dissection),
-      instance<std::vector<std::int32_t>(Context&, const Csr<T, Offset>&, std::int32_t)>(partition_graph)};
+      instance<std::vector<std::int32_t>(Context&, const Csr<T, Offset>&, std::int32_t, std::span<const std::int64_t>)>(
+          partition_graph)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(NoNestedDissectionInstances);
 

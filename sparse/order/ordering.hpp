@@ -1,6 +1,9 @@
 // Symmetric reorderings of square systems: with P A P^T and P b in the place of A and b, the solution is P x. Another
 // one comes with a coloring (coloring.hpp), one of rows alone with a matching (matching.hpp).
 #pragma once
+#include <span>
+#include <vector>
+
 #include "sparse/formats/csr_sizes.hpp"
 
 namespace krill {
@@ -76,11 +79,13 @@ template <class T, class Offset>
 Ordering nested_dissection(Context&, const Csr<T, Offset>& A);
 HeldMemory nested_dissection_memory(MemoryLedger&, const CsrSizes& A);
 
-/// A part, from 0 to parts - 1, for each row, such that parts have about equally many rows and few entries of A's
-/// pattern, joined with its transpose's, lie between two of them: k-way partitioning by METIS (Karypis and Kumar 1998).
-/// Parts may be empty where there are few rows. One thread, O(nnz + parts log parts); the same in every run. Raises
-/// ShapeMismatch unless A is square, InvalidArgument where this build has no METIS and for fewer than 1 part.
+/// A part, from 0 to parts - 1, for each row, such that parts have about equally many rows (or cost about the same,
+/// where `costs` has a positive number for each row) and few entries of A's pattern, joined with its transpose's, lie
+/// between two of them: k-way partitioning by METIS (Karypis and Kumar 1998). Parts may be empty where there are few
+/// rows. One thread, O(nnz + parts log parts); the same in every run. Raises ShapeMismatch unless A is square,
+/// InvalidArgument where this build has no METIS and for fewer than 1 part.
 template <class T, class Offset>
-std::vector<std::int32_t> partition_graph(Context&, const Csr<T, Offset>& A, std::int32_t parts);
+std::vector<std::int32_t> partition_graph(Context&, const Csr<T, Offset>& A, std::int32_t parts,
+                                          std::span<const std::int64_t> costs = {});
 
 }  // namespace krill

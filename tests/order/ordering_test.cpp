@@ -1,6 +1,7 @@
 #include "sparse/order/ordering.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "sparse/convert/sort.hpp"
@@ -216,6 +217,56 @@ TEST(Ordering, names_what_is_no_permutation) {
   Context ctx = Context::host();
   const Csr<double> A = poisson2d<double>(2);
   EXPECT_THROW((Reordered<double, std::int32_t>(ctx, A, Ordering(Array<std::int32_t>{0, 1}))), ShapeMismatch);
+}
+
+/// The greatest cost of a part over the mean one, and the entries between parts.
+struct Cut {
+  double imbalance;
+  std::int64_t entries;
+};
+Cut cut_of(const Csr<double>& A, const std::vector<std::int32_t>& part_of, std::size_t parts,
+           const std::vector<std::int64_t>& costs) {
+  const Reference entries = reference(A);
+  Cut cut{0, 0};
+  std::vector<std::int64_t> sums(parts);
+  for (std::size_t i = 0; i < part_of.size(); ++i) sums.at(static_cast<std::size_t>(part_of[i])) += costs[i];
+  cut.imbalance = static_cast<double>(*std::ranges::max_element(sums) * std::ssize(sums)) /
+                  static_cast<double>(std::accumulate(costs.begin(), costs.end(), std::int64_t{0}));
+  for (std::size_t k = 0; k < entries.row.size(); ++k)
+    cut.entries +=
+        part_of[static_cast<std::size_t>(entries.row[k])] != part_of[static_cast<std::size_t>(entries.col[k])] ? 1 : 0;
+  return cut;
+}
+
+/// About equally many rows in each, and far fewer entries between them than between neighboring rows.
+TEST(PartitionedGraphs, cut_few_entries) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  Context ctx = Context::host(1);
+  const auto A = std::get<Csr<double>>(generate<double>(Poisson3dOptions{.nx = 16}));
+  const std::vector<std::int64_t> equal(4096, 1);
+  std::vector<std::int32_t> neighboring(4096);
+  for (std::size_t i = 0; i < neighboring.size(); ++i) neighboring[i] = static_cast<std::int32_t>(i / 64);
+  const std::vector<std::int32_t> graph = partition_graph(ctx, A, 64);
+  EXPECT_EQ(graph, partition_graph(ctx, A, 64)) << "the same in every run";
+  const Cut found = cut_of(A, graph, 64, equal);
+  EXPECT_LE(found.imbalance, 1.1);
+  EXPECT_LT(5 * found.entries, 3 * cut_of(A, neighboring, 64, equal).entries);
+  EXPECT_EQ(complaint<InvalidArgument>([&] { partition_graph(ctx, A, 0); }), "partition: 0 parts, expected 1 or more");
+}
+
+/// A quarter of the grid whose rows cost ten times as much as others: parts of about equal cost, whatever its unit is,
+/// where those of equal rows are far from it.
+TEST(PartitionedGraphs, share_the_cost) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  Context ctx = Context::host(1);
+  const Csr<double> A = poisson2d<double>(48);
+  for (const std::int64_t unit : {std::int64_t{1}, std::int64_t{1} << 40}) {
+    std::vector<std::int64_t> costs;
+    for (int i = 0; i < 48 * 48; ++i) costs.push_back(unit * (i % 48 < 24 && i / 48 < 24 ? 10 : 1));
+    EXPECT_LE(cut_of(A, partition_graph(ctx, A, 4, costs), 4, costs).imbalance, 1.1) << unit;
+    EXPECT_GT(cut_of(A, partition_graph(ctx, A, 4), 4, costs).imbalance, 1.5) << unit;
+  }
+  EXPECT_THROW(partition_graph(ctx, A, 4, std::vector<std::int64_t>(3, 1)), ShapeMismatch);
 }
 
 }  // namespace

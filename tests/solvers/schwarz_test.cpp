@@ -276,26 +276,5 @@ TEST_P(SchwarzFacts, refuses_with_a_sentence) {
 
 INSTANTIATE_TEST_SUITE_P(, SchwarzFacts, backends, param_name);
 
-/// About equally many rows in each, and far fewer entries between them than between neighboring rows.
-TEST(PartitionedGraphs, cut_few_entries) {
-  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
-  const Csr<double> A = grid(16);
-  Context ctx = Context::host(1);
-  const auto cut = [&](const std::vector<std::int32_t>& part_of) {
-    std::int64_t entries = 0;
-    for (std::size_t i = 0; i < part_of.size(); ++i)
-      for (auto k = A.row_offsets().host()[i]; k < A.row_offsets().host()[i + 1]; ++k)
-        entries += part_of[static_cast<std::size_t>(A.col_indices().host()[static_cast<std::size_t>(k)])] != part_of[i];
-    return entries;
-  };
-  const std::vector<std::int32_t> graph = partition_graph(ctx, A, 64);
-  EXPECT_EQ(graph, partition_graph(ctx, A, 64)) << "the same in every run";
-  std::vector<int> sizes(64);
-  for (const std::int32_t p : graph) ++sizes.at(static_cast<std::size_t>(p));
-  EXPECT_LE(*std::ranges::max_element(sizes), 1.1 * 64);
-  EXPECT_LT(5 * cut(graph), 3 * cut(detail::part_of_rows(ctx, SchwarzOptions{.parts = 64}, A)));
-  EXPECT_EQ(complaint<InvalidArgument>([&] { partition_graph(ctx, A, 0); }), "partition: 0 parts, expected 1 or more");
-}
-
 }  // namespace
 }  // namespace krill::test
