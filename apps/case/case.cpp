@@ -21,6 +21,17 @@ const std::string* file_of(const MatrixSource& matrix) {
   return nullptr;
 }
 
+std::string_view partition_name(const PartitionSource& partition) {
+  return std::visit(
+      []<class Options>(const Options&) {
+        if constexpr (requires { Options::type; })
+          return Options::type;
+        else
+          return Options::key;
+      },
+      partition);
+}
+
 const StepOptions* step_options(const SequenceOptions& sequence) {
   if (const auto* files = std::get_if<FileSequence>(&sequence)) return files;
   return std::get_if<ParameterSequence>(&sequence);

@@ -283,6 +283,46 @@ using SequenceOptions = std::variant<NoSequence, FileSequence, ParameterSequence
 /// What its steps leave to each other; null of NoSequence.
 const StepOptions* step_options(const SequenceOptions&);
 
+struct FilePartition {
+  static constexpr std::string_view key = "file";
+  static constexpr std::string_view doc =
+      "the rank of each row, from a file: one number a line, or 32-bit integers without a head, as AMGX has them; a "
+      "file with zero bytes is taken for the latter";
+  std::string file;  ///< as seen from the current folder
+};
+template <class Fields>
+void describe(Fields& fields, FilePartition& o) {
+  fields.path("file", o.file, Need::required, "the file; a relative name starts at the folder of the case");
+}
+
+/// The registry of partitions in a case; of which SolveOptions::partition is made once the matrix is there.
+using PartitionSource = std::variant<RowsPartition, GraphPartition, FilePartition>;
+/// "rows", "graph" or "file".
+std::string_view partition_name(const PartitionSource&);
+
+/// By what the devices of several ranks exchange.
+enum class Transport { automatic, nccl, mpi };
+inline constexpr std::array<std::string_view, 3> transport_names{"auto", "nccl", "mpi"};
+
+/// What concerns several ranks; one process has no use for it.
+struct ParallelOptions {
+  PartitionSource partition;
+  double timeout = 300;  ///< seconds
+  Transport transport = Transport::automatic;
+};
+template <class Fields>
+void describe(Fields& fields, ParallelOptions& o) {
+  fields.variant("partition", "type", o.partition, Need::optional,
+                 "which rank has which rows; but for rows, they are brought together rank by rank, each rank's in the "
+                 "order that `ordering` gives them; files keep the order of the matrix");
+  fields.value("timeout", o.timeout, above_zero,
+               "seconds without an answer of another rank after which all end; KRILL_TEAM_PATIENCE in the environment "
+               "says otherwise");
+  fields.choice("transport", o.transport, transport_names,
+                "by what devices exchange; nccl: by NCCL, or the solve is refused; mpi: by MPI and the hosts; auto: by "
+                "NCCL where its module opens, else as mpi");
+}
+
 /// What a solve does with the system, as the library takes it, and what a case says beside: where the system comes
 /// from, where it is solved, what is written. A case that leaves a part of the method open leaves it out.
 struct Case : SolveOptions {
@@ -298,6 +338,7 @@ struct Case : SolveOptions {
   int device = 0;
   LoopControl loop = LoopControl::automatic;
   Precision precision = Precision::automatic;
+  ParallelOptions parallel;
   VerifyOptions verify;
   OutputOptions output;
 };
@@ -341,6 +382,8 @@ void describe(Fields& fields, Case& o) {
                  "the order of rows and columns in the solve; files keep the order of the matrix");
   fields.variant("solver", "type", o.solver, Need::required, "how the system is solved");
   fields.variant("preconditioner", "type", o.preconditioner, Need::optional, "the approximate inverse of A");
+  fields.section("parallel", o.parallel,
+                 "what concerns several processes, which mpirun or srun starts; one process has no use for it");
   fields.section("verify", o.verify, "a second opinion on the solution");
   fields.section("output", o.output, "the files that are written beside report.json");
 }

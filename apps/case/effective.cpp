@@ -113,7 +113,8 @@ std::string brief_yaml(const Case& c, const std::string& folder) {
   const Json effective = effective_json(c);
   Json json = effective;
   drop_defaults(json, json, effective);
-  for (const char* file : {"/matrix/file", "/matrix/batch", "/rhs/path", "/initial_guess/path"})
+  for (const char* file :
+       {"/matrix/file", "/matrix/batch", "/rhs/path", "/initial_guess/path", "/parallel/partition/file"})
     if (const Json::json_pointer at(file); json.contains(at))
       json[at] = std::filesystem::proximate(json[at].get<std::string>(), std::filesystem::absolute(folder)).string();
   write_out(json);

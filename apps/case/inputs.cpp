@@ -73,7 +73,7 @@ std::string Inputs::key(const Case& settings, const nlohmann::ordered_json& more
                              {"machine", machine(settings)},
                              {"version", version},
                              {"commit", git_commit()}};
-  for (const char* left_out : {"name", "sequence", "verify", "output"}) all["case"].erase(left_out);
+  for (const char* left_out : {"name", "sequence", "parallel", "verify", "output"}) all["case"].erase(left_out);
   for (const std::string& file : files_of(settings)) all["files"].push_back(file_checksum(file));
   return checksum(all.dump());
 }

@@ -16,9 +16,9 @@ class Inputs {
  public:
   /// Raises Error where a file that the case names cannot be read.
   void require(const Case&);
-  /// A checksum of what is solved and how, and of `more`: of the case but for its name, its sequence, its judge and
-  /// its outputs, of the bytes of its files, of the program's version, and of the machine and its device. Raises Error
-  /// as above.
+  /// A checksum of what is solved and how, and of `more`: of the case but for its name, its sequence, what concerns
+  /// several processes, its judge and its outputs, of the bytes of its files, of the program's version, and of the
+  /// machine and its device. Raises Error as above.
   std::string key(const Case&, const nlohmann::ordered_json& more);
 
  private:

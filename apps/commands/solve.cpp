@@ -89,8 +89,15 @@ class SolveProgram {
   void settle_with_team() {
     Case& settings = record_.settings;
     require_same(*team_, settings);
+    team_->set_timeout(settings.parallel.timeout);
     record_.rank_devices = settle_devices(*team_, settings, record_.notes);
-    if (!record_.rank_devices.empty()) team_->prepare_devices();
+    if (!record_.rank_devices.empty())
+      team_->prepare_devices(settings.parallel.transport);
+    else if (settings.parallel.transport == Transport::nccl)
+      throw InvalidArgument(
+          "parallel.transport nccl: the ranks solve on the host, where NCCL has no part; use transport auto, or "
+          "backend "
+          "cuda with a device for each rank");
     if (settings.threads == 0) settings.threads = threads_of_rank(*team_);
   }
 
@@ -104,7 +111,7 @@ class SolveProgram {
     ctx.team = team_;
     if (!ctx.on_cuda()) return;
     record_.transport = team_->device_transport();
-    if (!record_.transport.starts_with("NCCL"))
+    if (!record_.transport.starts_with("NCCL") && record_.settings.parallel.transport != Transport::mpi)
       record_.notes.push_back(fmt::format(
           "the devices exchange by {}; every iteration waits for that, where NCCL would not", record_.transport));
   }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* team_module_name = "libkrill_team_mpi.so";
 constexpr const char* device_module_name = "libkrill_team_nccl.so";
-constexpr double default_patience = 300, patience_of_a_failed_rank = 10;  // seconds
+constexpr double patience_of_a_failed_rank = 10;  // seconds
 
 using TeamMessage = std::array<char, krill_team_message>;
 
@@ -32,9 +32,9 @@ int number_in(const char* variable, int otherwise) {
   return value;
 }
 
-double patience_of_environment() {
+std::optional<double> patience_of_environment() {
   const char* text = std::getenv("KRILL_TEAM_PATIENCE");
-  if (!text) return default_patience;
+  if (!text) return {};
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (end == text || *end || !(seconds > 0))
@@ -125,12 +125,19 @@ Launched launch_of_environment() {
 }
 
 ProcessTeam::ProcessTeam(const Launched& launch)
-    : module_(open_team_module(launch)), place_(), patience_(patience_of_environment()) {
+    : module_(open_team_module(launch)),
+      place_(),
+      patience_of_environment_(patience_of_environment()),
+      patience_(patience_of_environment_.value_or(ParallelOptions{}.timeout)) {
   TeamMessage message{};
   if (module_->open(&place_, patience_, message.data())) refuse_team(launch, message.data(), "");
   if (place_.size != launch.size)
     refuse_team(launch, fmt::format("the MPI of {} ({}) finds {}", team_module_name, place_.library, place_.size),
                 "start them with the mpirun of the MPI that krill was built with");
+}
+
+void ProcessTeam::set_timeout(double seconds) {
+  if (!patience_of_environment_) module_->set_patience(patience_ = seconds);
 }
 
 void ProcessTeam::gather(const void* mine, void* all, std::size_t bytes) {
@@ -153,18 +160,29 @@ void ProcessTeam::finish() {
 
 void ProcessTeam::give_up() noexcept { module_->give_up(); }
 
-void ProcessTeam::prepare_devices() {
+void ProcessTeam::prepare_devices(Transport asked) {
+  if (asked == Transport::mpi) {
+    transport_ = fmt::format("{}, by way of the host, as parallel.transport says", library());
+    return;
+  }
   std::string why;
   TeamMessage message{};
   const KrillDeviceModule* module = open_device_module(why);
   const auto refuse = [&](int rank, std::string_view reason) {
+    if (asked == Transport::nccl)
+      throw InvalidArgument(
+          fmt::format("parallel.transport nccl: rank {}: {}; build krill where nccl.h is, or use transport auto or mpi",
+                      rank, reason));
     transport_ = fmt::format("{}, by way of the host: rank {}: {}", library(), rank, reason);
   };
-  const auto opened = gather_records(*this, static_cast<char>(module != nullptr));
-  if (const auto first = std::ranges::find(opened, 0); first != opened.end()) {
-    const auto rank = static_cast<int>(first - opened.begin());
-    return refuse(rank, rank == this->rank() ? why : fmt::format("{} does not open", device_module_name));
-  }
+  struct Opened {
+    bool module;
+    TeamMessage why;
+  } mine{module != nullptr, {}};
+  why.copy(mine.why.data(), mine.why.size() - 1);
+  const auto opened = gather_records(*this, mine);
+  if (const auto first = std::ranges::find(opened, false, &Opened::module); first != opened.end())
+    return refuse(static_cast<int>(first - opened.begin()), first->why.data());
   struct Id {
     std::array<char, krill_device_id> bytes;
   } id{};

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "apps/case/case.hpp"
 #include "apps/parallel/device_interface.hpp"
 #include "apps/parallel/team_interface.hpp"
 #include "sparse/core/team.hpp"
@@ -31,8 +33,11 @@ struct Ending {
 class ProcessTeam final : public Team {
  public:
   /// Raises InvalidArgument where the module is missing, does not belong to this program, or finds other processes than
-  /// the launcher has started. Waits for answers end after KRILL_TEAM_PATIENCE seconds of the environment, or 300.
+  /// the launcher has started. Waits for answers end after KRILL_TEAM_PATIENCE seconds of the environment, or after
+  /// those of ParallelOptions.
   explicit ProcessTeam(const Launched&);
+  /// Later waits end after so many seconds, unless the environment says when.
+  void set_timeout(double seconds);
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
   int ranks_on_host() const { return place_.local_size; }
@@ -44,8 +49,9 @@ class ProcessTeam final : public Team {
   void finish() override;
   void give_up() noexcept override;
 
-  /// Opens the module for NCCL, and has ranks find each other by it. All ranks take part. Raises TeamFailure.
-  void prepare_devices();
+  /// Opens the module for NCCL, unless MPI is asked for, and has ranks find each other by it. All ranks take part.
+  /// Raises TeamFailure, and InvalidArgument on all of them where NCCL is asked for and does not work.
+  void prepare_devices(Transport = Transport::automatic);
   /// From now on what ranks exchange of their devices goes by NCCL, where its module has opened on all of them; else by
   /// way of the hosts, as before. All ranks take part, each with a device of its own. From any thread, for MPI has no
   /// part in it. Raises TeamFailure.
@@ -77,6 +83,7 @@ class ProcessTeam final : public Team {
  private:
   const KrillTeamModule* module_;
   KrillTeamPlace place_;
+  std::optional<double> patience_of_environment_;
   double patience_;
   const KrillDeviceModule *prepared_ = nullptr, *devices_ = nullptr;
   std::array<char, krill_device_id> device_id_ = {};

@@ -6,7 +6,7 @@
 extern "C" {
 
 /// Raised when something below changes; a module with another number is refused.
-inline constexpr int krill_team_interface = 2;
+inline constexpr int krill_team_interface = 3;
 inline constexpr const char* krill_team_entry = "krill_team_module";
 inline constexpr std::size_t krill_team_message = 512;  ///< bytes of what went wrong
 
@@ -32,6 +32,7 @@ enum KrillTeamOutcome : int {
 struct KrillTeamModule {
   int interface;
   KrillTeamOutcome (*open)(KrillTeamPlace*, double patience_seconds, char* message);
+  void (*set_patience)(double seconds);  ///< of later waits
   KrillTeamOutcome (*gather)(const void* mine, void* all, std::size_t bytes, char* message);
   KrillTeamOutcome (*start)(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
                             char* message);

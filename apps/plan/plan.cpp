@@ -8,9 +8,11 @@
 
 #include "apps/case/steps.hpp"
 #include "apps/case/with_scalar.hpp"
+#include "apps/report/rank_parts.hpp"
 #include "apps/support/exit_code.hpp"
 #include "apps/support/terminal.hpp"
 #include "apps/system/linear_system.hpp"
+#include "apps/system/partition_file.hpp"
 #include "solvers/method/refusal.hpp"
 #include "solvers/method/type_name.hpp"
 #include "solvers/precond/preconditioner.hpp"
@@ -50,7 +52,8 @@ class Rehearsal {
     const std::int64_t of_system = manufactured ? 3 : 2;
     HeldMemory vectors = late ? HeldMemory() : hold_vectors(of_system * columns_);
     ledger_.begin("transformation");
-    const HeldMemory transformed = Transformation<T>::memory(ledger_, c_, A, properties.symmetric_pattern, made);
+    const HeldMemory transformed =
+        Transformation<T>::memory(ledger_, c_, A, properties.symmetric_pattern, made, ranks_);
     HeldMemory source;  // for the steps of a ladder
     const auto set_aside = [&] {
       if (c_.on_failure == OnFailure::ladder && original.bytes() + source.bytes() == 0) source = std::move(matrix);
@@ -114,7 +117,7 @@ class Rehearsal {
   /// The rank whose part costs most. A device has nothing of the other ranks' rows, a host all of them.
   void share(const AnyMatrix<T>& A, HeldMemory whole, HeldMemory original) {
     with_csr(host_, A, [&](const auto& csr) {
-      const auto partition = RowPartition::by_cost(csr.row_offsets().host(), ranks_);
+      const auto partition = partition_ ? *partition_ : RowPartition::by_cost(csr.row_offsets().host(), ranks_);
       plan_.shares = shared_parts(csr, partition);
       const SharedPart largest = *std::ranges::max_element(plan_.shares, {}, &SharedPart::cost);
       const std::int64_t begin = largest.first_row, end = begin + largest.rows;
@@ -175,7 +178,8 @@ class Rehearsal {
 
   AnyMatrix<T> transform(AnyMatrix<T> A) {
     TransformationReport report;
-    Transformation<T> made(host_, c_, A, report);
+    Transformation<T> made(host_, c_, A, report, ranks_);
+    partition_ = made.partition();
     std::optional<AnyMatrix<T>> matrix = made.take_matrix();
     return matrix.has_value() ? std::move(*matrix) : std::move(A);
   }
@@ -239,6 +243,7 @@ class Rehearsal {
   MemoryLedger ledger_;
   std::int64_t size_ = 0, columns_ = 1;
   std::string products_ = "in place";
+  std::optional<RowPartition> partition_;  // of ranks, other than by cost
 };
 
 template <class T>
@@ -253,6 +258,7 @@ void plan_for(MemoryPlan& plan, int ranks) {
     facts.choices = plan.choices;
     require_shareable(plan.settings, facts);
     plan.notes = facts.notes;
+    plan.settings.partition = partition_of(plan.settings.parallel.partition, m.rows, ranks);
   }
   if (std::holds_alternative<DirectOptions>(plan.settings.solver)) plan.for_cuda = false;
   plan.matrix = fmt::format("{}, {} rows, {} entries", source.origin.name, m.rows, m.nnz);
@@ -281,24 +287,13 @@ MemoryPlan plan_memory(const Case& c, int ranks) {
   return plan;
 }
 
-namespace {
-
-/// "rows 2496 to 2528, ghosts 200 at most, imbalance 1.01"
-std::string shares_text(const std::vector<SharedPart>& shares) {
-  const auto [fewest, most] = std::ranges::minmax(shares, {}, &SharedPart::rows);
-  return fmt::format("rows {} to {}, ghosts {} at most, imbalance {:.2f}", fewest.rows, most.rows,
-                     std::ranges::max(shares, {}, &SharedPart::ghosts).ghosts, imbalance(shares));
-}
-
-}  // namespace
-
 std::string plan_text(const MemoryPlan& plan) {
   std::string text = fmt::format("{}: {}{}\nmemory on {}\n\n", plan.settings.name, plan.matrix,
                                  plan.steps > 1 ? fmt::format(", the first of {} steps", plan.steps) : "",
                                  plan.for_cuda ? "the CUDA device" : "the host");
   if (!plan.shares.empty())
-    text += wrapped(fmt::format("of the largest of {} ranks: {}; each has on its host what is read, too",
-                                plan.shares.size(), shares_text(plan.shares)),
+    text += wrapped(fmt::format("of the largest of {} ranks, of {}; each has on its host what is read, too",
+                                plan.shares.size(), parts_text(plan.shares)),
                     0) +
             "\n\n";
   for (const auto& [key, why] : plan.choices)
@@ -350,14 +345,7 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
                                 {"free_bytes", plan.free}};
   if (!plan.shares.empty()) {
     nlohmann::ordered_json shares = nlohmann::ordered_json::array();
-    for (const SharedPart& share : plan.shares)
-      shares.push_back({{"first_row", share.first_row},
-                        {"rows", share.rows},
-                        {"entries", share.nnz},
-                        {"ghosts", share.ghosts},
-                        {"sent", share.sent},
-                        {"border_rows", share.border_rows},
-                        {"neighbors", share.neighbors}});
+    for (const SharedPart& share : plan.shares) shares.push_back(part_json(share));
     object["notes"] = plan.notes, object["ranks"] = std::move(shares), object["imbalance"] = imbalance(plan.shares);
   }
   if (const std::string lack = lack_of_memory(plan); !lack.empty())

@@ -7,6 +7,7 @@
 
 #include "apps/case/effective.hpp"
 #include "apps/case/method_text.hpp"
+#include "apps/report/rank_parts.hpp"
 #include "apps/report/report.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/matrix_json.hpp"
@@ -164,19 +165,15 @@ Json device_json(const SolveRecord& record) {
 Json team_json(const SolveRecord& record) {
   if (record.ranks.empty()) return {};
   Json parts = Json::array();
-  for (const RankReport& rank : record.ranks)
-    parts.push_back(
-        {{"device", parts.size() < record.rank_devices.size() ? Json(record.rank_devices[parts.size()]) : Json()},
-         {"first_row", rank.first_row},
-         {"rows", rank.rows},
-         {"entries", rank.nnz},
-         {"ghosts", rank.ghosts},
-         {"sent", rank.sent},
-         {"border_rows", rank.border_rows},
-         {"neighbors", rank.neighbors},
-         {"setup_ms", rank.setup_ms},
-         {"solve_ms", rank.solve_ms}});
+  for (const RankReport& rank : record.ranks) {
+    const std::size_t r = parts.size();
+    Json part{{"device", r < record.rank_devices.size() ? Json(record.rank_devices[r]) : Json()}};
+    part.update(part_json(rank));
+    part["setup_ms"] = rank.setup_ms, part["solve_ms"] = rank.solve_ms;
+    parts.push_back(std::move(part));
+  }
   return {{"ranks", record.ranks.size()},
+          {"partition", partition_name(record.settings.parallel.partition)},
           {"transport", record.transport.empty() ? Json() : Json(record.transport)},
           {"imbalance", imbalance(record.ranks)},
           {"parts", std::move(parts)}};

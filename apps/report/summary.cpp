@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "apps/report/rank_parts.hpp"
 #include "apps/report/report.hpp"
 #include "apps/support/terminal.hpp"
 
@@ -209,15 +210,6 @@ std::string where_text(const SolveRecord& record) {
                      human_bytes(record.memory_bytes));
 }
 
-/// "4, of 2496 to 2528 rows with 200 ghosts at most, imbalance 1.01"
-std::string ranks_text(const std::vector<RankReport>& ranks) {
-  if (ranks.empty()) return {};
-  const auto [fewest, most] = std::ranges::minmax(ranks, {}, &RankReport::rows);
-  const auto ghosts = std::ranges::max(ranks, {}, &RankReport::ghosts).ghosts;
-  return fmt::format("{}, of {} to {} rows with {} ghosts at most, imbalance {:.2f}", ranks.size(), fewest.rows,
-                     most.rows, ghosts, imbalance(ranks));
-}
-
 /// Of a multigrid method, a line a level:
 ///   level     rows  entries  a row  visits     bytes    ms  products
 void append_levels(std::string& block, const std::vector<LevelReport>& levels) {
@@ -298,7 +290,8 @@ std::string summary(const SolveRecord& record, bool verbose, const Paint& paint)
   row(block, "", evidence_text(record.verification.judgement));
   row(block, "time", time_text(record.timings));
   row(block, "ran on", where_text(record));
-  row(block, "ranks", ranks_text(record.ranks));
+  if (!record.ranks.empty())
+    row(block, "ranks", fmt::format("{}, of {}", record.ranks.size(), parts_text(record.ranks)));
   row(block, "exchange", record.transport);
   if (verbose && record.matrix.rows > 0) append_details(block, record);
   for (const std::string& note : record.notes)

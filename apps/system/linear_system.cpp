@@ -8,12 +8,14 @@
 #include <type_traits>
 
 #include "apps/case/file_list.hpp"
+#include "apps/system/partition_file.hpp"
 #include "solvers/method/refusal.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/counter_random.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
 #include "sparse/core/stopwatch.hpp"
+#include "sparse/core/team.hpp"
 #include "sparse/io/matrix_text.hpp"
 
 namespace krill::apps {
@@ -424,6 +426,8 @@ LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> s
   record.timings.read += watch.lap();
   auto given = given_system(std::move(source.given), *A, rhs);
   record.timings.assemble += watch.lap();
+  if (ctx.team)
+    record.settings.partition = partition_of(record.settings.parallel.partition, rows(*A), ctx.team->size());
   PreparedSystem<T> prepared = prepare(ctx, record.settings, std::move(A), record);
   prepared.given = std::move(given);
   prepared.coordinates = source.coordinates;

@@ -48,12 +48,12 @@ template <class T>
 SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
 
 /// Reads or makes the vectors, chooses what the record's case leaves open of the method, scales and reorders the
-/// system, in the format that the case asks for. Where A or b from a file was rounded to T, the system keeps them as
-/// they were given, as its judge. The record tells of all this; its times grow.
-/// Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly not Hermitian or
-/// not positive definite and the case does not say `assume: spd`; then where a vector has another length or an entry
-/// that is not finite. The text names the entry. Of several right-hand sides, one that is not finite is noted, and the
-/// others have nothing to do with it.
+/// system, in the format that the case asks for, and with a team in the partition, whose file is read. Where A or b
+/// from a file was rounded to T, the system keeps them as they were given, as its judge. The record tells of all this;
+/// its times grow. Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly
+/// not Hermitian or not positive definite and the case does not say `assume: spd`; then where a vector has another
+/// length or an entry that is not finite. The text names the entry. Of several right-hand sides, one that is not finite
+/// is noted, and the others have nothing to do with it.
 template <class T>
 LinearSystem<T> make_system(Context&, SolveRecord&, SourceMatrix<T>);
 

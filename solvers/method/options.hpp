@@ -2,8 +2,11 @@
 // solvers/options.hpp for how options are described.
 #pragma once
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "solvers/options.hpp"
 #include "solvers/precond/options.hpp"
@@ -143,6 +146,33 @@ void describe(Fields&, AutoScaling&) {}
 using ScalingOptions =
     std::variant<NoScaling, DiagonalScaling, SymmetricScaling, RuizScaling, NegativeScaling, AutoScaling>;
 
+struct RowsPartition {
+  static constexpr std::string_view type = "rows";
+  static constexpr std::string_view doc =
+      "rows that follow each other, of about equal cost, from multiples of 32 rows on";
+};
+template <class Fields>
+void describe(Fields&, RowsPartition&) {}
+
+struct GraphPartition {
+  static constexpr std::string_view type = "graph";
+  static constexpr std::string_view doc =
+      "parts of the matrix's graph, of about equal cost and with few entries between two of them, by METIS, in builds "
+      "that have it";
+};
+template <class Fields>
+void describe(Fields&, GraphPartition&) {}
+
+/// For programs: the rank of each row, the same numbers on all ranks; some ranks may have no rows.
+struct GivenPartition {
+  std::shared_ptr<const std::vector<std::int32_t>> ranks;
+};
+
+/// The registry of partitions: which of the ranks of a team (Context::team) has which rows. But for `rows` the rows of
+/// each rank are brought together by an ordering: in the order that they have after OrderingOptions, they follow those
+/// of lower ranks. After a matching, a row is that of the unknown of its number. One process has no use for it.
+using PartitionOptions = std::variant<RowsPartition, GraphPartition, GivenPartition>;
+
 template <class Fields>
 void describe(Fields& fields, FormatLayout& o) {
   fields.value(
@@ -180,6 +210,7 @@ struct SolveOptions {
   FormatLayout layout = {};
   Assume assume = Assume::nothing;
   OnFailure on_failure = OnFailure::automatic;
+  PartitionOptions partition = RowsPartition{};
 };
 
 }  // namespace krill

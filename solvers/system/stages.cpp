@@ -110,7 +110,7 @@ PreparedSystem<T> prepare(Context& ctx, const SolveOptions& options, std::shared
     host.team = ctx.team;
     return prepare(host, options, std::move(A), facts);
   }
-  Transformation<T> transformation(ctx, options, *A, facts.transformation);
+  Transformation<T> transformation(ctx, options, *A, facts.transformation, ctx.team ? ctx.team->size() : 1);
   facts.timings.match += facts.transformation.match_ms;
   facts.timings.scale += facts.transformation.scale_ms;
   facts.timings.order += facts.transformation.order_ms;

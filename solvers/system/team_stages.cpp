@@ -62,8 +62,11 @@ std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& op
     if (parts) return make_shared_schwarz(ctx, *parts, rows, block, products.share());
     return make_preconditioner<T>(ctx, options.preconditioner, block, &products);
   } catch (const InvalidArgument& error) {
-    throw InvalidArgument(fmt::format("{}\n  rows and columns are those of this rank{}, which begin at row {}",
-                                      error.what(), parts && parts->overlap > 0 ? " in its parts" : "", first_row));
+    throw InvalidArgument(fmt::format(
+        "{}
+  rows and columns are those of this rank{}, which begin at row {}{}", error.what(),
+        parts && parts->overlap > 0 ? " in its parts" : "", first_row,
+        std::holds_alternative<RowsPartition>(options.partition) ? "" : " of those that the partition orders"));
   }
 }
 
@@ -124,7 +127,8 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
                                   ? *system.A
                                   : csr.emplace(to_csr(host, *system.A));
   const auto [partition, slice] = with_csr(host, whole, [&]<class Offset>(const Csr<T, Offset>& A) {
-    auto rows = RowPartition::by_cost(A.row_offsets().host(), team.size(), unit);
+    const auto& chosen = system.transformation.partition();
+    auto rows = chosen ? *chosen : RowPartition::by_cost(A.row_offsets().host(), team.size(), unit);
     return std::pair(rows, slice_rows(A, rows.begin(team.rank()), rows.end(team.rank())));
   });
   const std::int64_t first_row = partition.begin(team.rank());

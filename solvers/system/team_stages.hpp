@@ -9,10 +9,10 @@ namespace krill {
 void require_shareable(SolveOptions&, SolveFacts&);
 
 /// As solve_prepared(), but for what that measures of x: every rank has the whole system, of which each keeps, converts
-/// and multiplies its own rows (by RowPartition::by_cost), makes the preconditioner of them, and gets all of x. What
-/// the rules of `auto` chose and a team does not run is replaced, with a note. Raises InvalidArgument where the options
-/// name what a team does not run: solvers banded and direct, preconditioners other than none, jacobi, block_jacobi,
-/// chebyshev, isai and schwarz, and these three in float32; and TeamFailure.
+/// and multiplies its own rows (those of SolveOptions::partition), makes the preconditioner of them, and gets all of x.
+/// What the rules of `auto` chose and a team does not run is replaced, with a note. Raises InvalidArgument where the
+/// options name what a team does not run: solvers banded and direct, preconditioners other than none, jacobi,
+/// block_jacobi, chebyshev, isai and schwarz, and these three in float32; and TeamFailure.
 template <class T>
 void solve_in_team(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>& b, Array<T>& x, SolveFacts&,
                    const std::function<void()>& prepared, const Watch&, const ColumnWatch& solved);

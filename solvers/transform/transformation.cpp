@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solvers/precond/block_dim.hpp"
+#include "solvers/transform/rank_rows.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/convert/sort.hpp"
 #include "sparse/core/instantiate.hpp"
@@ -60,6 +62,14 @@ HeldMemory ordering_memory(MemoryLedger& ledger, const OrderingOptions& options,
                     options);
 }
 
+/// Rows that block_jacobi has in a block; 1 of other preconditioners, and where a pattern without blocks leaves that
+/// open.
+template <class T>
+std::int32_t rows_of_block(Context& ctx, const PreconditionerOptions& options, const AnyMatrix<T>& A) {
+  const auto* blocks = std::get_if<BlockJacobiOptions>(&options);
+  return blocks ? detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 1).dim : 1;
+}
+
 /// The greatest |i - j| over the entries, as `place` counts rows and columns.
 template <class T, class Offset, class Place>
 std::int64_t bandwidth(const Csr<T, Offset>& A, const Place& place) {
@@ -108,7 +118,7 @@ class Moving {
 
 template <class T>
 Transformation<T>::Transformation(Context& ctx, const SolveOptions& options, const AnyMatrix<T>& A,
-                                  TransformationReport& report) {
+                                  TransformationReport& report, int ranks) {
   with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
     Stopwatch watch;
     const Csr<T, Offset>* now = &csr;
@@ -136,6 +146,14 @@ Transformation<T>::Transformation(Context& ctx, const SolveOptions& options, con
       const auto inverse = ordering_->inverse().host();
       report.bandwidth =
           bandwidth(*now, [&](std::int32_t i) { return std::int64_t{inverse[static_cast<std::size_t>(i)]}; });
+    }
+    if (ranks > 1 && !std::holds_alternative<RowsPartition>(options.partition)) {
+      RankRows made = rows_of_ranks(ctx, options.partition, *now, ordering_ ? &*ordering_ : nullptr, ranks,
+                                    rows_of_block(ctx, options.preconditioner, A));
+      partition_ = std::move(made.partition);
+      if (made.ordering) ordering_ = std::move(made.ordering);
+    }
+    if (ordering_) {
       go_on_with(Reordered<T, Offset>(ctx, *now, *ordering_).release(), report.order_ms);
     }
     if (own) matrix_.emplace(std::move(*own));
@@ -178,7 +196,7 @@ void Transformation<T>::bring_back(Context& ctx, const Array<T>& y, Array<T>& x)
 
 template <class T>
 HeldMemory Transformation<T>::memory(MemoryLedger& ledger, const SolveOptions& options, const AnyMatrix<T>& A,
-                                     bool has_symmetric_pattern, HeldMemory& made) {
+                                     bool has_symmetric_pattern, HeldMemory& made, int ranks) {
   Context host = Context::host();
   return with_csr(host, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
     const CsrSizes sizes = CsrSizes::of(csr);
@@ -193,6 +211,7 @@ HeldMemory Transformation<T>::memory(MemoryLedger& ledger, const SolveOptions& o
       made = Scaled<T, Offset>::memory(ledger, sizes);
     }
     HeldMemory order = ordering_memory(ledger, options.ordering, sizes, has_symmetric_pattern && !matched);
+    if (ranks > 1) order += rows_of_ranks_memory(ledger, options.partition, sizes);
     if (order.bytes() > 0) made = Reordered<T, Offset>::memory(ledger, sizes);
     kept += std::move(order);
     return kept;

@@ -3,6 +3,8 @@
 
 #include <sstream>
 
+#include "sparse/core/device.hpp"
+#include "sparse/core/optional_libraries.hpp"
 #include "tests/apps/program.hpp"
 
 namespace krill::apps {
@@ -174,6 +176,126 @@ TEST_F(TeamProgram, ends_all_ranks_with_the_message_of_one) {
   };
   end_with("$((RANK / 2 + 1))", "rank 2 has another case than rank 0");
   end_with("$((1 - 2 * (RANK == 1)))", "rank 1 of 3: ");
+}
+
+/// A file of a partition of the case's 576 rows: a number for each, by `rank`.
+template <class Rank>
+std::string numbers(Rank rank) {
+  std::string text;
+  for (int i = 0; i < 576; ++i) text += std::to_string(rank(i)) + "\n";
+  return text;
+}
+
+TEST_F(TeamProgram, shares_rows_by_the_graph_or_a_file) {
+  folder_.write("parts.txt", numbers([](int i) { return i % 2 == 0 ? 2 : 0; }));
+  std::string integers;
+  for (int i = 0; i < 576; ++i) integers += std::string{static_cast<char>(i % 2 == 0 ? 2 : 0), 0, 0, 0};
+  folder_.write("parts.bin", integers);
+  ASSERT_EQ(ranks(3, "solve case.yaml --out rows").code, 0);
+  EXPECT_EQ(report("rows")["team"]["partition"], "rows");
+  for (const std::string partition : {"parts.txt", "{file: parts.bin}", "graph"}) {
+    if (partition == "graph" && !with_metis) continue;
+    const std::string set = " --set 'parallel.partition=" + partition + "'";
+    const Outcome found = ranks(3, "solve case.yaml --out team" + set);
+    ASSERT_EQ(found.code, 0) << found.out << found.err;
+    const auto many = report("team");
+    EXPECT_EQ(many["verification"]["verdict"], "PASS") << partition;
+    EXPECT_NEAR(many["iterations"].get<int>(), report("rows")["iterations"].get<int>(), 1);
+    EXPECT_EQ(many["team"]["partition"], partition == "graph" ? "graph" : "file");
+    const auto& parts = many["team"]["parts"];
+    for (std::size_t r = 0; partition != "graph" && r < 3; ++r) EXPECT_EQ(parts[r]["rows"], r == 1 ? 0 : 288);
+
+    const Outcome planned = krill("solve case.yaml --plan --ranks 3 --json" + set);
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    const auto plan = nlohmann::json::parse(planned.out);
+    for (std::size_t r = 0; r < 3; ++r)
+      for (const auto& [key, value] : plan["ranks"][r].items())
+        EXPECT_EQ(value, parts[r][key]) << partition << ": " << key << " of rank " << r;
+  }
+}
+
+TEST_F(TeamProgram, refuses_files_that_are_no_partition) {
+  const auto refusal = [&](const std::string& name, const std::string& contents) {
+    folder_.write(name, contents);
+    const Outcome found = ranks(2, "solve case.yaml --set parallel.partition=" + name);
+    EXPECT_EQ(found.code, 2) << found.out;
+    EXPECT_EQ(count(found.err, "krill: "), 1U) << found.err;
+    EXPECT_FALSE(exists("out/shared/solution.mtx"));
+    return found.err;
+  };
+  const auto expect = [](const std::string& found, const std::string& sentence) {
+    EXPECT_TRUE(contains(found, sentence)) << found;
+  };
+  expect(refusal("high.txt", numbers([](int i) { return i == 6 ? 2 : 1; })),
+         "high.txt:7: rank 2; a rank from 0 to 1 is needed, for there are 2");
+  expect(refusal("low.txt", numbers([](int i) { return i == 9 ? -1 : 1; })), "low.txt:10: rank -1; a rank from 0 to 1");
+  expect(refusal("word.txt", "0\n\n1 one\n"), "word.txt:3: \"1 one\" is no number; a rank from 0 to 1 is needed");
+  expect(refusal("point.txt", "0\n0.5\n"),
+         "point.txt:2: \"0.5\" is no number; a rank from 0 to 1 is needed, one a line");
+  expect(refusal("long.txt", numbers([](int) { return 0; }) + "1\n"),
+         "long.txt:577: more numbers than the matrix has rows, which are 576");
+  expect(refusal("short.txt", "0\n1\n1\n"),
+         "short.txt:3: the file ends after 3 numbers; the matrix has 576 rows, each needs one");
+  expect(refusal("short.bin", std::string(4 * 575, '\0')),
+         "short.bin: the file has 2300 bytes, taken for 32-bit integers, as it is no text; of 576 rows 2304 bytes");
+  std::string integers(std::size_t{4} * 576, '\0');
+  integers[40] = 3;
+  expect(refusal("high.bin", integers), "high.bin: row 10 (counted from 0) has rank 3; a rank from 0 to 1");
+  const Outcome missing = ranks(2, "solve case.yaml --set parallel.partition=none.txt");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_TRUE(contains(missing.err, "none.txt: cannot be read: No such file or directory")) << missing.err;
+}
+
+/// One process has no use for the section: neither its file nor another answer matters, and the bits are the same.
+TEST_F(TeamProgram, says_nothing_to_one_process) {
+  ASSERT_EQ(krill("solve case.yaml --out plain --backend host").code, 0);
+  const Outcome found = krill(
+      "solve case.yaml --out parallel --backend host --set 'parallel={partition: none.txt, timeout: 0.001, transport: "
+      "nccl}'");
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(test::contents(folder_ / "plain/solution.mtx"), test::contents(folder_ / "parallel/solution.mtx"));
+  EXPECT_EQ(report("plain")["notes"], report("parallel")["notes"]);
+}
+
+TEST_F(TeamProgram, takes_the_transport_of_the_case) {
+  const Outcome by_mpi = ranks(2, "solve case.yaml --backend host --out mpi --set parallel.transport=mpi");
+  ASSERT_EQ(by_mpi.code, 0) << by_mpi.err;
+  ASSERT_EQ(ranks(2, "solve case.yaml --backend host --out auto").code, 0);
+  EXPECT_EQ(test::contents(folder_ / "mpi/solution.mtx"), test::contents(folder_ / "auto/solution.mtx"));
+  EXPECT_TRUE(report("mpi")["team"]["transport"].is_null());
+  const Outcome by_nccl = ranks(2, "solve case.yaml --backend host --set parallel.transport=nccl");
+  EXPECT_EQ(by_nccl.code, 2);
+  EXPECT_EQ(count(by_nccl.err, "krill: "), 1U) << by_nccl.err;
+  EXPECT_TRUE(contains(by_nccl.err, "krill: parallel.transport nccl: the ranks solve on the host")) << by_nccl.err;
+}
+
+/// Rank 1 is stopped in the middle of a solve that has no end, as a host that hangs would be.
+TEST_F(TeamProgram, ends_where_a_rank_does_not_answer_in_time) {
+  folder_.write("as_rank.sh", R"(#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec env $PATIENCE "$@"
+env $PATIENCE "$@" & child=$!
+trap 'kill -KILL $child; exit 1' TERM
+until [ -d late ]; do sleep 0.1; done
+sleep 1
+kill -STOP $child
+sleep 60 & wait $!
+kill -KILL $child
+)");
+  const auto seconds_named = [&](const std::string& patience) {
+    std::filesystem::remove_all(folder_ / "late");
+    const Outcome found =
+        ranks(2,
+              "solve case.yaml --out late --set parallel.timeout=2 --set solver.type=richardson "
+              "--set solver.max_iterations=10000000 --set solver.stop.relative=0 --set solver.stop.stagnation=0",
+              "env PATIENCE='" + patience + "' sh as_rank.sh");
+    EXPECT_NE(found.code, 0);
+    EXPECT_FALSE(exists("late/solution.mtx"));
+    return found.err;
+  };
+  const std::string by_key = seconds_named("-u KRILL_TEAM_PATIENCE");
+  EXPECT_TRUE(contains(by_key, "did not answer for 2 s")) << by_key;
+  const std::string by_environment = seconds_named("KRILL_TEAM_PATIENCE=3");
+  EXPECT_TRUE(contains(by_environment, "did not answer for 3 s")) << by_environment;
 }
 
 /// Of a launcher that says there are several, without the module.

@@ -1,5 +1,8 @@
 #include "solvers/distributed_operator.hpp"
 #include "solvers/system/solve.hpp"
+#include "sparse/core/optional_libraries.hpp"
+#include "sparse/io/generate.hpp"
+#include "sparse/order/ordering.hpp"
 #include "tests/solvers/systems.hpp"
 #include "tests/solvers/team.hpp"
 #include "tests/support/assertions.hpp"
@@ -320,6 +323,144 @@ TEST_P(SharedSystems, name_the_rank_whose_rows_are_refused) {
             "preconditioner jacobi: a(72, 72) is 0 or missing (rows and columns count from 0); every diagonal entry "
             "must be finite and not 0: set matching: {type: product}, or use preconditioner none\n  rows and columns "
             "are those of this rank, which begin at row 128");
+}
+
+/// A 2-D grid whose rows are shuffled.
+Csr<double> shuffled_grid(std::int32_t n) {
+  Context ctx = Context::host(1);
+  const Csr<double> grid = poisson2d<double>(n);
+  return Reordered<double, std::int32_t>(ctx, grid, Ordering(Array<std::int32_t>(shuffled(96, grid.rows())))).release();
+}
+
+std::int64_t all_ghosts(const SystemReport& report) {
+  std::int64_t sum = 0;
+  for (const RankReport& rank : report.ranks) sum += rank.ghosts;
+  return sum;
+}
+
+SolveOptions in_natural_order(const PreconditionerOptions& M) {
+  SolveOptions options;
+  options.solver = to(1e-10, PcgOptions{}), options.preconditioner = M;
+  options.ordering = NaturalOrdering{}, options.scaling = NoScaling{}, options.matching = NoMatching{};
+  options.format = Format::csr;
+  return options;
+}
+
+/// Iterations of one process, x in the order of the matrix, and ghosts of parts whose border is short.
+TEST_P(SharedSystems, have_few_ghosts_in_parts_of_the_graph) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  const Csr<double> A = shuffled_grid(40);
+  const auto b = random_vector<double>(97, A.rows());
+  for (const PreconditionerOptions& M : {PreconditionerOptions(JacobiOptions{}), PreconditionerOptions(IsaiOptions{}),
+                                         PreconditionerOptions(ChebyshevOptions{})})
+    for (const int ranks : {1, 2, 3, 4}) {
+      SolveOptions options = in_natural_order(M);
+      std::vector<double> x, again;
+      const SystemReport by_rows = solve_whole(GetParam(), ranks, A, b, x, options);
+      options.partition = GraphPartition{};
+      const SystemReport by_graph = solve_whole(GetParam(), ranks, A, b, x, options);
+      EXPECT_EQ(by_graph.result.reason, Reason::converged);
+      EXPECT_NEAR(by_graph.result.iterations, by_rows.result.iterations, 1) << name(M) << ", " << ranks << " ranks";
+      EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-10);
+      EXPECT_LE(imbalance(by_graph.ranks), 1.1);
+      // Of a shuffled grid on two ranks, a row has all of its four neighbors on its own side with 1 in 16.
+      if (ranks > 1) {
+        EXPECT_LT(5 * all_ghosts(by_graph), all_ghosts(by_rows)) << ranks << " ranks";
+      }
+      solve_whole(GetParam(), ranks, A, b, again, options);
+      EXPECT_EQ(x, again) << "the same bits twice";
+    }
+}
+
+/// Numbers that are given: with a rank that has no rows, with an ordering and a scaling in front, and those that leave
+/// rows where they are, which have the bits of the same rows without a partition.
+TEST_P(SharedSystems, have_the_rows_that_are_given) {
+  const Csr<double> A = shuffled_grid(24);
+  const auto n = static_cast<std::size_t>(A.rows());
+  const auto b = random_vector<double>(98, A.rows());
+  const auto given = [](std::vector<std::int32_t> ranks) {
+    return GivenPartition{std::make_shared<const std::vector<std::int32_t>>(std::move(ranks))};
+  };
+  std::vector<std::int32_t> scattered(n), contiguous(n);
+  for (std::size_t i = 0; i < n; ++i) scattered[i] = std::array{3, 0, 2}[i * 7 % 3], contiguous[i] = i < n / 2 ? 0 : 1;
+  for (const PreconditionerOptions& M :
+       {PreconditionerOptions(NoPreconditioner{}), PreconditionerOptions(JacobiOptions{}),
+        PreconditionerOptions(BlockJacobiOptions{.block_dim = 1}), PreconditionerOptions(ChebyshevOptions{}),
+        PreconditionerOptions(IsaiOptions{}), PreconditionerOptions(SchwarzOptions{.inner = BlockInverse::ic0}),
+        PreconditionerOptions(SchwarzOptions{.inner = BlockInverse::amg, .coarse = CoarseSpace::constants})}) {
+    SolveOptions options = in_natural_order(M);
+    options.partition = given(scattered);
+    std::vector<double> x;
+    const SystemReport report = solve_whole(GetParam(), 4, A, b, x, options);
+    EXPECT_EQ(report.result.reason, Reason::converged) << name(M);
+    EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-10) << name(M);
+    ASSERT_EQ(report.ranks.size(), 4U);
+    for (std::size_t r = 0; r < 4; ++r)
+      EXPECT_EQ(report.ranks[r].rows, std::ranges::count(scattered, static_cast<std::int32_t>(r))) << r;
+    options.ordering = RcmOrdering{}, options.scaling = DiagonalScaling{};
+    solve_whole(GetParam(), 4, A, b, x, options);
+    EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-10) << name(M) << " with rcm";
+  }
+  SolveOptions options = in_natural_order(JacobiOptions{});
+  std::vector<double> by_rows, by_numbers;
+  const SystemReport rows = solve_whole(GetParam(), 2, A, b, by_rows, options);
+  std::ranges::fill(contiguous, 1);
+  std::fill_n(contiguous.begin(), rows.ranks[0].rows, 0);
+  options.partition = given(contiguous);
+  solve_whole(GetParam(), 2, A, b, by_numbers, options);
+  EXPECT_EQ(by_rows, by_numbers);
+}
+
+TEST_P(SharedSystems, refuse_partitions_that_do_not_fit) {
+  const Csr<double> A = poisson2d<double>(6);
+  const auto b = random_vector<double>(99, 36);
+  SolveOptions options = in_natural_order(JacobiOptions{});
+  std::vector<double> x;
+  const auto refusal = [&](std::vector<std::int32_t> ranks) {
+    options.partition = GivenPartition{std::make_shared<const std::vector<std::int32_t>>(std::move(ranks))};
+    return complaint<Error>([&] { solve_whole(GetParam(), 2, A, b, x, options); });
+  };
+  std::vector<std::int32_t> ranks(36);
+  ranks[7] = 2;
+  EXPECT_EQ(refusal(ranks), "partition: row 7 is given to rank 2; there are ranks 0 to 1");
+  ranks[7] = -1;
+  EXPECT_EQ(refusal(ranks), "partition: row 7 is given to rank -1; there are ranks 0 to 1");
+  EXPECT_TRUE(refusal({0, 1}).starts_with("partition: ranks of rows")) << refusal({0, 1});
+  ranks[7] = 1;
+  options.preconditioner = BlockJacobiOptions{.block_dim = 3};
+  EXPECT_EQ(refusal(ranks),
+            "partition: rows 6 and 7 are of one block of block_jacobi, of 3 rows, but are given to ranks 0 and 1; give "
+            "the rows of a block to one rank, or set block_dim");
+  ranks[6] = ranks[8] = 1;
+  EXPECT_EQ(refusal(ranks), "");
+  EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-10);
+  EXPECT_EQ(complaint<InvalidArgument>([&] {
+              run_team(2, [&](Team& team) {
+                Context ctx = rank_context(GetParam());
+                ctx.team = &team;
+                SolveOptions own = in_natural_order(JacobiOptions{});
+                own.partition = GivenPartition{
+                    std::make_shared<const std::vector<std::int32_t>>(std::vector<std::int32_t>(36, team.rank()))};
+                Array<double> own_x(std::vector<double>(36, 0.0));
+                krill::solve(ctx, AnyMatrix<double>(A.clone()), Array<double>(b), own_x, own);
+              });
+            }),
+            "partition: rank 1 has other ranks of rows than rank 0; all need the same");
+}
+
+/// Blocks of the pattern stay whole: as many iterations as one process has with them.
+TEST_P(SharedSystems, keep_blocks_on_one_rank) {
+  if (!with_metis) GTEST_SKIP() << "this build has no METIS";
+  const auto A = std::get<Csr<double>>(generate<double>(Elasticity3dOptions{.nx = 5}));
+  const auto b = random_vector<double>(100, A.rows());
+  SolveOptions options = in_natural_order(BlockJacobiOptions{});
+  options.partition = GraphPartition{};
+  std::vector<double> alone, x;
+  const SystemReport one = solve_whole(GetParam(), 1, A, b, alone, options);
+  const SystemReport shared = solve_whole(GetParam(), 3, A, b, x, options);
+  EXPECT_EQ(shared.result.reason, Reason::converged);
+  EXPECT_NEAR(shared.result.iterations, one.result.iterations, 1);
+  for (const RankReport& rank : shared.ranks) EXPECT_EQ(rank.rows % 3, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, SharedSystems, backends, param_name);

@@ -92,6 +92,8 @@ KrillTeamOutcome open(KrillTeamPlace* place, double patience_seconds, char* mess
   return krill_team_done;
 }
 
+void set_patience(double seconds) { patience = seconds; }
+
 /// By way of memory of the module's own: where a wait is in vain, what others still send must not meet memory that the
 /// caller has given back.
 KrillTeamOutcome gather_over(MPI_Comm over, std::vector<char>& room, const void* mine, void* all, std::size_t bytes,
@@ -167,6 +169,6 @@ void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 extern "C" [[gnu::visibility("default")]] const KrillTeamModule* krill_team_module() {
   static const KrillTeamModule module{
-      krill_team_interface, open, gather, start, finish, listen, give_up, conclude, close, abort_all};
+      krill_team_interface, open, set_patience, gather, start, finish, listen, give_up, conclude, close, abort_all};
   return &module;
 }

@@ -1,0 +1,22 @@
+#include "apps/report/rank_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace krill::apps {
+
+nlohmann::ordered_json part_json(const SharedPart& part) {
+  return {{"first_row", part.first_row}, {"rows", part.rows}, {"entries", part.nnz},
+          {"ghosts", part.ghosts},       {"sent", part.sent}, {"border_rows", part.border_rows},
+          {"neighbors", part.neighbors}};
+}
+
+std::string parts_text(const std::vector<SharedPart>& parts) {
+  const auto [fewest, most] = std::ranges::minmax(parts, {}, &SharedPart::rows);
+  return fmt::format("{} to {} rows with {} ghosts at most, imbalance {:.2f}", fewest.rows, most.rows,
+                     std::ranges::max(parts, {}, &SharedPart::ghosts).ghosts, imbalance(parts));
+}
+
+}  // namespace krill::apps
