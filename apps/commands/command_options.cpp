@@ -74,8 +74,12 @@ void add_solve(CLI::App& program, Action& action) {
   app->add_flag("--json", command->json, "Print the report as JSON to the standard output");
   app->add_flag("--fresh", command->fresh, "Solve again the steps of a sequence that were finished before");
   app->add_flag("--plan", command->plan, "Say how much memory the case would take, and do not solve it");
-  app->add_option("--ranks", command->ranks, "With --plan: for N processes that solve together, without them")
+  app->add_option("--ranks", command->ranks,
+                  "With --plan: for N processes that solve together, without them, and how long an iteration takes")
       ->type_name("N");
+  app->add_option("--machine", command->machine,
+                  "With --ranks: predict that for the machine of this file; default: H200 GPUs, or a host")
+      ->type_name("FILE");
   app->footer(
       "Writes report.json, residuals.csv, solution.mtx and convergence.svg; of a sequence report.json, steps.csv, "
       "steps.svg and solutions. Interrupted or killed, the same command goes on with the steps that are left "
@@ -87,7 +91,8 @@ void add_solve(CLI::App& program, Action& action) {
       "  krill solve case.yaml --set solver.stop.relative=1e-10 --set solver=gmres\n"
       "  krill solve case.yaml --set matrix.file=thermal.mtx.gz --json | jq .iterations\n"
       "  krill solve case.yaml --plan --backend cuda\n"
-      "  krill solve case.yaml --plan --ranks 8\n\n"
+      "  krill solve case.yaml --plan --ranks 8\n"
+      "  krill solve case.yaml --plan --ranks 64 --machine cluster.yaml\n\n"
       "Exit codes: 0 converged (and verified, where asked); 1 not; 2 bad case or input; 3 no device, memory or disk.");
 }
 

@@ -266,10 +266,13 @@ int run_solve(const SolveCommand& command) {
     throw InvalidArgument(fmt::format("--ranks {}: expected a number of processes", command.ranks));
   if (command.ranks > 1 && !command.plan)
     throw InvalidArgument("--ranks is for --plan; mpirun -n N krill solve CASE starts N processes");
+  if (!command.machine.empty() && (!command.plan || command.ranks == 1))
+    throw InvalidArgument(
+        "--machine is for --plan with --ranks N, N > 1: what the time of an iteration is predicted by");
   if (command.plan && process_team())
     throw InvalidArgument("solve --plan: it is of one process; run it without the launcher");
   if (command.plan) {
-    const MemoryPlan plan = plan_memory(read_case(command).settings, command.ranks);
+    const MemoryPlan plan = plan_memory(read_case(command).settings, command.ranks, command.machine);
     print(command.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
     const std::string lack = lack_of_memory(plan);
     return lack.empty() ? success : (complain(lack), bad_environment);

@@ -20,6 +20,7 @@ struct SolveCommand {
   bool fresh = false;                       ///< solve again the steps of a sequence that were finished before
   bool plan = false;                        ///< say what memory the case would take, and do not solve it
   int ranks = 1;                            ///< of the plan: processes that would solve it together
+  std::string machine = {};                 ///< of the plan: figures to predict times by; empty: what is shipped
 };
 
 /// The folder of the output files of a case of that name.

@@ -15,6 +15,7 @@
 #include "apps/system/partition_file.hpp"
 #include "solvers/method/refusal.hpp"
 #include "solvers/method/type_name.hpp"
+#include "solvers/precond/isai_form.hpp"
 #include "solvers/precond/preconditioner.hpp"
 #include "solvers/solver.hpp"
 #include "solvers/system/team_stages.hpp"
@@ -29,6 +30,30 @@ bool is_converted(const Case& c) { return c.format != Format::csr && c.format !=
 
 MemoryTarget target_of(const MemoryPlan& plan, const Context& host) {
   return plan.for_cuda ? MemoryTarget::cuda(plan.settings.device) : MemoryTarget::host(host.threads());
+}
+
+/// Of each rank, entries of vectors that come from other hosts or go there, whichever is more. O(nnz log ranks).
+template <class T, class Offset>
+std::vector<std::int64_t> between_hosts(const Csr<T, Offset>& A, const RowPartition& partition, int ranks_a_host) {
+  const auto ranks = static_cast<std::size_t>(partition.ranks());
+  std::vector<std::int64_t> come(ranks), go(ranks);
+  if (partition.ranks() <= ranks_a_host) return come;
+  for (int r = 0; r < partition.ranks(); ++r) {
+    const int first = r / ranks_a_host * ranks_a_host, end = std::min(first + ranks_a_host, partition.ranks());
+    const std::int64_t begin_row = partition.begin(first), end_row = partition.end(end - 1);
+    const RowSlice<T> rows = slice_rows(A, partition.begin(r), partition.end(r));
+    std::vector<std::int64_t> ghosts;
+    for (std::int64_t i = 0; i < rows.rows(); ++i)
+      rows.for_entries(i, [&](std::int64_t column, const T&) {
+        if (column < begin_row || column >= end_row) ghosts.push_back(column);
+      });
+    std::ranges::sort(ghosts);
+    ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
+    come[static_cast<std::size_t>(r)] = std::ssize(ghosts);
+    for (const std::int64_t row : ghosts) ++go[static_cast<std::size_t>(partition.owner(row))];
+  }
+  for (std::size_t r = 0; r < ranks; ++r) come[r] = std::max(come[r], go[r]);
+  return come;
 }
 
 /// A run without its numbers: the steps of a solve in their order, each of which says what it holds.
@@ -134,6 +159,7 @@ class Rehearsal {
       }
       const HeldMemory products = make_products(block);
       const std::int64_t border = largest.nnz - nnz(block);
+      if (plan_.time) predict(csr, partition, block, largest);
       HeldMemory ghosts = ledger_.hold<T>(largest.ghosts + largest.sent + border);
       ghosts += ledger_.hold<std::int32_t>(border + 2 * largest.border_rows + largest.sent + (largest.rows + 31) / 32);
       ledger_.begin("preconditioner");
@@ -153,6 +179,37 @@ class Rehearsal {
       for (const auto& each : plan_.parts) plan_.during_solve += each.bytes;
       plan_.peak = ledger_.peak(), plan_.phase_of_peak = ledger_.phase_of_peak();
     });
+  }
+
+  /// The time of an iteration. Bytes of the block's form for each of its entries, and entries in columns of ghosts for
+  /// each border row, are taken to be those of the largest rank everywhere.
+  template <class Offset>
+  void predict(const Csr<T, Offset>& A, const RowPartition& partition, const AnyMatrix<T>& block,
+               const SharedPart& largest) {
+    const auto ratio = [](auto a, auto b) { return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : 0.0; };
+    const double bytes_an_entry = ratio(product_bytes_, nnz(block)),
+                 border_row = ratio(largest.nnz - nnz(block), largest.border_rows);
+    const auto part_of = [&](double rows, double entries) {
+      return RankPart{rows, entries, bytes_an_entry * entries, 0, 0, 0, 0};
+    };
+    std::vector<RankPart> parts;
+    const std::vector<std::int64_t> between = between_hosts(A, partition, plan_.time->machine.extent.ranks_a_host);
+    for (std::size_t r = 0; r < plan_.shares.size(); ++r) {
+      const SharedPart& share = plan_.shares[r];
+      RankPart& part = parts.emplace_back();
+      part.border_rows = static_cast<double>(share.border_rows), part.border_entries = border_row * part.border_rows;
+      const RankPart own =
+          part_of(static_cast<double>(share.rows), static_cast<double>(share.nnz) - part.border_entries);
+      part.rows = own.rows, part.entries = own.entries, part.matrix_bytes = own.matrix_bytes;
+      part.exchanged = static_cast<double>(std::max(share.ghosts, share.sent));
+      part.between_hosts = static_cast<double>(between[r]);
+    }
+    const auto* isai = std::get_if<IsaiOptions>(&c_.preconditioner);
+    const bool is_factored = isai && krill::detail::inverse_form(host_, *isai, A) == InverseForm::factored;
+    const bool can_stay = c_.loop == LoopControl::automatic || c_.loop == LoopControl::persistent;
+    plan_.time = plan_time(std::move(plan_.time->machine), step_work<T>(c_.solver, c_.preconditioner, is_factored),
+                           part_of(static_cast<double>(A.rows()), static_cast<double>(A.nnz())), parts, can_stay,
+                           std::string(type_name(c_.solver)), std::string(type_name(c_.preconditioner)));
   }
 
   /// Whether the preconditioner is a factor that the host finds from A itself.
@@ -200,6 +257,7 @@ class Rehearsal {
     SpmvReport report;
     HeldMemory kept = SpmvPlan<T>::memory(
         ledger_, host_, A, c_.format == Format::automatic ? SpmvMethod::automatic : SpmvMethod::in_place, &report);
+    product_bytes_ = report.bytes;
     if (report.method != name(format_of(A))) products_ = report.method + ", a copy, if it is quicker than csr";
     return kept;
   }
@@ -244,6 +302,7 @@ class Rehearsal {
   std::int64_t size_ = 0, columns_ = 1;
   std::string products_ = "in place";
   std::optional<RowPartition> partition_;  // of ranks, other than by cost
+  std::size_t product_bytes_ = 0;  // of the matrix that they move
 };
 
 template <class T>
@@ -269,9 +328,21 @@ void plan_for(MemoryPlan& plan, int ranks) {
   Rehearsal<T>(host, plan, ranks).run(std::move(source.A), source.given.get(), m, columns);
 }
 
+Machine machine_for(const std::string& file, bool for_cuda) {
+  Machine machine = read_machine(file.empty() ? shipped_machine(for_cuda) : file);
+  const MachineBackend wanted = for_cuda ? MachineBackend::cuda : MachineBackend::host;
+  if (machine.backend != wanted)
+    throw InvalidArgument(
+        fmt::format("--machine {0}: it has backend {1}, and the case is solved on {2}; say --backend "
+                    "{1}, or take a machine of backend {2}",
+                    file, machine_backend_names[static_cast<std::size_t>(machine.backend)],
+                    machine_backend_names[static_cast<std::size_t>(wanted)]));
+  return machine;
+}
+
 }  // namespace
 
-MemoryPlan plan_memory(const Case& c, int ranks) {
+MemoryPlan plan_memory(const Case& c, int ranks, const std::string& machine) {
   MemoryPlan plan;
   plan.settings = c;
   if (step_options(c.sequence)) {
@@ -279,6 +350,7 @@ MemoryPlan plan_memory(const Case& c, int ranks) {
     plan.settings = steps.at(0), plan.steps = steps.count();
   }
   plan.for_cuda = c.backend == Backend::cuda || (c.backend == Backend::automatic && device::count() > 0);
+  if (ranks > 1) plan.time = TimePlan{machine_for(machine, plan.for_cuda), ranks, {}, {}, {}};
   with_scalar(resolve_precision(plan.settings), [&]<class T>(T) { plan_for<T>(plan, ranks); });
   if (!plan.for_cuda)
     plan.free = available_memory();
@@ -307,6 +379,7 @@ std::string plan_text(const MemoryPlan& plan) {
   if (plan.free > 0) text += fmt::format("  {:<16} {:>10}  at present\n", "free", human_bytes(plan.free));
   text += fmt::format("  {:<16} {:>10}  on the host, about, while the matrix is read\n", "reading",
                       human_bytes(plan.reading));
+  if (plan.time) text += "\n" + time_text(*plan.time);
   return text;
 }
 
@@ -348,6 +421,7 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
     for (const SharedPart& share : plan.shares) shares.push_back(part_json(share));
     object["notes"] = plan.notes, object["ranks"] = std::move(shares), object["imbalance"] = imbalance(plan.shares);
   }
+  if (plan.time) object["time"] = time_json(*plan.time);
   if (const std::string lack = lack_of_memory(plan); !lack.empty())
     object["error"] = lack, object["exit_code"] = static_cast<int>(bad_environment);
   return object;

@@ -1,10 +1,12 @@
-// The memory of a case before it runs: `krill solve --plan`.
+// The memory of a case before it runs, and the time of an iteration on several ranks: `krill solve --plan`.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/case/case.hpp"
+#include "apps/plan/time_plan.hpp"
 #include "solvers/method/choose.hpp"
 #include "sparse/parallel/distributed.hpp"
 
@@ -30,15 +32,18 @@ struct MemoryPlan {
   std::size_t free = 0;            ///< on the backend's side at present; 0: not known
   std::vector<std::string> notes;  ///< what several ranks have in the place of what was chosen
   std::vector<SharedPart> shares;  ///< of several ranks: what each has; the bytes are those of the one with most of it
+  std::optional<TimePlan> time;    ///< of several ranks
 };
 
 /// Reads or generates the matrix, counts what set-ups allocate by, and adds it up; nothing is allocated on a device.
 /// The products of `format: auto` are counted in the form that would be made and timed, though it may lose. Raises as a
 /// solve does where the matrix is refused. Of a sequence the first step is planned, and that the next one is read while
 /// that one's set-up stays.
-/// ranks: of processes that would solve it together; each then needs `reading` on its host, too. Raises InvalidArgument
-/// where several processes do not share such a case.
-MemoryPlan plan_memory(const Case&, int ranks = 1);
+/// ranks: of processes that would solve it together; each then needs `reading` on its host, too, and the time of an
+/// iteration is predicted for `machine`, a file of read_machine(); empty: the one that comes with the program for this
+/// backend. Raises InvalidArgument where several processes do not share such a case, and where the machine is one of
+/// the other backend.
+MemoryPlan plan_memory(const Case&, int ranks = 1, const std::string& machine = {});
 
 /// What is missing, and what to change; empty where the peak is no more than is free, or that is not known.
 std::string lack_of_memory(const MemoryPlan&);

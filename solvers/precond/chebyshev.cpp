@@ -2,6 +2,7 @@
 
 #include "solvers/chebyshev_passes.hpp"
 #include "solvers/operator.hpp"
+#include "solvers/precond/application_work.hpp"
 #include "solvers/precond/make.hpp"
 #include "solvers/spectrum.hpp"
 #include "sparse/convert/convert.hpp"
@@ -46,12 +47,11 @@ class Chebyshev final : public Preconditioner<T> {
   PreconditionerReport report() const override { return report_; }
   /// The first term reads r and writes d and z; a step multiplies z, reads r and w, and goes over d and z.
   ApplicationWork work() const override {
-    const auto n = static_cast<double>(A_.rows()), degree = static_cast<double>(options_.degree);
-    const Work passes{n * (3 * sizeof(T) + sizeof(R)) + degree * n * ((2 + 6) * sizeof(T) + sizeof(R)),
-                      multiply_add<T> * n * (1 + 3 * degree)};
-    if (!own_) return {passes, degree};
-    ApplicationWork all{passes};
-    all.own += {degree * own_product_bytes_, degree * multiply_add<T> * static_cast<double>(krill::nnz(*matrix_))};
+    ApplicationWork all = chebyshev_work<T>(static_cast<double>(A_.rows()), options_.degree);
+    if (!own_) return all;
+    all.own +=
+        {all.products * own_product_bytes_, all.products * multiply_add<T> * static_cast<double>(krill::nnz(*matrix_))};
+    all.products = 0;
     return all;
   }
   PreconditionerParts<T> parts() const override {

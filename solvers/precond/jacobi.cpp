@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "solvers/krylov_passes.hpp"
+#include "solvers/precond/application_work.hpp"
 #include "solvers/precond/diagonal.hpp"
 #include "solvers/precond/make.hpp"
 #include "solvers/precond/precond_passes.hpp"
@@ -36,10 +37,7 @@ class Jacobi final : public Preconditioner<T> {
     return z;
   }
   PreconditionerReport report() const override { return report_; }
-  ApplicationWork work() const override {
-    const auto n = static_cast<double>(inverse_diagonal_.size());
-    return {{3 * n * sizeof(T), multiply_add<T> * n}};
-  }
+  ApplicationWork work() const override { return {jacobi_work<T>(static_cast<double>(inverse_diagonal_.size()))}; }
   PreconditionerParts<T> parts() const override { return DiagonalParts<T>{&inverse_diagonal_}; }
 
   void update(Context& ctx, const AnyMatrix<T>& A) override {

@@ -210,7 +210,10 @@ HeldMemory SpmvPlan<T>::memory(MemoryLedger& ledger, Context& host, const AnyMat
     form = krill::with_csr(host, A, [&](const auto& csr) { return estimate_form(host, csr, ledger.on_cuda()); });
     if (form.method != name(Format::csr)) kept += form_memory<T>(ledger, krill::rows(A), form);
   }
-  if (report) report->method = form.method;
+  if (report) {
+    report->method = form.method, report->csr_bytes = krill::bytes(A);
+    report->bytes = form.method == name(format_of(A)) ? krill::bytes(A) : form.bytes;
+  }
   return kept;
 }
 
