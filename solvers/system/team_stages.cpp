@@ -63,8 +63,7 @@ std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& op
     return make_preconditioner<T>(ctx, options.preconditioner, block, &products);
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(fmt::format(
-        "{}
-  rows and columns are those of this rank{}, which begin at row {}{}", error.what(),
+        "{}\n  rows and columns are those of this rank{}, which begin at row {}{}", error.what(),
         parts && parts->overlap > 0 ? " in its parts" : "", first_row,
         std::holds_alternative<RowsPartition>(options.partition) ? "" : " of those that the partition orders"));
   }
