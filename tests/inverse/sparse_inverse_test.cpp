@@ -296,6 +296,47 @@ TEST_P(Inverse, rows_without_a_solution_are_named) {
   });
 }
 
+/// Rows of a range are what they are without one, the others are empty, and nothing is asked of them.
+TEST_P(Inverse, has_the_rows_of_a_range) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    constexpr std::int32_t n = 90, missing = 70;
+    const Csr<T> full = random_hpd<T>(17, n, 40);
+    std::vector<T> values = contents(full.values());
+    std::vector<std::int32_t> columns = contents(full.col_indices()), offsets = contents(full.row_offsets());
+    for (auto k = offsets[missing];; ++k)
+      if (columns[static_cast<std::size_t>(k)] == missing) {  // a row outside of the range loses its diagonal
+        values.erase(values.begin() + k), columns.erase(columns.begin() + k);
+        for (std::size_t row = missing + 1; row < offsets.size(); ++row) --offsets[row];
+        break;
+      }
+    const Csr<T> A(n, Array<std::int32_t>(offsets), Array<std::int32_t>(columns), Array<T>(values));
+    for (const InverseForm form : both_forms)
+      for (const RowRange range : {RowRange{0, 60}, RowRange{20, 21}, RowRange{30, 30}}) {
+        auto whole = SparseInverse<T>::analyze(ctx, full, form, 36);
+        auto part = SparseInverse<T>::analyze(ctx, A, form, 36, range);
+        whole.update(ctx, full), part.update(ctx, A);
+        EXPECT_EQ(part.structural_zero(), std::nullopt);
+        const auto in_whole = contents(whole.matrix().row_offsets()), in_part = contents(part.matrix().row_offsets());
+        EXPECT_EQ(in_part.back(),
+                  in_whole[static_cast<std::size_t>(range.end)] - in_whole[static_cast<std::size_t>(range.begin)]);
+        // Systems that the missing entry belongs to are others.
+        const auto all = rows_of(whole.matrix()), found = rows_of(part.matrix());
+        for (std::int32_t i = range.begin; i < range.end; ++i) {
+          const auto row = row_of(all, i), mine = row_of(found, i);
+          if (row.contains(missing)) continue;
+          EXPECT_EQ(mine, row) << i;
+        }
+      }
+    Csr<T> other = full.clone();
+    other.values().edit()[0] = T(-1);  // the diagonal of row 0, or what is not its mirror's
+    EXPECT_EQ(first_not_hermitian(ctx, other), 0);
+    EXPECT_EQ(first_not_hermitian(ctx, other, {0, 1}), 0);
+    EXPECT_EQ(first_not_hermitian(ctx, other, {5, 5}), std::nullopt);
+    EXPECT_EQ(first_not_hermitian(ctx, full, {5, 50}), std::nullopt);
+  });
+}
+
 TEST_P(Inverse, hermitian_matrices_are_told_from_others) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -350,6 +391,11 @@ TEST_P(InverseReports, what_does_not_fit_is_refused) {
   const Csr<double> A = poisson2d<double>(4);
   EXPECT_THROW(SparseInverse<double>(ctx, A, InverseForm::general, 0), InvalidArgument);
   EXPECT_THROW(SparseInverse<double>(ctx, A, InverseForm::general, max_inverse_entries + 1), InvalidArgument);
+  for (const RowRange range : {RowRange{-1, 3}, RowRange{17, 18}, RowRange{3, 2}})
+    EXPECT_NE(complaint<InvalidArgument>([&] {
+                SparseInverse<double>::analyze(ctx, A, InverseForm::general, 256, range);
+              }).find("of a matrix that has 16"),
+              std::string::npos);
   SparseInverse<double> inverse(ctx, A, InverseForm::factored);
   EXPECT_THROW(inverse.update(ctx, poisson2d<double>(5)), ShapeMismatch);
   if (ctx.on_cuda()) {
