@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <future>
-#include <memory>
 #include <optional>
 
 #include "apps/case/case_file.hpp"
@@ -18,6 +15,7 @@
 #include "apps/commands/solve_sequence.hpp"
 #include "apps/commands/voice.hpp"
 #include "apps/parallel/agreement.hpp"
+#include "apps/parallel/starting_context.hpp"
 #include "apps/plan/plan.hpp"
 #include "apps/report/report.hpp"
 #include "apps/support/exit_code.hpp"
@@ -57,7 +55,7 @@ class SolveProgram {
  public:
   SolveProgram(const SolveCommand& command, LoadedCase loaded, Interruption& interruption)
       : team_(process_team()),
-        leads_(!team_ || team_->rank() == 0),
+        leads_(process_leads()),
         voice_(command, leads_),
         interruption_(interruption),
         json_(command.json && leads_),
@@ -65,19 +63,13 @@ class SolveProgram {
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
     record_.settings = std::move(loaded.settings);
     record_.folder = folder_of(command, record_.settings.name);
-    if (team_) settle_with_team();
+    if (team_) record_.rank_devices = settle_with_team(*team_, record_.settings, record_.notes);
     if (leads_)
       OutputFolder::forget_report(record_.folder);  // what ends this run from here on leaves no other run's word
   }
 
   int go() {
-    // CUDA starts in 0.3 s: meanwhile the host reads. Without a device that fails at once, before a long file is read.
-    start_ = std::async(std::launch::async, [settings = record_.settings, team = team_] {
-      auto ctx = std::make_shared<Context>(make_context(settings));
-      if (team && ctx->on_cuda()) team->join_devices(settings.device);
-      return ctx;
-    });
-    if (start_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) start_.get();
+    start_.emplace(team_, record_.settings);  // meanwhile the host reads
     std::optional<OutputFolder> folder;
     if (leads_) folder.emplace(record_.folder).begin(record_.settings);
     begin_record(record_);
@@ -85,37 +77,6 @@ class SolveProgram {
   }
 
  private:
-  /// What has to be the same for all ranks, and what they have in the place of `auto`. Raises InvalidArgument.
-  void settle_with_team() {
-    Case& settings = record_.settings;
-    require_same(*team_, settings);
-    team_->set_timeout(settings.parallel.timeout);
-    record_.rank_devices = settle_devices(*team_, settings, record_.notes);
-    if (!record_.rank_devices.empty())
-      team_->prepare_devices(settings.parallel.transport);
-    else if (settings.parallel.transport == Transport::nccl)
-      throw InvalidArgument(
-          "parallel.transport nccl: the ranks solve on the host, where NCCL has no part; use transport auto, or "
-          "backend "
-          "cuda with a device for each rank");
-    if (settings.threads == 0) settings.threads = threads_of_rank(*team_);
-  }
-
-  /// A rank that is gone has no part in what the device's start waits for.
-  void await_start() {
-    while (start_.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) team_->look_for_failures(-2);
-  }
-
-  void join_team(Context& ctx, const MatrixOrigin& origin) {
-    require_same(*team_, origin);
-    ctx.team = team_;
-    if (!ctx.on_cuda()) return;
-    record_.transport = team_->device_transport();
-    if (!record_.transport.starts_with("NCCL") && record_.settings.parallel.transport != Transport::mpi)
-      record_.notes.push_back(fmt::format(
-          "the devices exchange by {}; every iteration waits for that, where NCCL would not", record_.transport));
-  }
-
   /// folder: null where another rank writes.
   template <class T>
   int solve(const OutputFolder* folder) {
@@ -126,9 +87,13 @@ class SolveProgram {
     Context reader = Context::host(record_.settings.threads);
     reader.restart_memory_peak();
     SourceMatrix<T> source = load_matrix<T>(reader, record_.settings.matrix, record_.timings);
-    if (team_) await_start();
-    Context& ctx = *start_.get();
-    if (team_) join_team(ctx, source.origin);
+    Context& ctx = start_->get();
+    if (team_) {
+      require_same(*team_, source.origin);
+      record_.transport = team_->device_transport();
+      if (const std::string slow = slow_transport(*team_, record_.settings.parallel.transport); !slow.empty())
+        record_.notes.push_back(slow);
+    }
     record_backend(record_, ctx);
     if (ctx.on_cuda()) ctx.restart_memory_peak();
     LinearSystem<T> system = make_system(ctx, record_, std::move(source));
@@ -168,7 +133,8 @@ class SolveProgram {
   void run_solver(Context& ctx, LinearSystem<T>& system) {
     ProgressLine line(voice_.out, voice_.progress_style(), std::string(solver_name(record_)));
     const auto prepared = [&] {
-      voice_.say_method(record_, team_ ? team_text(*team_, record_) : place_text(record_));
+      voice_.say_method(record_,
+                        team_ ? team_text(team_->size(), record_.device, record_.threads) : place_text(record_));
       interruption_.is_awaited();
     };
     solve_system(
@@ -247,7 +213,7 @@ class SolveProgram {
   ProcessTeam* team_;  // null: one process
   bool leads_;         // speaks, and writes the files
   Stopwatch clock_;
-  std::shared_future<std::shared_ptr<Context>> start_;
+  std::optional<StartingContext> start_;
   Voice voice_;
   Interruption& interruption_;
   bool json_, verbose_;
@@ -277,7 +243,7 @@ int run_solve(const SolveCommand& command) {
     const std::string lack = lack_of_memory(plan);
     return lack.empty() ? success : (complain(lack), bad_environment);
   }
-  const bool leads = !process_team() || process_team()->rank() == 0;
+  const bool leads = process_leads();
   Interruption interruption(leads ? while_reading : "");
   LoadedCase loaded = read_or_forget(command, leads);
   if (!step_options(loaded.settings.sequence)) return SolveProgram(command, std::move(loaded), interruption).go();

@@ -83,10 +83,9 @@ std::vector<std::string> settle_devices(ProcessTeam& team, Case& settings, std::
   return {};
 }
 
-std::string team_text(const ProcessTeam& team, const SolveRecord& record) {
-  if (record.device) return fmt::format("{} ranks, each on one {}", team.size(), record.device->name);
-  return fmt::format("{} ranks on the host, {} thread{} each", team.size(), record.threads,
-                     record.threads == 1 ? "" : "s");
+std::string team_text(int ranks, const std::optional<DeviceInfo>& device, int threads) {
+  if (device) return fmt::format("{} ranks, each on one {}", ranks, device->name);
+  return fmt::format("{} ranks on the host, {} thread{} each", ranks, threads, threads == 1 ? "" : "s");
 }
 
 }  // namespace krill::apps

@@ -1,10 +1,12 @@
 // What the processes of a solve have to have in common.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/parallel/process_team.hpp"
 #include "apps/report/record.hpp"
+#include "sparse/core/device.hpp"
 
 namespace krill::apps {
 
@@ -22,7 +24,7 @@ int threads_of_rank(const ProcessTeam&);
 /// them, where backend cuda cannot be had.
 std::vector<std::string> settle_devices(ProcessTeam&, Case&, std::vector<std::string>& notes);
 
-/// "4 ranks on the host, 1 thread each", "2 ranks, each on one NVIDIA H200".
-std::string team_text(const ProcessTeam&, const SolveRecord&);
+/// "4 ranks on the host, 1 thread each", "2 ranks, each on one NVIDIA H200". device: nothing on the host.
+std::string team_text(int ranks, const std::optional<DeviceInfo>& device, int threads);
 
 }  // namespace krill::apps

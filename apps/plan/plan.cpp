@@ -302,7 +302,7 @@ class Rehearsal {
   std::int64_t size_ = 0, columns_ = 1;
   std::string products_ = "in place";
   std::optional<RowPartition> partition_;  // of ranks, other than by cost
-  std::size_t product_bytes_ = 0;  // of the matrix that they move
+  std::size_t product_bytes_ = 0;          // of the matrix that they move
 };
 
 template <class T>

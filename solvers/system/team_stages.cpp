@@ -15,6 +15,7 @@
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/core/team.hpp"
 #include "sparse/core/trace.hpp"
+#include "sparse/parallel/share_rows.hpp"
 
 namespace krill {
 namespace {
@@ -125,11 +126,7 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   const AnyMatrix<T>& whole = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, *system.A)
                                   ? *system.A
                                   : csr.emplace(to_csr(host, *system.A));
-  const auto [partition, slice] = with_csr(host, whole, [&]<class Offset>(const Csr<T, Offset>& A) {
-    const auto& chosen = system.transformation.partition();
-    auto rows = chosen ? *chosen : RowPartition::by_cost(A.row_offsets().host(), team.size(), unit);
-    return std::pair(rows, slice_rows(A, rows.begin(team.rank()), rows.end(team.rank())));
-  });
+  const auto [partition, slice] = share_rows(whole, team, unit, system.transformation.partition());
   const std::int64_t first_row = partition.begin(team.rank());
   const Distributed<T> own(ctx, team, partition, slice, options.format, options.layout);
   ctx.synchronize();
