@@ -217,10 +217,8 @@ TEST_F(TeamProgram, shares_rows_by_the_graph_or_a_file) {
 TEST_F(TeamProgram, refuses_files_that_are_no_partition) {
   const auto refusal = [&](const std::string& name, const std::string& contents) {
     folder_.write(name, contents);
-    const Outcome found = ranks(2, "solve case.yaml --set parallel.partition=" + name);
+    const Outcome found = krill("solve case.yaml --plan --ranks 2 --set parallel.partition=" + name);
     EXPECT_EQ(found.code, 2) << found.out;
-    EXPECT_EQ(count(found.err, "krill: "), 1U) << found.err;
-    EXPECT_FALSE(exists("out/shared/solution.mtx"));
     return found.err;
   };
   const auto expect = [](const std::string& found, const std::string& sentence) {
@@ -241,9 +239,14 @@ TEST_F(TeamProgram, refuses_files_that_are_no_partition) {
   std::string integers(std::size_t{4} * 576, '\0');
   integers[40] = 3;
   expect(refusal("high.bin", integers), "high.bin: row 10 (counted from 0) has rank 3; a rank from 0 to 1");
-  const Outcome missing = ranks(2, "solve case.yaml --set parallel.partition=none.txt");
-  EXPECT_EQ(missing.code, 2);
-  EXPECT_TRUE(contains(missing.err, "none.txt: cannot be read: No such file or directory")) << missing.err;
+  for (const auto& [name, sentence] : {std::pair("high.txt", "high.txt:7: rank 2; a rank from 0 to 1 is needed"),
+                                       std::pair("none.txt", "none.txt: cannot be read: No such file or directory")}) {
+    const Outcome found = ranks(2, "solve case.yaml --set parallel.partition=" + std::string(name));
+    EXPECT_EQ(found.code, 2) << found.out;
+    EXPECT_EQ(count(found.err, "krill: "), 1U) << found.err;
+    EXPECT_TRUE(contains(found.err, sentence)) << found.err;
+    EXPECT_FALSE(exists("out/shared/solution.mtx"));
+  }
 }
 
 /// One process has no use for the section: neither its file nor another answer matters, and the bits are the same.
