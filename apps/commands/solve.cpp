@@ -101,6 +101,7 @@ class SolveProgram {
     run_solver(ctx, system);
     if (team_) ctx.synchronize(), team_->leave_devices();
     if (!folder) return exit_code_of_other_rank();
+    if (team_ && record_.device) note_where_one_is_quicker<T>();
     const std::string unwritten = write_files(*folder, system);
     if (record_.settings.verify.reference != Reference::none) {
       // A judge that is cut short, by a signal or by the system for want of memory, leaves a report that says so.
@@ -116,6 +117,15 @@ class SolveProgram {
     if (unwritten.empty()) return exit_code(record_);
     std::fputs(fmt::format("krill: {}\n", unwritten).c_str(), stderr);
     return bad_environment;
+  }
+
+  /// Devices that nothing is known of get no note.
+  template <class T>
+  void note_where_one_is_quicker() {
+    const std::string file = shipped_machine(true);
+    if (file.empty()) return;
+    if (std::string note = slower_than_one<T>(read_machine(file), record_); !note.empty())
+      record_.notes.push_back(std::move(note));
   }
 
   /// What rank 0 verifies and writes is its business.

@@ -110,7 +110,7 @@ inline constexpr std::array<std::string_view, 2> machine_backend_names{"host", "
 
 struct Machine {
   std::string file;  ///< where it was read
-  std::string name;
+  std::string name, device;
   MachineBackend backend = MachineBackend::cuda;
   MachineExtent extent;
   MachineMemory memory;
@@ -122,6 +122,7 @@ struct Machine {
 template <class Fields>
 void describe(Fields& fields, Machine& o) {
   fields.value("name", o.name, any_value, "what reports call it");
+  fields.value("device", o.device, any_value, "what the names of its devices hold; host, where there are none");
   fields.choice("backend", o.backend, machine_backend_names,
                 "cuda: a rank has a device of its own; host: the ranks of a host share its memory and its cores");
   fields.section("extent", o.extent, "how many ranks there may be, and for how many it was compared");
@@ -136,8 +137,8 @@ void describe(Fields& fields, Machine& o) {
 /// where it comes from.
 Machine read_machine(const std::string& path);
 
-/// The file of the machine that comes with the program: h200.yaml for CUDA, host.yaml for the host. Raises
-/// InvalidArgument where it does not lie beside the program.
+/// The file of the machine that comes with the program: h200.yaml for CUDA, host.yaml for the host. Empty
+/// where it does not lie beside the program.
 std::string shipped_machine(bool for_cuda);
 
 }  // namespace krill::apps

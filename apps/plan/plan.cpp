@@ -159,7 +159,7 @@ class Rehearsal {
       }
       const HeldMemory products = make_products(block);
       const std::int64_t border = largest.nnz - nnz(block);
-      if (plan_.time) predict(csr, partition, block, largest);
+      if (plan_.time && plan_.time->why_not.empty()) predict(csr, partition, block, largest);
       HeldMemory ghosts = ledger_.hold<T>(largest.ghosts + largest.sent + border);
       ghosts += ledger_.hold<std::int32_t>(border + 2 * largest.border_rows + largest.sent + (largest.rows + 31) / 32);
       ledger_.begin("preconditioner");
@@ -189,26 +189,15 @@ class Rehearsal {
     const auto ratio = [](auto a, auto b) { return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : 0.0; };
     const double bytes_an_entry = ratio(product_bytes_, nnz(block)),
                  border_row = ratio(largest.nnz - nnz(block), largest.border_rows);
-    const auto part_of = [&](double rows, double entries) {
-      return RankPart{rows, entries, bytes_an_entry * entries, 0, 0, 0, 0};
-    };
-    std::vector<RankPart> parts;
     const std::vector<std::int64_t> between = between_hosts(A, partition, plan_.time->machine.extent.ranks_a_host);
-    for (std::size_t r = 0; r < plan_.shares.size(); ++r) {
-      const SharedPart& share = plan_.shares[r];
-      RankPart& part = parts.emplace_back();
-      part.border_rows = static_cast<double>(share.border_rows), part.border_entries = border_row * part.border_rows;
-      const RankPart own =
-          part_of(static_cast<double>(share.rows), static_cast<double>(share.nnz) - part.border_entries);
-      part.rows = own.rows, part.entries = own.entries, part.matrix_bytes = own.matrix_bytes;
-      part.exchanged = static_cast<double>(std::max(share.ghosts, share.sent));
-      part.between_hosts = static_cast<double>(between[r]);
-    }
+    std::vector<RankPart> parts;
+    for (std::size_t r = 0; r < plan_.shares.size(); ++r)
+      parts.push_back(rank_part(plan_.shares[r], bytes_an_entry, border_row, between[r]));
     const auto* isai = std::get_if<IsaiOptions>(&c_.preconditioner);
     const bool is_factored = isai && krill::detail::inverse_form(host_, *isai, A) == InverseForm::factored;
     const bool can_stay = c_.loop == LoopControl::automatic || c_.loop == LoopControl::persistent;
     plan_.time = plan_time(std::move(plan_.time->machine), step_work<T>(c_.solver, c_.preconditioner, is_factored),
-                           part_of(static_cast<double>(A.rows()), static_cast<double>(A.nnz())), parts, can_stay,
+                           rank_part({.rows = A.rows(), .nnz = A.nnz()}, bytes_an_entry, 0), parts, can_stay,
                            std::string(type_name(c_.solver)), std::string(type_name(c_.preconditioner)));
   }
 
@@ -328,8 +317,11 @@ void plan_for(MemoryPlan& plan, int ranks) {
   Rehearsal<T>(host, plan, ranks).run(std::move(source.A), source.given.get(), m, columns);
 }
 
-Machine machine_for(const std::string& file, bool for_cuda) {
-  Machine machine = read_machine(file.empty() ? shipped_machine(for_cuda) : file);
+TimePlan begin_time_plan(const std::string& machine_file, bool for_cuda, int ranks) {
+  const std::string file = machine_file.empty() ? shipped_machine(for_cuda) : machine_file;
+  if (file.empty())
+    return {{}, ranks, {}, {}, "no machine that times are predicted for lies beside the program: say --machine FILE"};
+  Machine machine = read_machine(file);
   const MachineBackend wanted = for_cuda ? MachineBackend::cuda : MachineBackend::host;
   if (machine.backend != wanted)
     throw InvalidArgument(
@@ -337,7 +329,7 @@ Machine machine_for(const std::string& file, bool for_cuda) {
                     "{1}, or take a machine of backend {2}",
                     file, machine_backend_names[static_cast<std::size_t>(machine.backend)],
                     machine_backend_names[static_cast<std::size_t>(wanted)]));
-  return machine;
+  return {std::move(machine), ranks, {}, {}, {}};
 }
 
 }  // namespace
@@ -350,7 +342,7 @@ MemoryPlan plan_memory(const Case& c, int ranks, const std::string& machine) {
     plan.settings = steps.at(0), plan.steps = steps.count();
   }
   plan.for_cuda = c.backend == Backend::cuda || (c.backend == Backend::automatic && device::count() > 0);
-  if (ranks > 1) plan.time = TimePlan{machine_for(machine, plan.for_cuda), ranks, {}, {}, {}};
+  if (ranks > 1) plan.time = begin_time_plan(machine, plan.for_cuda, ranks);
   with_scalar(resolve_precision(plan.settings), [&]<class T>(T) { plan_for<T>(plan, ranks); });
   if (!plan.for_cuda)
     plan.free = available_memory();

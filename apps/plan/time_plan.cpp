@@ -10,6 +10,7 @@
 
 #include "apps/case/suggest.hpp"
 #include "apps/support/terminal.hpp"
+#include "sparse/core/instantiate.hpp"
 
 namespace krill::apps {
 namespace {
@@ -91,6 +92,18 @@ TimePlan plan_time(Machine machine, const std::optional<StepWork>& work, const R
   return plan;
 }
 
+RankPart rank_part(const SharedPart& share, double bytes_an_entry, double entries_a_border_row,
+                   std::int64_t between_hosts) {
+  RankPart part;
+  part.border_rows = static_cast<double>(share.border_rows);
+  part.border_entries = entries_a_border_row * part.border_rows;
+  part.rows = static_cast<double>(share.rows), part.entries = static_cast<double>(share.nnz) - part.border_entries;
+  part.matrix_bytes = bytes_an_entry * part.entries;
+  part.exchanged = static_cast<double>(std::max(share.ghosts, share.sent));
+  part.between_hosts = static_cast<double>(between_hosts);
+  return part;
+}
+
 std::vector<std::string> remarks(const TimePlan& plan) {
   const auto& extent = plan.machine.extent;
   std::vector<std::string> all;
@@ -109,6 +122,36 @@ std::vector<std::string> remarks(const TimePlan& plan) {
     all.push_back(fmt::format("assumed of the machine: {}", enumerate(assumed, ", ")));
   return all;
 }
+
+template <class T>
+std::string slower_than_one(const Machine& machine, const SolveRecord& record) {
+  if (!record.device || record.device->name.find(machine.device) == std::string::npos || record.ranks.size() < 2)
+    return {};
+  // Of a row with ghosts, an entry in their columns is what a stencil of few points has.
+  const auto entries_of = [](const SharedPart& share) { return static_cast<double>(share.nnz - share.border_rows); };
+  const double bytes_an_entry =
+      static_cast<double>(record.products.bytes) / std::max(1.0, entries_of(record.ranks.front()));
+  std::vector<RankPart> parts;
+  for (const SharedPart& share : record.ranks) parts.push_back(rank_part(share, bytes_an_entry, 1));
+  const LoopControl loop = record.settings.loop;
+  const TimePlan plan = plan_time(
+      machine,
+      step_work<T>(record.settings.solver, record.settings.preconditioner, needs_definite(record.settings.solver)),
+      rank_part({.rows = record.matrix.rows, .nnz = record.matrix.nnz}, bytes_an_entry, 0), parts,
+      loop == LoopControl::automatic || loop == LoopControl::persistent, std::string(solver_name(record)),
+      std::string(preconditioner_name(record)));
+  if (!plan.why_not.empty() || plan.speed_up() >= 1) return {};
+  return fmt::format(
+      "one device would be quicker, by the figures of {}: an iteration takes {:.2f} times as long on {} "
+      "ranks (krill solve --plan --ranks {})",
+      machine.name, 1 / plan.speed_up(), plan.ranks, plan.ranks);
+}
+
+template <class T>
+struct SlowerThanOneInstances {
+  static constexpr std::tuple list{instance<std::string(const Machine&, const SolveRecord&)>(slower_than_one<T>)};
+};
+KRILL_INSTANTIATE(SlowerThanOneInstances);
 
 std::string time_text(const TimePlan& plan) {
   if (!plan.why_not.empty()) return wrapped(plan.why_not, 0) + "\n";

@@ -227,6 +227,31 @@ TEST(TimePlan, says_what_is_slower_extrapolated_and_assumed) {
   EXPECT_DOUBLE_EQ(sum, json["each_rank"]["total_us"].get<double>());
 }
 
+/// A note of a solve that is over.
+TEST(TimePlan, notes_that_one_device_is_quicker) {
+  const Machine machine = read_machine(h200);
+  SolveRecord record;
+  record.device.emplace().name = "NVIDIA H200";
+  const auto note_of = [&](std::int64_t width) {
+    record.matrix.rows = static_cast<std::int32_t>(width * width), record.matrix.nnz = 5 * record.matrix.rows;
+    RankReport half;
+    half.rows = record.matrix.rows / 2, half.nnz = record.matrix.nnz / 2;
+    half.ghosts = half.sent = half.border_rows = width;
+    record.ranks = {half, half};
+    record.products.bytes = static_cast<std::size_t>(half.rows);
+    return slower_than_one<double>(machine, record);
+  };
+  EXPECT_TRUE(contains(note_of(1024), "one device would be quicker, by the figures of H200")) << note_of(1024);
+  EXPECT_EQ(note_of(8192), "");
+  record.settings.preconditioner = SchwarzOptions{};
+  EXPECT_EQ(note_of(1024), "");
+  record.settings.preconditioner = NoPreconditioner{};
+  record.device->name = "NVIDIA A100";
+  EXPECT_EQ(note_of(1024), "");
+  record.device.reset();
+  EXPECT_EQ(note_of(1024), "");
+}
+
 /// The rank that takes longest has the time of all.
 TEST(TimePlan, waits_for_the_slowest_rank) {
   const auto work = step_work<double>(PcgOptions{}, NoPreconditioner{}, false);
