@@ -16,6 +16,8 @@
 #include "apps/bench/roofline.hpp"
 #include "apps/case/suggest.hpp"
 #include "apps/case/with_scalar.hpp"
+#include "apps/parallel/agreement.hpp"
+#include "apps/parallel/starting_context.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
 #include "apps/support/terminal.hpp"
@@ -32,7 +34,8 @@ template <class T>
 struct Kernel {
   const char* name;
   void (*run)(const BenchSubject<T>&);
-  enum Kind { of_a_matrix, without_matrix, solver, by_name } kind = of_a_matrix;  ///< by_name: takes long, too
+  /// by_name: takes long, too; of_ranks: for several processes, and nothing else is
+  enum Kind { of_a_matrix, without_matrix, solver, by_name, of_ranks } kind = of_a_matrix;
 };
 template <class T>
 constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
@@ -56,7 +59,8 @@ constexpr Kernel<T> kernels[] = {{"spmv", bench_spmv<T>},
                                  {"pcg", bench_solver<T, PcgOptions>, Kernel<T>::solver},
                                  {"gmres", bench_solver<T, GmresOptions>, Kernel<T>::solver},
                                  {"bicgstab", bench_solver<T, BicgstabOptions>, Kernel<T>::solver},
-                                 {"amg", bench_amg<T>, Kernel<T>::by_name}};
+                                 {"amg", bench_amg<T>, Kernel<T>::by_name},
+                                 {scaling_kernel, bench_scaling<T>, Kernel<T>::of_ranks}};
 
 std::vector<std::string> names_of(Kernel<double>::Kind kind) {
   std::vector<std::string> names;
@@ -65,15 +69,40 @@ std::vector<std::string> names_of(Kernel<double>::Kind kind) {
   return names;
 }
 
-Context make_context(const BenchCommand& command) {
-  const bool cuda = command.backend == "cuda" || (command.backend == "auto" && device::count() > 0);
+/// Backend, device and threads as a case has them. In a team, what ranks have in the place of `auto`.
+Case place_of(const BenchCommand& command, ProcessTeam* team) {
+  Case place;
+  place.backend = command.backend == "auto"   ? Backend::automatic
+                  : command.backend == "cuda" ? Backend::cuda
+                                              : Backend::host;
+  place.device = command.device, place.threads = command.threads;
+  std::vector<std::string> notes;
+  if (team) settle_with_team(*team, place, notes);
+  if (process_leads())
+    for (const std::string& note : notes) print(note + "\n");
+  if (place.backend == Backend::automatic) place.backend = device::count() > 0 ? Backend::cuda : Backend::host;
+  const bool cuda = place.backend == Backend::cuda;
   if (!cuda && command.device > 0)
     throw InvalidArgument(
         fmt::format("--device {}: this run is on the host; use --backend cuda, or leave it out", command.device));
   if (cuda && command.threads > 0)
     throw InvalidArgument(
         fmt::format("--threads {}: this run is on CUDA; use --backend host, or leave it out", command.threads));
-  return cuda ? Context::cuda({command.device}) : Context::host(command.threads);
+  return place;
+}
+
+/// Several processes measure scaling and nothing else, and one process does not.
+void require_place(const Request& request, const BenchCommand& command, const ProcessTeam* team) {
+  const bool scaling = std::ranges::find(request.kernels, scaling_kernel) != request.kernels.end();
+  if (scaling && !team)
+    throw InvalidArgument(
+        "scaling: it takes several processes, started by a launcher: mpirun -n 2 krill bench scaling");
+  if (team && !(scaling && request.kernels.size() == 1))
+    throw InvalidArgument(
+        "bench: several processes measure scaling and nothing else: mpirun -n N krill bench scaling; run it without "
+        "the launcher for other rows");
+  if (scaling && command.compare != "none")
+    throw InvalidArgument("--compare: scaling has no rival but one rank; leave it out");
 }
 
 /// A picture, or a note where it cannot be drawn.
@@ -94,26 +123,36 @@ class Measurement {
  public:
   explicit Measurement(const BenchCommand& command)
       : command_(command),
-        ctx_(make_context(command)),
+        team_(process_team()),
+        place_(place_of(command, team_)),
+        start_(team_, place_),
+        ctx_(start_.get()),
         request_(parse_request(command, ctx_.on_cuda())),
         table_(variant_width()) {
+    require_place(request_, command, team_);
     require_rival(ctx_, command.compare);
     for (const std::string& file : {command.out, command.roofline, command.heat_map})
-      if (!file.empty()) AtomicFile{file};  // fails now where it could not be written in the end
+      if (!file.empty() && process_leads()) AtomicFile{file};  // fails now where it could not be written in the end
     result_.commit = git_commit();
     result_.date = utc_now();
+    std::optional<DeviceInfo> info;
     if (ctx_.on_cuda()) {
-      const DeviceInfo info = device::info(command.device);
-      result_.device = info.name, result_.driver = info.driver;
+      info = device::info(place_.device);
+      result_.device = info->name, result_.driver = info->driver;
     } else {
       result_.device = fmt::format("{}, {} thread{}", processor(), ctx_.threads(), ctx_.threads() == 1 ? "" : "s");
     }
+    if (team_)
+      result_.device =
+          fmt::format("{}{}", info ? "" : processor() + ", ", team_text(team_->size(), info, ctx_.threads()));
   }
 
   int run() {
-    print(fmt::format("krill {} ({}) on {}\n", version, result_.commit, result_.device));
-    result_.ceilings = measure_ceilings(ctx_);
-    print(fmt::format("{}\n\n", ceilings_text(result_.ceilings)));
+    say(fmt::format("krill {} ({}) on {}\n", version, result_.commit, result_.device));
+    if (team_)
+      say(fmt::format("exchanges by {}\n\n", ctx_.on_cuda() ? team_->device_transport() : team_->library()));
+    else
+      result_.ceilings = measure_ceilings(ctx_), say(fmt::format("{}\n\n", ceilings_text(result_.ceilings)));
     if (std::ranges::any_of(standalone_kernel_names(), [this](const auto& name) { return wanted(name); }))
       for (const Precision precision : request_.precisions) {
         measure_standalone(precision == Precision::automatic ? Precision::float64 : precision);
@@ -129,9 +168,10 @@ class Measurement {
     if (result_.rows.empty())
       throw InvalidArgument(fmt::format("nothing was measured: no benchmark of {} has a variant of --format {}",
                                         enumerate(request_.kernels), command_.formats));
+    if (team_) ctx_.synchronize(), team_->leave_devices();
     const std::string means = means_text(result_.rows);
-    if (!means.empty()) print("\n" + means);
-    write_pictures(command_, result_);
+    if (!means.empty()) say("\n" + means);
+    if (process_leads()) write_pictures(command_, result_);
     return std::any_of(result_.rows.begin(), result_.rows.end(), [](const Row& row) { return row.ms; }) ? 0 : 1;
   }
 
@@ -143,6 +183,7 @@ class Measurement {
     width += wanted("convert") ? std::string_view("csr to ").size() : 0;
     const bool long_names =
         wanted("triangular") || wanted("factor") || wanted("color") || std::ranges::any_of(request_.kernels, is_solver);
+    if (wanted(scaling_kernel)) width = std::max(width, std::string_view("bicgstab, jacobi").size());
     if (wanted(banded_kernel)) width = std::max(width, std::string_view("gtsv_interleaved thomas").size());
     return std::max(width, long_names ? std::string_view("ilu0 in color order").size() : 0);
   }
@@ -179,7 +220,8 @@ class Measurement {
             request_.formats,
             [this](const Row& row) { report(row); },
             request_.shapes,
-            request_.preconditioners};
+            request_.preconditioners,
+            team_};
   }
 
   template <class T>
@@ -188,13 +230,16 @@ class Measurement {
     try {
       MadeMatrix<T> made = make_matrix<T>(matrix, request_.repeat);
       const auto rival = make_rival<T>(ctx_, command_.compare);
-      const auto subject =
+      auto subject =
           subject_for<T>(made.name, precision, std::make_shared<const AnyMatrix<T>>(std::move(made.A)), rival.get());
+      subject.source = &matrix;
       for (const Kernel<T>& kernel : kernels<T>)
         if (kernel.kind != Kernel<T>::without_matrix && wanted(kernel.name)) kernel.run(subject);
     } catch (const Error& error) {
+      if (team_) throw;  // the others wait
       report_failure(matrix, name, error.what());
     } catch (const std::bad_alloc&) {
+      if (team_) throw;
       report_failure(matrix, name, "out of memory on the host");
     }
   }
@@ -220,16 +265,24 @@ class Measurement {
 
   void report(const Row& row) {
     result_.rows.push_back(row);
-    print(table_.lines(row, is_solver(row.kernel)));
+    say(table_.lines(row, is_solver(row.kernel)));
+  }
+
+  /// One process speaks for all.
+  static void say(const std::string& text) {
+    if (process_leads()) print(text);
   }
 
   /// After every matrix, so that a run that is cut short leaves what it has measured.
   void write() const {
-    if (!command_.out.empty()) atomic_write(command_.out, to_json(result_).dump(2) + "\n");
+    if (!command_.out.empty() && process_leads()) atomic_write(command_.out, to_json(result_).dump(2) + "\n");
   }
 
   const BenchCommand& command_;
-  Context ctx_;
+  ProcessTeam* team_;  // null: one process
+  Case place_;
+  StartingContext start_;
+  Context& ctx_;
   Request request_;
   RowTable table_;
   Result result_;
@@ -282,6 +335,8 @@ std::vector<std::string> standalone_kernel_names() { return names_of(Kernel<doub
 }  // namespace bench
 
 int run_bench(const BenchCommand& command) {
+  if (process_team() && (!command.diff.empty() || !command.markdown.empty()))
+    throw InvalidArgument("bench: --diff and --markdown are of one process; run it without the launcher");
   if (!command.diff.empty()) return bench::print_difference(command);
   if (!command.markdown.empty()) {
     bench::require_no_measurement("--markdown", command);

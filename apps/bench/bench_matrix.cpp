@@ -180,6 +180,23 @@ BenchMatrix named_matrix(const std::string& name, const std::vector<std::string>
   return {stem(name), MatrixFile{name}};
 }
 
+std::optional<BenchMatrix> enlarged(const BenchMatrix& matrix, int times) {
+  const auto* options = std::get_if<GeneratorOptions>(&matrix.source);
+  if (!options || !grid_of(*options)) return {};
+  BenchMatrix larger{fmt::format("{} with {} times the rows", matrix.name, times), *options};
+  std::visit(
+      [&]<class Options>(Options& o) {
+        if constexpr (requires { o.nz; })
+          o.nz = (o.nz > 0 ? o.nz : o.nx) * times;
+        else if constexpr (requires { o.ny; })
+          o.ny = (o.ny > 0 ? o.ny : o.nx) * times;
+        else if constexpr (requires { o.nx; })
+          o.nx *= times;
+      },
+      std::get<GeneratorOptions>(larger.source));
+  return larger;
+}
+
 bool needs_complex(const BenchMatrix& matrix) {
   if (const auto* file = std::get_if<MatrixFile>(&matrix.source))
     return peek_matrix(file->file).field == Field::complex;

@@ -1,6 +1,7 @@
 // The matrices that are measured: suites, model problems, files.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +35,10 @@ std::vector<BenchMatrix> suite(std::string_view name);
 /// What `--matrix FILE` and `--matrix NAME key=value...` name; NAME is a generator or a matrix of a suite. Raises
 /// InvalidArgument with a proposal, and what peek_matrix raises for a file that is none.
 BenchMatrix named_matrix(const std::string& name, const std::vector<std::string>& settings);
+
+/// The same problem on a grid with that many times the points along its last direction, so that ranks with equal shares
+/// of its neighboring rows have the whole grid's shape each. Nothing where the matrix is no grid's.
+std::optional<BenchMatrix> enlarged(const BenchMatrix&, int times);
 
 /// Whether the entries are complex; reads the head of a file.
 bool needs_complex(const BenchMatrix&);

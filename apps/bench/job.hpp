@@ -1,13 +1,16 @@
 // What every kernel's benchmark is made of: jobs that are timed, checked, and set against a rival.
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "apps/bench/bench_matrix.hpp"
 #include "apps/bench/result.hpp"
 #include "apps/bench/rival.hpp"
+#include "sparse/core/team.hpp"
 
 namespace krill::apps::bench {
 
@@ -32,6 +35,8 @@ struct BenchSubject {
   std::function<void(const Row&)> report;
   std::span<const BandedShape> shapes = {};           ///< of banded systems, which need no A
   std::span<const std::string> preconditioners = {};  ///< that solvers are measured with; empty: all
+  Team* team = nullptr;                               ///< of scaling, whose ranks share A
+  const BenchMatrix* source = nullptr;                ///< what A was made from, for more rows of it
 
   bool wants(std::string_view format) const;
   /// A row that is still empty but for its names.
@@ -66,7 +71,8 @@ std::string failure_of(const std::function<void()>& f);
 
 // The kernels' benchmarks: spmv_bench.cpp, spmm_bench.cpp, half_bench.cpp, batch_bench.cpp, sddmm_bench.cpp,
 // spgemm_bench.cpp, prune_bench.cpp, conversion_bench.cpp, triangular_bench.cpp, factor_bench.cpp, color_bench.cpp,
-// coarsen_bench.cpp, vector_bench.cpp, basis_bench.cpp, banded_bench.cpp, solver_bench.cpp, amg_bench.cpp.
+// coarsen_bench.cpp, vector_bench.cpp, basis_bench.cpp, banded_bench.cpp, solver_bench.cpp, amg_bench.cpp,
+// scaling_bench.cpp.
 template <class T>
 void bench_spmv(const BenchSubject<T>&);
 template <class T>
@@ -110,6 +116,9 @@ template <class T>
 void bench_amg(const BenchSubject<T>&);
 template <class T, class SolverOptions>
 void bench_solver(const BenchSubject<T>&);
+/// An iteration on all ranks of the team beside one on rank 0 alone. All ranks take part, and report the same rows.
+template <class T>
+void bench_scaling(const BenchSubject<T>&);
 
 /// The formats that --format may name: the storage forms that spmv is measured for.
 std::vector<std::string> spmv_formats();
@@ -119,6 +128,10 @@ std::vector<std::string> solver_preconditioners();
 
 /// Of the aggregates that are contracted: up to 8 rows.
 inline constexpr int matching_passes = 3;
+
+/// What several ranks measure, and the preconditioners that they do it with.
+inline constexpr const char* scaling_kernel = "scaling";
+inline constexpr std::array<std::string_view, 2> scaling_preconditioners{"none", "jacobi"};
 
 /// The kernel that --shapes is for.
 inline constexpr const char* banded_kernel = "banded";

@@ -190,6 +190,9 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
     for (BenchMatrix& matrix : named_suite(!command.suite.empty() ? command.suite : on_cuda ? "targets" : "small"))
       request.matrices.push_back(std::move(matrix));
   if (request.kernels.empty()) request.kernels = default_kernel_names();
+  const bool scaling = is_in(request.kernels, scaling_kernel);
+  if (scaling && command.matrices.empty() && command.suite.empty())
+    std::erase_if(request.matrices, [](const BenchMatrix& matrix) { return !enlarged(matrix, 2); });
   if (!command.formats.empty()) {
     request.formats = split("--format", command.formats);
     for (const auto& format : request.formats)
@@ -199,7 +202,12 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
     request.preconditioners = split("--preconditioner", command.preconditioners);
     for (const auto& name : request.preconditioners)
       require_known("--preconditioner: there is no benchmark with a preconditioner", name, solver_preconditioners());
-    if (std::ranges::none_of(solver_names(), [&](const auto& name) { return is_in(request.kernels, name); }))
+    if (scaling && std::ranges::any_of(request.preconditioners, [](const std::string& name) {
+          return std::ranges::find(scaling_preconditioners, name) == scaling_preconditioners.end();
+        }))
+      throw InvalidArgument("--preconditioner: scaling is measured with none and jacobi; name one of them");
+    if (!scaling &&
+        std::ranges::none_of(solver_names(), [&](const auto& name) { return is_in(request.kernels, name); }))
       throw InvalidArgument(
           "--preconditioner: only solvers have one; name them, as in krill bench pcg --preconditioner, or leave it "
           "out");
@@ -210,6 +218,7 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
   if (banded) request.shapes = command.shapes.empty() ? default_shapes(on_cuda) : parse_shapes(command.shapes);
   request.precisions = parse_precisions(command.precisions);
   request.repeat = parse_repeat(command.repeat_blocks, on_cuda);
+  if (scaling && command.repeat_blocks == "auto") request.repeat = {1};  // blocks need nothing of each other
   return request;
 }
 

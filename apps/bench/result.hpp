@@ -34,8 +34,14 @@ struct Row {
   std::optional<double> rival_setup_ms;
   /// Of sums and products of sparse matrices: memory beyond operands and result, at its most.
   std::optional<std::int64_t> workspace_bytes, rival_workspace_bytes;
-  std::string rival_error;  ///< why an algorithm of the rival has no time
-  std::string error;        ///< why there is no time
+  // Of scaling, where ms is one iteration on all ranks.
+  std::optional<std::int64_t> ranks;
+  std::optional<double> one_rank_ms;       ///< the same on one rank; of the matrix with a share of the rows, if weak
+  std::optional<double> speed_up;          ///< rows a second beside those of one rank
+  std::optional<double> efficiency;        ///< speed_up / ranks
+  std::optional<std::int64_t> halo_bytes;  ///< the most that a rank gets from others for a product
+  std::string rival_error;                 ///< why an algorithm of the rival has no time
+  std::string error;                       ///< why there is no time
 };
 
 /// f(name in the file, member) for every field, in the order of the file.
@@ -69,6 +75,11 @@ void for_each_field(AnyRow& row, F&& f) {
   f("rival_setup_ms", row.rival_setup_ms);
   f("workspace_bytes", row.workspace_bytes);
   f("rival_workspace_bytes", row.rival_workspace_bytes);
+  f("ranks", row.ranks);
+  f("one_rank_ms", row.one_rank_ms);
+  f("speed_up", row.speed_up);
+  f("efficiency", row.efficiency);
+  f("halo_bytes", row.halo_bytes);
   f("rival_error", row.rival_error);
   f("error", row.error);
 }

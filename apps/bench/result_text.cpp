@@ -22,6 +22,10 @@ std::string milliseconds(const std::optional<double>& ms) {
   return fmt::format("{:.{}f}", *ms, *ms < 1 ? 4 : *ms < 10 ? 3 : *ms < 100 ? 2 : 1);
 }
 
+std::string microseconds(const std::optional<double>& ms) {
+  return number(ms ? std::optional(1e3 * *ms) : ms, "{:.1f}");
+}
+
 /// ", 2 colors", where there are some.
 std::string colors_text(const std::optional<std::int64_t>& colors) {
   return colors ? fmt::format(", {} colors", *colors) : std::string();
@@ -31,8 +35,9 @@ std::string megabytes(const std::optional<std::int64_t>& bytes) {
   return bytes ? fmt::format("{:.1f}", static_cast<double>(*bytes) * 1e-6) : std::string();
 }
 
-/// Which rows have something to say in a column.
-enum class ShownFor { all, kernels, solvers, sparse_results };
+/// Which rows have something to say in a column. calls: all but those of scaling.
+enum class ShownFor { all, calls, kernels, solvers, scaling, sparse_results };
+enum class RowKind { kernel, solver, scaling };
 /// Where a column stands: the terminal has room for some.
 enum class Place { everywhere, markdown };
 
@@ -50,10 +55,19 @@ constexpr Column columns[] = {
     {"precision", 0, [](const Row& r) { return r.precision; }, ShownFor::all, Place::markdown},
     {"variant", 0, [](const Row& r) { return r.variant + colors_text(r.colors); }},
     {"cache", 0, [](const Row& r) { return r.cache; }, ShownFor::all, Place::markdown},
-    {"ms", 8, [](const Row& r) { return milliseconds(r.ms); }},
+    {"ms", 8, [](const Row& r) { return milliseconds(r.ms); }, ShownFor::calls},
+    {"us a step", 9, [](const Row& r) { return microseconds(r.ms); }, ShownFor::scaling},
     {"spread", 7, [](const Row& r) { return percent(r.spread); }},
-    {"GB/s", 7, [](const Row& r) { return number(r.gbps, "{:.1f}"); }},
-    {"ceiling", 7, [](const Row& r) { return percent(r.ceiling_share); }},
+    {"one rank", 9, [](const Row& r) { return microseconds(r.one_rank_ms); }, ShownFor::scaling},
+    {"speed-up", 8, [](const Row& r) { return number(r.speed_up, "{:.2f}"); }, ShownFor::scaling},
+    {"efficiency", 10, [](const Row& r) { return percent(r.efficiency); }, ShownFor::scaling},
+    {"halo KB", 7,
+     [](const Row& r) {
+       return r.halo_bytes ? fmt::format("{:.1f}", static_cast<double>(*r.halo_bytes) * 1e-3) : std::string();
+     },
+     ShownFor::scaling},
+    {"GB/s", 7, [](const Row& r) { return number(r.gbps, "{:.1f}"); }, ShownFor::calls},
+    {"ceiling", 7, [](const Row& r) { return percent(r.ceiling_share); }, ShownFor::calls},
     {"setup ms", 8, [](const Row& r) { return milliseconds(r.setup_ms); }, ShownFor::kernels},
     {"setup ms", 8, [](const Row& r) { return milliseconds(r.setup_ms); }, ShownFor::solvers, Place::markdown},
     {"total ms", 8, [](const Row& r) { return milliseconds(r.total_ms); }, ShownFor::solvers, Place::markdown},
@@ -65,8 +79,8 @@ constexpr Column columns[] = {
      Place::markdown},
     {"rival's MB", 10, [](const Row& r) { return megabytes(r.rival_workspace_bytes); }, ShownFor::sparse_results,
      Place::markdown},
-    {"rival ms", 8, [](const Row& r) { return milliseconds(r.rival_ms); }, ShownFor::all, Place::markdown},
-    {"ratio", 6, [](const Row& r) { return number(r.ratio, "{:.2f}"); }},
+    {"rival ms", 8, [](const Row& r) { return milliseconds(r.rival_ms); }, ShownFor::calls, Place::markdown},
+    {"ratio", 6, [](const Row& r) { return number(r.ratio, "{:.2f}"); }, ShownFor::calls},
     {"rival", 0,
      [](const Row& r) {
        if (!r.rival_ms) return std::string();
@@ -76,9 +90,22 @@ constexpr Column columns[] = {
      ShownFor::all, Place::markdown},
 };
 
-bool is_shown(const Column& column, bool solvers, bool sparse_results = false) {
-  if (column.of == ShownFor::sparse_results) return sparse_results;
-  return column.of == ShownFor::all || (column.of == ShownFor::solvers) == solvers;
+bool is_shown(const Column& column, RowKind kind, bool sparse_results = false) {
+  switch (column.of) {
+    case ShownFor::all:
+      return true;
+    case ShownFor::calls:
+      return kind != RowKind::scaling;
+    case ShownFor::kernels:
+      return kind == RowKind::kernel;
+    case ShownFor::solvers:
+      return kind == RowKind::solver;
+    case ShownFor::scaling:
+      return kind == RowKind::scaling;
+    case ShownFor::sparse_results:
+      break;
+  }
+  return sparse_results;
 }
 
 std::string without_trailing_blanks(std::string line) {
@@ -99,16 +126,17 @@ std::string markdown_table(const Result& result, const std::string& kernel) {
     return std::ranges::any_of(result.rows,
                                [&](const Row& row) { return row.kernel == kernel && (row.*member).has_value(); });
   };
-  const bool solver = any(&Row::iterations), sparse_result = any(&Row::workspace_bytes);
+  const RowKind kind = any(&Row::ranks) ? RowKind::scaling : any(&Row::iterations) ? RowKind::solver : RowKind::kernel;
+  const bool sparse_result = any(&Row::workspace_bytes);
   for (const Column& column : columns)
-    if (is_shown(column, solver, sparse_result))
+    if (is_shown(column, kind, sparse_result))
       text += markdown_cell(column.head), rule += column.width > 0 ? "---:|" : "---|";
   text += "\n" + rule + "\n";
   for (const Row& row : result.rows) {
     if (row.kernel != kernel) continue;
     text += "|";
     for (const Column& column : columns) {
-      if (!is_shown(column, solver, sparse_result)) continue;
+      if (!is_shown(column, kind, sparse_result)) continue;
       const bool says_why = !row.error.empty() && &column == &std::end(columns)[-1];
       text += markdown_cell(says_why ? "error: " + row.error : column.text(row));
     }
@@ -120,10 +148,11 @@ std::string markdown_table(const Result& result, const std::string& kernel) {
 }  // namespace
 
 std::string RowTable::lines(const Row& row, bool is_solver) {
+  const RowKind kind = row.ranks ? RowKind::scaling : is_solver ? RowKind::solver : RowKind::kernel;
   const auto numbers = [&](const auto& text) {
     std::string line;
     for (const Column& column : columns)
-      if (column.width > 0 && column.place == Place::everywhere && is_shown(column, is_solver))
+      if (column.width > 0 && column.place == Place::everywhere && is_shown(column, kind))
         line += fmt::format("  {:>{}}", text(column), column.width);
     return line;
   };

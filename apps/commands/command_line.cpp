@@ -114,9 +114,11 @@ int parse_and_run(int argc, const char* const* argv) {
     throw InvalidArgument(usage_error(program, error, argc, argv));
   }
   const std::string command = program.get_subcommands().front()->get_name();
-  if (process_team() && command != "solve")
+  if (process_team() && command != "solve" && command != "verify" && command != "bench")
     throw InvalidArgument(
-        fmt::format("{}: several processes share no other command than solve; run it without the launcher", command));
+        fmt::format("{}: several processes share solve, verify CASE and bench scaling, no other command; run it "
+                    "without the launcher",
+                    command));
   return action();
 }
 

@@ -113,7 +113,8 @@ void add_verify(CLI::App& program, Action& action) {
       "Examples:\n"
       "  krill verify configs/quickstart.yaml\n"
       "  krill verify case.yaml --backend cuda --set precision=float32\n"
-      "  krill verify --all\n\n"
+      "  krill verify --all\n"
+      "  mpirun -n 2 krill verify case.yaml\n\n"
       "Exit codes: 0 nothing has failed; 1 something has; 2 bad case or input; 3 no device or memory.");
 }
 
@@ -226,9 +227,7 @@ void add_bench(CLI::App& program, Action& action) {
          "KERNEL", command->kernels,
          "spmv, spmv_dot, spmm, sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, "
          "color, coarsen (default: these); vector, batch, banded, on operands of their own; pcg, gmres, bicgstab, or "
-         "solvers "
-         "for "
-         "the three")
+         "solvers for the three; scaling, by several processes of a launcher")
       ->type_name("");
   app->add_option("--matrix", command->matrices,
                   "A file, a generator with its options, or a matrix of a suite; may be given again")
@@ -299,6 +298,7 @@ void add_bench(CLI::App& program, Action& action) {
       "  krill bench solvers --matrix poisson3d nx=64 --backend host --compare eigen\n"
       "  krill bench spmv triangular --roofline roofline.svg\n"
       "  krill bench banded --shapes sweep --compare cusparse --heat-map ratios.svg\n"
+      "  mpirun -n 2 krill bench scaling --matrix p3d128\n"
       "  krill bench --diff before.json after.json --tolerance 0.1\n"
       "  krill bench --markdown h200.json\n\n"
       "Exit codes: 0 measured; 1 no measurement succeeded, or --diff found something that is slower or fails; 2 bad "

@@ -7,7 +7,9 @@
 #include "apps/case/steps.hpp"
 #include "apps/case/with_scalar.hpp"
 #include "apps/commands/commands.hpp"
+#include "apps/parallel/starting_context.hpp"
 #include "apps/report/gnuplot.hpp"
+#include "apps/support/exit_code.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
 #include "apps/support/terminal.hpp"
@@ -28,22 +30,35 @@ constexpr std::int64_t max_shown_failures = 10;
 /// One `krill verify`.
 class VerifyProgram {
  public:
-  explicit VerifyProgram(const VerifyCommand& command) : command_(command), out_(command.json ? stderr : stdout) {
+  explicit VerifyProgram(const VerifyCommand& command)
+      : command_(command),
+        team_(process_team()),
+        leads_(process_leads()),
+        silent_(command.quiet || !leads_),
+        out_(command.json ? stderr : stdout) {
     run_.started_at = utc_now();
+    if (team_) run_.ranks = team_->size();
     run_.ledger = Ledger([this](const Check& check) { saw(check); });
   }
 
   int go() {
-    Context ctx = prepare();
+    StartingContext start = prepare();
+    Context& ctx = start.get();
+    run_.threads = ctx.threads();
+    if (team_ && run_.settings)
+      if (const std::string slow = slow_transport(*team_, run_.settings->parallel.transport); !slow.empty())
+        notes_.push_back(slow);
     folder_ = command_.out.empty() ? "out/verify-" + run_.name : command_.out;
-    make_folder();
+    if (leads_) make_folder();
     try {
       run_.settings ? verify_one(ctx, *run_.settings) : verify_all(ctx);
     } catch (const CudaError& error) {
+      if (team_) throw;  // the others wait
       run_.ended_early = error.what();
       run_.ledger.fail(run_.ledger.current(), run_.ended_early);
     }
     clear_line();
+    if (!leads_) return success;
     run_.seconds = clock_.milliseconds() / 1000;
     finish();
     return exit_code(run_);
@@ -51,7 +66,7 @@ class VerifyProgram {
 
  private:
   /// Reads the case, where there is one, of a sequence the first step, before any device is asked for.
-  Context prepare() {
+  StartingContext prepare() {
     Case settings;
     if (command_.all) {
       run_.name = "all";
@@ -64,12 +79,12 @@ class VerifyProgram {
       settings = load_case_file(command_.case_path, command_.overrides, reading).settings;
       if (step_options(settings.sequence)) settings = CaseSteps(settings).at(0);
       run_.name = settings.name;
+      if (team_) settle_with_team(*team_, settings, notes_);
       run_.settings = settings;
     }
-    Context ctx = make_context(settings);
-    run_.threads = ctx.threads();
-    if (ctx.on_cuda()) run_.device = device::info(settings.device);
-    return ctx;
+    StartingContext start(team_, settings);
+    if (start.get().on_cuda()) run_.device = device::info(settings.device);
+    return start;
   }
 
   void make_folder() const {
@@ -82,9 +97,13 @@ class VerifyProgram {
 
   void verify_one(Context& ctx, const Case& settings) {
     run_.precision = resolve_precision(settings);
-    say(fmt::format("{}, {}\n\n{}", run_.name, precision_names[static_cast<std::size_t>(run_.precision)],
-                    verify::check_head()));
-    with_scalar(run_.precision, [&]<class T>(T) { verify::verify_case<T>(run_.ledger, ctx, settings); });
+    say(fmt::format("{}, {}\n", run_.name, precision_names[static_cast<std::size_t>(run_.precision)]));
+    for (const std::string& note : notes_) say("  " + wrapped(note, 4) + "\n");
+    say("\n" + verify::check_head());
+    with_scalar(run_.precision, [&]<class T>(T) {
+      team_ ? verify::verify_shared_case<T>(run_.ledger, *team_, ctx, settings, [&] { team_->leave_devices(); })
+            : verify::verify_case<T>(run_.ledger, ctx, settings);
+    });
   }
 
   void verify_all(Context& ctx) {
@@ -135,16 +154,19 @@ class VerifyProgram {
   }
 
   void say(const std::string& text) const {
-    if (command_.quiet) return;
+    if (silent_) return;
     std::fputs(text.c_str(), out_);
     std::fflush(out_);
   }
 
   const VerifyCommand& command_;
+  ProcessTeam* team_;  // null: one process
+  bool leads_, silent_;
   std::FILE* out_;
   Paint paint_{out_};
   Stopwatch clock_;
   verify::VerifyResult run_;
+  std::vector<std::string> notes_;  // of what the team settled
   std::string folder_;
   std::string group_;  ///< of the last check
   std::int64_t failures_ = 0;
@@ -158,6 +180,10 @@ int run_verify(const VerifyCommand& command) {
                                       : "verify: a case is missing; expected CASE, or --all for the gallery");
   if (command.all && !(command.overrides.empty() && command.variant.empty()))
     throw InvalidArgument("verify: --set and --variant change a case, and --all has none");
+  if (command.all && process_team())
+    throw InvalidArgument(
+        "verify --all: one process goes through it; run krill verify --all without the launcher, or, on several ranks, "
+        "mpirun -n N krill verify CASE");
   return VerifyProgram(command).go();
 }
 

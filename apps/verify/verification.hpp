@@ -17,7 +17,8 @@ struct VerifyResult {
   std::optional<Case> settings;  ///< nothing for the gallery
   Precision precision = Precision::automatic;
   std::optional<DeviceInfo> device;  ///< nothing on the host
-  int threads = 1;
+  int threads = 1;                   ///< of each rank
+  int ranks = 1;                     ///< processes that share the case
   std::string started_at;
   double seconds = 0;
   std::string ended_early;  ///< why; empty where all checks were made

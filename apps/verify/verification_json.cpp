@@ -79,6 +79,7 @@ Json verification_json(const VerifyResult& v) {
                {"backend", v.device ? "cuda" : "host"},
                {"device", device_json(v.device)},
                {"threads", v.threads},
+               {"ranks", v.ranks},
                {"seconds", v.seconds},
                {"started_at", v.started_at},
                {"versions", {{"krill", version}, {"commit", git_commit()}, {"compiler", cxx_compiler}}}};

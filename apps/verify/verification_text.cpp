@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "apps/parallel/agreement.hpp"
 #include "apps/report/gnuplot.hpp"
 #include "apps/verify/verification.hpp"
 
@@ -89,8 +90,10 @@ std::string verdict_line(const VerifyResult& v, const Paint& paint) {
   text += failed > 0 ? fmt::format("{} of {} failed", failed, counted(all, "check"))
                      : fmt::format("{} passed", counted(all - open, "check"));
   if (open > 0) text += fmt::format(", {} not checked", open);
-  text += fmt::format(", on {} in {:.1f} s: {}",
-                      v.device ? v.device->name : "the host, " + counted(v.threads, "thread"), v.seconds, v.name);
+  const std::string where = v.ranks > 1 ? "by " + team_text(v.ranks, v.device, v.threads)
+                            : v.device  ? "on " + v.device->name
+                                        : "on the host, " + counted(v.threads, "thread");
+  text += fmt::format(", {} in {:.1f} s: {}", where, v.seconds, v.name);
   return (exit_code(v) == 0 ? paint.good("PASS: ") : paint.bad("FAIL: ")) + wrapped(text, 6) + "\n";
 }
 

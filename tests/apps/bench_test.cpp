@@ -241,6 +241,33 @@ TEST(Results, the_table_fits_80_columns_and_says_once_what_rows_share) {
   EXPECT_EQ(count("error: there is no room"), 1U) << text;
 }
 
+TEST(Results, rows_of_several_ranks_have_columns_of_their_own) {
+  Row row = row_of("scaling", "p3d256 on 8 ranks", 1.2345);
+  row.variant = "bicgstab, jacobi", row.spread = 0.0123, row.ranks = 8, row.iterations = 400;
+  row.one_rank_ms = 9.87654, row.speed_up = 8, row.efficiency = 1, row.halo_bytes = 1'048'576;
+  const std::string text = RowTable(row.variant.size()).lines(row, false);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_TRUE(contains(text, "   1234.5    1.2 %     9876.5      8.00     100.0 %   1048.6\n")) << text;
+  EXPECT_FALSE(contains(text, "GB/s")) << text;
+  const std::string page = markdown({result_of({row})});
+  EXPECT_TRUE(contains(page, "| us a step | spread | one rank | speed-up | efficiency | halo KB | rival |")) << page;
+}
+
+TEST(BenchMatrices, a_grid_is_enlarged_along_its_last_direction) {
+  const auto rows_of = [](const BenchMatrix& matrix) {
+    return krill::rows(make_matrix<double>(matrix, RepeatBlocks{1}).A);
+  };
+  const auto flat = enlarged(named_matrix("poisson2d", {"nx=5"}), 3), deep = enlarged(named_matrix("p3d50", {}), 2);
+  ASSERT_TRUE(flat && deep);
+  EXPECT_EQ(rows_of(*flat), 5 * 15);
+  EXPECT_EQ(std::get<Poisson2dOptions>(std::get<GeneratorOptions>(flat->source)).nx, 5);
+  EXPECT_EQ(rows_of(*deep), 50 * 50 * 100);
+  EXPECT_EQ(rows_of(*enlarged(named_matrix("poisson1d", {"nx=7"}), 2)), 14);
+  EXPECT_FALSE(enlarged(named_matrix("rnd100k", {}), 2));
+  EXPECT_FALSE(enlarged(named_matrix("random_spd", {"rows=9"}), 2));
+}
+
 TEST(Difference, verdicts) {
   using Kind = Change::Kind;
   Row failed = row_of("spmv", "fails", 1);

@@ -1,11 +1,16 @@
-// `krill solve` as several processes, by the launcher that is installed.
+// `krill` as several processes, by the launcher that is installed, and what they verify.
 #include <unistd.h>
 
+#include <map>
+#include <set>
 #include <sstream>
 
+#include "apps/case/case_file.hpp"
+#include "apps/verify/case_path.hpp"
 #include "sparse/core/device.hpp"
 #include "sparse/core/optional_libraries.hpp"
 #include "tests/apps/program.hpp"
+#include "tests/support/thread_team.hpp"
 
 namespace krill::apps {
 namespace {
@@ -32,11 +37,11 @@ output: {plot: false}
 )");
   }
 
-  /// By so many ranks; more of them than cores, and root, too. Two minutes are too long. Open MPI leaves memory behind,
-  /// of modules that are gone in the end, so that a leak has no name to suppress it by.
+  /// By so many ranks; more of them than cores, and root, too; mpirun has a terminal. Two minutes are too long. Open
+  /// MPI leaves memory behind, of modules that are gone in the end, so that a leak has no name to suppress it by.
   Outcome ranks(int count, const std::string& arguments, const std::string& before_program = "") {
     return krill(arguments,
-                 "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+                 "NO_COLOR=1 ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
                  "OMPI_MCA_btl_vader_single_copy_mechanism=none OMP_NUM_THREADS=1 KRILL_TEAM_PATIENCE=60 "
                  "timeout 120 mpirun --oversubscribe --bind-to none -n " +
                      std::to_string(count) + " " + before_program);
@@ -141,8 +146,164 @@ TEST_F(TeamProgram, refuses_with_one_sentence) {
     EXPECT_TRUE(contains(found.err, "krill: " + sentence)) << found.err;
   };
   refusal("solve case.yaml --set preconditioner.type=ic0", "preconditioner ic0: it does not run on several ranks");
-  refusal("verify case.yaml", "verify: several processes share no other command than solve");
+  refusal("verify case.yaml --set preconditioner.type=ic0", "preconditioner ic0: it does not run on several ranks");
+  refusal("verify --all", "verify --all: one process goes through it; run krill verify --all without the launcher");
+  refusal("inspect case.yaml", "inspect: several processes share solve, verify CASE and bench scaling, no other");
+  refusal("generate poisson2d nx=4 -o A.mtx", "generate: several processes share solve, verify CASE and bench");
+  refusal("bench spmv", "bench: several processes measure scaling and nothing else: mpirun -n N krill bench scaling");
+  refusal("bench scaling --preconditioner chebyshev", "--preconditioner: scaling is measured with none and jacobi");
+  refusal("bench --markdown r.json", "bench: --diff and --markdown are of one process");
+  EXPECT_FALSE(exists("A.mtx"));
   EXPECT_FALSE(exists("out/shared/report.json"));
+}
+
+TEST_F(TeamProgram, verifies_a_case_beside_one_rank) {
+  for (const auto& [n, method] : {std::pair(2, "--set solver.type=pcg"),
+                                  std::pair(2,
+                                            "--set solver.type=bicgstab --set format=sell --set precision=complex64 "
+                                            "--set solver.stop.relative=1e-5"),
+                                  std::pair(3, "--set solver.type=gmres --set ordering=rcm --set scaling=ruiz")}) {
+    const Outcome found = ranks(n, std::string("verify case.yaml --out v ") + method);
+    ASSERT_EQ(found.code, 0) << method << found.out << found.err;
+    EXPECT_EQ(count(found.out, "PASS: 6 checks passed, by " + std::to_string(n) + " ranks on the host, 1 thread each"),
+              1U)
+        << "one rank speaks:\n"
+        << found.out;
+    const auto json = test::json_file(folder_ / "v/verification.json");
+    EXPECT_EQ(json["verdict"], "PASS");
+    EXPECT_EQ(json["ranks"], n);
+    std::set<std::string> groups, names;
+    for (const auto& check : json["checks"]) {
+      groups.insert(check["group"]), names.insert(check["name"]);
+      EXPECT_EQ(check["verdict"], "PASS") << check;
+      EXPECT_GT(check["entries"], 0) << check;
+      EXPECT_FALSE(check["bound"].get<std::string>().empty()) << check;
+    }
+    EXPECT_EQ(groups, (std::set<std::string>{"products", "ranks", "solution"}));
+    EXPECT_TRUE(names.contains("iterations beside those of one rank"));
+  }
+}
+
+TEST_F(TeamProgram, verify_fails_where_the_solve_does) {
+  const Outcome found = ranks(2, "verify case.yaml --out v --set solver.max_iterations=3");
+  EXPECT_EQ(found.code, 1) << found.out << found.err;
+  EXPECT_TRUE(contains(found.out, "the solve ends as max_iterations after 3 iterations")) << found.out;
+  EXPECT_EQ(test::json_file(folder_ / "v/verification.json")["failed"], 1);
+}
+
+/// As many iterations, and of either kind: the judge says what it did not judge.
+TEST_F(TeamProgram, verify_compares_no_iterations_of_parts) {
+  const Outcome found = ranks(2, "verify case.yaml --set preconditioner.type=schwarz");
+  EXPECT_EQ(found.code, 0) << found.out << found.err;
+  EXPECT_TRUE(contains(found.out, "PASS: 5 checks passed, 1 not checked")) << found.out;
+}
+
+TEST_F(TeamProgram, bench_scaling_has_rows_of_either_kind) {
+  const Outcome found = ranks(2, "bench scaling --matrix poisson2d nx=24 --preconditioner jacobi --out r.json");
+  ASSERT_EQ(found.code, 0) << found.out << found.err;
+  EXPECT_EQ(count(found.out, "us a step"), 1U) << "one rank speaks:\n" << found.out;
+  const auto result = test::json_file(folder_ / "r.json");
+  EXPECT_TRUE(contains(result["device"].get<std::string>(), "2 ranks on the host, 1 thread each"));
+  ASSERT_EQ(result["rows"].size(), 6U);
+  std::set<std::string> variants;
+  for (std::size_t k = 0; k < 6; ++k) {
+    const auto& row = result["rows"][k];
+    const int rows = k < 3 ? 576 : 1152;
+    const double ms = row["ms"], one = row["one_rank_ms"], speed_up = row["speed_up"];
+    EXPECT_EQ(row["kernel"], "scaling");
+    EXPECT_EQ(row["case"], std::string("poisson2d nx=24") + (k < 3 ? "" : " with 2 times the rows") + " on 2 ranks");
+    EXPECT_EQ(row["rows"], rows);
+    EXPECT_EQ(row["ranks"], 2);
+    EXPECT_EQ(row["halo_bytes"], 24 * 8);
+    EXPECT_GT(ms, 0);
+    EXPECT_NEAR(speed_up, rows / 576 * one / ms, 1e-9 * speed_up);
+    EXPECT_NEAR(row["efficiency"].get<double>(), speed_up / 2, 1e-9 * speed_up);
+    EXPECT_GT(row["iterations"], 10);
+    variants.insert(row["variant"]);
+  }
+  EXPECT_EQ(variants, (std::set<std::string>{"pcg, jacobi", "bicgstab, jacobi", "gmres, jacobi"}));
+  EXPECT_EQ(result["rows"][0]["one_rank_ms"], result["rows"][3]["one_rank_ms"]);
+}
+
+TEST_F(TeamProgram, bench_scaling_says_once_what_a_solver_does_not_take) {
+  const Outcome found = ranks(3, "bench scaling --matrix convection_diffusion2d nx=12 --preconditioner none");
+  EXPECT_EQ(found.code, 0) << found.out << found.err;
+  EXPECT_EQ(count(found.out, "the matrix is not symmetric"), 1U) << found.out;
+  EXPECT_EQ(count(found.out, "gmres, none"), 2U) << found.out;
+}
+
+TEST_F(TeamProgram, bench_scaling_is_for_several_processes) {
+  const Outcome alone = krill("bench scaling --matrix poisson2d nx=12 --backend host");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_TRUE(contains(alone.err, "started by a launcher: mpirun -n 2 krill bench scaling")) << alone.err;
+}
+
+/// The other end of a team, by which one number of each message of so many bytes comes to be another.
+class CrookedTeam final : public Team {
+ public:
+  CrookedTeam(Team& team, std::size_t bytes) : team_(team), bytes_(bytes) {}
+  int rank() const override { return team_.rank(); }
+  int size() const override { return team_.size(); }
+  void gather(const void* mine, void* all, std::size_t bytes) override { team_.gather(mine, all, bytes); }
+  void start(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+    coming_.assign(in.begin(), in.end());
+    team_.start(out, in);
+  }
+  void finish() override {
+    team_.finish();
+    for (const Incoming& message : coming_)
+      if (message.size == bytes_) *static_cast<double*>(message.bytes) *= 1.01;
+  }
+  void give_up() noexcept override { team_.give_up(); }
+
+ private:
+  Team& team_;
+  std::size_t bytes_;
+  std::vector<Incoming> coming_ = {};
+};
+
+/// The verdicts of all checks, where messages of so many bytes arrive otherwise than they were sent.
+std::map<std::string, Verdict> verdicts_with_errors_in(std::size_t bytes) {
+  const test::Scratch folder;
+  const std::string path = folder.write(
+      "case.yaml",
+      "matrix: {generate: poisson2d, nx: 24}\nbackend: host\nformat: csr\nsolver: gmres\npreconditioner: jacobi\n");
+  const Case settings = load_case_file(path, {}, {}).settings;
+  std::map<std::string, Verdict> verdicts;
+  krill::test::run_team(2, [&](Team& team) {
+    CrookedTeam crooked(team, bytes);
+    Context ctx = Context::host(1);
+    ctx.team = &crooked;
+    verify::Ledger ledger;
+    verify::verify_shared_case<double>(ledger, crooked, ctx, settings, [] {});
+    if (team.rank() > 0) {
+      EXPECT_TRUE(ledger.checks().empty());
+      return;
+    }
+    for (const verify::Check& check : ledger.checks()) verdicts[check.name] = check.result.verdict;
+  });
+  return verdicts;
+}
+
+TEST(SharedCase, passes_by_way_of_a_team_that_changes_nothing) {
+  const auto verdicts = verdicts_with_errors_in(0);
+  EXPECT_EQ(verdicts.size(), 6U);
+  for (const auto& [name, verdict] : verdicts) EXPECT_EQ(verdict, Verdict::pass) << name;
+}
+
+TEST(SharedCase, fails_where_a_ghost_is_wrong) {
+  const auto verdicts = verdicts_with_errors_in(24 * sizeof(double));
+  EXPECT_EQ(verdicts.at("spmv csr on 2 ranks"), Verdict::fail);
+  EXPECT_EQ(verdicts.at("spmv csr on 2 ranks, with a dot"), Verdict::fail);
+  EXPECT_EQ(verdicts.at("x and report of all ranks"), Verdict::pass);
+  EXPECT_NE(verdicts.at("x beside that of one rank"), Verdict::pass);
+  EXPECT_EQ(verdicts.at("solution by Eigen"), Verdict::fail);
+}
+
+TEST(SharedCase, fails_where_ranks_have_another_x) {
+  const auto verdicts = verdicts_with_errors_in(288 * sizeof(double));
+  EXPECT_EQ(verdicts.at("x and report of all ranks"), Verdict::fail);
+  EXPECT_EQ(verdicts.at("solution by Eigen"), Verdict::fail);
 }
 
 /// One process a device: here more than there are.
