@@ -1,6 +1,7 @@
 // Ranks that are threads, with a share of the rows each.
 #pragma once
 #include "sparse/parallel/distributed.hpp"
+#include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/thread_team.hpp"
 
