@@ -8,7 +8,6 @@
 #include "solvers/precond/application_work.hpp"
 #include "solvers/work.hpp"
 #include "sparse/core/instantiate.hpp"
-#include "sparse/core/overloaded.hpp"
 
 namespace krill::apps {
 namespace {

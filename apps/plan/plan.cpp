@@ -8,6 +8,7 @@
 
 #include "apps/case/steps.hpp"
 #include "apps/case/with_scalar.hpp"
+#include "apps/plan/machine_file.hpp"
 #include "apps/report/rank_parts.hpp"
 #include "apps/support/exit_code.hpp"
 #include "apps/support/terminal.hpp"
