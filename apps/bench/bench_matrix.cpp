@@ -36,16 +36,17 @@ AnyMatrix<T> from_columns(std::string_view type, std::int64_t rows, const Column
     }
   });
   std::partial_sum(before.begin(), before.end(), before.begin());
-  krill::detail::require_matrix_memory(type, rows, before.back(), sizeof(T));
   const CounterRandom values(seed, entry_value);
   const auto first = [&](std::int64_t i) { return before[static_cast<std::size_t>(i)]; };
-  return krill::detail::build_rows<T>(rows, first, [&](std::int64_t i, std::int32_t* cols, kernel_t<T>* entries) {
-    static thread_local std::vector<std::int32_t> row;
-    columns(i, row);
-    for (std::size_t k = 0; k < row.size(); ++k)
-      cols[k] = row[k], entries[k] = values.symmetric<kernel_t<T>>(i, row[k]);
-    return std::ssize(row);
-  });
+  const auto every_row = [](std::int64_t all, const auto&) { return RowRange{0, all}; };
+  return krill::detail::build_rows<T>(type, rows, every_row, first,
+                                      [&](std::int64_t i, std::int32_t* cols, kernel_t<T>* entries) {
+                                        static thread_local std::vector<std::int32_t> row;
+                                        columns(i, row);
+                                        for (std::size_t k = 0; k < row.size(); ++k)
+                                          cols[k] = row[k], entries[k] = values.symmetric<kernel_t<T>>(i, row[k]);
+                                        return std::ssize(row);
+                                      });
 }
 
 template <class T>

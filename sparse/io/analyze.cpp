@@ -67,7 +67,7 @@ std::complex<double> wide_complex(K a) {
 
 /// What a part of the matrix shows; parts are added in their order, so that "first" stays true.
 struct Findings {
-  MatrixProperties of;
+  MatrixFigures of;
   std::int64_t off_diagonal = 0, below = 0;  // entries; the latter below the diagonal
   std::int64_t mirrored = 0;                 // entries above the diagonal whose mirror is stored
   double squares = 0;                        // of magnitudes, scaled by a power of two
@@ -90,15 +90,18 @@ void keep_least(double& mine, double next) {
 }
 
 void Findings::add(const Findings& next) {
-  const MatrixProperties& n = next.of;
+  const MatrixFigures& n = next.of;
   off_diagonal += next.off_diagonal, below += next.below, mirrored += next.mirrored, squares += next.squares;
   keep_first(minor, next.minor);
   keep_first(of.not_symmetric, n.not_symmetric);
   keep_first(of.not_skew, n.not_skew);
   keep_first(of.not_hermitian, n.not_hermitian);
+  keep_first(of.far_from_hermitian, n.far_from_hermitian);
   keep_first(of.first_missing_diagonal, n.first_missing_diagonal);
   keep_first(of.first_zero_diagonal, n.first_zero_diagonal);
+  if (!of.first_not_positive_diagonal) of.not_positive_diagonal = n.not_positive_diagonal;
   keep_first(of.first_not_positive_diagonal, n.first_not_positive_diagonal);
+  of.nnz += n.nnz;
   keep_first(of.first_non_finite, n.first_non_finite);
   of.symmetry_error = std::max(of.symmetry_error, n.symmetry_error);
   of.hermitian_error = std::max(of.hermitian_error, n.hermitian_error);
@@ -107,7 +110,7 @@ void Findings::add(const Findings& next) {
   of.dominant_rows += n.dominant_rows, of.strictly_dominant_rows += n.strictly_dominant_rows;
   of.shortest_row = std::min(of.shortest_row, n.shortest_row);
   of.longest_row = std::max(of.longest_row, n.longest_row);
-  of.empty_rows += n.empty_rows;
+  of.empty_rows += n.empty_rows, of.empty_cols += n.empty_cols;
   of.lower_bandwidth = std::max(of.lower_bandwidth, n.lower_bandwidth);
   of.upper_bandwidth = std::max(of.upper_bandwidth, n.upper_bandwidth);
   of.stored_zeros += n.stored_zeros, of.non_finite += n.non_finite;
@@ -135,13 +138,24 @@ class Analysis {
   using Sum = wide_t<K>;
 
  public:
-  Analysis(const Host& host, CsrView<const K, Offset> A)
-      : host_(host), A_(A), diagonal_(filled<double>(host, A.rows, 0)), linked_(filled<char>(host, A.rows, 0)) {}
+  /// shared: null where A is the whole matrix.
+  Analysis(const Host& host, CsrView<const K, Offset> A, const AnalyzedRows* shared = nullptr)
+      : host_(host),
+        A_(A),
+        shared_(shared),
+        begin_(shared ? shared->begin : 0),
+        end_(shared ? shared->end : A.rows),
+        diagonal_(filled<double>(host, A.rows, 0)),
+        linked_(filled<char>(host, A.rows, 0)) {}
 
   MatrixProperties run();
 
  private:
   bool square() const { return A_.rows == A_.cols; }
+  std::int64_t all_rows() const { return shared_ ? shared_->rows : A_.rows; }
+  /// A row's, or column's, in the whole matrix.
+  std::int64_t number(std::int64_t i) const { return shared_ ? shared_->numbers[static_cast<std::size_t>(i)] : i; }
+  std::span<char> linked() const { return {linked_.get(), static_cast<std::size_t>(A_.rows)}; }
   double diagonal(std::int64_t i) const { return diagonal_[static_cast<std::size_t>(i)]; }
 
   template <class F>
@@ -150,7 +164,8 @@ class Analysis {
   Findings over_rows(const F& look);
   void look_at_entries(std::int64_t begin, std::int64_t end, Findings&);
   void find_non_finite(std::int64_t begin, std::int64_t end, Findings&);
-  void look_at_columns(MatrixProperties&);
+  Findings of_all(Findings) const;
+  void look_at_columns(MatrixFigures&);
   void look_at_row(std::int64_t i, Findings&);
   void look_at_mirrors(std::int64_t i, const K* mine, Findings&);
   void look_below_diagonal(std::int64_t i, Findings&);
@@ -160,32 +175,46 @@ class Analysis {
   const K* find(std::int64_t row, std::int64_t col) const;
   EntryPair pair(std::int64_t i, std::int64_t entry, const K* mirror) const;
   bool linked_to_strict_rows() const;
+  bool search_strict_rows() const;
   std::optional<StructuralRank> structure(const MatrixProperties&) const;
   std::int64_t constraint_rows(const MatrixProperties&) const;
-  std::pair<Definiteness, std::string> judge(const Findings&) const;
+  std::pair<Definiteness, std::string> judge(const MatrixFigures&, const std::optional<EntryPair>& minor) const;
 
   const Host& host_;
   const CsrView<const K, Offset> A_;
+  const AnalyzedRows* const shared_;
+  const std::int64_t begin_, end_;            // rows that are looked at
   const std::unique_ptr<double[]> diagonal_;  // real parts, 0 where missing
   const std::unique_ptr<char[]> linked_;      // rows that are strictly dominant, later those that lead to one
   bool all_finite_ = true;
-  double greatest_ = 0;
-  double to_share_ = 0;  // a power of two that brings the greatest magnitude near 1
+  double greatest_ = 0, far_ = 0;  // of magnitudes; of differences from what rounding makes
+  double to_share_ = 0;            // a power of two that brings the greatest magnitude near 1
 };
 
 /// look(begin, end, findings) for blocks of rows.
 template <class K, class Offset>
 template <class F>
 Findings Analysis<K, Offset>::over_blocks(const F& look) {
-  std::vector<Findings> parts(static_cast<std::size_t>((A_.rows + block - 1) / block));
-  for_blocks(host_, A_.rows, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
+  std::vector<Findings> parts(static_cast<std::size_t>((end_ - begin_ + block - 1) / block));
+  for_blocks(host_, end_ - begin_, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
     Findings& part = parts[static_cast<std::size_t>(begin / block)];
     part.of.shortest_row = std::numeric_limits<std::int64_t>::max();
-    look(begin, end, part);
+    look(begin_ + begin, begin_ + end, part);
   });
   if (parts.empty()) return {};
   for (std::size_t p = 1; p < parts.size(); ++p) parts[0].add(parts[p]);
   return std::move(parts[0]);
+}
+
+/// Together with what the other ranks have found.
+template <class K, class Offset>
+Findings Analysis<K, Offset>::of_all(Findings mine) const {
+  if (!shared_) return mine;
+  if (begin_ == end_) mine.of.shortest_row = std::numeric_limits<std::int64_t>::max();
+  std::vector<Findings> all = gather_records(shared_->team, mine);
+  for (std::size_t r = 1; r < all.size(); ++r) all[0].add(all[r]);
+  if (all_rows() == 0) all[0].of.shortest_row = 0;
+  return all[0];
 }
 
 /// look(i, findings) for every row.
@@ -219,16 +248,17 @@ const K* Analysis<K, Offset>::find(std::int64_t row, std::int64_t col) const {
 
 template <class K, class Offset>
 EntryPair Analysis<K, Offset>::pair(std::int64_t i, std::int64_t entry, const K* mirror) const {
-  return {static_cast<std::int32_t>(i), A_.col_indices[entry], wide_complex(A_.values[entry]),
-          mirror ? wide_complex(*mirror) : 0};
+  return {static_cast<std::int32_t>(number(i)), static_cast<std::int32_t>(number(A_.col_indices[entry])),
+          wide_complex(A_.values[entry]), mirror ? wide_complex(*mirror) : 0};
 }
 
 /// Magnitudes and the diagonal: what the second look needs of the whole matrix.
 template <class K, class Offset>
 void Analysis<K, Offset>::look_at_entries(std::int64_t begin, std::int64_t end, Findings& f) {
-  MatrixProperties& p = f.of;
+  MatrixFigures& p = f.of;
   const std::int64_t first = A_.row_offsets[begin];
-  const Sizes sizes = sizes_of(A_.values + first, A_.row_offsets[end] - first);
+  p.nnz = A_.row_offsets[end] - first;
+  const Sizes sizes = sizes_of(A_.values + first, p.nnz);
   p.stored_zeros += sizes.zeros;
   p.non_finite += sizes.non_finite;
   p.greatest_magnitude = std::max(p.greatest_magnitude, sizes.greatest);
@@ -250,15 +280,15 @@ void Analysis<K, Offset>::find_non_finite(std::int64_t begin, std::int64_t end, 
 
 template <class K, class Offset>
 void Analysis<K, Offset>::look_at_row(std::int64_t i, Findings& f) {
-  MatrixProperties& p = f.of;
+  MatrixFigures& p = f.of;
   const std::int64_t begin = A_.row_offsets[i], end = A_.row_offsets[i + 1];
   p.shortest_row = std::min(p.shortest_row, end - begin);
   p.longest_row = std::max(p.longest_row, end - begin);
   if (begin == end)
     ++p.empty_rows;
   else {
-    p.lower_bandwidth = std::max(p.lower_bandwidth, i - A_.col_indices[begin]);
-    p.upper_bandwidth = std::max(p.upper_bandwidth, A_.col_indices[end - 1] - i);
+    p.lower_bandwidth = std::max(p.lower_bandwidth, number(i) - number(A_.col_indices[begin]));
+    p.upper_bandwidth = std::max(p.upper_bandwidth, number(A_.col_indices[end - 1]) - number(i));
   }
   const K* mine = nullptr;
   Sum signed_sum{};
@@ -319,7 +349,7 @@ void Analysis<K, Offset>::look_below_diagonal(std::int64_t i, Findings& f) {
 
 template <class K, class Offset>
 void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, const K* mirror, Findings& f) {
-  MatrixProperties& p = f.of;
+  MatrixFigures& p = f.of;
   const K a = A_.values[entry];
   const std::int32_t j = A_.col_indices[entry];
   const K b = mirror ? *mirror : K(0);
@@ -328,7 +358,11 @@ void Analysis<K, Offset>::look_at_pair(std::int64_t i, std::int64_t entry, const
   if (!p.not_hermitian && !(a == conj(b))) p.not_hermitian = pair(i, entry, mirror);
   if (!all_finite_ && (!is_finite(a) || !is_finite(b))) return;
   if (!(a == b)) p.symmetry_error = std::max(p.symmetry_error, magnitude(a - b));
-  if (!(a == conj(b))) p.hermitian_error = std::max(p.hermitian_error, magnitude(a - conj(b)));
+  if (!(a == conj(b))) {
+    const double error = magnitude(a - conj(b));
+    p.hermitian_error = std::max(p.hermitian_error, error);
+    if (error > far_ && !p.far_from_hermitian) p.far_from_hermitian = pair(i, entry, mirror);
+  }
   if (i < j) look_at_minor(i, entry, mirror, f);
 }
 
@@ -343,8 +377,8 @@ void Analysis<K, Offset>::look_at_minor(std::int64_t i, std::int64_t entry, cons
 template <class K, class Offset>
 void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, double others, double greatest,
                                            Findings& f) {
-  MatrixProperties& p = f.of;
-  const auto row = static_cast<std::int32_t>(i);
+  MatrixFigures& p = f.of;
+  const auto row = static_cast<std::int32_t>(number(i));
   if (!entry) {
     ++p.missing_diagonal;
     keep_first(p.first_missing_diagonal, {row});
@@ -353,7 +387,10 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
     keep_first(p.first_zero_diagonal, {row});
   }
   const bool positive = entry && is_finite(*entry) && *entry == conj(*entry) && real(*entry) > 0;
-  if (!positive) keep_first(p.first_not_positive_diagonal, {row});
+  if (!positive && !p.first_not_positive_diagonal) {
+    p.first_not_positive_diagonal = row;
+    p.not_positive_diagonal = entry ? wide_complex(*entry) : 0;
+  }
   const auto length = static_cast<double>(A_.row_offsets[i + 1] - A_.row_offsets[i]);
   const double size = entry ? magnitude(*entry) : 0;
   if (std::isfinite(size)) {
@@ -370,14 +407,14 @@ void Analysis<K, Offset>::look_at_diagonal(std::int64_t i, const K* entry, doubl
 
 /// What columns tell, where they differ from rows.
 template <class K, class Offset>
-void Analysis<K, Offset>::look_at_columns(MatrixProperties& p) {
+void Analysis<K, Offset>::look_at_columns(MatrixFigures& p) {
   const auto size_of = [&](std::int64_t e) { return is_finite(A_.values[e]) ? magnitude(A_.values[e]) : 0; };
   const auto maxima = filled<double>(host_, A_.cols, -1);  // of magnitudes; -1 without an entry
-  over_rows([&](std::int64_t i, Findings&) {
+  for_each_index(host_, A_.rows, [&](std::int64_t i) {
     for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
       raise_to(maxima[static_cast<std::size_t>(A_.col_indices[e])], size_of(e));
   });
-  const Findings beside_columns = over_rows([&](std::int64_t i, Findings& f) {
+  Findings beside_columns = over_rows([&](std::int64_t i, Findings& f) {
     if (i >= A_.cols) return;
     double size = 0, greatest = maxima[static_cast<std::size_t>(i)];
     for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
@@ -387,12 +424,14 @@ void Analysis<K, Offset>::look_at_columns(MatrixProperties& p) {
         greatest = std::max(greatest, size_of(e));
     f.of.small_diagonal += size == 0 || size < small * greatest;
   });
-  p.small_diagonal = beside_columns.of.small_diagonal;
   std::atomic<std::int64_t> empty = 0;
-  for_blocks(host_, A_.cols, block, A_.cols, [&](std::int64_t begin, std::int64_t end) {
-    empty += std::count(maxima.get() + begin, maxima.get() + end, -1);
+  const std::int64_t first = shared_ ? begin_ : 0, columns = shared_ ? end_ - begin_ : A_.cols;
+  for_blocks(host_, columns, block, columns, [&](std::int64_t begin, std::int64_t end) {
+    empty += std::count(maxima.get() + first + begin, maxima.get() + first + end, -1);
   });
-  p.empty_cols = empty;
+  beside_columns.of.empty_cols = empty;
+  beside_columns = of_all(beside_columns);
+  p.small_diagonal = beside_columns.of.small_diagonal, p.empty_cols = beside_columns.of.empty_cols;
 }
 
 /// Whether from every row a way of nonzero entries leads to a strictly dominant one (the pattern being symmetric). Then
@@ -400,39 +439,60 @@ void Analysis<K, Offset>::look_at_columns(MatrixProperties& p) {
 /// all threads: on a grid that finds all, and what it leaves takes a search.
 template <class K, class Offset>
 bool Analysis<K, Offset>::linked_to_strict_rows() const {
-  const std::span<char> linked(linked_.get(), static_cast<std::size_t>(A_.rows));
-  const auto state = [&](std::int64_t i) { return std::atomic_ref<char>(linked[static_cast<std::size_t>(i)]); };
+  const auto state = [&](std::int64_t i) { return std::atomic_ref<char>(linked()[static_cast<std::size_t>(i)]); };
   const auto link = [&](std::int64_t i) {
     if (state(i).load(std::memory_order_relaxed)) return;
     for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e)
       if (state(A_.col_indices[e]).load(std::memory_order_relaxed) && !(A_.values[e] == K(0)))
         return state(i).store(1, std::memory_order_relaxed);
   };
-  const auto all = [&] { return std::ranges::find(linked, 0) == linked.end(); };
+  const auto all = [&] {
+    if (shared_) shared_->refresh_marks(linked());
+    const bool mine = std::ranges::find(linked(), 0) == linked().end();
+    return shared_ ? agree(shared_->team, mine) : mine;
+  };
   for (int sweep = 0; sweep < 3 && !all(); ++sweep)
-    for_blocks(host_, A_.rows, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) link(i);
-      for (std::int64_t i = end; i-- > begin;) link(i);
+    for_blocks(host_, end_ - begin_, block, A_.nnz, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin_ + begin; i < begin_ + end; ++i) link(i);
+      for (std::int64_t i = begin_ + end; i-- > begin_ + begin;) link(i);
     });
-  if (all()) return true;
+  return all() || search_strict_rows();
+}
+
+/// Where that has not linked all. Ranks search their rows, until none has found more from what others have found.
+template <class K, class Offset>
+bool Analysis<K, Offset>::search_strict_rows() const {
+  const auto mark = [&](std::int64_t i) -> char& { return linked()[static_cast<std::size_t>(i)]; };
+  std::vector<char> searched(static_cast<std::size_t>(A_.rows), 0);
   std::vector<std::int32_t> found;
-  for (std::int32_t i = 0; i < A_.rows; ++i)
-    if (linked[static_cast<std::size_t>(i)]) found.push_back(i);
-  for (std::size_t next = 0; next < found.size(); ++next)
-    for (std::int64_t e = A_.row_offsets[found[next]]; e < A_.row_offsets[found[next] + 1]; ++e) {
-      char& seen = linked[static_cast<std::size_t>(A_.col_indices[e])];
-      if (seen || A_.values[e] == K(0)) continue;
-      seen = 1;
-      found.push_back(A_.col_indices[e]);
+  for (bool more = true; more;) {
+    for (std::int32_t i = 0; i < A_.rows; ++i)
+      if (mark(i) && !searched[static_cast<std::size_t>(i)]) found.push_back(i);
+    more = !found.empty();
+    for (std::size_t next = 0; next < found.size(); ++next) {
+      searched[static_cast<std::size_t>(found[next])] = 1;
+      for (std::int64_t e = A_.row_offsets[found[next]]; e < A_.row_offsets[found[next] + 1]; ++e) {
+        const std::int32_t j = A_.col_indices[e];
+        if (mark(j) || A_.values[e] == K(0)) continue;
+        mark(j) = 1;
+        found.push_back(j);
+      }
     }
-  return std::ssize(found) == A_.rows;
+    found.clear();
+    if (!shared_) break;
+    shared_->refresh_marks(linked());
+    more = !agree(shared_->team, !more);
+  }
+  const bool mine = std::find(linked().begin() + begin_, linked().begin() + end_, 0) == linked().begin() + end_;
+  return shared_ ? agree(shared_->team, mine) : mine;
 }
 
 /// Without a search where the diagonal is full.
 template <class K, class Offset>
 std::optional<StructuralRank> Analysis<K, Offset>::structure(const MatrixProperties& p) const {
   if (!square() || p.non_finite > 0) return {};
-  if (p.missing_diagonal + p.zero_diagonal == 0) return StructuralRank{A_.rows, {}, {}};
+  if (p.missing_diagonal + p.zero_diagonal == 0) return StructuralRank{static_cast<std::int32_t>(all_rows()), {}, {}};
+  if (shared_) return {};
   const auto rows = static_cast<std::size_t>(A_.rows), entries = static_cast<std::size_t>(A_.nnz);
   if (p.stored_zeros == 0)
     return structural_rank(
@@ -453,17 +513,24 @@ std::int64_t Analysis<K, Offset>::constraint_rows(const MatrixProperties& p) con
   if (!p.symmetric_pattern || p.non_finite > 0 || p.positive_diagonal) return 0;
   if (p.negative_diagonal > 0 && p.hermitian_error > rounding_of_values) return 0;
   std::int64_t found = 0;
-  for (std::int64_t i = 0; i < A_.rows; ++i) {
+  bool fits = true;
+  for (std::int64_t i = begin_; i < end_ && fits; ++i) {
     if (diagonal(i) > 0) continue;
     double among = 0, others = 0;
     for (Offset e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
       const std::int32_t j = A_.col_indices[e];
       if (j != i) (diagonal(j) > 0 ? others : among) += magnitude(A_.values[e]);
     }
-    if (others == 0 || among > -diagonal(i)) return 0;
+    fits = others != 0 && among <= -diagonal(i);
     ++found;
   }
-  return 2 * found <= A_.rows ? found : 0;
+  if (shared_) {
+    fits = agree(shared_->team, fits);
+    std::int64_t all = 0;
+    for (const std::int64_t each : gather_records(shared_->team, found)) all += each;
+    found = all;
+  }
+  return fits && 2 * found <= all_rows() ? found : 0;
 }
 
 std::string text(std::complex<double> a, bool complex) {
@@ -471,8 +538,8 @@ std::string text(std::complex<double> a, bool complex) {
 }
 
 template <class K, class Offset>
-std::pair<Definiteness, std::string> Analysis<K, Offset>::judge(const Findings& f) const {
-  const MatrixProperties& p = f.of;
+std::pair<Definiteness, std::string> Analysis<K, Offset>::judge(const MatrixFigures& p,
+                                                                const std::optional<EntryPair>& minor) const {
   const auto shown = [](std::int32_t i, std::int32_t j, std::complex<double> a) {
     return fmt::format("a({}, {}) = {}", i, j, text(a, is_complex<K>));
   };
@@ -484,12 +551,12 @@ std::pair<Definiteness, std::string> Analysis<K, Offset>::judge(const Findings& 
             fmt::format("not {}: {}, {}", is_complex<K> ? "Hermitian" : "symmetric", shown(at->row, at->col, at->value),
                         shown(at->col, at->row, at->mirror))};
   if (const auto& i = p.first_not_positive_diagonal)
-    return {Definiteness::not_positive_definite,
-            fmt::format("not positive definite: a({}, {}) = {} is not positive", *i, *i, diagonal(*i))};
-  if (const auto& at = f.minor)
+    return {Definiteness::not_positive_definite, fmt::format("not positive definite: a({}, {}) = {} is not positive",
+                                                             *i, *i, p.not_positive_diagonal.real())};
+  if (const auto& at = minor)
     return {Definiteness::not_positive_definite,
             fmt::format("not positive definite: |a({0}, {1})|^2 >= a({0}, {0}) a({1}, {1})", at->row, at->col)};
-  if (p.dominant_rows == A_.rows && linked_to_strict_rows())
+  if (p.dominant_rows == all_rows() && linked_to_strict_rows())
     return {Definiteness::positive_definite, "positive definite by diagonal dominance"};
   return {Definiteness::possibly, "possibly positive definite"};
 }
@@ -497,17 +564,21 @@ std::pair<Definiteness, std::string> Analysis<K, Offset>::judge(const Findings& 
 template <class K, class Offset>
 MatrixProperties Analysis<K, Offset>::run() {
   const Findings entries =
-      over_blocks([&](std::int64_t begin, std::int64_t end, Findings& f) { look_at_entries(begin, end, f); });
+      of_all(over_blocks([&](std::int64_t begin, std::int64_t end, Findings& f) { look_at_entries(begin, end, f); }));
+  if (shared_) shared_->refresh_values({diagonal_.get(), static_cast<std::size_t>(A_.rows)});
   greatest_ = entries.of.greatest_magnitude, all_finite_ = entries.of.non_finite == 0;
+  far_ = std::sqrt(static_cast<double>(std::numeric_limits<real_t<K>>::epsilon())) * greatest_;
   to_share_ = std::ldexp(1, -std::clamp(std::ilogb(greatest_ > 0 ? greatest_ : 1), -1000, 1000));
-  Findings f = over_rows([&](std::int64_t i, Findings& part) { look_at_row(i, part); });
-  if (f.below > f.mirrored) f.add(over_rows([&](std::int64_t i, Findings& part) { look_below_diagonal(i, part); }));
-  MatrixProperties& p = f.of;
+  Findings f = of_all(over_rows([&](std::int64_t i, Findings& part) { look_at_row(i, part); }));
+  if (f.below > f.mirrored)
+    f.add(of_all(over_rows([&](std::int64_t i, Findings& part) { look_below_diagonal(i, part); })));
+  MatrixProperties p{f.of, {}, {}};
   p.stored_zeros = entries.of.stored_zeros;
   p.non_finite = entries.of.non_finite, p.first_non_finite = entries.of.first_non_finite;
   p.min_magnitude = entries.of.min_magnitude, p.greatest_magnitude = greatest_;
 
-  p.rows = A_.rows, p.cols = A_.cols, p.nnz = A_.nnz, p.complex = is_complex<K>;
+  p.rows = static_cast<std::int32_t>(all_rows()), p.cols = shared_ ? p.rows : A_.cols;
+  p.nnz = entries.of.nnz, p.complex = is_complex<K>;
   p.mean_row = p.rows > 0 ? static_cast<double>(p.nnz) / p.rows : 0;
   p.frobenius_norm = std::sqrt(f.squares) / to_share_;
   const std::int64_t in_pairs = 2 * f.mirrored;
@@ -520,16 +591,16 @@ MatrixProperties Analysis<K, Offset>::run() {
   if (!p.symmetric_pattern || !(p.symmetric || p.skew || p.hermitian)) look_at_columns(p);
   if (greatest_ > 0) p.symmetry_error /= greatest_, p.hermitian_error /= greatest_;
   p.positive_diagonal = square() && !p.first_not_positive_diagonal;
-  std::tie(p.definiteness, p.definiteness_reason) = judge(f);
+  std::tie(p.definiteness, p.definiteness_reason) = judge(p, f.minor);
   p.indefinite_pair = f.minor.has_value();
   p.structure = structure(p);
   p.constraint_rows = constraint_rows(p);
-  return std::move(p);
+  return p;
 }
 
 template <class K, class Offset>
-MatrixProperties analyze_view(const Host& host, CsrView<const K, Offset> A) {
-  return Analysis<K, Offset>(host, A).run();
+MatrixProperties analyze_view(const Host& host, CsrView<const K, Offset> A, const AnalyzedRows* shared = nullptr) {
+  return Analysis<K, Offset>(host, A, shared).run();
 }
 
 /// By way of row offsets that are made here.
@@ -551,8 +622,20 @@ MatrixProperties analyze(const Host& host, const AnyMatrix<T>& A) {
 }
 
 template <class T>
+MatrixProperties analyze(const Host& host, const AnyMatrix<T>& A, const AnalyzedRows& shared) {
+  return visit_entries(A, [&]<class Matrix>(const Matrix& a) -> MatrixProperties {
+    if constexpr (is_csr<Matrix>)
+      return analyze_view(host, a.view(Host{}), &shared);
+    else
+      throw InvalidArgument("analyze: rows of several ranks have to be in CSR form");
+  });
+}
+
+template <class T>
 struct AnalyzeInstances {
-  static constexpr auto list = instance<MatrixProperties(const Host&, const AnyMatrix<T>&)>(analyze);
+  static constexpr std::tuple list{
+      instance<MatrixProperties(const Host&, const AnyMatrix<T>&)>(analyze),
+      instance<MatrixProperties(const Host&, const AnyMatrix<T>&, const AnalyzedRows&)>(analyze)};
 };
 KRILL_INSTANTIATE(AnalyzeInstances);
 

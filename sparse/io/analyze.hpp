@@ -2,9 +2,12 @@
 #pragma once
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "sparse/core/team.hpp"
 #include "sparse/formats/any_matrix.hpp"
 #include "sparse/io/structural_rank.hpp"
 
@@ -26,8 +29,9 @@ enum class Definiteness {
   possibly                ///< nothing speaks against it
 };
 
-/// Rows and columns count from 0, "first" means by row, then by column. Sums run in double.
-struct MatrixProperties {
+/// What ranks tell each other of their rows. Rows and columns count from 0, "first" means by row, then by column. Sums
+/// run in double.
+struct MatrixFigures {
   std::int32_t rows = 0, cols = 0;
   std::int64_t nnz = 0;
   bool complex = false;  ///< the scalar type is; imaginary parts may be zero all the same
@@ -40,11 +44,14 @@ struct MatrixProperties {
   bool symmetric = false, skew = false, hermitian = false;
   std::optional<EntryPair> not_symmetric, not_skew, not_hermitian;  ///< the first entry that shows it
   double symmetry_error = 0, hermitian_error = 0;  ///< max |a_ij - mirror| / max |a_ij|; rounding makes some eps
+  /// The first entry that is further from the conjugate of its mirror than sqrt(eps) max |a_ij|.
+  std::optional<EntryPair> far_from_hermitian;
 
   std::int64_t missing_diagonal = 0, zero_diagonal = 0;  ///< not stored; stored as 0
   std::optional<std::int32_t> first_missing_diagonal, first_zero_diagonal;
   bool positive_diagonal = false;  ///< every a_ii is stored, real and > 0
   std::optional<std::int32_t> first_not_positive_diagonal;
+  std::complex<double> not_positive_diagonal;      ///< what stands there; 0 where nothing is stored
   std::int64_t negative_diagonal = 0;              ///< real parts below 0
   double min_diagonal = 0, greatest_diagonal = 0;  ///< |a_ii| without zeros; 0 where there are none
   std::int64_t dominant_rows = 0;           ///< |a_ii| >= the sum of the others' |a_ij|, give or take its rounding
@@ -52,7 +59,6 @@ struct MatrixProperties {
   std::int64_t small_diagonal = 0;          ///< a_ii missing, or below a hundredth of the row's or column's greatest
   bool indefinite_pair = false;             ///< some |a_ij|^2 >= |a_ii| |a_jj|, i != j: not definite if Hermitian
   Definiteness definiteness = Definiteness::not_hermitian;
-  std::string definiteness_reason;  ///< "not positive definite: a(7, 7) = -1 is not positive"
 
   std::int64_t shortest_row = 0, longest_row = 0;  ///< in entries
   double mean_row = 0;
@@ -72,7 +78,9 @@ struct MatrixProperties {
   /// -a_ii, so C is 0 or semidefinite; the pattern is symmetric, the values as well where some a_ii is negative. 0: the
   /// matrix is no such one.
   std::int64_t constraint_rows = 0;
-
+};
+struct MatrixProperties : MatrixFigures {
+  std::string definiteness_reason;  ///< "not positive definite: a(7, 7) = -1 is not positive"
   /// Of a square matrix with finite entries, stored zeros left out; nothing where it takes too long.
   std::optional<StructuralRank> structure;
 };
@@ -82,5 +90,24 @@ struct MatrixProperties {
 /// cols words of memory, and for the structural rank what that takes.
 template <class T>
 MatrixProperties analyze(const Host&, const AnyMatrix<T>&);
+
+/// Rows of a square matrix of which several ranks have some each, in the order of ranks. What a rank looks at is square
+/// as well: it has its own rows, those of the columns that these have entries in, and those that have entries in
+/// columns of its rows. Of the latter two, which are others' rows, entries in columns of its own rows are there.
+struct AnalyzedRows {
+  Team& team;
+  std::int64_t rows;                      ///< of the whole matrix
+  std::int64_t begin, end;                ///< own rows, among those that the rank looks at
+  std::span<const std::int64_t> numbers;  ///< in the whole matrix, ascending, of those that it looks at
+  /// Replace the entries of others' rows by what their owners have. All ranks take part.
+  std::function<void(std::span<double>)> refresh_values;
+  std::function<void(std::span<char>)> refresh_marks;
+};
+
+/// What analyze() would say of the whole matrix; but structure, which is told only where the diagonal is full, and the
+/// last bits of frobenius_norm, whose sum is that of the ranks' sums. The same on all ranks. `A` in CSR. Raises
+/// TeamFailure.
+template <class T>
+MatrixProperties analyze(const Host&, const AnyMatrix<T>& A, const AnalyzedRows&);
 
 }  // namespace krill

@@ -69,7 +69,18 @@ void require_matrix_memory(std::string_view type, std::int64_t rows, std::int64_
                      static_cast<std::size_t>(nnz) * (4 + scalar_bytes) + static_cast<std::size_t>(extra));
 }
 
+void require_rows(std::string_view type, const RowRange& range, std::int64_t rows) {
+  if (range.begin < 0 || range.end < range.begin || range.end > rows)
+    throw InvalidArgument(fmt::format("{}: rows {} to {} of a matrix that has {}", type, range.begin, range.end, rows));
+}
+
 }  // namespace detail
+
+bool makes_own_rows(const GeneratorOptions& options) {
+  return !std::holds_alternative<RandomSpdOptions>(options) &&
+         !std::holds_alternative<PowerLawLaplacianOptions>(options) &&
+         !std::holds_alternative<ResistorNetworkOptions>(options);
+}
 
 bool needs_complex(const GeneratorOptions& options) {
   return std::visit(
@@ -97,6 +108,11 @@ std::optional<Dense<double>> node_coordinates(const GeneratorOptions& options) {
 
 template <class T>
 AnyMatrix<T> generate(const GeneratorOptions& options) {
+  return generate_rows<T>(options, [](std::int64_t rows, const auto&) { return RowRange{0, rows}; });
+}
+
+template <class T>
+AnyMatrix<T> generate_rows(const GeneratorOptions& options, const ChooseRows& choose) {
   return std::visit(
       [&](auto o) {
         require_in_range(o);
@@ -105,14 +121,15 @@ AnyMatrix<T> generate(const GeneratorOptions& options) {
               fmt::format("{}: with damping the entries are complex: ask for complex64 or "
                           "complex128, or set damping to 0",
                           o.type));
-        return detail::generate_matrix<T>(o);
+        return detail::generate_matrix<T>(o, choose);
       },
       options);
 }
 
 template <class T>
 struct GenerateInstances {
-  static constexpr auto list = instance<AnyMatrix<T>(const GeneratorOptions&)>(generate);
+  static constexpr std::tuple list{instance<AnyMatrix<T>(const GeneratorOptions&)>(generate),
+                                   instance<AnyMatrix<T>(const GeneratorOptions&, const ChooseRows&)>(generate_rows)};
 };
 KRILL_INSTANTIATE(GenerateInstances);
 

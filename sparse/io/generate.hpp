@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -369,5 +370,22 @@ std::optional<Dense<double>> node_coordinates(const GeneratorOptions&);
 /// both before anything large is allocated.
 template <class T>
 AnyMatrix<T> generate(const GeneratorOptions&);
+
+/// Rows [begin, end).
+struct RowRange {
+  std::int64_t begin = 0, end = 0;
+};
+/// Which rows are made of so many; entries_before(i) counts the entries of the rows before i, also for i = rows.
+using ChooseRows =
+    std::function<RowRange(std::int64_t rows, const std::function<std::int64_t(std::int64_t)>& entries_before)>;
+
+/// Whether rows are made one by one. Of the others, which are random graphs, no row is known before all edges are.
+bool makes_own_rows(const GeneratorOptions&);
+
+/// Rows of what generate() makes, in columns of the whole matrix, with the same bits. `choose` is called once; what it
+/// raises is raised. Takes the time and the memory of these rows where makes_own_rows(), else those of the graph, too.
+/// Raises as generate(), and InvalidArgument where there are no such rows.
+template <class T>
+AnyMatrix<T> generate_rows(const GeneratorOptions&, const ChooseRows& choose);
 
 }  // namespace krill

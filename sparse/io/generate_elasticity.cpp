@@ -102,7 +102,7 @@ Dense<double> coordinates_of(const Elasticity3dOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Elasticity3dOptions& o) {
+AnyMatrix<T> generate_matrix(const Elasticity3dOptions& o, const ChooseRows& choose) {
   using K = kernel_t<T>;
   const Grid nodes = free_nodes(o);
   const std::int64_t rows = checked_rows(o.type, nodes.nx, nodes.ny, nodes.nz, 3);
@@ -112,11 +112,10 @@ AnyMatrix<T> generate_matrix(const Elasticity3dOptions& o) {
     if (row % 3 == 0) return 9 * before;
     return 9 * before + row % 3 * 3 * (nodes.neighbors_before(node + 1, neighbors) - before);
   };
-  require_matrix_memory(o.type, rows, first(rows), sizeof(T));
   const auto couplings = node_couplings(brick_stiffness(o.young, o.poisson_ratio));
   const auto place = [](std::int64_t i, std::int64_t n) { return i == 0 ? 0u : i + 1 == n ? 2u : 1u; };
 
-  return build_rows<T>(rows, first, [&](std::int64_t row, std::int32_t* cols, K* values) {
+  return build_rows<T>(o.type, rows, choose, first, [&](std::int64_t row, std::int32_t* cols, K* values) {
     const std::int64_t node = row / 3;
     const auto component = static_cast<std::size_t>(row % 3);
     const auto at = nodes.point(node);
@@ -136,7 +135,7 @@ AnyMatrix<T> generate_matrix(const Elasticity3dOptions& o) {
 
 template <class T>
 struct GenerateElasticityInstances {
-  static constexpr auto list = instance<AnyMatrix<T>(const Elasticity3dOptions&)>(generate_matrix);
+  static constexpr auto list = instance<AnyMatrix<T>(const Elasticity3dOptions&, const ChooseRows&)>(generate_matrix);
 };
 KRILL_INSTANTIATE(GenerateElasticityInstances);
 

@@ -97,10 +97,11 @@ double magnitude(K a) {
 
 /// Off the diagonal weight(low, high), conjugated below it; on it the sum of magnitudes and excess(i).
 template <class T, class Weight, class Excess>
-AnyMatrix<T> weighted(const Graph& graph, const Weight& weight, const Excess& excess) {
+AnyMatrix<T> weighted(std::string_view type, const ChooseRows& choose, const Graph& graph, const Weight& weight,
+                      const Excess& excess) {
   using K = kernel_t<T>;
   const auto first = [&](std::int64_t row) { return graph.neighbors_before(row) + row; };
-  return build_rows<T>(graph.nodes(), first, [&](std::int64_t i, std::int32_t* cols, K* values) {
+  return build_rows<T>(type, graph.nodes(), choose, first, [&](std::int64_t i, std::int32_t* cols, K* values) {
     int length = 0, diagonal = 0;
     double sum = 0;
     for (const std::int32_t j : graph.neighbors(i)) {
@@ -147,25 +148,24 @@ double resistance(const CounterRandom& random, std::int64_t a, std::int64_t b, i
 }  // namespace
 
 template <class T>
-AnyMatrix<T> generate_matrix(const RandomSpdOptions& o) {
+AnyMatrix<T> generate_matrix(const RandomSpdOptions& o, const ChooseRows& choose) {
   const CounterRandom partners(o.seed, partner), strengths(o.seed, strength);
   const std::int64_t edges = static_cast<std::int64_t>(o.rows) * (o.row_entries - 1) / 2;
   const Graph graph = checked_graph<T>(o.type, o.rows, edges, [&](std::int64_t e) {
     return Edge{e % o.rows, partners.below(o.rows, e)};
   });
   return weighted<T>(
-      graph, [&](std::int64_t i, std::int64_t j) { return strengths.symmetric<kernel_t<T>>(i, j); },
+      o.type, choose, graph, [&](std::int64_t i, std::int64_t j) { return strengths.symmetric<kernel_t<T>>(i, j); },
       [&](std::int64_t) { return o.shift; });
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const RandomDominantOptions& o) {
+AnyMatrix<T> generate_matrix(const RandomDominantOptions& o, const ChooseRows& choose) {
   using K = kernel_t<T>;
   const CounterRandom columns(o.seed, partner), strengths(o.seed, strength);
   const std::int64_t rows = o.rows, others = rows - 1, parts = std::min<std::int64_t>(o.row_entries - 1, others);
-  require_matrix_memory(o.type, rows, rows * (parts + 1), sizeof(T));
   const auto first = [&](std::int64_t row) { return row * (parts + 1); };
-  return build_rows<T>(rows, first, [&](std::int64_t i, std::int32_t* cols, K* values) {
+  return build_rows<T>(o.type, rows, choose, first, [&](std::int64_t i, std::int32_t* cols, K* values) {
     std::int64_t length = 0, diagonal = 0;
     double sum = 0;
     for (std::int64_t part = 0; part < parts; ++part) {  // part of the row without its diagonal
@@ -185,7 +185,7 @@ AnyMatrix<T> generate_matrix(const RandomDominantOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const BandedBatchOptions& o) {
+AnyMatrix<T> generate_matrix(const BandedBatchOptions& o, const ChooseRows& choose) {
   using K = kernel_t<T>;
   const CounterRandom strengths(o.seed, strength);
   const std::int64_t rows = o.rows, far = o.diagonals == DiagonalCount::three ? 1 : 2;
@@ -201,9 +201,8 @@ AnyMatrix<T> generate_matrix(const BandedBatchOptions& o) {
     return entries;
   };
   const std::int64_t of_system = before(rows);
-  require_matrix_memory(o.type, all, of_system * o.systems, sizeof(T));
   const auto first = [&](std::int64_t row) { return row / rows * of_system + before(row % rows); };
-  return build_rows<T>(all, first, [&](std::int64_t row, std::int32_t* cols, K* values) {
+  return build_rows<T>(o.type, all, choose, first, [&](std::int64_t row, std::int32_t* cols, K* values) {
     const std::int64_t i = row % rows, begin = std::max<std::int64_t>(0, i - far), end = std::min(rows, i + far + 1);
     double sum = 0;
     for (std::int64_t k = begin; k < end; ++k) {
@@ -217,18 +216,19 @@ AnyMatrix<T> generate_matrix(const BandedBatchOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const PowerLawLaplacianOptions& o) {
+AnyMatrix<T> generate_matrix(const PowerLawLaplacianOptions& o, const ChooseRows& choose) {
   const CounterRandom random(o.seed, partner);
   const std::int64_t edges = static_cast<std::int64_t>(o.rows) * o.edges_per_node;
   const Graph graph = checked_graph<T>(o.type, o.rows, edges, [&](std::int64_t e) {
     return Edge{e / o.edges_per_node, attached_to(random, e, o.edges_per_node)};
   });
   return weighted<T>(
-      graph, [](std::int64_t, std::int64_t) { return kernel_t<T>(-1); }, [&](std::int64_t) { return o.shift; });
+      o.type, choose, graph, [](std::int64_t, std::int64_t) { return kernel_t<T>(-1); },
+      [&](std::int64_t) { return o.shift; });
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const ResistorNetworkOptions& o) {
+AnyMatrix<T> generate_matrix(const ResistorNetworkOptions& o, const ChooseRows& choose) {
   using K = kernel_t<T>;
   const std::int64_t nx = o.nx, nodes = checked_rows(o.type, nx, extent(o.ny, o.nx));
   const CounterRandom partners(o.seed, partner), far(o.seed, presence), grounds(o.seed, ground),
@@ -240,7 +240,8 @@ AnyMatrix<T> generate_matrix(const ResistorNetworkOptions& o) {
     return far.unit(node) < o.far ? Edge{node, partners.below(nodes, node)} : no_edge;
   });
   return weighted<T>(
-      graph, [&](std::int64_t i, std::int64_t j) { return scalar<K>(-1 / resistance(resistors, i, j, o.decades)); },
+      o.type, choose, graph,
+      [&](std::int64_t i, std::int64_t j) { return scalar<K>(-1 / resistance(resistors, i, j, o.decades)); },
       [&](std::int64_t i) {
         const bool grounded = i == 0 || grounds.unit(i) < o.grounded;
         return grounded ? 1 / resistance(resistors, i, i, o.decades) : 0.0;
@@ -249,11 +250,12 @@ AnyMatrix<T> generate_matrix(const ResistorNetworkOptions& o) {
 
 template <class T>
 struct GenerateGraphInstances {
-  static constexpr std::tuple list{instance<AnyMatrix<T>(const RandomSpdOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const RandomDominantOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const BandedBatchOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const PowerLawLaplacianOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const ResistorNetworkOptions&)>(generate_matrix)};
+  static constexpr std::tuple list{
+      instance<AnyMatrix<T>(const RandomSpdOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const RandomDominantOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const BandedBatchOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const PowerLawLaplacianOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const ResistorNetworkOptions&, const ChooseRows&)>(generate_matrix)};
 };
 KRILL_INSTANTIATE(GenerateGraphInstances);
 

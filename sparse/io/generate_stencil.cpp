@@ -14,13 +14,12 @@ using Value = std::complex<double>;
 
 /// Entries value(point, stencil point). `stencil` stands in ascending order of z, y, x.
 template <class T, class Entry>
-AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<StencilPoint>& stencil,
-                     const Entry& value) {
+AnyMatrix<T> on_grid(std::string_view type, const ChooseRows& choose, const Grid& grid,
+                     const std::vector<StencilPoint>& stencil, const Entry& value) {
   using K = kernel_t<T>;
   const std::int64_t rows = checked_rows(type, grid.nx, grid.ny, grid.nz);
   const auto first = [&](std::int64_t row) { return grid.neighbors_before(row, stencil); };
-  require_matrix_memory(type, rows, first(rows), sizeof(T));
-  return build_rows<T>(rows, first, [&](std::int64_t i, std::int32_t* cols, K* values) {
+  return build_rows<T>(type, rows, choose, first, [&](std::int64_t i, std::int32_t* cols, K* values) {
     const auto at = grid.point(i);
     int length = 0;
     for (const StencilPoint& p : stencil) {
@@ -34,8 +33,9 @@ AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<
 
 /// One stencil everywhere.
 template <class T>
-AnyMatrix<T> on_grid(std::string_view type, const Grid& grid, const std::vector<StencilPoint>& stencil) {
-  return on_grid<T>(type, grid, stencil, [](const Grid::Point&, const StencilPoint& p) { return p.value; });
+AnyMatrix<T> on_grid(std::string_view type, const ChooseRows& choose, const Grid& grid,
+                     const std::vector<StencilPoint>& stencil) {
+  return on_grid<T>(type, choose, grid, stencil, [](const Grid::Point&, const StencilPoint& p) { return p.value; });
 }
 
 /// The center and its neighbors along the first `dimensions` axes; before and after hold along every axis.
@@ -103,46 +103,47 @@ class Jumps {
 }  // namespace
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Poisson1dOptions& o) {
-  return on_grid<T>(o.type, {o.nx, 1, 1}, star(1, -1, 2, -1));
+AnyMatrix<T> generate_matrix(const Poisson1dOptions& o, const ChooseRows& choose) {
+  return on_grid<T>(o.type, choose, {o.nx, 1, 1}, star(1, -1, 2, -1));
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Poisson2dOptions& o) {
+AnyMatrix<T> generate_matrix(const Poisson2dOptions& o, const ChooseRows& choose) {
   const Grid grid{o.nx, extent(o.ny, o.nx), 1};
-  if (o.stencil == Stencil2d::five) return on_grid<T>(o.type, grid, star(2, -1, 4, -1));
-  return on_grid<T>(o.type, grid, box(2, [](int dx, int dy, int) -> Value {
+  if (o.stencil == Stencil2d::five) return on_grid<T>(o.type, choose, grid, star(2, -1, 4, -1));
+  return on_grid<T>(o.type, choose, grid, box(2, [](int dx, int dy, int) -> Value {
                       const int steps = std::abs(dx) + std::abs(dy);
                       return steps == 0 ? 20 : steps == 1 ? -4 : -1;
                     }));
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Poisson3dOptions& o) {
+AnyMatrix<T> generate_matrix(const Poisson3dOptions& o, const ChooseRows& choose) {
   const Grid grid{o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)};
-  if (o.stencil == Stencil3d::seven) return on_grid<T>(o.type, grid, star(3, -1, 6, -1));
-  return on_grid<T>(o.type, grid, box(3, [](int dx, int dy, int dz) -> Value { return dx || dy || dz ? -1 : 26; }));
+  if (o.stencil == Stencil3d::seven) return on_grid<T>(o.type, choose, grid, star(3, -1, 6, -1));
+  return on_grid<T>(o.type, choose, grid,
+                    box(3, [](int dx, int dy, int dz) -> Value { return dx || dy || dz ? -1 : 26; }));
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const ConvectionDiffusion2dOptions& o) {
-  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, convection_diffusion(2, o.nx, o.peclet, o.scheme));
+AnyMatrix<T> generate_matrix(const ConvectionDiffusion2dOptions& o, const ChooseRows& choose) {
+  return on_grid<T>(o.type, choose, {o.nx, extent(o.ny, o.nx), 1}, convection_diffusion(2, o.nx, o.peclet, o.scheme));
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const ConvectionDiffusion3dOptions& o) {
-  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)},
+AnyMatrix<T> generate_matrix(const ConvectionDiffusion3dOptions& o, const ChooseRows& choose) {
+  return on_grid<T>(o.type, choose, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)},
                     convection_diffusion(3, o.nx, o.peclet, o.scheme));
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Anisotropic2dOptions& o) {
-  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, anisotropic(o));
+AnyMatrix<T> generate_matrix(const Anisotropic2dOptions& o, const ChooseRows& choose) {
+  return on_grid<T>(o.type, choose, {o.nx, extent(o.ny, o.nx), 1}, anisotropic(o));
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Anisotropic3dOptions& o) {
-  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, star(3, -1, 6, -1),
+AnyMatrix<T> generate_matrix(const Anisotropic3dOptions& o, const ChooseRows& choose) {
+  return on_grid<T>(o.type, choose, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, star(3, -1, 6, -1),
                     [&](const Grid::Point&, const StencilPoint& p) -> Value {
                       if (p.dx != 0) return -1;
                       return p.dy != 0 ? -o.epsilon_y : p.dz != 0 ? -o.epsilon_z : 2 * (1 + o.epsilon_y + o.epsilon_z);
@@ -150,11 +151,11 @@ AnyMatrix<T> generate_matrix(const Anisotropic3dOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Jumps3dOptions& o) {
+AnyMatrix<T> generate_matrix(const Jumps3dOptions& o, const ChooseRows& choose) {
   const Grid grid{o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)};
   const auto stencil = star(3, -1, 6, -1);
   const Jumps jumps(o);
-  return on_grid<T>(o.type, grid, stencil, [&](const Grid::Point& at, const StencilPoint& p) -> Value {
+  return on_grid<T>(o.type, choose, grid, stencil, [&](const Grid::Point& at, const StencilPoint& p) -> Value {
     const double own = jumps.at(at.x, at.y, at.z);
     const auto coupling = [&](const StencilPoint& to) {
       if (!grid.has(at, to)) return own;
@@ -171,27 +172,28 @@ AnyMatrix<T> generate_matrix(const Jumps3dOptions& o) {
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Helmholtz2dOptions& o) {
-  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), 1}, helmholtz(2, o));
+AnyMatrix<T> generate_matrix(const Helmholtz2dOptions& o, const ChooseRows& choose) {
+  return on_grid<T>(o.type, choose, {o.nx, extent(o.ny, o.nx), 1}, helmholtz(2, o));
 }
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Helmholtz3dOptions& o) {
-  return on_grid<T>(o.type, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, helmholtz(3, o));
+AnyMatrix<T> generate_matrix(const Helmholtz3dOptions& o, const ChooseRows& choose) {
+  return on_grid<T>(o.type, choose, {o.nx, extent(o.ny, o.nx), extent(o.nz, o.nx)}, helmholtz(3, o));
 }
 
 template <class T>
 struct GenerateStencilInstances {
-  static constexpr std::tuple list{instance<AnyMatrix<T>(const Poisson1dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const Poisson2dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const Poisson3dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const ConvectionDiffusion2dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const ConvectionDiffusion3dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const Anisotropic2dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const Anisotropic3dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const Jumps3dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const Helmholtz2dOptions&)>(generate_matrix),
-                                   instance<AnyMatrix<T>(const Helmholtz3dOptions&)>(generate_matrix)};
+  static constexpr std::tuple list{
+      instance<AnyMatrix<T>(const Poisson1dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const Poisson2dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const Poisson3dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const ConvectionDiffusion2dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const ConvectionDiffusion3dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const Anisotropic2dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const Anisotropic3dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const Jumps3dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const Helmholtz2dOptions&, const ChooseRows&)>(generate_matrix),
+      instance<AnyMatrix<T>(const Helmholtz3dOptions&, const ChooseRows&)>(generate_matrix)};
 };
 KRILL_INSTANTIATE(GenerateStencilInstances);
 

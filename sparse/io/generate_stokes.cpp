@@ -77,13 +77,12 @@ class Channel {
 }  // namespace
 
 template <class T>
-AnyMatrix<T> generate_matrix(const Stokes2dOptions& o) {
+AnyMatrix<T> generate_matrix(const Stokes2dOptions& o, const ChooseRows& choose) {
   using K = kernel_t<T>;
   const std::int64_t nx = o.nx, ny = extent(o.ny, o.nx), rows = checked_rows(o.type, nx, ny, 1, 3) - nx;
   const Channel channel(nx, ny, o.reaction);
   const auto first = [&](std::int64_t row) { return channel.entries_before(row); };
-  require_matrix_memory(o.type, rows, first(rows), sizeof(T));
-  return build_rows<T>(rows, first, [&](std::int64_t row, std::int32_t* cols, K* values) {
+  return build_rows<T>(o.type, rows, choose, first, [&](std::int64_t row, std::int32_t* cols, K* values) {
     int length = 0;
     channel.row(row, [&](std::int64_t col, double value) {
       cols[length] = static_cast<std::int32_t>(col);
@@ -95,7 +94,7 @@ AnyMatrix<T> generate_matrix(const Stokes2dOptions& o) {
 
 template <class T>
 struct GenerateStokesInstances {
-  static constexpr auto list = instance<AnyMatrix<T>(const Stokes2dOptions&)>(generate_matrix);
+  static constexpr auto list = instance<AnyMatrix<T>(const Stokes2dOptions&, const ChooseRows&)>(generate_matrix);
 };
 KRILL_INSTANTIATE(GenerateStokesInstances);
 

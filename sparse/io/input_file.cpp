@@ -78,6 +78,21 @@ class GzipFile {
   std::vector<char> block_;
 };
 
+void reserve(InputFile& file, std::size_t bytes) {
+  require_memory("the text of " + file.name, bytes);
+  file.text.reserve(bytes);
+}
+
+bool read_at(int descriptor, char* to, std::size_t bytes, std::size_t offset) {
+  while (bytes > 0) {
+    const ssize_t read = ::pread(descriptor, to, bytes, static_cast<off_t>(offset));
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) return false;
+    to += read, offset += static_cast<std::size_t>(read), bytes -= static_cast<std::size_t>(read);
+  }
+  return true;
+}
+
 /// The members of a file in turn; a file that is no archive has one member, itself.
 class Members {
  public:
@@ -118,7 +133,7 @@ class Members {
     if (is_packed() || limit > 0)
       unpack(file, limit);
     else
-      read_plain(file);
+      return read_bytes(path_, 0, fs::file_size(path_));
     return file;
   }
 
@@ -154,40 +169,12 @@ class Members {
     }
   }
 
-  void read_plain(InputFile& file) {
-    const std::size_t size = fs::file_size(path_);
-    reserve(file, size);
-    file.text.resize(size);
-    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    constexpr std::size_t piece = std::size_t{1} << 22;
-    bool complete = descriptor >= 0;
-#pragma omp parallel for schedule(dynamic) reduction(&& : complete) if (size > 2 * piece)
-    for (std::size_t at = 0; at < size; at += piece)
-      complete = complete && read_at(descriptor, file.text.data() + at, std::min(piece, size - at), at);
-    if (descriptor >= 0) ::close(descriptor);
-    if (!complete)
-      throw Error(fmt::format("{}: the file cannot be read, or changed while it was read\n  try again", file.name));
-  }
-  static bool read_at(int descriptor, char* to, std::size_t bytes, std::size_t offset) {
-    while (bytes > 0) {
-      const ssize_t read = ::pread(descriptor, to, bytes, static_cast<off_t>(offset));
-      if (read < 0 && errno == EINTR) continue;
-      if (read <= 0) return false;
-      to += read, offset += static_cast<std::size_t>(read), bytes -= static_cast<std::size_t>(read);
-    }
-    return true;
-  }
   bool next_block(const void** block, std::size_t* bytes, la_int64_t* offset) {
     const int status = archive_read_data_block(archive_.get(), block, bytes, offset);
     if (status == ARCHIVE_EOF) return false;
     require_success(status);
     return true;
   }
-  static void reserve(InputFile& file, std::size_t bytes) {
-    require_memory("the text of " + file.name, bytes);
-    file.text.reserve(bytes);
-  }
-
   fs::path path_;
   std::optional<GzipFile> gzip_;
   std::unique_ptr<archive, Release> archive_;
@@ -255,6 +242,23 @@ Archived search(const fs::path& path, std::size_t limit, const std::function<boo
 }
 
 }  // namespace
+
+InputFile read_bytes(const fs::path& path, std::size_t begin, std::size_t end) {
+  InputFile file(path.string(), {});
+  const std::size_t size = end - begin;
+  reserve(file, size);
+  file.text.resize(size);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  constexpr std::size_t piece = std::size_t{1} << 22;
+  bool complete = descriptor >= 0;
+#pragma omp parallel for schedule(dynamic) reduction(&& : complete) if (size > 2 * piece)
+  for (std::size_t at = 0; at < size; at += piece)
+    complete = complete && read_at(descriptor, file.text.data() + at, std::min(piece, size - at), begin + at);
+  if (descriptor >= 0) ::close(descriptor);
+  if (!complete)
+    throw Error(fmt::format("{}: the file cannot be read, or changed while it was read\n  try again", file.name));
+  return file;
+}
 
 MemberName::MemberName(const fs::path& path) : file(path) {
   const std::string name = path.string();

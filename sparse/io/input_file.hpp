@@ -1,6 +1,7 @@
 // Input files in memory, unpacked.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -22,7 +23,8 @@ struct InputFile {
 
   std::string name;  ///< for messages: the path, and for a member of an archive "path(member)"
   Buffer<char> text;
-  bool complete = true;  ///< false where reading ended at the limit
+  bool complete = true;           ///< false where reading ended at the limit
+  std::int64_t lines_before = 0;  ///< of a part of a file, for messages
 };
 
 /// The matrix of a file and, where it is an archive that holds one, the right-hand side.
@@ -49,6 +51,10 @@ struct MemberName {
 /// A plain file is read in parallel. Raises Error for a file that is missing, empty, a folder, unreadable or damaged,
 /// and OutOfMemory where the text would not fit. Sizes that a header claims are checked before anything is allocated.
 InputBundle read_input(const std::filesystem::path&, std::size_t limit = 0);
+
+/// Bytes [begin, end) of a file, as they lie there. In parallel. Raises Error where they cannot be read, and
+/// OutOfMemory.
+InputFile read_bytes(const std::filesystem::path&, std::size_t begin, std::size_t end);
 
 /// The names of the matrices of a tar archive, as read_input takes them, in the order of the archive, by their
 /// extension and without right-hand sides (NAME_b.mtx); none where the file is no archive. Raises as read_input.

@@ -128,8 +128,9 @@ class ArrayPlace {
 template <class T>
 class PieceParser {
  public:
-  PieceParser(const MatrixKind& kind, Piece& piece, Triplets<T>& out)
-      : kind_(kind), piece_(piece), p_(piece.begin), end_(piece.end), at_(piece.first), out_(out) {}
+  /// first: entries in lines before those of which the triplets are.
+  PieceParser(const MatrixKind& kind, Piece& piece, std::int64_t first, Triplets<T>& out)
+      : kind_(kind), piece_(piece), p_(piece.begin), end_(piece.end), at_(piece.first), first_(first), out_(out) {}
 
   void parse() {
     ArrayPlace place(kind_, kind_.dense ? piece_.first : 0);
@@ -151,7 +152,7 @@ class PieceParser {
         fail(Problem::diagonal, line_, "");
         return;
       }
-      const auto at = static_cast<std::size_t>(at_++);
+      const auto at = static_cast<std::size_t>(at_++ - first_);
       out_.row[at] = row, out_.col[at] = col, out_.value[at] = value;
     }
   }
@@ -214,6 +215,7 @@ class PieceParser {
   Piece& piece_;
   const char *p_, *end_, *line_ = nullptr;
   std::int64_t at_;
+  const std::int64_t first_;
   Triplets<T>& out_;
 };
 
@@ -256,11 +258,13 @@ std::array<std::string, 3> explain(const InputFile& file, const MatrixMarketHead
                                      head.kind.stored_entries, expected, remedy)});
 }
 
-/// The number of lines that hold an entry must be the declared one.
-void check_count(const InputFile& file, const MatrixMarketHead& head, const std::vector<Piece>& pieces) {
-  const std::int64_t declared = head.kind.stored_entries;
-  const std::int64_t found = pieces.empty() ? 0 : pieces.back().first + pieces.back().entries;
-  if (found == declared) return;
+/// The number of lines that hold an entry must be the declared one. False where another rank says that it is not.
+bool check_count(const InputFile& file, const MatrixMarketHead& head, const std::vector<Piece>& pieces,
+                 const EntryCounts& counts) {
+  const std::int64_t declared = head.kind.stored_entries, found = counts.all;
+  if (found == declared) return true;
+  const std::int64_t end = pieces.empty() ? counts.before : pieces.back().first + pieces.back().entries;
+  if (found < declared ? !counts.at_end : declared < counts.before || declared >= end) return false;
   const std::string expected =
       fmt::format("expected {}, as the size line {}:{} says", declared, file.name, head.size_line);
   if (found < declared)
@@ -298,18 +302,28 @@ void require_scalar_for(const MatrixKind& kind, const std::string& file) {
 template <class T>
 Triplets<T> parse_matrix_market(const InputFile& file) {
   const MatrixMarketHead head = parse_matrix_market_head(file);
-  require_scalar_for<T>(head.kind, file.name);
-  std::vector<Piece> pieces = cut(file.text.data() + head.body, file.text.data() + file.text.size());
-  for_each(pieces, [](Piece& piece) { piece.entries = count_entries(piece); });
-  for (std::size_t i = 1; i < pieces.size(); ++i) pieces[i].first = pieces[i - 1].first + pieces[i - 1].entries;
-  check_count(file, head, pieces);
+  return parse_matrix_market_lines<T>(file, head, head.body, [](std::int64_t all) { return EntryCounts{0, all}; });
+}
 
-  const auto entries = static_cast<std::size_t>(head.kind.stored_entries);
+template <class T>
+Triplets<T> parse_matrix_market_lines(const InputFile& file, const MatrixMarketHead& head, std::size_t begin,
+                                      const std::function<EntryCounts(std::int64_t)>& share_counts) {
+  require_scalar_for<T>(head.kind, file.name);
+  std::vector<Piece> pieces = cut(file.text.data() + begin, file.text.data() + file.text.size());
+  for_each(pieces, [](Piece& piece) { piece.entries = count_entries(piece); });
+  std::int64_t mine = 0;
+  for (const Piece& piece : pieces) mine += piece.entries;
+  const EntryCounts counts = share_counts(mine);
+  std::int64_t next = counts.before;
+  for (Piece& piece : pieces) piece.first = std::exchange(next, next + piece.entries);
+  if (!check_count(file, head, pieces, counts)) return {};
+
+  const auto entries = static_cast<std::size_t>(mine);
   require_memory("the entries of " + file.name, entries * (2 * sizeof(std::int32_t) + sizeof(T)));
   Triplets<T> out{file.name,          head.kind.rows,  head.kind.cols, {}, {}, {},
                   head.kind.symmetry, head.kind.field, head.kind.dense};
   out.row.resize(entries), out.col.resize(entries), out.value.resize(entries);
-  for_each(pieces, [&](Piece& piece) { PieceParser<T>(head.kind, piece, out).parse(); });
+  for_each(pieces, [&](Piece& piece) { PieceParser<T>(head.kind, piece, counts.before, out).parse(); });
   for (const Piece& piece : pieces)
     if (piece.fault.at) raise_fault(file, head, piece.fault);
   return out;

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,19 @@ MatrixMarketHead parse_matrix_market_head(const InputFile&);
 /// text, OutOfMemory.
 template <class T>
 Triplets<T> parse_matrix_market(const InputFile&);
+
+/// Entries of a file whose lines several ranks read: those in lines before, and those of all of them.
+struct EntryCounts {
+  std::int64_t before = 0, all = 0;
+  bool at_end = true;  ///< no line comes behind
+};
+
+/// The same of lines of a coordinate file, from `begin` on in the text, after its head; their entries alone.
+/// share_counts: of all ranks, given how many entries these lines hold. Where that is not what the head says, the rank
+/// with the line at which that shows raises, and for others nothing comes back.
+template <class T>
+Triplets<T> parse_matrix_market_lines(const InputFile& lines, const MatrixMarketHead&, std::size_t begin,
+                                      const std::function<EntryCounts(std::int64_t)>& share_counts);
 
 /// Raises InvalidArgument unless T can hold the values of the file: a complex file needs complex T.
 template <class T>

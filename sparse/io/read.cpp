@@ -161,17 +161,11 @@ class Batch {
       values_.insert(values_.end(), A.values().host().begin(), A.values().host().end());
     }
   }
-  void book(const CanonicalReport& one) {
-    CanonicalReport& all = canonical_;
+  void book(CanonicalReport one) {
     const std::int32_t first = systems_ * kind_.rows;
-    all.stored_entries += one.stored_entries, all.expanded_entries += one.expanded_entries;
-    all.nnz += one.nnz, all.duplicates += one.duplicates, all.explicit_zeros += one.explicit_zeros;
-    all.mirrored += one.mirrored, all.missing_diagonal += one.missing_diagonal, all.non_finite += one.non_finite;
-    if (all.first_missing_diagonal < 0 && one.first_missing_diagonal >= 0)
-      all.first_missing_diagonal = first + one.first_missing_diagonal;
-    if (all.first_non_finite_row < 0 && one.first_non_finite_row >= 0)
-      all.first_non_finite_row = first + one.first_non_finite_row,
-      all.first_non_finite_col = first + one.first_non_finite_col;
+    for (std::int32_t* at : {&one.first_missing_diagonal, &one.first_non_finite_row, &one.first_non_finite_col})
+      if (*at >= 0) *at += first;
+    add_rows(canonical_, one);
   }
 
   MatrixKind kind_;

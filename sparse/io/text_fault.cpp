@@ -6,7 +6,9 @@
 
 namespace krill {
 
-std::int64_t line_of(const InputFile& file, const char* at) { return 1 + std::count(file.text.data(), at, '\n'); }
+std::int64_t line_of(const InputFile& file, const char* at) {
+  return file.lines_before + 1 + std::count(file.text.data(), at, '\n');
+}
 
 void raise(const InputFile& file, const TextFault& fault) {
   const char* line_start = fault.at;

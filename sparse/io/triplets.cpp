@@ -38,9 +38,9 @@ struct Counted {
   bool canonical = false;     ///< no entry follows from another, and they stand as in CSR: (row, column) ascends
 };
 
-/// Raises unless every index lies in the matrix.
+/// Of rows [begin, end). Raises unless every index lies in the matrix.
 template <class T>
-Counted check_and_count(const Triplets<T>& a) {
+Counted check_and_count(const Triplets<T>& a, std::int32_t begin, std::int32_t end) {
   require_size(a.name + ": columns", std::ssize(a.col), std::ssize(a.row));
   require_size(a.name + ": values", std::ssize(a.value), std::ssize(a.row));
   if (a.symmetry != Symmetry::general && a.rows != a.cols)
@@ -50,21 +50,22 @@ Counted check_and_count(const Triplets<T>& a) {
   const auto before = [&](std::size_t i, std::size_t j) {
     return a.row[i] != a.row[j] ? a.row[i] < a.row[j] : a.col[i] < a.col[j];
   };
-  std::int64_t off_diagonal = 0, descents = 0, first_fault = n;
-#pragma omp parallel for num_threads(threads_for(n)) reduction(+ : off_diagonal, descents) reduction(min : first_fault)
+  const bool general = a.symmetry == Symmetry::general;
+  const auto is_here = [&](std::int32_t row) { return begin <= row && row < end; };
+  std::int64_t expanded = 0, descents = 0, first_fault = n;
+#pragma omp parallel for num_threads(threads_for(n)) reduction(+ : expanded, descents) reduction(min : first_fault)
   for (std::int64_t i = 0; i < n; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::int32_t row = a.row[at], col = a.col[at];
-    off_diagonal += row != col;
-    descents += i > 0 && !before(at - 1, at);
+    expanded += is_here(row) + (!general && row != col && is_here(col));
+    descents += !is_here(row) || (i > 0 && !before(at - 1, at));
     if (row < 0 || row >= a.rows || col < 0 || col >= a.cols) first_fault = std::min(first_fault, i);
   }
   if (first_fault < n)
     throw InvalidArgument(fmt::format("{}: entry {} (from 0) lies at row {}, column {} of a {} x {} matrix (from 0)",
                                       a.name, first_fault, a.row[static_cast<std::size_t>(first_fault)],
                                       a.col[static_cast<std::size_t>(first_fault)], a.rows, a.cols));
-  const bool general = a.symmetry == Symmetry::general;
-  return {general ? n : n + off_diagonal, general && descents == 0};
+  return {expanded, general && descents == 0};
 }
 
 struct BothTriangles {
@@ -74,10 +75,11 @@ struct BothTriangles {
 template <class T, class Offset>
 class Assembly {
  public:
-  Assembly(Triplets<T> stored, const Counted& counted, CanonicalReport& report)
+  Assembly(Triplets<T> stored, std::int32_t begin, std::int32_t end, const Counted& counted, CanonicalReport& report)
       : stored_(std::move(stored)),
         canonical_(counted.canonical),
-        rows_(stored_.rows),
+        begin_(begin),
+        rows_(end - begin),
         cols_(stored_.cols),
         threads_(threads_for(counted.expanded)),
         report_(report),
@@ -95,7 +97,7 @@ class Assembly {
       count_rows();
       scatter();
       canonicalize_rows();
-      if (report_.duplicates + 2 * report_.mirrored > 0) close_gaps();
+      if (report_.duplicates + report_.mirrored > 0) close_gaps();
     }
     describe();
     return {cols_, std::move(offset_array_), std::move(col_array_), std::move(value_array_)};
@@ -108,12 +110,13 @@ class Assembly {
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::int64_t i = 0; i < n; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      for (std::int32_t row = i == 0 ? -1 : stored_.row[at - 1]; row < stored_.row[at];)
+      for (std::int32_t row = i == 0 ? -1 : stored_.row[at - 1] - begin_; row < stored_.row[at] - begin_;)
         offsets_[static_cast<std::size_t>(++row)] = static_cast<Offset>(i);
       cols_and_keys_[at] = stored_.col[at];
       values_[at] = stored_.value[at];
     }
-    std::fill(offsets_.begin() + (n == 0 ? 0 : stored_.row.back() + 1), offsets_.end(), static_cast<Offset>(n));
+    std::fill(offsets_.begin() + (n == 0 ? 0 : stored_.row.back() - begin_ + 1), offsets_.end(),
+              static_cast<Offset>(n));
     release_stored();
   }
 
@@ -123,16 +126,16 @@ class Assembly {
     Buffer<T>().swap(stored_.value);
   }
 
-  /// Calls f(row, key, value) for every entry, with symmetry expanded, of the rows [begin, end), in the order of the
-  /// file. Each thread looks at all entries and takes those of its own rows: 4 bytes read an entry and thread, in
-  /// return for the same order with any number of threads and no counters for each of them.
+  /// Calls f(row, key, value) for every entry, with symmetry expanded, of the rows [begin, end), which count from
+  /// begin_, in the order of the file. Each thread looks at all entries and takes those of its own rows: 4 bytes read
+  /// an entry and thread, in return for the same order with any number of threads and no counters for each of them.
   template <class F>
   void for_entries_in(std::int32_t begin, std::int32_t end, F f) const {
     const bool expand = stored_.symmetry != Symmetry::general;
     for (std::size_t i = 0; i < stored_.row.size(); ++i) {
-      const std::int32_t row = stored_.row[i], col = stored_.col[i];
-      if (row >= begin && row < end) f(row, key_of(col, false), i, false);
-      if (expand && row != col && col >= begin && col < end) f(col, key_of(row, true), i, true);
+      const std::int32_t row = stored_.row[i] - begin_, col = stored_.col[i] - begin_;
+      if (row >= begin && row < end) f(row, key_of(stored_.col[i], false), i, false);
+      if (expand && row != col && col >= begin && col < end) f(col, key_of(stored_.row[i], true), i, true);
     }
   }
 
@@ -193,7 +196,7 @@ class Assembly {
       }
     }
     if (fault) raise_both_triangles(*fault);
-    report_.duplicates = duplicates, report_.mirrored = mirrored / 2;
+    report_.duplicates = duplicates, report_.mirrored = mirrored;
   }
 
   RowResult canonicalize_row(std::int32_t row, std::vector<std::uint64_t>& order, std::vector<T>& copy) {
@@ -237,7 +240,7 @@ class Assembly {
       ++result.mirrored;
       if (const T mirror = sum_from(i);
           (stored_.symmetry != Symmetry::hermitian || !(mirror == values[filled])) && !result.fault)
-        result.fault = {row, col};
+        result.fault = {begin_ + row, col};
     }
     lengths_[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(filled);
     return result;
@@ -274,15 +277,15 @@ class Assembly {
   /// Looks through the canonical matrix for what the report tells of it.
   void describe() {
     constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-    const std::int32_t diagonal = std::min(rows_, cols_);
+    const std::int32_t diagonal = std::min(stored_.rows, cols_);
     std::int64_t zeros = 0, missing = 0, non_finite = 0;
     std::int32_t first_missing = none, first_non_finite = none;
 #pragma omp parallel for num_threads(threads_) schedule(static) reduction(+ : zeros, missing, non_finite) reduction(min : first_missing, first_non_finite)
     for (std::int32_t row = 0; row < rows_; ++row) {
-      bool has_diagonal = row >= diagonal;
+      bool has_diagonal = begin_ + row >= diagonal;
       for (auto i = offsets_[static_cast<std::size_t>(row)]; i < offsets_[static_cast<std::size_t>(row) + 1]; ++i) {
         const T value = values_[static_cast<std::size_t>(i)];
-        has_diagonal |= cols_and_keys_[static_cast<std::size_t>(i)] == row;
+        has_diagonal |= cols_and_keys_[static_cast<std::size_t>(i)] == begin_ + row;
         zeros += value == T(0);
         if (!is_finite_value(value)) ++non_finite, first_non_finite = std::min(first_non_finite, row);
       }
@@ -290,11 +293,11 @@ class Assembly {
     }
     report_.nnz = std::ssize(values_);
     report_.explicit_zeros = zeros, report_.missing_diagonal = missing, report_.non_finite = non_finite;
-    if (missing > 0) report_.first_missing_diagonal = first_missing;
+    if (missing > 0) report_.first_missing_diagonal = begin_ + first_missing;
     if (non_finite == 0) return;
     auto i = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(first_non_finite)]);
     while (is_finite_value(values_[i])) ++i;
-    report_.first_non_finite_row = first_non_finite, report_.first_non_finite_col = cols_and_keys_[i];
+    report_.first_non_finite_row = begin_ + first_non_finite, report_.first_non_finite_col = cols_and_keys_[i];
   }
   static bool is_finite_value(T value) {
     if constexpr (is_complex<T>)
@@ -304,8 +307,8 @@ class Assembly {
   }
 
   Triplets<T> stored_;
-  bool canonical_;  // as they are stored
-  std::int32_t rows_, cols_;
+  bool canonical_;                    // as they are stored
+  std::int32_t begin_, rows_, cols_;  // first row that is assembled, and how many
   int threads_;
   CanonicalReport& report_;
   Array<Offset> offset_array_;
@@ -321,25 +324,45 @@ class Assembly {
 
 template <class T>
 AnyMatrix<T> assemble(Triplets<T> stored, CanonicalReport& report) {
+  const std::int32_t rows = stored.rows;
+  AnyMatrix<T> A = assemble_rows(std::move(stored), 0, rows, report);
+  report.mirrored /= 2;
+  return A;
+}
+
+template <class T>
+AnyMatrix<T> assemble_rows(Triplets<T> stored, std::int32_t begin, std::int32_t end, CanonicalReport& report) {
   report = {};
   report.stored_entries = std::ssize(stored.row);
-  Counted counted = check_and_count(stored);
+  Counted counted = check_and_count(stored, begin, end);
   if (stored.dense) {
     drop_zeros(stored);
-    counted = check_and_count(stored);
+    counted = check_and_count(stored, begin, end);
   }
   const std::int64_t expanded = report.expanded_entries = counted.expanded;
   const bool wide = expanded > std::numeric_limits<std::int32_t>::max();
   require_memory(stored.name + " as a CSR matrix",
-                 (static_cast<std::size_t>(stored.rows) + 1) * (wide ? 12 : 8) +
+                 (static_cast<std::size_t>(end - begin) + 1) * (wide ? 12 : 8) +
                      static_cast<std::size_t>(expanded) * (sizeof(std::int32_t) + sizeof(T)));
-  if (wide) return Assembly<T, std::int64_t>(std::move(stored), counted, report).run();
-  return Assembly<T, std::int32_t>(std::move(stored), counted, report).run();
+  if (wide) return Assembly<T, std::int64_t>(std::move(stored), begin, end, counted, report).run();
+  return Assembly<T, std::int32_t>(std::move(stored), begin, end, counted, report).run();
+}
+
+void add_rows(CanonicalReport& all, const CanonicalReport& behind) {
+  all.stored_entries += behind.stored_entries, all.expanded_entries += behind.expanded_entries;
+  all.nnz += behind.nnz, all.duplicates += behind.duplicates, all.explicit_zeros += behind.explicit_zeros;
+  all.mirrored += behind.mirrored, all.missing_diagonal += behind.missing_diagonal;
+  all.non_finite += behind.non_finite;
+  if (all.first_missing_diagonal < 0) all.first_missing_diagonal = behind.first_missing_diagonal;
+  if (all.first_non_finite_row < 0)
+    all.first_non_finite_row = behind.first_non_finite_row, all.first_non_finite_col = behind.first_non_finite_col;
 }
 
 template <class T>
 struct TripletsInstances {
-  static constexpr auto list = instance<AnyMatrix<T>(Triplets<T>, CanonicalReport&)>(assemble);
+  static constexpr std::tuple list{
+      instance<AnyMatrix<T>(Triplets<T>, CanonicalReport&)>(assemble),
+      instance<AnyMatrix<T>(Triplets<T>, std::int32_t, std::int32_t, CanonicalReport&)>(assemble_rows)};
 };
 KRILL_INSTANTIATE(TripletsInstances);
 

@@ -63,4 +63,13 @@ struct CanonicalReport {
 template <class T>
 AnyMatrix<T> assemble(Triplets<T> stored, CanonicalReport& report);
 
+/// Rows [begin, end) of that matrix, where `stored` has all entries of them, and those that they follow from, in the
+/// order of the file. The report is of these rows; of stored entries it tells what is in `stored`, and of mirrored ones
+/// as many as there are in the rows, so that each is one of two rows'. Raises as assemble().
+template <class T>
+AnyMatrix<T> assemble_rows(Triplets<T> stored, std::int32_t begin, std::int32_t end, CanonicalReport& report);
+
+/// The report of rows, and of others behind them, together.
+void add_rows(CanonicalReport&, const CanonicalReport& behind);
+
 }  // namespace krill

@@ -319,6 +319,7 @@ struct SliceInstances {
 };
 KRILL_INSTANTIATE(Distributed);
 template std::vector<std::int32_t> gather_rows(Team&, const RowPartition&, std::span<const std::int32_t>);
+template std::vector<std::int64_t> gather_rows(Team&, const RowPartition&, std::span<const std::int64_t>);
 KRILL_INSTANTIATE(DistributedInstances);
 KRILL_INSTANTIATE_WITH_OFFSETS(SliceInstances);
 

@@ -4,26 +4,9 @@
 
 #include <algorithm>
 
+#include "sparse/parallel/exchange.hpp"
+
 namespace krill {
-namespace {
-
-/// Of each rank, what it has for this one; mine[r]: what this one has for rank r.
-std::vector<std::int64_t> transposed(Team& team, const std::vector<std::int64_t>& mine) {
-  std::vector<std::int64_t> theirs = mine;  // what stays here stays
-  std::vector<Team::Outgoing> out;
-  std::vector<Team::Incoming> in;
-  for (int r = 0; r < team.size(); ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    if (r == team.rank()) continue;
-    out.push_back({r, &mine[at], sizeof mine[at]});
-    in.push_back({r, &theirs[at], sizeof theirs[at]});
-  }
-  team.start(out, in);
-  team.finish();
-  return theirs;
-}
-
-}  // namespace
 
 HaloPlan::HaloPlan(Team& team, const RowPartition& partition, std::vector<std::int64_t> ghosts)
     : begin_(partition.begin(team.rank())), end_(partition.end(team.rank())), ghosts_(std::move(ghosts)) {
@@ -35,7 +18,7 @@ HaloPlan::HaloPlan(Team& team, const RowPartition& partition, std::vector<std::i
     low_ += row < begin_ ? 1 : 0;
     ++wanted[static_cast<std::size_t>(partition.owner(row))];
   }
-  const std::vector<std::int64_t> asked = transposed(team, wanted);
+  const std::vector<std::int64_t> asked = detail::exchange_counts(team, wanted);
   std::vector<Team::Outgoing> out;
   std::vector<Team::Incoming> in;
   std::int64_t first = 0, all_asked = 0;  // of a rank's ghosts; of what others ask for

@@ -119,4 +119,19 @@ class HaloPlan {
   std::vector<Send> sends_;
 };
 
+/// Of a vector of low ghosts, own rows and high ghosts on the host, the ghosts, by their owners. All ranks take part.
+/// Raises TeamFailure.
+template <class T>
+void bring_ghosts(Team& team, const HaloPlan& halo, std::span<T> all) {
+  const auto low = static_cast<std::ptrdiff_t>(halo.low());
+  const T* own = all.data() + low;
+  std::vector<T> packed, ghosts(halo.ghosts().size());
+  for (const std::int32_t row : halo.packed_rows()) packed.push_back(own[row]);
+  const auto [out, in] = halo.messages(own, packed.data(), ghosts.data());
+  team.start(out, in);
+  team.finish();
+  std::copy(ghosts.begin(), ghosts.begin() + low, all.begin());
+  std::copy(ghosts.begin() + low, ghosts.end(), all.begin() + low + halo.own());
+}
+
 }  // namespace krill

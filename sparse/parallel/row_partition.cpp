@@ -22,13 +22,17 @@ RowPartition::RowPartition(std::vector<std::int64_t> offsets) : offsets_(std::mo
 
 template <class Offset>
 RowPartition RowPartition::by_cost(std::span<const Offset> row_offsets, int ranks, std::int64_t unit) {
-  require(ranks > 0 && unit > 0, "row partition: one rank and a unit of one row are the least");
   require(!row_offsets.empty(), "row partition: row_offsets is empty, rows + 1 entries are needed");
-  const std::int64_t rows = std::ssize(row_offsets) - 1, base = row_offsets.front();
-  const auto cost_before = [&](std::int64_t row) {
-    return bytes_an_entry * (static_cast<std::int64_t>(row_offsets[static_cast<std::size_t>(row)]) - base) +
-           bytes_a_row * row;
+  const auto entries_before = [&](std::int64_t row) {
+    return std::int64_t{row_offsets[static_cast<std::size_t>(row)]} - std::int64_t{row_offsets.front()};
   };
+  return by_cost(std::ssize(row_offsets) - 1, entries_before, ranks, unit);
+}
+
+RowPartition RowPartition::by_cost(std::int64_t rows, const std::function<std::int64_t(std::int64_t)>& entries_before,
+                                   int ranks, std::int64_t unit) {
+  require(ranks > 0 && unit > 0, "row partition: one rank and a unit of one row are the least");
+  const auto cost_before = [&](std::int64_t row) { return bytes_an_entry * entries_before(row) + bytes_a_row * row; };
   const std::int64_t all = cost_before(rows), units = (rows + unit - 1) / unit;
   std::vector<std::int64_t> offsets{0};
   for (int r = 1; r < ranks; ++r) {

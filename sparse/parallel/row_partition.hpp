@@ -1,6 +1,7 @@
 // Which rank of a team owns which rows.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,10 @@ class RowPartition {
   /// multiples of `unit` rows. O(ranks log rows).
   template <class Offset>
   static RowPartition by_cost(std::span<const Offset> row_offsets, int ranks, std::int64_t unit = 32);
+  /// The same by entries_before(i), which counts the entries of the rows before i, for i up to `rows` that are
+  /// multiples of `unit`, and for `rows`.
+  static RowPartition by_cost(std::int64_t rows, const std::function<std::int64_t(std::int64_t)>& entries_before,
+                              int ranks, std::int64_t unit = 32);
 
   int ranks() const { return static_cast<int>(offsets_.size()) - 1; }
   std::int64_t rows() const { return offsets_.back(); }
