@@ -148,7 +148,7 @@ class ScalingBench {
       require_solvable(s_.name, properties);
       if (properties.missing_diagonal + properties.zero_diagonal > 0)
         throw InvalidArgument("the matrix has zeros on its diagonal, by which jacobi divides");
-      require_suitable(s_.name, {.solver = solver}, A, properties);
+      require_suitable(s_.name, {.solver = solver}, properties);
     });
   }
 

@@ -102,7 +102,7 @@ class SolverBench {
     require_solvable(s_.name, properties);
     if (properties.missing_diagonal + properties.zero_diagonal > 0)
       throw InvalidArgument("the matrix has zeros on its diagonal, by which most of these preconditioners divide");
-    require_suitable(s_.name, {.solver = options_}, *s_.A, properties);
+    require_suitable(s_.name, {.solver = options_}, properties);
   }
 
   void measure_variant(const PreconditionerSample& variant, Row& row) {

@@ -24,6 +24,7 @@
 #include "apps/support/interruption.hpp"
 #include "apps/support/machine.hpp"
 #include "apps/support/print.hpp"
+#include "apps/system/own_rows.hpp"
 #include "apps/system/solve_system.hpp"
 #include "apps/verify/second_opinion.hpp"
 #include "sparse/core/config.hpp"
@@ -88,7 +89,8 @@ class SolveProgram {
       voice_.tell(fmt::format("without its variants; --variant NAME takes one: {}", enumerate(variants_, ", ")));
     Context reader = Context::host(record_.settings.threads);
     reader.restart_memory_peak();
-    SourceMatrix<T> source = load_matrix<T>(reader, record_.settings.matrix, record_.timings);
+    SourceMatrix<T> source = team_ ? load_in_team<T>(reader, *team_, record_)
+                                   : load_matrix<T>(reader, record_.settings.matrix, record_.timings);
     Context& ctx = start_->get();
     if (team_) {
       require_same(*team_, source.origin);
@@ -99,7 +101,7 @@ class SolveProgram {
     record_backend(record_, ctx);
     if (ctx.on_cuda()) ctx.restart_memory_peak();
     LinearSystem<T> system = make_system(ctx, record_, std::move(source));
-    describe(system.b.size() / rows(*system.prepared.A));
+    describe(system.b.size() / record_.matrix.rows);
     run_solver(ctx, system);
     if (team_) ctx.synchronize(), team_->leave_devices();
     if (!folder) return exit_code_of_other_rank();
@@ -157,7 +159,7 @@ class SolveProgram {
         },
         [&](std::size_t column, const SolveReport& report) {
           line.clear();
-          tell_column(column, report, system.b.size() / rows(*system.prepared.A));
+          tell_column(column, report, system.b.size() / record_.matrix.rows);
         });
   }
 

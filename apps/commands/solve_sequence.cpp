@@ -249,7 +249,7 @@ class SequenceProgram {
     if (!has_climbed_) return true;
     try {
       SolveOptions method = method_;
-      choose_method(method, source, source.A, context_->on_cuda());
+      choose_method(method, source, context_->on_cuda());
       return true;
     } catch (const InvalidArgument&) {
       return false;

@@ -301,7 +301,7 @@ void plan_for(MemoryPlan& plan, int ranks) {
   Timings timings;
   SourceMatrix<T> source = load_matrix<T>(host, plan.settings.matrix, timings);
   const MatrixProperties& m = source.properties;
-  plan.choices = choose_method(plan.settings, source, source.A, plan.for_cuda);
+  plan.choices = choose_method(plan.settings, source, plan.for_cuda);
   if (ranks > 1) {
     SolveFacts facts;
     facts.choices = plan.choices;

@@ -41,6 +41,7 @@ struct SolveRecord : SolveFacts {
   std::optional<DeviceInfo> device;
   std::vector<std::string> rank_devices;  ///< of each rank, its name and UUID; none on the host
   std::string transport;                  ///< by which the ranks' devices exchange
+  std::string why_whole;                  ///< of a team, why each rank had the whole matrix; empty: own rows only
   std::size_t peak_host_bytes = 0;        ///< of the whole program so far
   std::optional<double> known_error;      ///< ||x - x*|| / ||x*|| where x* is known
   Verification verification;

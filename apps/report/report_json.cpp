@@ -175,6 +175,8 @@ Json team_json(const SolveRecord& record) {
   return {{"ranks", record.ranks.size()},
           {"partition", partition_name(record.settings.parallel.partition)},
           {"transport", record.transport.empty() ? Json() : Json(record.transport)},
+          {"matrix", record.why_whole.empty() ? "own rows" : "whole"},
+          {"why_whole", record.why_whole.empty() ? Json() : Json(record.why_whole)},
           {"imbalance", imbalance(record.ranks)},
           {"parts", std::move(parts)}};
 }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "apps/case/file_list.hpp"
+#include "apps/system/own_rows.hpp"
 #include "apps/system/partition_file.hpp"
 #include "solvers/method/refusal.hpp"
 #include "sparse/convert/convert.hpp"
@@ -86,35 +87,6 @@ void require_in_range(const std::string& name, const Array<wide_t<T>>& values) {
       fmt::format("{}: the greatest entry has modulus {:.3g}; in single precision, numbers beyond 3.4e38 are infinite "
                   "and those below 1.2e-38 vanish; use precision: {}, or scale the matrix",
                   name, most, is_complex<T> ? "complex128" : "float64"));
-}
-
-/// The matrix of a file or a generator in the precision of the solve.
-template <class T>
-SourceMatrix<T> rounded(AnyMatrix<wide_t<T>> A, MatrixOrigin origin) {
-  if constexpr (std::is_same_v<T, wide_t<T>>) {
-    return {std::move(A), std::move(origin)};
-  } else {
-    require_in_range<T>(origin.name, values_of(A));
-    SourceMatrix<T> source{converted<T>(A), std::move(origin)};
-    if (!is_exact(values_of(source.A), values_of(A)))
-      source.given = std::make_shared<const AnyMatrix<wide_t<T>>>(std::move(A));
-    return source;
-  }
-}
-
-/// The coordinates of a matrix from a file; null where it has none.
-std::shared_ptr<const Dense<double>> read_coordinates(const MatrixFile& o, std::int64_t matrix_rows) {
-  if (o.coordinates.empty()) return {};
-  Columns<double> columns = read_vector<double>(o.coordinates);
-  const std::string name = "matrix.coordinates: " + o.coordinates;
-  if (columns.cols < 1 || columns.cols > 3)
-    throw InvalidArgument(fmt::format("{} has {} columns; 1 to 3 are expected, one a dimension", name, columns.cols));
-  if (columns.rows < 1 || matrix_rows % columns.rows != 0)
-    throw InvalidArgument(
-        fmt::format("{} has {} rows, one for each node; the matrix has {} rows, which is no multiple of that", name,
-                    columns.rows, matrix_rows));
-  require_finite(name, columns, std::ssize(columns.values));
-  return std::make_shared<const Dense<double>>(columns.rows, columns.cols, Array<double>(std::move(columns.values)));
 }
 
 template <class T>
@@ -249,7 +221,7 @@ Rhs<T> rounded_rhs(const std::string& name, Array<wide_t<T>> given) {
 template <class T>
 Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, SourceMatrix<T>& source,
                 std::vector<std::string>& notes) {
-  const std::int64_t n = rows(A);
+  const std::int64_t n = cols(A);  // ranks may have fewer rows
   using Made = Rhs<T>;
   return std::visit(
       Overloaded{
@@ -270,7 +242,12 @@ Rhs<T> make_rhs(Context& ctx, const RhsOptions& options, const AnyMatrix<T>& A, 
               rhs.known = std::move(known);
               return rhs;
             }
-            Array<T> b(n, "b");
+            Array<T> b(rows(A), "b");
+            if (source.partition) {
+              Context host = Context::host(ctx.threads());
+              MatrixOperator<T>(A).apply(host, known, b);
+              return {Array<T>(gather_rows<T>(*ctx.team, *source.partition, b.host()), "b"), std::move(known)};
+            }
             MatrixOperator<T>(A).apply(ctx, known, b);
             ctx.synchronize();
             return {std::move(b), std::move(known)};
@@ -319,6 +296,20 @@ Array<T> make_guess(const GuessOptions& options, std::int64_t n, std::int32_t sy
 
 }  // namespace
 
+std::shared_ptr<const Dense<double>> read_coordinates(const MatrixFile& o, std::int64_t matrix_rows) {
+  if (o.coordinates.empty()) return {};
+  Columns<double> columns = read_vector<double>(o.coordinates);
+  const std::string name = "matrix.coordinates: " + o.coordinates;
+  if (columns.cols < 1 || columns.cols > 3)
+    throw InvalidArgument(fmt::format("{} has {} columns; 1 to 3 are expected, one a dimension", name, columns.cols));
+  if (columns.rows < 1 || matrix_rows % columns.rows != 0)
+    throw InvalidArgument(
+        fmt::format("{} has {} rows, one for each node; the matrix has {} rows, which is no multiple of that", name,
+                    columns.rows, matrix_rows));
+  require_finite(name, columns, std::ssize(columns.values));
+  return std::make_shared<const Dense<double>>(columns.rows, columns.cols, Array<double>(std::move(columns.values)));
+}
+
 std::string source_name(const MatrixSource& options) {
   if (const std::string* file = file_of(options)) return *file;
   return std::visit([](const auto& o) { return fmt::format("generated {}", o.type); },
@@ -341,6 +332,19 @@ Precision resolve_precision(const Case& settings) {
                             [](const GeneratorOptions& o) { return needs_complex(o); }},
                  settings.matrix);
   return complex ? Precision::complex128 : Precision::float64;
+}
+
+template <class T>
+SourceMatrix<T> rounded(AnyMatrix<wide_t<T>> A, MatrixOrigin origin) {
+  if constexpr (std::is_same_v<T, wide_t<T>>) {
+    return {std::move(A), std::move(origin)};
+  } else {
+    require_in_range<T>(origin.name, values_of(A));
+    SourceMatrix<T> source{converted<T>(A), std::move(origin)};
+    if (!is_exact(values_of(source.A), values_of(A)))
+      source.given = std::make_shared<const AnyMatrix<wide_t<T>>>(std::move(A));
+    return source;
+  }
 }
 
 template <class T>
@@ -390,7 +394,7 @@ std::int64_t count_rhs(const Case& settings, std::int32_t carried) {
 
 template <class T>
 SourceMatrix<T> SourceMatrix<T>::clone() const {
-  return {converted<T>(A), origin, rhs, rhs_name, given, properties, systems, coordinates};
+  return {converted<T>(A), origin, rhs, rhs_name, given, properties, systems, coordinates, partition};
 }
 
 template <class T>
@@ -404,33 +408,37 @@ SourceMatrix<T> load_matrix(Context& ctx, const MatrixSource& options, Timings& 
 }
 
 template <class T>
-std::vector<ChoiceReason> choose_method(SolveOptions& settings, const SourceMatrix<T>& source, const AnyMatrix<T>& A,
-                                        bool on_cuda) {
+std::vector<ChoiceReason> choose_method(SolveOptions& settings, const SourceMatrix<T>& source, bool on_cuda) {
   if (source.systems > 0) return choose_for_batch(settings, source.systems, source.origin.name);
   std::vector<ChoiceReason> choices = choose_for(settings, source.properties, on_cuda);
-  require_suitable(source.origin.name, settings, A, source.properties);
+  require_suitable(source.origin.name, settings, source.properties);
   return choices;
 }
 
 template <class T>
 LinearSystem<T> make_system(Context& ctx, SolveRecord& record, SourceMatrix<T> source) {
   Stopwatch watch;
-  auto A = std::make_shared<const AnyMatrix<T>>(std::move(source.A));
   record.matrix = source.properties, record.origin = source.origin;
-  record.choices = choose_method(record.settings, source, *A, ctx.on_cuda());
+  record.choices = choose_method(record.settings, source, ctx.on_cuda());
   record.timings.choose += watch.lap();
+  if (source.partition && !(record.why_whole = why_whole(record, &source.properties)).empty()) {
+    Context host = Context::host(ctx.threads());
+    source = load_matrix<T>(host, record.settings.matrix, record.timings);
+    watch.lap();
+  }
+  auto A = std::make_shared<const AnyMatrix<T>>(std::move(source.A));
   Rhs<T> rhs = make_rhs(ctx, record.settings.rhs, *A, source, record.notes);
   if (source.systems == 0) record.singularity = singularity(record.matrix, rhs.b, stop(record.settings.solver));
-  const std::int64_t columns = krill::columns_of("rhs", rhs.b.size(), rows(*A));
-  Array<T> x = make_guess<T>(record.settings.initial_guess, rows(*A), source.systems, columns);
+  const std::int64_t columns = krill::columns_of("rhs", rhs.b.size(), cols(*A));
+  Array<T> x = make_guess<T>(record.settings.initial_guess, cols(*A), source.systems, columns);
   record.timings.read += watch.lap();
   auto given = given_system(std::move(source.given), *A, rhs);
   record.timings.assemble += watch.lap();
-  if (ctx.team)
+  if (ctx.team && !source.partition)
     record.settings.partition = partition_of(record.settings.parallel.partition, rows(*A), ctx.team->size());
   PreparedSystem<T> prepared = prepare(ctx, record.settings, std::move(A), record);
   prepared.given = std::move(given);
-  prepared.coordinates = source.coordinates;
+  prepared.coordinates = source.coordinates, prepared.partition = std::move(source.partition);
   return {std::move(prepared), std::move(rhs.b), std::move(x), std::move(rhs.known)};
 }
 
@@ -445,8 +453,8 @@ struct LinearSystemInstances {
   static constexpr std::tuple list{
       instance<SourceMatrix<T>(Context&, const MatrixSource&, Timings&)>(load_matrix),
       instance<LinearSystem<T>(Context&, SolveRecord&, SourceMatrix<T>)>(make_system),
-      instance<std::vector<ChoiceReason>(SolveOptions&, const SourceMatrix<T>&, const AnyMatrix<T>&, bool)>(
-          choose_method),
+      instance<std::vector<ChoiceReason>(SolveOptions&, const SourceMatrix<T>&, bool)>(choose_method),
+      instance<SourceMatrix<T>(AnyMatrix<wide_t<T>>, MatrixOrigin)>(rounded),
       instance<LinearSystem<T>(Context&, SolveRecord&)>(load_system),
       instance<std::vector<T>(std::int64_t, int, RandomPurpose)>(random_vector),
       instance<void(const std::string&, const Columns<T>&, std::int64_t)>(require_vector),

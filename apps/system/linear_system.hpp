@@ -19,7 +19,8 @@ struct SourceMatrix {
   MatrixProperties properties = {};
   std::int32_t systems = 0;  ///< of a batch, the diagonal blocks of A; 0: one system
   std::shared_ptr<const Dense<double>> coordinates =
-      {};  ///< of nodes, nodes x dimensions; null where they are not known
+      {};                                      ///< of nodes, nodes x dimensions; null where they are not known
+  std::optional<RowPartition> partition = {};  ///< of a team whose ranks have their own rows of A only
 
   SourceMatrix clone() const;
 };
@@ -47,20 +48,29 @@ Precision resolve_precision(const Case&);
 template <class T>
 SourceMatrix<T> load_matrix(Context&, const MatrixSource&, Timings&);
 
+/// A matrix in the precision of the solve, which keeps it as it was given where values were rounded. Raises
+/// InvalidArgument where its greatest entry lies outside of the range of T.
+template <class T>
+SourceMatrix<T> rounded(AnyMatrix<wide_t<T>> A, MatrixOrigin);
+
+/// The coordinates of a matrix of so many rows from a file; null where the case names none. Raises InvalidArgument
+/// where they are not finite, or not of nodes that share the rows evenly.
+std::shared_ptr<const Dense<double>> read_coordinates(const MatrixFile&, std::int64_t matrix_rows);
+
 /// Reads or makes the vectors, chooses what the record's case leaves open of the method, scales and reorders the
 /// system, in the format that the case asks for, and with a team in the partition, whose file is read. Where A or b
-/// from a file was rounded to T, the system keeps them as they were given, as its judge. The record tells of all this;
-/// its times grow. Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly
-/// not Hermitian or not positive definite and the case does not say `assume: spd`; then where a vector has another
-/// length or an entry that is not finite. The text names the entry. Of several right-hand sides, one that is not finite
-/// is noted, and the others have nothing to do with it.
+/// from a file was rounded to T, the system keeps them as they were given, as its judge. Where ranks have their own
+/// rows, and what was chosen looks at the whole matrix, each loads that. The record tells of all this; its times grow.
+/// Raises InvalidArgument, before vectors are read, where the solver is pcg and the matrix is plainly not Hermitian or
+/// not positive definite and the case does not say `assume: spd`; then where a vector has another length or an entry
+/// that is not finite. The text names the entry. Of several right-hand sides, one that is not finite is noted, and the
+/// others have nothing to do with it.
 template <class T>
 LinearSystem<T> make_system(Context&, SolveRecord&, SourceMatrix<T>);
 
 /// Chooses what the settings leave open of the method, and refuses what the matrix does not allow, as make_system.
 template <class T>
-std::vector<ChoiceReason> choose_method(SolveOptions& settings, const SourceMatrix<T>&, const AnyMatrix<T>& A,
-                                        bool on_cuda);
+std::vector<ChoiceReason> choose_method(SolveOptions& settings, const SourceMatrix<T>&, bool on_cuda);
 
 /// Both, one after the other.
 template <class T>

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "solvers/method/choose.hpp"
 #include "solvers/method/type_name.hpp"
-#include "sparse/convert/convert.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/io/matrix_text.hpp"
 
@@ -19,40 +17,6 @@ namespace {
 constexpr std::string_view counting = "rows and columns count from 0";
 constexpr std::string_view way_out =
     "use solver: {type: gmres} or {type: bicgstab}, or set assume: spd where you know better";
-
-template <class T, class Offset>
-std::complex<double> entry_at(const Csr<T, Offset>& A, std::int32_t row, std::int32_t col) {
-  const auto offsets = A.row_offsets().host();
-  const auto cols = A.col_indices().host();
-  const auto begin = cols.begin() + offsets[static_cast<std::size_t>(row)];
-  const auto end = cols.begin() + offsets[static_cast<std::size_t>(row) + 1];
-  const auto at = std::lower_bound(begin, end, col);
-  if (at == end || *at != col) return 0;
-  return std::complex<double>(A.values().host()[static_cast<std::size_t>(at - cols.begin())]);
-}
-
-/// The first entry that is further than `tolerance` from the conjugate of its mirror image.
-template <class T, class Offset>
-EntryPair first_asymmetry(const Csr<T, Offset>& A, double tolerance) {
-  const auto offsets = A.row_offsets().host();
-  const auto cols = A.col_indices().host();
-  const auto values = A.values().host();
-  for (std::int32_t row = 0; row < A.rows(); ++row)
-    for (auto e = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
-         e < static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1]); ++e) {
-      const EntryPair pair{row, cols[e], std::complex<double>(values[e]), entry_at(A, cols[e], row)};
-      if (std::abs(pair.value - std::conj(pair.mirror)) > tolerance) return pair;
-    }
-  return {};
-}
-template <class T>
-EntryPair first_asymmetry(const Coo<T>&, double) {
-  throw InvalidArgument("first_asymmetry: the matrix has to be in CSR form");
-}
-template <class T>
-std::complex<double> entry_at(const Coo<T>&, std::int32_t, std::int32_t) {
-  throw InvalidArgument("entry_at: the matrix has to be in CSR form");
-}
 
 }  // namespace
 
@@ -72,9 +36,7 @@ void require_solvable(const std::string& matrix, const MatrixProperties& m) {
                   m.non_finite > 1 ? fmt::format(", and {} more are not finite", m.non_finite - 1) : ""));
 }
 
-template <class T>
-void require_suitable(const std::string& matrix, const SolveOptions& options, const AnyMatrix<T>& A,
-                      const MatrixProperties& m) {
+void require_suitable(const std::string& matrix, const SolveOptions& options, const MatrixProperties& m) {
   const bool moved = !std::holds_alternative<NaturalOrdering>(options.ordering) ||
                      !std::holds_alternative<NoMatching>(options.matching);
   if (needs_given_order(options.preconditioner) && moved)
@@ -96,34 +58,32 @@ void require_suitable(const std::string& matrix, const SolveOptions& options, co
                     matrix, type_name(options.preconditioner)));
   const std::string_view solver = needs_definite(options.solver, options.preconditioner);
   if (options.assume == Assume::spd || solver.empty()) return;
-  const char* kind = is_complex<T> ? "Hermitian" : "symmetric";
+  const char* kind = m.complex ? "Hermitian" : "symmetric";
   // Files with few digits and matrices summed in another order differ by rounding: pcg bears that.
-  const double tolerance = std::sqrt(static_cast<double>(std::numeric_limits<real_t<T>>::epsilon()));
-  if (m.hermitian_error > tolerance) {
-    const EntryPair e =
-        visit_entries(A, [&](const auto& a) { return first_asymmetry(a, tolerance * m.greatest_magnitude); });
+  if (m.far_from_hermitian) {
+    const EntryPair& e = *m.far_from_hermitian;
     const std::string what =
         e.row == e.col ? fmt::format("a({0}, {0}) = {1} is not real", e.row, value_text(e.value)) : entry_text(e);
     throw InvalidArgument(fmt::format("{}: {} ({}): the matrix is not {}, and {} needs a {} positive definite one; {}",
                                       matrix, what, counting, kind, solver, kind, way_out));
   }
   const bool negated = std::holds_alternative<NegativeScaling>(options.scaling);
-  if (negated && may_be_negative_definite(m, tolerance)) return;
+  const bool has_negative = may_be_negative_definite(m, m.hermitian_error);
+  if (negated && has_negative) return;
   if (negated)
     throw InvalidArgument(
         fmt::format("{}: scaling negative is for negative definite matrices, and this is none: {}; {}", matrix,
                     m.definiteness_reason, way_out));
-  if (may_be_negative_definite(m, tolerance))
+  if (has_negative)
     throw InvalidArgument(
         fmt::format("{}: the diagonal is negative, and {} needs a positive definite matrix; use scaling: {{type: "
                     "negative}}, which solves (-A) x = -b",
                     matrix, solver));
   if (m.first_not_positive_diagonal) {
     const std::int32_t i = *m.first_not_positive_diagonal;
-    const auto value = visit_entries(A, [&](const auto& a) { return entry_at(a, i, i); });
     throw InvalidArgument(
         fmt::format("{}: a({}, {}) = {} ({}): the diagonal of a positive definite matrix is > 0, and {} needs one; {}",
-                    matrix, i, i, value_text(value), counting, solver, way_out));
+                    matrix, i, i, value_text(m.not_positive_diagonal), counting, solver, way_out));
   }
   if (m.definiteness == Definiteness::not_positive_definite)
     throw InvalidArgument(fmt::format("{}: {} ({}); {} needs a positive definite matrix; {}", matrix,
@@ -183,10 +143,8 @@ Singularity singularity(const MatrixProperties& m, const Array<T>& b, const Stop
 
 template <class T>
 struct RefusalInstances {
-  static constexpr std::tuple list{
-      instance<void(const std::string&, const SolveOptions&, const AnyMatrix<T>&, const MatrixProperties&)>(
-          require_suitable),
-      instance<Singularity(const MatrixProperties&, const Array<T>&, const StopOptions&)>(singularity)};
+  static constexpr auto list =
+      instance<Singularity(const MatrixProperties&, const Array<T>&, const StopOptions&)>(singularity);
 };
 KRILL_INSTANTIATE(RefusalInstances);
 

@@ -16,8 +16,7 @@ void require_solvable(const std::string& matrix, const MatrixProperties&);
 /// real and positive, or two rows that prove indefiniteness; with scaling `negative` the same of -A. Nothing is raised
 /// with `assume: spd`. Also where a matching or an ordering would move the rows of a preconditioner that takes them for
 /// the points of a grid.
-template <class T>
-void require_suitable(const std::string& matrix, const SolveOptions&, const AnyMatrix<T>& A, const MatrixProperties&);
+void require_suitable(const std::string& matrix, const SolveOptions&, const MatrixProperties&);
 
 /// What the entries of A, and b, say against a solution.
 struct Singularity {

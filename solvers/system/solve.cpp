@@ -33,7 +33,7 @@ SystemReport solve(Context& ctx, const AnyMatrix<T>& A, const Array<T>& b, Array
   report.timings.analyze = clock.lap();
   require_solvable("A", report.matrix);
   report.choices = choose_for(report.options, report.matrix, ctx.on_cuda());
-  require_suitable("A", report.options, *csr, report.matrix);
+  require_suitable("A", report.options, report.matrix);
   report.singularity = singularity(report.matrix, b, stop(report.options.solver));
   report.timings.choose = clock.lap();
   const PreparedSystem<T> system = prepare(ctx, report.options, std::move(csr), report);

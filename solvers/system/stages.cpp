@@ -161,7 +161,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOption
 template <class T>
 void solve_columns(Context& ctx, KeptSolver<T>& solver, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
                    SolveFacts& facts, const Watch& watch, const ColumnWatch& solved) {
-  const std::int64_t size = rows(*system.A);
+  const std::int64_t size = cols(*system.A);  // ranks may have fewer rows
   if (b.size() == size) {
     facts.result =
         solve_transformed(ctx, solver, system.transformation, system.original.get(), system.given.get(), b, x, watch);

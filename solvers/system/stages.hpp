@@ -75,15 +75,17 @@ struct SolveFacts {
   std::vector<std::string> notes;      ///< sentences that a reader of the result should know
 };
 
-/// The matrix that is solved with, and how its system comes from the one that is given.
+/// The matrix that is solved with, and how its system comes from the one that is given. Of a team, every rank has the
+/// whole matrix, or its own rows.
 template <class T>
 struct PreparedSystem {
-  std::shared_ptr<const AnyMatrix<T>> A;         ///< in the format of the products
+  std::shared_ptr<const AnyMatrix<T>> A;         ///< in the format of the products; own rows in CSR, all columns
   std::shared_ptr<const AnyMatrix<T>> original;  ///< where the system was scaled
   Transformation<T> transformation;
   std::shared_ptr<const GivenSystem<T>> given = {};       ///< which judges, where A and b were rounded
   std::shared_ptr<const Dense<double>> coordinates = {};  ///< of the given system's nodes; null: not known
   std::shared_ptr<const AnyMatrix<T>> source = {};  ///< as it was given, in CSR, for the steps of a ladder; else null
+  std::optional<RowPartition> partition = {};       ///< of a team whose ranks have their own rows of A only
 };
 
 /// How many right-hand sides of so many rows a vector holds. Raises ShapeMismatch, which calls it `what`, where it is

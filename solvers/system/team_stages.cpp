@@ -41,15 +41,31 @@ std::optional<BlockInverse> as_inner(const PreconditionerOptions& M) {
   return {};
 }
 
-/// Boundaries at multiples of so many rows: those of warps and slices, and of diagonal blocks, whose size is settled
-/// for all ranks.
+/// The size of diagonal blocks is settled for all ranks.
 template <class T>
-std::int64_t settle_unit(Context& ctx, PreconditionerOptions& options, const AnyMatrix<T>& A) {
-  constexpr std::int64_t warp = 32;
-  auto* blocks = std::get_if<BlockJacobiOptions>(&options);
-  if (!blocks) return warp;
-  blocks->block_dim = detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 8).dim;
-  return std::lcm(warp, std::int64_t{blocks->block_dim});
+void settle_blocks(Context& ctx, PreconditionerOptions& options, const AnyMatrix<T>& A) {
+  if (auto* blocks = std::get_if<BlockJacobiOptions>(&options))
+    blocks->block_dim = detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 8).dim;
+}
+
+/// A rank's rows: those that it was given, or its share of the whole matrix. csr: where that is put if need be.
+template <class T>
+OwnRows<T> own_rows(Context& host, Team& team, PreconditionerOptions& options, const PreparedSystem<T>& system,
+                    std::optional<AnyMatrix<T>>& csr) {
+  const AnyMatrix<T>& A = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, *system.A)
+                              ? *system.A
+                              : csr.emplace(to_csr(host, *system.A));
+  if (!system.partition) {
+    settle_blocks(host, options, *system.A);
+    return share_rows(A, team, unit_of_rows(options), system.transformation.partition());
+  }
+  if (const auto* blocks = std::get_if<BlockJacobiOptions>(&options); blocks && blocks->block_dim == 0)
+    throw InvalidArgument(
+        "preconditioner block_jacobi: the size of its blocks is looked for in the whole matrix, and ranks have their "
+        "own rows only; set block_dim");
+  return with_csr(host, A, [&](const auto& rows) {
+    return OwnRows<T>{*system.partition, slice_rows(rows, 0, rows.rows())};
+  });
 }
 
 template <class T>
@@ -71,6 +87,12 @@ std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& op
 }
 
 }  // namespace
+
+std::int64_t unit_of_rows(const PreconditionerOptions& options) {
+  constexpr std::int64_t warp = 32;
+  const auto* blocks = std::get_if<BlockJacobiOptions>(&options);
+  return blocks && blocks->block_dim > 0 ? std::lcm(warp, std::int64_t{blocks->block_dim}) : warp;
+}
 
 void require_shareable(SolveOptions& options, SolveFacts& facts) {
   if (std::holds_alternative<BandedOptions>(options.solver) || std::holds_alternative<DirectOptions>(options.solver))
@@ -119,14 +141,10 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   Team& team = *ctx.team;
   Stopwatch clock;
   require_shareable(options, facts);
-  std::optional<Context> beside;  // whose is the whole matrix
+  std::optional<Context> beside;  // whose are the matrix and its rows
   Context& host = ctx.on_cuda() ? beside.emplace(Context::host(ctx.threads())) : ctx;
-  const std::int64_t unit = settle_unit(host, options.preconditioner, *system.A);
   std::optional<AnyMatrix<T>> csr;
-  const AnyMatrix<T>& whole = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, *system.A)
-                                  ? *system.A
-                                  : csr.emplace(to_csr(host, *system.A));
-  const auto [partition, slice] = share_rows(whole, team, unit, system.transformation.partition());
+  const auto [partition, slice] = own_rows(host, team, options.preconditioner, system, csr);
   const std::int64_t first_row = partition.begin(team.rank());
   const Distributed<T> own(ctx, team, partition, slice, options.format, options.layout);
   ctx.synchronize();

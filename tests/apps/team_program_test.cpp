@@ -106,6 +106,119 @@ TEST_F(TeamProgram, imports_rows_of_neighbors) {
   check(overlapping + ", parts: 2}'", overlapping + "}'");
 }
 
+/// Ranks that have their own rows only and those that have the whole matrix of a packed file come to the same bits.
+TEST_F(TeamProgram, makes_or_reads_own_rows_with_the_same_bits) {
+  const auto compare = [&](const std::string& generated, const std::string& settings) {
+    SCOPED_TRACE(generated + " " + settings);
+    ASSERT_EQ(krill("generate " + generated + " -o A.mtx").code, 0);
+    ASSERT_EQ(std::system(("cd '" + (folder_ / "") + "' && gzip -kf A.mtx").c_str()), 0);
+    std::string made = "{generate: " + generated;
+    for (auto at = made.find(' ', made.find(' ') + 1); at != std::string::npos; at = made.find(' ', at + 2))
+      made.replace(at, 1, ", ");
+    for (auto at = made.find('='); at != std::string::npos; at = made.find('=', at)) made.replace(at, 1, ": ");
+    for (const int n : {1, 2, 3, 4}) {
+      SCOPED_TRACE(n);
+      const auto solve = [&](const std::string& matrix, const std::string& out) {
+        const Outcome found =
+            n == 1 ? krill("solve case.yaml " + settings + " --backend host --threads 1 --set 'matrix=" + matrix +
+                           "' --out " + out)
+                   : ranks(n, "solve case.yaml " + settings + " --set 'matrix=" + matrix + "' --out " + out);
+        EXPECT_EQ(found.code, 0) << found.out << found.err;
+        return report(out);
+      };
+      const auto whole = solve("{file: A.mtx.gz}", "whole"), shares = solve("{file: A.mtx}", "shares"),
+                 rows = solve(made + "}", "rows");
+      for (const auto& own : {shares, rows}) {
+        EXPECT_EQ(own["iterations"], whole["iterations"]);
+        EXPECT_EQ(own["residual"], whole["residual"]);
+        EXPECT_EQ(own["verification"]["verdict"], "PASS");
+        if (n == 1) continue;
+        EXPECT_EQ(own["team"]["matrix"], "own rows") << own["team"];
+        EXPECT_TRUE(own["team"]["why_whole"].is_null());
+        EXPECT_EQ(own["team"]["imbalance"], whole["team"]["imbalance"]);
+      }
+      if (n > 1) {
+        EXPECT_EQ(whole["team"]["matrix"], "whole");
+        EXPECT_EQ(whole["team"]["why_whole"],
+                  "the file is packed, or holds no square matrix in coordinates, and is read whole");
+      }
+      EXPECT_EQ(shares["matrix"]["checksum"], report("shares")["matrix"]["checksum"]);
+      EXPECT_EQ(test::contents(folder_ / "shares/solution.mtx"), test::contents(folder_ / "whole/solution.mtx"));
+      EXPECT_EQ(test::contents(folder_ / "rows/solution.mtx"), test::contents(folder_ / "whole/solution.mtx"));
+    }
+  };
+  compare("poisson2d nx=24", "--set rhs.type=manufactured");
+  compare("poisson2d nx=24", "--set preconditioner=isai");
+  compare("jumps3d nx=8 block=3", "--set preconditioner.type=chebyshev --set rhs.type=random");
+  compare("convection_diffusion2d nx=20 ny=31",
+          "--set solver.type=gmres --set 'preconditioner={type: schwarz, inner: ilu0}'");
+  compare("elasticity3d nx=3", "--set 'preconditioner={type: block_jacobi, block_dim: 3}'");
+  compare("random_dominant rows=300", "--set solver=auto --set preconditioner=auto --set ordering=none");
+}
+
+TEST_F(TeamProgram, has_the_whole_matrix_where_that_is_needed) {
+  const auto why = [&](const std::string& settings) {
+    const Outcome found = ranks(2, "solve case.yaml --set verify.reference=none --out whole " + settings);
+    EXPECT_EQ(found.code, 0) << found.out << found.err;
+    const auto team = report("whole")["team"];
+    EXPECT_EQ(team["matrix"], team["why_whole"].is_null() ? "own rows" : "whole");
+    return team["why_whole"].is_null() ? "" : team["why_whole"].get<std::string>();
+  };
+  EXPECT_EQ(why(""), "");
+  EXPECT_EQ(why("--set precision=float32 --set solver.stop.relative=1e-5"), "");
+  EXPECT_EQ(why("--set ordering=rcm"), "ordering rcm looks at the whole matrix");
+  EXPECT_EQ(why("--set scaling.type=diagonal"), "scaling diagonal is of the whole matrix, which judges");
+  EXPECT_EQ(why("--set preconditioner=isai"), "");
+  EXPECT_EQ(why("--set preconditioner=block_jacobi"),
+            "preconditioner block_jacobi looks for its block_dim in the whole matrix; name it");
+  EXPECT_EQ(why("--set 'matrix={generate: random_spd, rows: 200}'"),
+            "random_spd makes no rows without all edges of its graph");
+  EXPECT_EQ(why("--set 'matrix={generate: anisotropic2d, nx: 20}' --set precision=float32 "
+                "--set solver.stop.relative=1e-4"),
+            "values were rounded to single precision, and the whole matrix in double precision judges");
+  EXPECT_EQ(why("--set 'matrix={generate: stokes2d, nx: 6}' --set solver.type=gmres --set preconditioner=none"),
+            "zeros on the diagonal make its structural rank a question, which takes the whole matrix");
+}
+
+/// More ranks than units of rows.
+TEST_F(TeamProgram, solves_with_ranks_that_have_no_rows) {
+  ASSERT_EQ(krill("generate poisson2d nx=7 -o A.mtx").code, 0);
+  for (const std::string matrix : {"{generate: poisson2d, nx: 7}", "{file: A.mtx}"}) {
+    const Outcome found = ranks(4, "solve case.yaml --set 'matrix=" + matrix + "' --out few");
+    ASSERT_EQ(found.code, 0) << found.err;
+    const auto team = report("few")["team"];
+    EXPECT_EQ(team["matrix"], "own rows");
+    EXPECT_EQ(team["parts"][3]["rows"], 0);
+    EXPECT_EQ(report("few")["verification"]["verdict"], "PASS");
+  }
+}
+
+/// What ranks refuse together is what one process refuses.
+TEST_F(TeamProgram, refuses_matrices_in_the_words_of_one_process) {
+  const auto compare = [&](const std::string& settings, int code = 2) {
+    SCOPED_TRACE(settings);
+    const Outcome one = krill("solve case.yaml --backend host " + settings);
+    EXPECT_EQ(one.code, code);
+    for (const int n : {2, 3}) {
+      const Outcome many = ranks(n, "solve case.yaml " + settings);
+      EXPECT_EQ(many.code, code) << many.err;
+      EXPECT_TRUE(contains(many.err, one.err.substr(one.err.find("krill: ") + 7))) << many.err << one.err;
+    }
+  };
+  compare("--set 'matrix={generate: convection_diffusion2d, nx: 20}'");
+  compare("--set 'matrix={generate: helmholtz2d, nx: 20, damping: 0, wavenumber: 60}'");
+  std::string text = "%%MatrixMarket matrix coordinate real general\n40 40 40\n";
+  for (int i = 1; i <= 40; ++i) text += std::to_string(i) + " " + std::to_string(i) + (i == 33 ? " x" : " 1.5") + "\n";
+  folder_.write("wrong.mtx", text);
+  compare("--set 'matrix={file: wrong.mtx}'");
+  folder_.write("short.mtx", text.substr(0, 150));
+  compare("--set 'matrix={file: short.mtx}'");
+  text.replace(text.find(" x"), 2, " nan");
+  folder_.write("nan.mtx", text);
+  compare("--set 'matrix={file: nan.mtx}'");
+  compare("--set 'matrix={file: none.mtx}'");
+}
+
 /// What is foreseen is what ranks then have.
 TEST_F(TeamProgram, has_the_parts_of_the_plan) {
   const Outcome planned = krill("solve case.yaml --plan --ranks 3 --json");
