@@ -39,7 +39,7 @@ PreconditionerOptions options_of(std::string_view name) {
 }
 
 /// An iteration.
-struct StepTime {
+struct MeasuredStep {
   double ms, spread;  ///< the median over the rounds; (slowest - fastest) / median
   std::int64_t steps;
 };
@@ -55,12 +55,12 @@ double ms_a_step(const SolveReport& report) {
 
 /// team: null where one rank works alone. Of several ranks the slowest one counts, which all of them hear of.
 template <class T>
-StepTime time_steps(Context& ctx, Team* team, const SolverOptions& options, const Operator<T>& A,
-                    const Preconditioner<T>& M) {
+MeasuredStep time_steps(Context& ctx, Team* team, const SolverOptions& options, const Operator<T>& A,
+                        const Preconditioner<T>& M) {
   const auto solver = make_solver<T>(options, A, M);
   const Array<T> b(std::vector<T>(static_cast<std::size_t>(A.rows()), T(1)), "b");
   Array<T> x(A.rows(), "x");
-  StepTime time{};
+  MeasuredStep time{};
   std::vector<double> times;
   for (std::size_t round = 0; round <= rounds; ++round) {
     fill(ctx, T(0), x);
@@ -171,13 +171,13 @@ class ScalingBench {
     return time_steps<T>(s_.ctx, nullptr, solver, A, *M).ms;
   }
 
-  StepTime time_shared(const SolverOptions& solver, std::string_view preconditioner,
-                       const SharedMatrix<T>& shared) const {
+  MeasuredStep time_shared(const SolverOptions& solver, std::string_view preconditioner,
+                           const SharedMatrix<T>& shared) const {
     const auto M = make_preconditioner<T>(s_.ctx, options_of(preconditioner), shared.shared.block(), &shared.products);
     return time_steps<T>(s_.ctx, &team_, solver, shared.products, *M);
   }
 
-  void fill_in(Row& row, const StepTime& time, const SharedMatrix<T>& shared) {
+  void fill_in(Row& row, const MeasuredStep& time, const SharedMatrix<T>& shared) {
     row.cache = "warm";  // a solve goes over its data again and again
     row.ms = time.ms, row.spread = time.spread, row.iterations = time.steps;
     row.one_rank_ms = one_.at(row.variant);

@@ -18,7 +18,7 @@ namespace {
 
 /// The range within the rows that there are.
 RowRange clipped(RowRange wanted, std::int32_t rows) {
-  wanted.end = std::min(wanted.end, rows);
+  wanted.end = std::min<std::int64_t>(wanted.end, rows);
   if (wanted.begin < 0 || wanted.begin > wanted.end)
     throw InvalidArgument(
         fmt::format("sparse inverse: rows {} to {} of a matrix that has {}", wanted.begin, wanted.end, rows));

@@ -1,18 +1,13 @@
 // Incomplete sparse approximate inverses of a matrix: a small dense system for each row, and no row waits for another.
 #pragma once
 #include <array>
-#include <limits>
 #include <optional>
 
+#include "sparse/core/row_range.hpp"
 #include "sparse/formats/csr_sizes.hpp"
 #include "sparse/inverse/form.hpp"
 
 namespace krill {
-
-/// Rows [begin, end) of a matrix.
-struct RowRange {
-  std::int32_t begin = 0, end = std::numeric_limits<std::int32_t>::max();
-};
 
 /// An approximate inverse that follows new values of the same pattern.
 ///

@@ -173,7 +173,7 @@ template <class T, class Offset>
 struct FindNotHermitian {
   using Sum = FirstRow;
   CsrView<const T, Offset> a;
-  std::int32_t begin_row;
+  std::int64_t begin_row;
   double eps;
   FirstRow* first;
 

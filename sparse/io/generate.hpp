@@ -11,6 +11,7 @@
 #include <string_view>
 #include <variant>
 
+#include "sparse/core/row_range.hpp"
 #include "sparse/formats/any_matrix.hpp"
 #include "sparse/formats/dense.hpp"
 
@@ -371,10 +372,6 @@ std::optional<Dense<double>> node_coordinates(const GeneratorOptions&);
 template <class T>
 AnyMatrix<T> generate(const GeneratorOptions&);
 
-/// Rows [begin, end).
-struct RowRange {
-  std::int64_t begin = 0, end = 0;
-};
 /// Which rows are made of so many; entries_before(i) counts the entries of the rows before i, also for i = rows.
 using ChooseRows =
     std::function<RowRange(std::int64_t rows, const std::function<std::int64_t(std::int64_t)>& entries_before)>;

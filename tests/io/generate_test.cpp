@@ -135,50 +135,6 @@ TYPED_TEST(Generate, rows_put_together_are_the_matrix) {
       const auto& A = std::get<Csr<TypeParam>>(any);
       EXPECT_NO_THROW(validate(A)) << options.index();
       EXPECT_EQ(A.cols(), whole.cols);
-      const Reference rows = reference_of(A);
-      for (const auto row : rows.row) together.row.push_back(row + static_cast<std::int32_t>(first));
-      together.col.insert(together.col.end(), rows.col.begin(), rows.col.end());
-      together.value.insert(together.value.end(), rows.value.begin(), rows.value.end());
-    }
-    EXPECT_EQ(together.row, whole.row) << options.index();
-    EXPECT_EQ(together.col, whole.col) << options.index();
-    EXPECT_EQ(together.value, whole.value) << options.index();
-  }
-}
-
-TEST(GenerateRows, are_of_the_matrix) {
-  const auto asked = [](std::int64_t begin, std::int64_t end) {
-    return complaint<InvalidArgument>([&] {
-      generate_rows<double>(Poisson1dOptions{.nx = 9}, [&](auto, const auto&) { return RowRange{begin, end}; });
-    });
-  };
-  EXPECT_EQ(asked(0, 10), "poisson1d: rows 0 to 10 of a matrix that has 9");
-  EXPECT_EQ(asked(-1, 3), "poisson1d: rows -1 to 3 of a matrix that has 9");
-  EXPECT_EQ(asked(4, 3), "poisson1d: rows 4 to 3 of a matrix that has 9");
-  EXPECT_EQ(asked(9, 9), "");
-}
-
-/// In canonical form, wherever the cuts are.
-TYPED_TEST(Generate, rows_put_together_are_the_matrix) {
-  for (const auto& options : small_options()) {
-    if (refuses<TypeParam>(options)) continue;
-    const Reference whole = made<TypeParam>(options);
-    Reference together;
-    together.rows = whole.rows, together.cols = whole.cols;
-    constexpr int parts = 5;
-    for (int part = 0; part < parts; ++part) {
-      std::int64_t first = 0;
-      const AnyMatrix<TypeParam> any =
-          generate_rows<TypeParam>(options, [&](std::int64_t rows, const auto& entries_before) {
-            EXPECT_EQ(rows, whole.rows);
-            EXPECT_EQ(entries_before(rows), std::ssize(whole.value));
-            first = rows * part / parts;
-            EXPECT_EQ(entries_before(first), std::ssize(together.value)) << options.index();
-            return RowRange{first, rows * (part + 1) / parts};
-          });
-      const auto& A = std::get<Csr<TypeParam>>(any);
-      EXPECT_NO_THROW(validate(A)) << options.index();
-      EXPECT_EQ(A.cols(), whole.cols);
       const Reference rows = reference(A);
       for (const auto row : rows.row) together.row.push_back(row + static_cast<std::int32_t>(first));
       together.col.insert(together.col.end(), rows.col.begin(), rows.col.end());
