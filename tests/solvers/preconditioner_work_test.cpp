@@ -168,11 +168,11 @@ double count_smoothing(Count& c, double rows, int degree, bool from_zero) {
       vectors(3), c.multiplied(rows);  // b, d, x
       continue;
     }
-    vectors(2);                      // of the product
-    vectors(2);                      // r or b, and w
-    vectors(k == 0 ? 1 : 2);         // d
+    vectors(3);                      // the residual: d or x, r or b, and the new r
+    vectors(1);                      // r
+    if (k > 0) vectors(1);           // the old d
+    if (k + 1 < degree) vectors(1);  // the new d
     vectors(2);                      // x
-    if (k + 1 < degree) vectors(1);  // r
     c.multiplied((k == 0 ? 2 : 3) * rows);
   }
   return degree - (from_zero ? 1 : 0);
@@ -184,7 +184,7 @@ double count_sweep(Count& c, double rows, double stored, bool from_zero) {
   vectors(2 + 2), c.bytes += 2 * rows * 4;                                          // there and back
   c.bytes += entries * (c.size + 4), vectors(2 + 1), c.multiplied(entries + rows);  // a solve, with the diagonal
   if (from_zero) return 0;
-  vectors(2 + 3), vectors(3), c.multiplied(rows);  // A x, b - A x, and the sum
+  vectors(3), vectors(3), c.multiplied(rows);  // b - A x, and the sum
   return 1;
 }
 /// By what is known of each level: the sizes, and the entries of P from the report.
@@ -207,7 +207,7 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
       smooth(visit >= static_cast<int>(again)), smooth(false);
     if (l + 1 < levels.size()) {
       products += times;
-      c.bytes += times * 5 * rows * c.size;  // A x, and b - A x
+      c.bytes += times * 3 * rows * c.size;  // b - A x
       const double coarse = static_cast<double>(levels[l + 1].rows),
                    entries = static_cast<double>(levels[l].transfer_entries);
       if (entries > 0) {  // P and R in CSR
