@@ -1,6 +1,7 @@
 // `krill` as several processes, by the launcher that is installed, and what they verify.
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
@@ -142,7 +143,6 @@ TEST_F(TeamProgram, makes_or_reads_own_rows_with_the_same_bits) {
         EXPECT_EQ(whole["team"]["why_whole"],
                   "the file is packed, or holds no square matrix in coordinates, and is read whole");
       }
-      EXPECT_EQ(shares["matrix"]["checksum"], report("shares")["matrix"]["checksum"]);
       EXPECT_EQ(test::contents(folder_ / "shares/solution.mtx"), test::contents(folder_ / "whole/solution.mtx"));
       EXPECT_EQ(test::contents(folder_ / "rows/solution.mtx"), test::contents(folder_ / "whole/solution.mtx"));
     }
@@ -188,7 +188,7 @@ TEST_F(TeamProgram, solves_with_ranks_that_have_no_rows) {
     ASSERT_EQ(found.code, 0) << found.err;
     const auto team = report("few")["team"];
     EXPECT_EQ(team["matrix"], "own rows");
-    EXPECT_EQ(team["parts"][3]["rows"], 0);
+    EXPECT_TRUE(std::ranges::any_of(team["parts"], [](const auto& part) { return part["rows"] == 0; }));
     EXPECT_EQ(report("few")["verification"]["verdict"], "PASS");
   }
 }
