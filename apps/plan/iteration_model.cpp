@@ -19,8 +19,7 @@ struct StepShape {
   double kept_vectors = 0;     ///< that the next step reads again, where M r is r itself
   double applied_vectors = 1;  ///< for what M makes
   double barriers = 0;
-  bool takes_dot = false;     ///< M's application is followed by a sum over r and z
-  double dots_of_itself = 0;  ///< products whose dot with itself ranks take in a pass of its own
+  bool takes_dot = false;  ///< M's application is followed by a sum over r and z
 };
 
 template <class Options>
@@ -35,8 +34,8 @@ std::optional<StepShape> shape_of(const PcgOptions& o) {
 /// A pass for the dots more.
 std::optional<StepShape> shape_of(const FcgOptions&) { return StepShape{1, 3, 3, 4}; }
 std::optional<StepShape> shape_of(const RichardsonOptions&) { return StepShape{1, 1, 1, 3}; }
-/// direction, half and update; t't is a dot of a product with itself. x, r, r0, p, v, t.
-std::optional<StepShape> shape_of(const BicgstabOptions&) { return StepShape{1, 3, 3, 6, 2, 4.5, false, 1}; }
+/// direction, half and update. x, r, r0, p, v, t.
+std::optional<StepShape> shape_of(const BicgstabOptions&) { return StepShape{1, 3, 3, 6, 2, 4.5}; }
 /// Dots and update of a step, and some nine kernels that begin and end a cycle, in every body of the loop though not
 /// due. Half of the basis in the mean.
 std::optional<StepShape> basis_shape(int restart, Orthogonalization orthogonalization, double kept) {
@@ -131,7 +130,7 @@ std::optional<StepWork> step_work(const SolverOptions& solver, const Preconditio
   const bool takes_dot = shape->takes_dot && !is_identity;
   step.sums += takes_dot ? 1 : 0;
   step.barriers = shape->barriers > 0 ? shape->barriers + step.products - own_products + step.inverse_products : 0;
-  step.passes_on_ranks = shape->dots_of_itself + (takes_dot ? M->dots_on_ranks : 0);
+  step.passes_on_ranks = takes_dot ? M->dots_on_ranks : 0;
   step.bytes_on_ranks = 2 * sizeof(T) * step.passes_on_ranks;
   return step;
 }
