@@ -33,7 +33,7 @@ const std::string top_keys =
     "scaling, "
     "ordering, "
     "solver, "
-    "preconditioner, "
+    "preconditioner, parallel, "
     "verify, output, variants";
 
 INSTANTIATE_TEST_SUITE_P(

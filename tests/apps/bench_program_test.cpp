@@ -252,7 +252,7 @@ TEST_F(BenchCommandLine, mistakes_are_named_with_a_proposal) {
   expect("smpv",
          "there is no benchmark for a kernel 'smpv'; did you mean 'spmv'?\n  expected one of spmv, spmv_dot, spmm, "
          "sddmm, spgemm, spgeam, triple_product, prune, convert, csr2csc, triangular, factor, color, coarsen, vector, "
-         "basis, batch, banded, pcg, gmres, bicgstab, amg or solvers");
+         "basis, batch, banded, pcg, gmres, bicgstab, amg, scaling or solvers");
   expect("--format cs", "--format: there is no benchmark for a format 'cs'; did you mean 'csr' or 'csc'?");
   expect("--format csr,,coo", "--format csr,,coo: a name is missing between commas");
   expect("--precision float46", "--precision: there is no precision 'float46'; did you mean 'float64'?");
