@@ -13,6 +13,7 @@
 #include "apps/support/exit_code.hpp"
 #include "apps/support/terminal.hpp"
 #include "apps/system/linear_system.hpp"
+#include "apps/system/own_rows.hpp"
 #include "apps/system/partition_file.hpp"
 #include "solvers/method/refusal.hpp"
 #include "solvers/method/type_name.hpp"
@@ -72,7 +73,9 @@ class Rehearsal {
     ledger_.begin("start");
     const bool judged_here = given && !plan_.for_cuda;
     HeldMemory judge = judged_here ? given_memory(*given) : HeldMemory();
-    HeldMemory matrix = csr(A), original, made;
+    // Devices of ranks never have the whole matrix, hosts only where something looks at all of it.
+    const bool has_whole = ranks_ == 1 || (!plan_.for_cuda && !plan_.why_whole.empty());
+    HeldMemory matrix = has_whole ? csr(A) : HeldMemory(), original, made;
     // To CUDA b and x come when they are first needed.
     const bool manufactured = std::holds_alternative<ManufacturedRhs>(c_.rhs), late = plan_.for_cuda && !manufactured;
     const std::int64_t of_system = manufactured ? 3 : 2;
@@ -140,7 +143,7 @@ class Rehearsal {
   }
 
  private:
-  /// The rank whose part costs most. A device has nothing of the other ranks' rows, a host all of them.
+  /// The rank whose part costs most.
   void share(const AnyMatrix<T>& A, HeldMemory whole, HeldMemory original) {
     with_csr(host_, A, [&](const auto& csr) {
       const auto partition = partition_ ? *partition_ : RowPartition::by_cost(csr.row_offsets().host(), ranks_);
@@ -148,7 +151,15 @@ class Rehearsal {
       const SharedPart largest = *std::ranges::max_element(plan_.shares, {}, &SharedPart::cost);
       const std::int64_t begin = largest.first_row, end = begin + largest.rows;
       AnyMatrix<T> block = columns_of(host_, slice_rows(csr, begin, end), begin, end);
-      if (plan_.for_cuda) whole = {}, original = {};
+      HeldMemory read;
+      if (plan_.for_cuda)
+        whole = {}, original = {};
+      else if (plan_.why_whole.empty())
+        read = csr_memory(ledger_, {static_cast<std::int32_t>(largest.rows), csr.cols(), largest.nnz, sizeof(T),
+                                    sizeof(std::int32_t)});
+      if (plan_.why_whole.empty())
+        plan_.reading = static_cast<std::size_t>(static_cast<double>(plan_.reading) * static_cast<double>(largest.nnz) /
+                                                 static_cast<double>(std::max<std::int64_t>(1, csr.nnz())));
       ledger_.begin("products");
       size_ = largest.rows;
       HeldMemory own = this->csr(block), converted;
@@ -170,6 +181,7 @@ class Rehearsal {
       const bool preconditioned = !std::holds_alternative<NoPreconditioner>(c_.preconditioner);
       const HeldMemory solver = solver_memory<T>(ledger_, host_, c_.solver, block, preconditioned);
       part("matrix", "all rows, of which each rank has a copy", whole, original);
+      part("matrix", "own rows, as they were made or read", read);
       part("own rows", std::string(name(format_of(block))), own, converted);
       part("products", products_, products);
       part("ghosts", "and entries for other ranks, and the border's", ghosts);
@@ -308,6 +320,9 @@ void plan_for(MemoryPlan& plan, int ranks) {
     require_shareable(plan.settings, facts);
     plan.notes = facts.notes;
     plan.settings.partition = partition_of(plan.settings.parallel.partition, m.rows, ranks);
+    SolveRecord record;
+    record.settings = plan.settings, record.precision = resolve_precision(plan.settings);
+    plan.why_whole = why_whole(record, &m);
   }
   if (std::holds_alternative<DirectOptions>(plan.settings.solver)) plan.for_cuda = false;
   plan.matrix = fmt::format("{}, {} rows, {} entries", source.origin.name, m.rows, m.nnz);
@@ -357,10 +372,12 @@ std::string plan_text(const MemoryPlan& plan) {
                                  plan.steps > 1 ? fmt::format(", the first of {} steps", plan.steps) : "",
                                  plan.for_cuda ? "the CUDA device" : "the host");
   if (!plan.shares.empty())
-    text += wrapped(fmt::format("of the largest of {} ranks, of {}; each has on its host what is read, too",
-                                plan.shares.size(), parts_text(plan.shares)),
-                    0) +
-            "\n\n";
+    text +=
+        wrapped(fmt::format("of the largest of {} ranks, of {}; {}", plan.shares.size(), parts_text(plan.shares),
+                            plan.why_whole.empty() ? "each makes or reads its own rows"
+                                                   : "each has on its host all that is read, for " + plan.why_whole),
+                0) +
+        "\n\n";
   for (const auto& [key, why] : plan.choices)
     text += fmt::format("  {}\n", wrapped(fmt::format("{}: auto is {}", key, why), 4));
   for (const std::string& note : plan.notes) text += fmt::format("  {}\n", wrapped(note, 4));
@@ -412,6 +429,7 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
   if (!plan.shares.empty()) {
     nlohmann::ordered_json shares = nlohmann::ordered_json::array();
     for (const SharedPart& share : plan.shares) shares.push_back(part_json(share));
+    object["matrix_of_ranks"] = plan.why_whole.empty() ? "own rows" : "whole";
     object["notes"] = plan.notes, object["ranks"] = std::move(shares), object["imbalance"] = imbalance(plan.shares);
   }
   if (plan.time) object["time"] = time_json(*plan.time);

@@ -31,6 +31,7 @@ struct MemoryPlan {
   std::size_t reading = 0;         ///< on the host, while the matrix is read and sorted; an estimate
   std::size_t free = 0;            ///< on the backend's side at present; 0: not known
   std::vector<std::string> notes;  ///< what several ranks have in the place of what was chosen
+  std::string why_whole;           ///< each of several ranks has all of the matrix on its host; empty: its own rows
   std::vector<SharedPart> shares;  ///< of several ranks: what each has; the bytes are those of the one with most of it
   std::optional<TimePlan> time;    ///< of several ranks
 };
