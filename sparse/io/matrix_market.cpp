@@ -62,9 +62,10 @@ const char* next_line(const char* p, const char* end) {
 /// before a line's end, or no line end at the end. It takes a tenth of the time of parsing, with no branch for a byte.
 std::int64_t count_plain_lines(const Piece& piece) {
   constexpr std::ptrdiff_t block = 240;  // counts of a block fit into bytes
-  if (piece.end[-1] != '\n') return -1;
+  if (piece.begin == piece.end) return 0;
+  if (piece.end[-1] != '\n' || *piece.begin == '\n' || *piece.begin == '%') return -1;
   std::int64_t lines = 0;
-  for (const char* p = piece.begin; p != piece.end;) {
+  for (const char* p = piece.begin + 1; p != piece.end;) {
     const std::ptrdiff_t size = std::min(block, piece.end - p);
     unsigned char line_ends = 0, odd = 0;
 #pragma omp simd reduction(+ : line_ends, odd)
