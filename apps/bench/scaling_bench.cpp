@@ -114,6 +114,7 @@ class ScalingBench {
     std::optional<MatrixOperator<T>> whole;
     if (strong && team_.rank() == 0) whole.emplace(A, SpmvMethod::automatic);
     const SharedMatrix<T> shared(s_.ctx, team_, A);
+    const MatrixProperties properties = analyze(Host{}, A);
     for (const SolverOptions& solver : solvers_) {
       const std::string_view method = type_name(solver);
       const auto row_of = [&](std::string_view variant) {
@@ -123,7 +124,7 @@ class ScalingBench {
         row.ranks = team_.size();
         return row;
       };
-      if (std::string why = refusal(solver, A); !why.empty()) {
+      if (std::string why = refusal(solver, properties); !why.empty()) {
         Row row = row_of(method);
         row.error = std::move(why);
         if (strong) s_.report(row);
@@ -142,9 +143,8 @@ class ScalingBench {
   }
 
   /// The same on all ranks, for it is a matter of the matrix.
-  std::string refusal(const SolverOptions& solver, const AnyMatrix<T>& A) const {
+  std::string refusal(const SolverOptions& solver, const MatrixProperties& properties) const {
     return failure_of([&] {
-      const MatrixProperties properties = analyze(Host{}, A);
       require_solvable(s_.name, properties);
       if (properties.missing_diagonal + properties.zero_diagonal > 0)
         throw InvalidArgument("the matrix has zeros on its diagonal, by which jacobi divides");

@@ -50,7 +50,9 @@ std::string why_whole_method(const SolveOptions& options) {
 }
 
 template <class T>
-SourceMatrix<T> make_own_rows(const GeneratorOptions& options, Team& team, std::int64_t unit, Timings& timings) {
+std::optional<SourceMatrix<T>> own_rows(const GeneratorOptions& options, Team& team, std::int64_t unit,
+                                        SolveRecord& record) {
+  Timings& timings = record.timings;
   Stopwatch watch;
   std::optional<RowPartition> partition;
   AnyMatrix<wide_t<T>> A = generate_rows<wide_t<T>>(options, [&](std::int64_t rows, const auto& entries_before) {
@@ -64,11 +66,6 @@ SourceMatrix<T> make_own_rows(const GeneratorOptions& options, Team& team, std::
   return source;
 }
 
-template <class T>
-std::optional<SourceMatrix<T>> own_rows(const GeneratorOptions& options, Team& team, std::int64_t unit,
-                                        SolveRecord& record) {
-  return make_own_rows<T>(options, team, unit, record.timings);
-}
 template <class T>
 std::optional<SourceMatrix<T>> own_rows(const MatrixBatch&, Team&, std::int64_t, SolveRecord&) {
   return {};
