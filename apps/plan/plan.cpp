@@ -170,10 +170,10 @@ class Rehearsal {
         block = std::move(made);
       }
       const HeldMemory products = make_products(block);
-      const std::int64_t border = largest.nnz - nnz(block);
-      if (plan_.time && plan_.time->why_not.empty()) predict(csr, partition, block, largest);
-      HeldMemory ghosts = ledger_.hold<T>(largest.ghosts + largest.sent + border);
-      ghosts += ledger_.hold<std::int32_t>(border + 2 * largest.border_rows + largest.sent + (largest.rows + 31) / 32);
+      if (plan_.time && plan_.time->why_not.empty()) predict(csr, partition, block);
+      HeldMemory ghosts = ledger_.hold<T>(largest.ghosts + largest.sent + largest.border_nnz);
+      ghosts += ledger_.hold<std::int32_t>(largest.border_nnz + largest.border_rows + largest.sent +
+                                           (largest.rows + 31) / 32);
       ledger_.begin("preconditioner");
       const HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, block);
       ledger_.begin("solve");
@@ -194,23 +194,21 @@ class Rehearsal {
     });
   }
 
-  /// The time of an iteration. Bytes of the block's form for each of its entries, and entries in columns of ghosts for
-  /// each border row, are taken to be those of the largest rank everywhere.
+  /// The time of an iteration. Bytes of the block's form for each of its entries are taken to be those of the largest
+  /// rank everywhere.
   template <class Offset>
-  void predict(const Csr<T, Offset>& A, const RowPartition& partition, const AnyMatrix<T>& block,
-               const SharedPart& largest) {
-    const auto ratio = [](auto a, auto b) { return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : 0.0; };
-    const double bytes_an_entry = ratio(product_bytes_, nnz(block)),
-                 border_row = ratio(largest.nnz - nnz(block), largest.border_rows);
+  void predict(const Csr<T, Offset>& A, const RowPartition& partition, const AnyMatrix<T>& block) {
+    const double bytes_an_entry =
+        nnz(block) > 0 ? static_cast<double>(product_bytes_) / static_cast<double>(nnz(block)) : 0;
     const std::vector<std::int64_t> between = between_hosts(A, partition, plan_.time->machine.extent.ranks_a_host);
     std::vector<RankPart> parts;
     for (std::size_t r = 0; r < plan_.shares.size(); ++r)
-      parts.push_back(rank_part(plan_.shares[r], bytes_an_entry, border_row, between[r]));
+      parts.push_back(rank_part(plan_.shares[r], bytes_an_entry, between[r]));
     const auto* isai = std::get_if<IsaiOptions>(&c_.preconditioner);
     const bool is_factored = isai && krill::detail::inverse_form(host_, *isai, A) == InverseForm::factored;
     const bool can_stay = c_.loop == LoopControl::automatic || c_.loop == LoopControl::persistent;
     plan_.time = plan_time(std::move(plan_.time->machine), step_work<T>(c_.solver, c_.preconditioner, is_factored),
-                           rank_part({.rows = A.rows(), .nnz = A.nnz()}, bytes_an_entry, 0), parts, can_stay,
+                           rank_part({.rows = A.rows(), .nnz = A.nnz()}, bytes_an_entry), parts, can_stay,
                            std::string(type_name(c_.solver)), std::string(type_name(c_.preconditioner)));
   }
 

@@ -92,12 +92,11 @@ TimePlan plan_time(Machine machine, const std::optional<StepWork>& work, const R
   return plan;
 }
 
-RankPart rank_part(const SharedPart& share, double bytes_an_entry, double entries_a_border_row,
-                   std::int64_t between_hosts) {
+RankPart rank_part(const SharedPart& share, double bytes_an_entry, std::int64_t between_hosts) {
   RankPart part;
   part.border_rows = static_cast<double>(share.border_rows);
-  part.border_entries = entries_a_border_row * part.border_rows;
-  part.rows = static_cast<double>(share.rows), part.entries = static_cast<double>(share.nnz) - part.border_entries;
+  part.border_entries = static_cast<double>(share.border_nnz);
+  part.rows = static_cast<double>(share.rows), part.entries = static_cast<double>(share.nnz);
   part.matrix_bytes = bytes_an_entry * part.entries;
   part.exchanged = static_cast<double>(std::max(share.ghosts, share.sent));
   part.between_hosts = static_cast<double>(between_hosts);
@@ -127,17 +126,15 @@ template <class T>
 std::string slower_than_one(const Machine& machine, const SolveRecord& record) {
   if (!record.device || record.device->name.find(machine.device) == std::string::npos || record.ranks.size() < 2)
     return {};
-  // Of a row with ghosts, an entry in their columns is what a stencil of few points has.
-  const auto entries_of = [](const SharedPart& share) { return static_cast<double>(share.nnz - share.border_rows); };
   const double bytes_an_entry =
-      static_cast<double>(record.products.bytes) / std::max(1.0, entries_of(record.ranks.front()));
+      static_cast<double>(record.products.bytes) / std::max(1.0, static_cast<double>(record.ranks.front().nnz));
   std::vector<RankPart> parts;
-  for (const SharedPart& share : record.ranks) parts.push_back(rank_part(share, bytes_an_entry, 1));
+  for (const SharedPart& share : record.ranks) parts.push_back(rank_part(share, bytes_an_entry));
   const LoopControl loop = record.settings.loop;
   const TimePlan plan = plan_time(
       machine,
       step_work<T>(record.settings.solver, record.settings.preconditioner, needs_definite(record.settings.solver)),
-      rank_part({.rows = record.matrix.rows, .nnz = record.matrix.nnz}, bytes_an_entry, 0), parts,
+      rank_part({.rows = record.matrix.rows, .nnz = record.matrix.nnz}, bytes_an_entry), parts,
       loop == LoopControl::automatic || loop == LoopControl::persistent, std::string(solver_name(record)),
       std::string(preconditioner_name(record)));
   if (!plan.why_not.empty() || plan.speed_up() >= 1) return {};

@@ -10,7 +10,7 @@ namespace krill::apps {
 nlohmann::ordered_json part_json(const SharedPart& part) {
   return {{"first_row", part.first_row}, {"rows", part.rows}, {"entries", part.nnz},
           {"ghosts", part.ghosts},       {"sent", part.sent}, {"border_rows", part.border_rows},
-          {"neighbors", part.neighbors}};
+          {"border_entries", part.border_nnz}, {"neighbors", part.neighbors}};
 }
 
 std::string parts_text(const std::vector<SharedPart>& parts) {

@@ -7,6 +7,12 @@
 
 namespace krill::detail {
 
+struct LaunchTuning {
+  /// Blocks that a grid which stays leaves to kernels beside it: else these would wait for its end. 0 to 132 were tried
+  /// (docs/results/h200-team.md).
+  static constexpr int left_beside = 64;
+};
+
 /// A grid of `blocks`. Where they stay, striding over the grid, there are no more of them than the device holds at a
 /// time.
 struct ProductGrid {
@@ -19,7 +25,8 @@ struct ProductGrid {
 /// Launches kernel(p, args..., skip, scratch).
 template <auto kernel, class View, class... Args>
 void launch_product(const Cuda& cuda, const Product<View>& p, const ProductGrid& grid, const Args&... args) {
-  const std::int64_t resident = resident_blocks<kernel>(cuda, grid.shared, grid.threads);
+  std::int64_t resident = resident_blocks<kernel>(cuda, grid.shared, grid.threads);
+  if (p.dots.meeting) resident = std::max<std::int64_t>(resident - LaunchTuning::left_beside, 1);
   const auto blocks = static_cast<int>(grid.stays ? std::min(grid.blocks, resident) : grid.blocks);
   Frame frame(cuda);
   const auto scratch =

@@ -2,7 +2,9 @@
 #pragma once
 #include <concepts>
 
+#include "sparse/core/row_range.hpp"
 #include "sparse/formats/any_matrix.hpp"
+#include "sparse/spmv/dots_meeting.hpp"
 
 namespace krill {
 
@@ -14,9 +16,16 @@ struct Dots {
   Array<wide_t<T>>* first = nullptr;
   const Array<T>* with_second = nullptr;
   Array<wide_t<T>>* second = nullptr;
-  /// Rows that both dots leave out: row i has bit i % 32 of entry i / 32. Null: none.
+  /// Rows that the product leaves out: their y stays as it is and is in no dot. Row i has bit i % 32 of entry i / 32.
+  /// Null: none.
   const Array<std::uint32_t>* left_out = nullptr;
-  std::int32_t begin_known = 0, end_known = 0;  ///< rows [begin, end) are none of them: their bits are not read
+  RowRange kept = {0, 0};  ///< rows of which none is left out: their bits are not read
+  /// On CUDA, where another kernel has the rows that are left out: both bring their sums there, this product its half
+  /// 0, and the results are those of both. Null: they are this product's.
+  Array<DotsMeeting<kernel_t<T>>>* meeting = nullptr;
+
+  /// For a part of a product before the last: the same rows.
+  Dots without_sums() const { return {.left_out = left_out, .kept = kept}; }
 };
 
 /// What a format's values are.
