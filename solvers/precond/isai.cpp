@@ -191,8 +191,8 @@ class SharedIsai final : public Preconditioner<T> {
   SharedIsai(Context& ctx, const IsaiOptions& o, const RowSlice<T>& rows, const RowShare& share) {
     Stopwatch watch;
     Team& team = *share.team;
-    const HaloPlan halo(team, *share.partition, ghost_columns(team, *share.partition, rows));
-    const AnyMatrix<T> around = in_places(ctx, rows, import_rows(team, rows, halo).slice(), halo);
+    const HaloPlan halo(team, *share.partition, ghost_columns(team, *share.partition, rows, ctx.host_tag()));
+    const AnyMatrix<T> around = in_places(ctx, rows, import_rows(ctx, team, rows, halo).slice(), halo);
     with_csr(ctx, around, [&](const auto& A) { invert(ctx, o, A, halo, share, watch); });
     report_.symbolic_ms += watch.lap();
     for (const auto* part : {first_.get(), second_.get()})
@@ -233,14 +233,13 @@ class SharedIsai final : public Preconditioner<T> {
       all.longest_row = std::max(all.longest_row, each.longest_row);
     }
     tell(report_, o, form, all);
-    const auto distributed = [&](const HeldRows<T>& rows) {
-      return std::make_unique<const Distributed<T>>(ctx, team, *share.partition, rows.slice());
+    const auto distributed = [&](const RowSlice<T>& rows) {
+      return std::make_unique<const Distributed<T>>(ctx, team, *share.partition, rows);
     };
-    first_ = distributed(out_of_places(ctx, inverse, low, end, halo));
+    first_ = distributed(slice_rows(inverse, low, end, &halo));
     if (form != InverseForm::factored) return;
     const Csr<T, Offset> adjoint = transpose(ctx, inverse, Op::adjoint);
-    const HeldRows<T> made = out_of_places(ctx, adjoint, 0, adjoint.rows(), halo);
-    second_ = distributed(export_rows(ctx, team, made.slice(), halo));
+    second_ = distributed(export_rows(ctx, team, slice_rows(adjoint, 0, adjoint.rows(), &halo), halo).slice());
     work_ = Array<T>(first_->rows(), "work of isai");
   }
 

@@ -290,8 +290,8 @@ MadePreconditioner<T> make_shared_schwarz(Context& ctx, const SchwarzOptions& o,
   if (o.overlap == 0) return made(block, nullptr);
   Team& team = *share.team;
   auto halo = std::make_unique<const HaloExchange<T>>(
-      team, HaloPlan(team, *share.partition, ghost_columns(team, *share.partition, rows)));
-  const AnyMatrix<T> around = in_places(ctx, rows, import_rows(team, rows, halo->plan()).slice(), halo->plan());
+      team, HaloPlan(team, *share.partition, ghost_columns(team, *share.partition, rows, ctx.host_tag())));
+  const AnyMatrix<T> around = in_places(ctx, rows, import_rows(ctx, team, rows, halo->plan()).slice(), halo->plan());
   return made(around, std::move(halo));
 }
 

@@ -4,62 +4,140 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
 #include "sparse/core/pass_host.hpp"
+#include "sparse/core/row_range.hpp"
 #include "sparse/parallel/border_passes.hpp"
+#include "sparse/parallel/count_then_store.hpp"
 
 namespace krill {
 
 using namespace detail;
 namespace {
 
-/// A matrix of `columns` columns of so many rows, of which for_entries(b, f) calls f(column, value) for those of row b:
-/// entries for which place(column) is not negative, in that column. By all threads: entries are counted, then stored.
-template <class T, class Offset, class ForEntries, class Place>
-Csr<T, Offset> taken_as(const Host& host, std::int64_t rows, std::int64_t columns, ForEntries for_entries,
-                        Place place) {
-  std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-  for_each_index(host, rows, [&](std::int64_t b) {
-    Offset entries = 0;
-    for_entries(b, [&](std::int64_t column, const T&) { entries += place(column) >= 0; });
-    offsets[static_cast<std::size_t>(b) + 1] = entries;
-  });
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  Array<std::int32_t> to_columns(offsets.back());
-  Array<T> to_values(offsets.back());
-  std::int32_t* const out_columns = to_columns.write(host);
-  auto* const out_values = reinterpret_cast<T*>(to_values.write(host));
-  for_each_index(host, rows, [&](std::int64_t b) {
-    auto k = static_cast<std::size_t>(offsets[static_cast<std::size_t>(b)]);
+/// A matrix of `columns` columns of so many rows: of row b, the entries for which place(column) is not negative, in
+/// that column. for_entries(b, f) calls f(column, value) for those of row b, kept(b) is how many stay. work: all
+/// entries.
+template <class T, class Offset, class Kept, class ForEntries, class Place>
+Csr<T, Offset> taken_as(const Host& host, std::int64_t work, std::int64_t rows, std::int64_t columns, Kept kept,
+                        ForEntries for_entries, Place place) {
+  Array<Offset> offsets(rows + 1, "row_offsets");
+  Array<std::int32_t> to_columns;
+  Array<T> to_values;
+  std::int32_t* out_columns = nullptr;
+  T* out_values = nullptr;
+  const auto reserve = [&](std::int64_t entries) {
+    to_columns = Array<std::int32_t>(entries, "col_indices");
+    to_values = Array<T>(entries, "values");
+    out_columns = to_columns.write(host);
+    out_values = reinterpret_cast<T*>(to_values.write(host));
+  };
+  count_then_store(host, work, rows, offsets.write(host), kept, reserve, [&](std::int64_t b, Offset first) {
+    auto* to_column = out_columns + first;
+    auto* to_value = out_values + first;
     for_entries(b, [&](std::int64_t column, const T& value) {
       const std::int64_t at = place(column);
       if (at < 0) return;
-      out_columns[k] = static_cast<std::int32_t>(at);
-      out_values[k++] = value;
+      *to_column++ = static_cast<std::int32_t>(at);
+      *to_value++ = value;
     });
   });
-  return Csr<T, Offset>(static_cast<std::int32_t>(columns), Array<Offset>(std::move(offsets)), std::move(to_columns),
+  return Csr<T, Offset>(static_cast<std::int32_t>(columns), std::move(offsets), std::move(to_columns),
                         std::move(to_values));
 }
 
 /// With 32-bit offsets where they can be. max_nnz: the rows have no more entries.
+template <class T, class Kept, class ForEntries, class Place>
+AnyMatrix<T> taken(const Host& host, std::int64_t max_nnz, std::int64_t rows, std::int64_t columns, Kept kept,
+                   ForEntries for_entries, Place place) {
+  if (max_nnz > std::numeric_limits<std::int32_t>::max())
+    return taken_as<T, std::int64_t>(host, max_nnz, rows, columns, kept, for_entries, place);
+  return taken_as<T, std::int32_t>(host, max_nnz, rows, columns, kept, for_entries, place);
+}
+
+/// Where nothing is known of the rows, those that stay are counted.
 template <class T, class ForEntries, class Place>
 AnyMatrix<T> taken(const Host& host, std::int64_t max_nnz, std::int64_t rows, std::int64_t columns,
                    ForEntries for_entries, Place place) {
-  if (max_nnz > std::numeric_limits<std::int32_t>::max())
-    return taken_as<T, std::int64_t>(host, rows, columns, for_entries, place);
-  return taken_as<T, std::int32_t>(host, rows, columns, for_entries, place);
+  const auto kept = [&](std::int64_t b) {
+    std::int64_t entries = 0;
+    for_entries(b, [&](std::int64_t column, const T&) { entries += place(column) >= 0; });
+    return entries;
+  };
+  return taken<T>(host, max_nnz, rows, columns, kept, for_entries, place);
 }
 
-/// Of all rows.
-template <class T, class Place>
-AnyMatrix<T> taken(const Host& host, const RowSlice<T>& rows, std::int64_t columns, Place place) {
-  return taken<T>(
-      host, rows.nnz(), rows.rows(), columns, [&](std::int64_t i, auto&& f) { rows.for_entries(i, f); }, place);
+/// Row i of some.
+template <class T>
+struct OneRow {
+  const RowSlice<T>& rows;
+  std::int64_t i;
+};
+
+/// Where columns [begin, end) all have a place: rows that lie in them, as most do, stay whole. row_of(b): OneRow.
+template <class T, class RowOf, class Place>
+AnyMatrix<T> taken_around(const Host& host, std::int64_t max_nnz, std::int64_t rows, std::int64_t columns,
+                          const RowRange& known, RowOf row_of, Place place) {
+  const auto kept = [&](std::int64_t b) {
+    const OneRow<T> row = row_of(b);
+    std::int64_t entries = row.rows.entries(row.i);
+    if (!row.rows.lies_in(row.i, known.begin, known.end))
+      row.rows.for_entries(row.i, [&](std::int64_t column, const T&) { entries -= place(column) < 0; });
+    return entries;
+  };
+  const auto for_entries = [&](std::int64_t b, auto&& f) {
+    const OneRow<T> row = row_of(b);
+    row.rows.for_entries(row.i, f);
+  };
+  return taken<T>(host, max_nnz, rows, columns, kept, for_entries, place);
+}
+
+/// What append(begin, end, list) adds to a list for each block of [0, n), in their order. By all threads.
+template <class Value, class Append>
+std::vector<Value> listed(const Host& host, std::int64_t n, Append append) {
+  std::vector<std::vector<Value>> of_blocks(static_cast<std::size_t>((n + sum_block - 1) / sum_block));
+  for_blocks(host, n, sum_block, n, [&](std::int64_t begin, std::int64_t end) {
+    append(begin, end, of_blocks[static_cast<std::size_t>(begin / sum_block)]);
+  });
+  std::vector<Value> all;
+  for (const std::vector<Value>& block : of_blocks) all.insert(all.end(), block.begin(), block.end());
+  return all;
+}
+
+/// The rows with entries outside of columns [begin, end), ascending.
+template <class T>
+std::vector<std::int32_t> border_rows_of(const Host& host, const RowSlice<T>& slice, std::int64_t begin,
+                                         std::int64_t end) {
+  return listed<std::int32_t>(host, slice.rows(), [&](std::int64_t first, std::int64_t last, auto& rows) {
+    for (std::int64_t i = first; i < last; ++i)
+      if (!slice.lies_in(i, begin, end)) rows.push_back(static_cast<std::int32_t>(i));
+  });
+}
+
+template <class Value>
+void sort_once(std::vector<Value>& values) {
+  std::ranges::sort(values);
+  values.erase(std::ranges::unique(values).begin(), values.end());
+}
+
+/// The columns of border rows outside of [begin, end): ascending, each once.
+template <class T>
+std::vector<std::int64_t> columns_outside(const Host& host, const RowSlice<T>& slice,
+                                          const std::vector<std::int32_t>& border_rows, std::int64_t begin,
+                                          std::int64_t end) {
+  auto columns =
+      listed<std::int64_t>(host, std::ssize(border_rows), [&](std::int64_t first, std::int64_t last, auto& mine) {
+        for (std::int64_t b = first; b < last; ++b)
+          slice.for_entries(border_rows[static_cast<std::size_t>(b)], [&](std::int64_t column, const T&) {
+            if (column < begin || column >= end) mine.push_back(column);
+          });
+        sort_once(mine);
+      });
+  sort_once(columns);
+  return columns;
 }
 
 /// The most neighboring ones of so many rows that are not listed. listed: ascending.
@@ -108,7 +186,8 @@ Cuda beside_of(const Cuda& where, Cuda beside) {
 }  // namespace
 
 template <class T>
-std::vector<std::int64_t> ghost_columns(Team& team, const RowPartition& partition, const RowSlice<T>& slice) {
+std::vector<std::int64_t> ghost_columns(Team& team, const RowPartition& partition, const RowSlice<T>& slice,
+                                        const Host& host) {
   if (partition.ranks() != team.size())
     throw ShapeMismatch(
         fmt::format("distributed: the partition is for {} ranks, the team has {}", partition.ranks(), team.size()));
@@ -116,17 +195,12 @@ std::vector<std::int64_t> ghost_columns(Team& team, const RowPartition& partitio
     throw ShapeMismatch(fmt::format("distributed: rank {} brings {} rows, the partition gives it {}", team.rank(),
                                     slice.rows(), partition.rows(team.rank())));
   const std::int64_t begin = partition.begin(team.rank()), end = partition.end(team.rank());
-  std::vector<std::int64_t> ghosts;
-  for (std::int64_t i = 0; i < slice.rows(); ++i)
-    slice.for_entries(i, [&](std::int64_t column, const auto&) {
-      if (column >= begin && column < end) return;
-      if (column < 0 || column >= partition.rows())
-        throw InvalidArgument(fmt::format("distributed: column {} lies outside of the square matrix of {} rows", column,
-                                          partition.rows()));
-      ghosts.push_back(column);
-    });
-  std::ranges::sort(ghosts);
-  ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
+  std::vector<std::int64_t> ghosts = columns_outside(host, slice, border_rows_of(host, slice, begin, end), begin, end);
+  const auto beyond =
+      !ghosts.empty() && ghosts.front() < 0 ? ghosts.begin() : std::ranges::lower_bound(ghosts, partition.rows());
+  if (beyond != ghosts.end())
+    throw InvalidArgument(
+        fmt::format("distributed: column {} lies outside of the square matrix of {} rows", *beyond, partition.rows()));
   if (const std::int64_t all = end - begin + std::ssize(ghosts); all > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument(fmt::format(
         "distributed: {} rows and ghosts are rank {}'s, 2^31 - 1 are the most; take more ranks", all, team.rank()));
@@ -134,12 +208,13 @@ std::vector<std::int64_t> ghost_columns(Team& team, const RowPartition& partitio
 }
 
 template <class T, class Offset>
-RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end) {
+RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end, const HaloPlan* places) {
   if (begin < 0 || end < begin || end > A.rows())
     throw InvalidArgument(fmt::format("slice_rows: rows {} to {} of a matrix that has {}", begin, end, A.rows()));
+  if (places) require_size("slice_rows: places of the plan", places->size(), A.cols());
   const auto offsets =
       A.row_offsets().host().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin) + 1);
-  return RowSlice<T>(offsets, A.col_indices().host(), A.values().host());
+  return RowSlice<T>(offsets, A.col_indices().host(), A.values().host(), places);
 }
 
 template <class T, class Offset>
@@ -153,18 +228,10 @@ std::vector<SharedPart> shared_parts(const Csr<T, Offset>& A, const RowPartition
     const RowSlice<T> rows = slice_rows(A, begin, end);
     SharedPart& part = parts[static_cast<std::size_t>(r)];
     part.first_row = begin, part.rows = end - begin, part.nnz = rows.nnz();
-    std::vector<std::int64_t> ghosts;
-    for (std::int64_t i = 0; i < rows.rows(); ++i) {
-      const std::size_t before = ghosts.size();
-      std::int64_t entries = 0;
-      rows.for_entries(i, [&](std::int64_t column, const T&) {
-        ++entries;
-        if (column < begin || column >= end) ghosts.push_back(column);
-      });
-      if (ghosts.size() > before) ++part.border_rows, part.border_nnz += entries;
-    }
-    std::ranges::sort(ghosts);
-    ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
+    const std::vector<std::int32_t> border_rows = border_rows_of(Host{}, rows, begin, end);
+    const std::vector<std::int64_t> ghosts = columns_outside(Host{}, rows, border_rows, begin, end);
+    part.border_rows = std::ssize(border_rows);
+    for (const std::int32_t i : border_rows) part.border_nnz += rows.entries(i);
     part.ghosts = std::ssize(ghosts);
     int last = -1;
     for (const std::int64_t row : ghosts) {
@@ -180,15 +247,22 @@ std::vector<SharedPart> shared_parts(const Csr<T, Offset>& A, const RowPartition
 
 template <class T>
 AnyMatrix<T> columns_of(Context& ctx, const RowSlice<T>& rows, std::int64_t begin, std::int64_t end) {
-  return taken(ctx.host_tag(), rows, end - begin, [&](std::int64_t column) {
-    return column >= begin && column < end ? column - begin : std::int64_t{-1};
-  });
+  return taken_around<T>(
+      ctx.host_tag(), rows.nnz(), rows.rows(), end - begin, {begin, end},
+      [&](std::int64_t i) {
+        return OneRow<T>{rows, i};
+      },
+      [=](std::int64_t column) { return column >= begin && column < end ? column - begin : std::int64_t{-1}; });
 }
 
 template <class T>
 AnyMatrix<T> in_places(Context& ctx, const RowSlice<T>& rows, const HaloPlan& halo) {
-  AnyMatrix<T> made =
-      taken(ctx.host_tag(), rows, halo.size(), [&](std::int64_t column) { return halo.place_or_none(column); });
+  AnyMatrix<T> made = taken_around<T>(
+      ctx.host_tag(), rows.nnz(), rows.rows(), halo.size(), {halo.begin(), halo.begin() + halo.own()},
+      [&](std::int64_t i) {
+        return OneRow<T>{rows, i};
+      },
+      [&](std::int64_t column) { return halo.place_or_none(column); });
   require_all(rows, nnz(made), halo);
   return made;
 }
@@ -198,14 +272,13 @@ AnyMatrix<T> in_places(Context& ctx, const RowSlice<T>& own, const RowSlice<T>& 
   require_size("in places: own rows", own.rows(), halo.own());
   require_size("in places: rows of ghosts", ghosts.rows(), std::ssize(halo.ghosts()));
   const std::int64_t low = halo.low(), end = low + halo.own();
-  const auto for_entries = [&](std::int64_t at, auto&& f) {
-    if (at >= low && at < end)
-      own.for_entries(at - low, f);
-    else
-      ghosts.for_entries(at < low ? at : at - halo.own(), f);
-  };
-  AnyMatrix<T> made = taken<T>(ctx.host_tag(), own.nnz() + ghosts.nnz(), halo.size(), halo.size(), for_entries,
-                               [&](std::int64_t column) { return halo.place_or_none(column); });
+  AnyMatrix<T> made = taken_around<T>(
+      ctx.host_tag(), own.nnz() + ghosts.nnz(), halo.size(), halo.size(), {halo.begin(), halo.begin() + halo.own()},
+      [&](std::int64_t at) {
+        if (at >= low && at < end) return OneRow<T>{own, at - low};
+        return OneRow<T>{ghosts, at < low ? at : at - halo.own()};
+      },
+      [&](std::int64_t column) { return halo.place_or_none(column); });
   with_csr(ctx, made, [&](const auto& csr) {
     const auto offsets = csr.row_offsets().host();
     require_all(own, offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(low)], halo);
@@ -218,23 +291,17 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
                             const FormatLayout& layout)
     : team_(team),
       partition_(std::move(partition)),
-      halo_(team, HaloPlan(team, partition_, ghost_columns(team, partition_, slice))),
+      halo_(team, HaloPlan(team, partition_, ghost_columns(team, partition_, slice, ctx.host_tag()))),
       first_(1, "dot of rows without ghosts"),
       second_(1, "dot of rows without ghosts"),
       meeting_(std::vector(1, DotsMeeting<kernel_t<T>>{.slots = team.slots()}), "dots of both kernels") {
   const Context::TeamScope alone(ctx, nullptr);
   const std::int64_t begin = partition_.begin(team.rank()), end = partition_.end(team.rank());
-  const auto is_own = [&](std::int64_t column) { return column >= begin && column < end; };
-  std::vector<std::int32_t> border_rows;
-  for (std::int64_t i = 0; i < rows(); ++i) {
-    bool has_ghosts = false;
+  std::vector<std::int32_t> border_rows = border_rows_of(ctx.host_tag(), slice, begin, end);
+  for (const std::int32_t i : border_rows)
     slice.for_entries(i, [&](std::int64_t column, const T& value) {
-      if (is_own(column)) return;
-      has_ghosts = true;
-      squares_of_ghosts_ += std::norm(wide_t<T>(value));
+      if (column < begin || column >= end) squares_of_ghosts_ += std::norm(wide_t<T>(value));
     });
-    if (has_ghosts) border_rows.push_back(static_cast<std::int32_t>(i));
-  }
   const HaloPlan& plan = halo();
   part_ = {.first_row = begin,
            .rows = rows(),
@@ -367,7 +434,7 @@ template <class T>
 struct DistributedInstances {
   static constexpr std::tuple list{
       instance<AnyMatrix<T>(Context&, const RowSlice<T>&, std::int64_t, std::int64_t)>(columns_of),
-      instance<std::vector<std::int64_t>(Team&, const RowPartition&, const RowSlice<T>&)>(ghost_columns),
+      instance<std::vector<std::int64_t>(Team&, const RowPartition&, const RowSlice<T>&, const Host&)>(ghost_columns),
       instance<AnyMatrix<T>(Context&, const RowSlice<T>&, const HaloPlan&)>(in_places),
       instance<AnyMatrix<T>(Context&, const RowSlice<T>&, const RowSlice<T>&, const HaloPlan&)>(in_places),
       instance<std::vector<T>(Team&, const RowPartition&, std::span<const T>)>(gather_rows),
@@ -376,7 +443,7 @@ struct DistributedInstances {
 template <class T, class Offset>
 struct SliceInstances {
   static constexpr std::tuple list{
-      instance<RowSlice<T>(const Csr<T, Offset>&, std::int64_t, std::int64_t)>(slice_rows),
+      instance<RowSlice<T>(const Csr<T, Offset>&, std::int64_t, std::int64_t, const HaloPlan*)>(slice_rows),
       instance<std::vector<SharedPart>(const Csr<T, Offset>&, const RowPartition&)>(shared_parts)};
 };
 KRILL_INSTANTIATE(Distributed);

@@ -18,22 +18,32 @@ class RowSlice {
   /// Row i has the entries from row_offsets[i] on.
   RowSlice(std::span<const std::int64_t> row_offsets, std::span<const std::int64_t> columns, std::span<const T> values)
       : offsets_(row_offsets), columns_(columns), values_(values) {}
-  /// As CSR has them on the host.
+  /// As CSR has them on the host. places: a plan in whose places the columns are; it stays the caller's, too.
   template <class Offset>
-  RowSlice(std::span<const Offset> row_offsets, std::span<const std::int32_t> columns, std::span<const T> values)
-      : offsets_(row_offsets), columns_(columns), values_(values) {}
+  RowSlice(std::span<const Offset> row_offsets, std::span<const std::int32_t> columns, std::span<const T> values,
+           const HaloPlan* places = nullptr)
+      : offsets_(row_offsets), columns_(columns), values_(values), places_(places) {}
 
   std::int64_t rows() const {
     return std::visit([](const auto& offsets) { return std::ssize(offsets) - 1; }, offsets_);
   }
   std::int64_t nnz() const { return offset(rows()) - offset(0); }
+  std::int64_t entries(std::int64_t i) const { return offset(i + 1) - offset(i); }  ///< of row i
+  /// Whether all columns of row i are in [begin, end). Looks at the first and the last one.
+  bool lies_in(std::int64_t i, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t first = offset(i), last = offset(i + 1);
+    return first == last || (column(first) >= begin && column(last - 1) < end);
+  }
   /// f(column, value) for the entries of row i.
   template <class F>
   void for_entries(std::int64_t i, F&& f) const {
     const auto first = static_cast<std::size_t>(offset(i)), last = static_cast<std::size_t>(offset(i + 1));
     std::visit(
         [&](const auto& columns) {
-          for (std::size_t k = first; k < last; ++k) f(std::int64_t{columns[k]}, values_[k]);
+          if (places_)
+            for (std::size_t k = first; k < last; ++k) f(places_->row_at(columns[k]), values_[k]);
+          else
+            for (std::size_t k = first; k < last; ++k) f(std::int64_t{columns[k]}, values_[k]);
         },
         columns_);
   }
@@ -44,21 +54,31 @@ class RowSlice {
                       offsets_);
   }
 
+  std::int64_t column(std::int64_t k) const {
+    const std::int64_t stored =
+        std::visit([k](const auto& columns) { return std::int64_t{columns[static_cast<std::size_t>(k)]}; }, columns_);
+    return places_ ? places_->row_at(stored) : stored;
+  }
+
   std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>> offsets_, columns_;
   std::span<const T> values_;
+  const HaloPlan* places_ = nullptr;
 };
 
-/// Rows [begin, end) of A, which stays, on the host. Raises InvalidArgument where A has no such rows.
+/// Rows [begin, end) of A, which stays, on the host; places: a plan that stays, too, and in whose places the columns of
+/// A are. Raises InvalidArgument where A has no such rows, ShapeMismatch where the plan has not as many places as A
+/// columns.
 template <class T, class Offset>
-RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end);
-template <class T, class Offset>
-RowSlice<T> slice_rows(const Csr<T, Offset>&&, std::int64_t, std::int64_t) = delete;  // it would not stay
+RowSlice<T> slice_rows(const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end, const HaloPlan* places = nullptr);
+template <class T, class Offset>  // it would not stay
+RowSlice<T> slice_rows(const Csr<T, Offset>&&, std::int64_t, std::int64_t, const HaloPlan* = nullptr) = delete;
 
 /// The columns of a rank's rows, those of the partition, that others own: ascending, each once. Raises ShapeMismatch
 /// where the rows do not fit the partition or the team, InvalidArgument where a column is none of the square matrix
-/// and where rows and ghosts are more than 2^31 - 1. O(nnz log ghosts).
+/// and where rows and ghosts are more than 2^31 - 1. O(rows), and O(m log m) for the m entries of rows with ghosts. By
+/// the host's threads, one where it is left out.
 template <class T>
-std::vector<std::int64_t> ghost_columns(Team&, const RowPartition&, const RowSlice<T>& rows);
+std::vector<std::int64_t> ghost_columns(Team&, const RowPartition&, const RowSlice<T>& rows, const Host& = {});
 /// The entries of the rows in columns [begin, end), which count from `begin` in what comes back: a rank's diagonal
 /// block, say. In CSR. O(nnz), on the host by all threads.
 template <class T>

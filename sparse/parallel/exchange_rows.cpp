@@ -1,20 +1,40 @@
 #include "sparse/parallel/exchange_rows.hpp"
 
-#include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "sparse/core/instantiate.hpp"
-#include "sparse/core/pass_host.hpp"
+#include "sparse/parallel/count_then_store.hpp"
 
 namespace krill {
+
+using namespace detail;
 namespace {
 
-/// Adds a row.
-template <class T>
-void append(HeldRows<T>& rows, const RowSlice<T>& from, std::int64_t i) {
-  from.for_entries(
-      i, [&](std::int64_t column, const T& value) { rows.columns.push_back(column), rows.values.push_back(value); });
-  rows.offsets.push_back(std::ssize(rows.columns));
+/// So many rows: row i has count(i) entries, and for_entries(i, f) calls f(column, value) for them. work: all entries.
+template <class T, class Count, class ForEntries>
+HeldRows<T> held(const Host& host, std::int64_t work, std::int64_t rows, Count count, ForEntries for_entries) {
+  HeldRows<T> made;
+  made.offsets.resize(static_cast<std::size_t>(rows) + 1);
+  const auto reserve = [&](std::int64_t entries) {
+    made.columns.resize(static_cast<std::size_t>(entries));
+    made.values.resize(static_cast<std::size_t>(entries));
+  };
+  count_then_store(host, work, rows, made.offsets.data(), count, reserve, [&](std::int64_t i, std::int64_t first) {
+    auto k = static_cast<std::size_t>(first);
+    for_entries(i, [&](std::int64_t column, const T& value) { made.columns[k] = column, made.values[k++] = value; });
+  });
+  return made;
+}
+
+/// Row row_of(k) of `from`, for k in [0, count).
+template <class T, class RowOf>
+HeldRows<T> chosen(const Host& host, const RowSlice<T>& from, std::int64_t count, RowOf row_of) {
+  std::int64_t work = 0;
+  for (std::int64_t k = 0; k < count; ++k) work += from.entries(row_of(k));
+  return held<T>(
+      host, work, count, [&](std::int64_t k) { return from.entries(row_of(k)); },
+      [&](std::int64_t k, auto&& f) { from.for_entries(row_of(k), f); });
 }
 
 /// 0, 1, ..., count: offsets of lists with an entry each.
@@ -48,56 +68,45 @@ HeldRows<T> exchanged(Team& team, const HaloPlan& plan, HaloPlan::Way way, const
   return in;
 }
 
-/// So many rows, of which for_entries(i, f) calls f(column, value) for those of row i. By all threads: entries are
-/// counted, then stored.
-template <class T, class ForEntries>
-HeldRows<T> held(Context& ctx, std::int64_t rows, ForEntries for_entries) {
-  HeldRows<T> made;
-  made.offsets.assign(static_cast<std::size_t>(rows) + 1, 0);
-  for_each_index(ctx.host_tag(), rows, [&](std::int64_t i) {
-    std::int64_t entries = 0;
-    for_entries(i, [&](std::int64_t, const T&) { ++entries; });
-    made.offsets[static_cast<std::size_t>(i) + 1] = entries;
-  });
-  std::partial_sum(made.offsets.begin(), made.offsets.end(), made.offsets.begin());
-  made.columns.resize(static_cast<std::size_t>(made.offsets.back()));
-  made.values.resize(made.columns.size());
-  for_each_index(ctx.host_tag(), rows, [&](std::int64_t i) {
-    auto k = static_cast<std::size_t>(made.offsets[static_cast<std::size_t>(i)]);
-    for_entries(i, [&](std::int64_t column, const T& value) { made.columns[k] = column, made.values[k++] = value; });
-  });
-  return made;
-}
-
 }  // namespace
 
 template <class T>
-HeldRows<T> import_rows(Team& team, const RowSlice<T>& own, const HaloPlan& plan) {
+HeldRows<T> import_rows(Context& ctx, Team& team, const RowSlice<T>& own, const HaloPlan& plan) {
   require_size("import_rows: rows of this rank", own.rows(), plan.own());
-  HeldRows<T> out;
-  for (const std::int32_t row : plan.packed_rows()) append(out, own, row);
-  return exchanged(team, plan, HaloPlan::Way::to_ghosts, out);
+  const auto rows = plan.packed_rows();
+  return exchanged(team, plan, HaloPlan::Way::to_ghosts, chosen(ctx.host_tag(), own, plan.sent(), [&](std::int64_t k) {
+                     return std::int64_t{rows[static_cast<std::size_t>(k)]};
+                   }));
 }
 
 template <class T>
 HeldRows<T> export_rows(Context& ctx, Team& team, const RowSlice<T>& part, const HaloPlan& plan) {
   require_size("export_rows: rows of this rank and of its ghosts", part.rows(), plan.size());
-  HeldRows<T> out;
-  for (const std::int64_t row : plan.ghosts()) append(out, part, plan.place(row));
-  const HeldRows<T> in = exchanged(team, plan, HaloPlan::Way::to_owners, out);
+  const HeldRows<T> in = exchanged(
+      team, plan, HaloPlan::Way::to_owners,
+      chosen(ctx.host_tag(), part, std::ssize(plan.ghosts()), [&](std::int64_t k) { return plan.place_of_ghost(k); }));
   const RowSlice<T> lists = in.slice();
 
-  // Of each own row, the lists that came in, in the order of ranks: that of their columns.
-  const auto own_rows = static_cast<std::size_t>(plan.own());
-  std::vector<std::int64_t> first(own_rows + 1), order(plan.packed_rows().size());
-  for (const std::int32_t row : plan.packed_rows()) ++first[static_cast<std::size_t>(row) + 1];
+  // Of each own row, the lists that came in, in the order of ranks, which is that of their columns: by counting.
+  const auto rows = plan.packed_rows();
+  std::vector<std::int64_t> first(static_cast<std::size_t>(plan.own()) + 2), order(rows.size());
+  for (const std::int32_t row : rows) ++first[static_cast<std::size_t>(row) + 2];
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::int64_t k) { return plan.packed_rows()[static_cast<std::size_t>(k)]; });
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    order[static_cast<std::size_t>(first[static_cast<std::size_t>(rows[k]) + 1]++)] = static_cast<std::int64_t>(k);
+  const auto lists_of = [&](std::int64_t i) {
+    const auto begin = static_cast<std::size_t>(first[static_cast<std::size_t>(i)]);
+    return std::span(order).subspan(begin, static_cast<std::size_t>(first[static_cast<std::size_t>(i) + 1]) - begin);
+  };
+  const auto count = [&](std::int64_t i) {
+    std::int64_t entries = part.entries(plan.low() + i);
+    for (const std::int64_t k : lists_of(i)) entries += lists.entries(k);
+    return entries;
+  };
   const auto for_entries = [&](std::int64_t i, auto&& f) {
     const auto of_lists = [&](bool below) {
-      for (auto k = first[static_cast<std::size_t>(i)]; k < first[static_cast<std::size_t>(i) + 1]; ++k)
-        lists.for_entries(order[static_cast<std::size_t>(k)], [&](std::int64_t column, const T& value) {
+      for (const std::int64_t k : lists_of(i))
+        lists.for_entries(k, [&](std::int64_t column, const T& value) {
           if ((column < plan.begin()) == below) f(column, value);
         });
     };
@@ -105,31 +114,15 @@ HeldRows<T> export_rows(Context& ctx, Team& team, const RowSlice<T>& part, const
     part.for_entries(plan.low() + i, f);
     of_lists(false);
   };
-  return held<T>(ctx, plan.own(), for_entries);
-}
-
-template <class T, class Offset>
-HeldRows<T> out_of_places(Context& ctx, const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end,
-                          const HaloPlan& plan) {
-  const RowSlice<T> rows = slice_rows(A, begin, end);
-  return held<T>(ctx, rows.rows(), [&](std::int64_t i, auto&& f) {
-    rows.for_entries(i, [&](std::int64_t place, const T& value) { f(plan.row_at(place), value); });
-  });
+  return held<T>(ctx.host_tag(), part.nnz() + lists.nnz(), plan.own(), count, for_entries);
 }
 
 template <class T>
 struct ExchangeRowsInstances {
   static constexpr std::tuple list{
-      instance<HeldRows<T>(Team&, const RowSlice<T>&, const HaloPlan&)>(import_rows),
+      instance<HeldRows<T>(Context&, Team&, const RowSlice<T>&, const HaloPlan&)>(import_rows),
       instance<HeldRows<T>(Context&, Team&, const RowSlice<T>&, const HaloPlan&)>(export_rows)};
 };
-template <class T, class Offset>
-struct OutOfPlacesInstances {
-  static constexpr auto list =
-      instance<HeldRows<T>(Context&, const Csr<T, Offset>&, std::int64_t, std::int64_t, const HaloPlan&)>(
-          out_of_places);
-};
 KRILL_INSTANTIATE(ExchangeRowsInstances);
-KRILL_INSTANTIATE_WITH_OFFSETS(OutOfPlacesInstances);
 
 }  // namespace krill

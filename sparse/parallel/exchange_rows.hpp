@@ -1,7 +1,6 @@
 // Rows of a distributed matrix on other ranks than those that have them.
 #pragma once
-#include <vector>
-
+#include "sparse/io/buffer.hpp"
 #include "sparse/parallel/distributed.hpp"
 
 namespace krill {
@@ -9,12 +8,15 @@ namespace krill {
 /// Some rows of a matrix, in columns of the whole matrix, ascending in each row.
 template <class T>
 struct HeldRows {
-  std::vector<std::int64_t> offsets{0}, columns = {};
-  std::vector<T> values = {};
+  Buffer<std::int64_t> offsets{0}, columns = {};
+  Buffer<T> values = {};
 
   std::int64_t rows() const { return std::ssize(offsets) - 1; }
   /// As long as this stays as it is.
-  RowSlice<T> slice() const { return RowSlice<T>(std::span(offsets), std::span(columns), std::span(values)); }
+  RowSlice<T> slice() const {
+    return RowSlice<T>(std::span<const std::int64_t>(offsets), std::span<const std::int64_t>(columns),
+                       std::span<const T>(values));
+  }
 };
 
 /// The rows of a matrix that the plan calls ghosts, in their order, from the ranks that own them. own: this rank's, as
@@ -22,7 +24,7 @@ struct HeldRows {
 /// none; two exchanges, of lengths and of entries, between ranks that want or give. Raises TeamFailure and
 /// ShapeMismatch.
 template <class T>
-HeldRows<T> import_rows(Team&, const RowSlice<T>& own, const HaloPlan&);
+HeldRows<T> import_rows(Context&, Team&, const RowSlice<T>& own, const HaloPlan&);
 
 /// The rows of this rank, of a matrix of which each rank has the columns of its own rows alone (as it has of A^T, whose
 /// columns are rows of A): what it has in rows that others own goes to them. part: low ghosts, own rows and high ghosts
@@ -30,9 +32,5 @@ HeldRows<T> import_rows(Team&, const RowSlice<T>& own, const HaloPlan&);
 /// TeamFailure and ShapeMismatch.
 template <class T>
 HeldRows<T> export_rows(Context&, Team&, const RowSlice<T>& part, const HaloPlan&);
-
-/// Rows [begin, end) of a matrix in places of the plan, in columns of the whole matrix.
-template <class T, class Offset>
-HeldRows<T> out_of_places(Context&, const Csr<T, Offset>& A, std::int64_t begin, std::int64_t end, const HaloPlan&);
 
 }  // namespace krill

@@ -52,21 +52,9 @@ std::int64_t HaloPlan::ghost(std::int64_t row) const {
   return at;
 }
 
-std::int64_t HaloPlan::place_or_none(std::int64_t row) const {
-  if (row >= begin_ && row < end_) return low_ + row - begin_;
-  const std::int64_t at = ghosts_before(row);
-  if (!is_ghost(at, row)) return -1;
-  return at < low_ ? at : own() + at;
-}
-
 std::int64_t HaloPlan::place(std::int64_t row) const {
   const std::int64_t at = place_or_none(row);
   return at < 0 ? ghost(row) : at;  // which raises
-}
-
-std::int64_t HaloPlan::row_at(std::int64_t place) const {
-  if (place >= low_ && place < low_ + own()) return begin_ + place - low_;
-  return ghosts_[static_cast<std::size_t>(place < low_ ? place : place - own())];
 }
 
 }  // namespace krill

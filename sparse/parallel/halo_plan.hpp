@@ -28,9 +28,19 @@ class HaloPlan {
   /// the order of the whole matrix. O(log ghosts).
   std::int64_t place(std::int64_t row) const;
   /// The same; -1 where it is neither.
-  std::int64_t place_or_none(std::int64_t row) const;
+  std::int64_t place_or_none(std::int64_t row) const {
+    if (row >= begin_ && row < end_) return low_ + row - begin_;
+    const std::int64_t at = ghosts_before(row);
+    if (!is_ghost(at, row)) return -1;
+    return place_of_ghost(at);
+  }
+  /// Where ghost k lies there: ghosts()[k] == row_at(place_of_ghost(k)).
+  std::int64_t place_of_ghost(std::int64_t k) const { return k < low_ ? k : own() + k; }
   /// Which row of the whole matrix lies there: row_at(place(row)) == row.
-  std::int64_t row_at(std::int64_t place) const;
+  std::int64_t row_at(std::int64_t place) const {
+    if (place >= low_ && place < low_ + own()) return begin_ + place - low_;
+    return ghosts_[static_cast<std::size_t>(place < low_ ? place : place - own())];
+  }
   /// The place among the ghosts alone: ghosts()[ghost(row)] == row.
   std::int64_t ghost(std::int64_t row) const;
   /// Entries that leave this rank in an exchange; one that goes to two ranks counts twice.
