@@ -28,13 +28,15 @@ namespace krill::apps {
 /// Whether a case must have a key.
 enum class Need { optional, required };
 
-/// A matrix in a file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, plain or compressed.
+/// A matrix in a file: Matrix Market, Harwell-Boeing or Rutherford-Boeing, plain or compressed, or the parts that hypre
+/// writes.
 struct MatrixFile {
   static constexpr std::string_view key = "file";
   static constexpr std::string_view doc =
       "a matrix from a file: Matrix Market (.mtx), Harwell-Boeing or Rutherford-Boeing (.rua, .rsa, .rb, ...), plain, "
       ".gz, .xz, .zst, or a SuiteSparse .tar.gz; of an archive with several, one by its name in brackets: "
-      "steps.tar.gz(A_1.mtx)";
+      "steps.tar.gz(A_1.mtx); or the parts that HYPRE_IJMatrixPrint writes, A.00000, A.00001, ..., by the name of the "
+      "first one, or A";
   std::string file;              ///< as seen from the current folder
   std::string coordinates = {};  ///< the same, of nodes; empty: not known
 };
@@ -104,7 +106,8 @@ struct FileRhs {
   static constexpr std::string_view doc =
       "a vector from a file, as many entries as the matrix has rows; every column of a file with several, and of "
       "several "
-      "files, is a right-hand side of its own; for a batch an array with a column for each system";
+      "files, is a right-hand side of its own; for a batch an array with a column for each system. Or the parts that "
+      "HYPRE_IJVectorPrint writes, b.00000, b.00001, ..., by the name of the first one, or b";
   std::string path;  ///< as seen from the current folder, or several (files_named); empty: what came with the matrix
 };
 template <class Fields>

@@ -16,15 +16,23 @@
 #include "sparse/core/config.hpp"
 #include "sparse/core/device.hpp"
 #include "sparse/io/checksum.hpp"
+#include "sparse/io/hypre_ij.hpp"
 #include "sparse/io/input_file.hpp"
 
 namespace krill::apps {
 namespace {
 
+/// The file of a matrix or vector, or all of its parts.
+void append_file(const std::string& name, std::vector<std::string>& files) {
+  const auto parts = find_ij_files(name);
+  for (std::int32_t k = 0; parts && k < parts->count; ++k) files.push_back(parts->part(k));
+  if (!parts) files.push_back(MemberName(name).file);
+}
+
 /// With the initial guess.
 std::vector<std::string> files_of(const Case& settings) {
   std::vector<std::string> files = input_files(settings);
-  if (const auto* guess = std::get_if<FileGuess>(&settings.initial_guess)) files.push_back(guess->path);
+  if (const auto* guess = std::get_if<FileGuess>(&settings.initial_guess)) append_file(guess->path, files);
   return files;
 }
 
@@ -56,7 +64,7 @@ std::string checksum_of(const std::string& path) {
 std::vector<std::string> input_files(const Case& settings) {
   std::vector<std::string> files;
   const auto add = [&](const std::string& name) {
-    for (const std::string& file : files_named(name)) files.push_back(MemberName(file).file);
+    for (const std::string& file : files_named(name)) append_file(file, files);
   };
   if (const std::string* matrix = file_of(settings.matrix)) add(*matrix);
   if (const auto* rhs = std::get_if<FileRhs>(&settings.rhs); rhs && !rhs->path.empty()) add(rhs->path);

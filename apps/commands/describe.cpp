@@ -43,7 +43,9 @@ int run_formats() {
         "Files that are read, plain or packed (.gz, .bz2, .xz, .zst, SuiteSparse .tar.gz)\n\n"
         "  Matrix Market       coordinate and array; real, integer, complex, pattern;\n"
         "                      general, symmetric, skew-symmetric, hermitian\n"
-        "  Harwell-Boeing, Rutherford-Boeing    assembled matrices\n\n"
+        "  Harwell-Boeing, Rutherford-Boeing    assembled matrices\n"
+        "  hypre IJ            A.00000, A.00001, ..., of HYPRE_IJMatrixPrint and\n"
+        "                      HYPRE_IJVectorPrint: by the name of the first part, or A\n\n"
         "Files that are written: Matrix Market, plain.\n");
   return 0;
 }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "sparse/core/instantiate.hpp"
+#include "sparse/io/entry_lines.hpp"
 #include "sparse/io/fortran_fields.hpp"
 #include "sparse/io/host_memory.hpp"
-#include "sparse/io/matrix_market.hpp"
 #include "sparse/io/numbers.hpp"
 
 namespace krill {

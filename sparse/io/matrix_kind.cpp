@@ -19,7 +19,8 @@ std::string_view name(Symmetry symmetry) {
   return word(std::array<std::string_view, 4>{"general", "symmetric", "skew-symmetric", "hermitian"}, symmetry);
 }
 std::string_view name(FileFormat format) {
-  return word(std::array<std::string_view, 3>{"Matrix Market", "Harwell-Boeing", "Rutherford-Boeing"}, format);
+  return word(std::array<std::string_view, 4>{"Matrix Market", "Harwell-Boeing", "Rutherford-Boeing", "hypre IJ"},
+              format);
 }
 
 }  // namespace krill

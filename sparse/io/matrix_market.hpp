@@ -45,21 +45,4 @@ template <class T>
 Triplets<T> parse_matrix_market_lines(const InputFile& lines, const MatrixMarketHead&, std::size_t begin,
                                       const std::function<EntryCounts(std::int64_t)>& share_counts);
 
-/// Raises InvalidArgument unless T can hold the values of the file: a complex file needs complex T.
-template <class T>
-void require_scalar_for(const MatrixKind&, const std::string& file);
-
-/// Whether a diagonal entry cannot belong to a matrix of this symmetry.
-template <class T>
-bool contradicts_diagonal(Symmetry symmetry, T value) {
-  if (symmetry == Symmetry::skew_symmetric) return value != T(0);
-  if constexpr (is_complex<T>) return symmetry == Symmetry::hermitian && value.imag() != 0;
-  return false;
-}
-/// The rule that it breaks: "0 on the diagonal of a skew-symmetric matrix".
-constexpr std::string_view diagonal_rule(Symmetry symmetry) {
-  return symmetry == Symmetry::skew_symmetric ? "0 on the diagonal of a skew-symmetric matrix"
-                                              : "an imaginary part of 0 on the diagonal of a Hermitian matrix";
-}
-
 }  // namespace krill

@@ -13,6 +13,7 @@
 #include "sparse/io/checksum.hpp"
 #include "sparse/io/harwell_boeing.hpp"
 #include "sparse/io/host_memory.hpp"
+#include "sparse/io/hypre_ij.hpp"
 #include "sparse/io/input_file.hpp"
 #include "sparse/io/matrix_market.hpp"
 #include "sparse/io/numbers.hpp"
@@ -35,7 +36,9 @@ void unify_line_ends(InputFile& file) {
   if (looks_like_rutherford_boeing_supplement(file))
     remedy = "this is a supplementary Rutherford-Boeing file, which holds no matrix: give the file of its matrix";
   else if (!first_line.empty() && first_line.find_first_not_of("0123456789 \t\r") == first_line.npos)
-    remedy = "where these are sizes and entries: put \"%%MatrixMarket matrix coordinate real general\" before them";
+    remedy =
+        "where these are sizes and entries: put \"%%MatrixMarket matrix coordinate real general\" before them; where "
+        "hypre wrote it: call it NAME.00000, as hypre does";
   raise(file,
         {file.text.data(),
          fmt::format("the file begins with {}\n  expected a Matrix Market banner (%%MatrixMarket ...), or the head "
@@ -81,6 +84,24 @@ template <class T>
 Triplets<T> parse(const InputFile& file, const MatrixKind& kind, std::optional<Columns<T>>& rhs) {
   if (kind.format == FileFormat::matrix_market) return parse_matrix_market<T>(file);
   return parse_harwell_boeing<T>(file, rhs);
+}
+
+/// All parts of a matrix or vector that hypre wrote, one after the other in memory.
+template <class T>
+MatrixInput<T> read_ij(const IjFiles& files) {
+  const std::vector<IjHead> heads = read_ij_heads(files, 0, files.count);
+  const IjLayout layout = join_ij_heads(files, heads);
+  MatrixInput<T> input{layout.kind, begin_ij_triplets<T>(files, layout), {}, {}, {}};
+  RunningChecksum sum;
+  for (std::int32_t k = 0; k < files.count; ++k) {
+    const InputFile text = read_input(files.part(k)).matrix;
+    sum.add(text.view());
+    input.bytes += std::ssize(text.text);
+    append_ij_part(text, files, heads[static_cast<std::size_t>(k)], layout, input.matrix);
+  }
+  input.kind.stored_entries = std::ssize(input.matrix.value);
+  input.checksum = sum.text();
+  return input;
 }
 
 [[noreturn]] MatrixKind raise_empty_batch(const std::filesystem::path& path) {
@@ -181,6 +202,7 @@ class Batch {
 }  // namespace
 
 MatrixKind peek_matrix(const std::filesystem::path& path) {
+  if (const auto files = find_ij_files(path)) return join_ij_heads(*files, read_ij_heads(*files, 0, files->count)).kind;
   constexpr std::size_t head_bytes = std::size_t{1} << 20;
   InputFile head = read_input(path, head_bytes).matrix;
   unify_line_ends(head);
@@ -214,6 +236,7 @@ BatchInput<T> read_batch(const std::filesystem::path& path) {
 
 template <class T>
 MatrixInput<T> read_matrix(const std::filesystem::path& path) {
+  if (const auto files = find_ij_files(path)) return read_ij<T>(*files);
   InputBundle files = read_input(path);
   MatrixInput<T> input;
   input.bytes = std::ssize(files.matrix.text);
@@ -233,6 +256,15 @@ MatrixInput<T> read_matrix(const std::filesystem::path& path) {
 
 template <class T>
 Columns<T> read_vector(const std::filesystem::path& path) {
+  if (const auto files = find_ij_files(path)) {
+    MatrixInput<T> input = read_ij<T>(*files);
+    if (!input.kind.vector)
+      throw InvalidArgument(
+          fmt::format("{}: hypre wrote a matrix to these parts; expected those of a vector, or a Matrix "
+                      "Market file",
+                      path.string()));
+    return to_columns(std::move(input.matrix));
+  }
   InputFile file = read_input(path).matrix;
   return parse_columns<T>(file);
 }

@@ -1,5 +1,6 @@
 // Reads all input files: Matrix Market, Harwell-Boeing and Rutherford-Boeing, plain or compressed (gz, bz2, xz,
-// zst), or in a tar archive of the SuiteSparse collection. The contents of a file decide what it is, not its name.
+// zst), or in a tar archive of the SuiteSparse collection, and the parts that hypre writes (hypre_ij.hpp). The contents
+// of a file decide what it is, not its name.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -20,7 +21,8 @@ struct MatrixInput {
   std::int64_t bytes = 0;         ///< decompressed bytes of the matrix
 };
 
-/// Reads the head of a matrix file only: enough to choose the scalar type before read_matrix. Raises as read_matrix.
+/// Reads the head of a matrix file only: enough to choose the scalar type before read_matrix. Heads of hypre's parts do
+/// not say how many entries there are. Raises as read_matrix.
 MatrixKind peek_matrix(const std::filesystem::path&);
 
 /// Reads the matrix as it is stored; assemble() makes a CSR matrix of it. Real files widen to complex T; a complex file
@@ -52,7 +54,7 @@ template <class T>
 BatchInput<T> read_batch(const std::filesystem::path&);
 
 /// Reads dense columns from a Matrix Market file: an array or coordinates, object matrix or vector; duplicates are
-/// summed, symmetry is expanded. Raises as read_matrix.
+/// summed, symmetry is expanded. Or the parts of a vector that hypre wrote. Raises as read_matrix.
 template <class T>
 Columns<T> read_vector(const std::filesystem::path&);
 

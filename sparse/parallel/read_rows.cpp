@@ -12,6 +12,7 @@
 
 #include "sparse/core/instantiate.hpp"
 #include "sparse/io/checksum.hpp"
+#include "sparse/io/hypre_ij.hpp"
 #include "sparse/io/input_file.hpp"
 #include "sparse/io/matrix_market.hpp"
 #include "sparse/parallel/distributed.hpp"
@@ -65,16 +66,14 @@ FileMark mark_of(const fs::path& path, const CoordinateFile& file) {
   return {file.size, xxh64(hashes)};
 }
 
-/// On all ranks, or on none. Raises InvalidArgument where ranks have different files.
-std::optional<CoordinateFile> same_coordinate_file(Team& team, const fs::path& path) {
-  const auto file = coordinate_file(path);
-  const std::vector<FileMark> marks = gather_records(team, file ? mark_of(path, *file) : FileMark{});
+/// Raises InvalidArgument where ranks have different ones.
+void require_same(Team& team, const fs::path& path, const FileMark& mine) {
+  const std::vector<FileMark> marks = gather_records(team, mine);
   const auto other = std::ranges::find_if(marks, [&](const FileMark& each) { return each != marks.front(); });
   if (other != marks.end())
     throw InvalidArgument(
         fmt::format("{}: rank {} has another file of this name than rank 0; all ranks have to read the same one",
                     path.string(), other - marks.begin()));
-  return file;
 }
 
 /// Where the first line begins that does so at `at` or later; the file's end where none does.
@@ -109,7 +108,7 @@ Share read_share(Team& team, const fs::path& path, const CoordinateFile& file) {
 }
 
 /// Of all shares, from rank to rank.
-std::string shared_checksum(Team& team, std::string_view mine) {
+std::string shared_checksum(Team& team, std::span<const InputFile> mine) {
   RunningChecksum sum;
   const auto pass_on = [&](std::span<const Team::Outgoing> out, std::span<const Team::Incoming> in) {
     team.start(out, in);
@@ -120,7 +119,7 @@ std::string shared_checksum(Team& team, std::string_view mine) {
     const Team::Incoming from{me - 1, &sum, sizeof sum};
     pass_on({}, {&from, 1});
   }
-  sum.add(mine);
+  for (const InputFile& text : mine) sum.add(text.view());
   if (me + 1 < team.size()) {
     const Team::Outgoing to{me + 1, &sum, sizeof sum};
     pass_on({&to, 1}, {});
@@ -218,37 +217,71 @@ AnyMatrix<T> move_rows(Team& team, const RowPartition& from, const RowPartition&
   return csr_of<T, std::int32_t>(came, to.begin(me), to.rows(me), cols);
 }
 
+/// Entries of any rows that a rank has read, of a matrix of which all have read the rest.
+template <class T>
+struct ReadShare {
+  MatrixKind kind;
+  Triplets<T> entries;
+  std::string checksum;
+};
+
+/// Its share of the lines.
+template <class T>
+ReadShare<T> read_lines(Team& team, const fs::path& path, const CoordinateFile& file) {
+  const MatrixKind& kind = file.head.kind;
+  const Share share = read_share(team, path, file);
+  bool is_whole = true;
+  Triplets<T> read = parse_matrix_market_lines<T>(share.lines, file.head, share.body, [&](std::int64_t mine) {
+    struct Count {
+      std::int64_t entries, bytes;
+    };
+    EntryCounts counts{0, 0, true};
+    const auto all = gather_records(team, Count{mine, std::ssize(share.lines.text)});
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (std::cmp_less(r, team.rank())) counts.before += all[r].entries;
+      if (std::cmp_greater(r, team.rank()) && all[r].bytes > 0) counts.at_end = false;
+      counts.all += all[r].entries;
+    }
+    // The last rank with bytes is the last one with lines.
+    counts.at_end = counts.at_end && (!share.lines.text.empty() || team.rank() == 0);
+    is_whole = counts.all == kind.stored_entries;
+    return counts;
+  });
+  if (!agree(team, is_whole)) throw TeamFailure(path.string() + ": another rank says what is wrong with the file");
+  return {kind, std::move(read), shared_checksum(team, {&share.lines, 1})};
+}
+
+/// Its share of the parts, whole ones.
+template <class T>
+ReadShare<T> read_parts(Team& team, const IjFiles& files) {
+  const auto cut = [&](std::int64_t rank) { return static_cast<std::int32_t>(rank * files.count / team.size()); };
+  const std::int32_t begin = cut(team.rank()), end = cut(team.rank() + 1);
+  const std::vector<IjHead> mine = read_ij_heads(files, begin, end);
+  const std::vector<IjHead> heads =
+      exchange(team, std::vector<std::vector<IjHead>>(static_cast<std::size_t>(team.size()), mine));
+  const IjLayout layout = join_ij_heads(files, heads);
+  ReadShare<T> share{layout.kind, begin_ij_triplets<T>(files, layout), {}};
+  std::vector<InputFile> texts;
+  for (std::int32_t k = begin; k < end; ++k) {
+    texts.push_back(read_input(files.part(k)).matrix);
+    append_ij_part(texts.back(), files, heads[static_cast<std::size_t>(k)], layout, share.entries);
+  }
+  for (const std::int64_t count : gather_records(team, std::ssize(share.entries.value)))
+    share.kind.stored_entries += count;
+  share.checksum = shared_checksum(team, texts);
+  return share;
+}
+
 }  // namespace
 
 template <class T>
 std::optional<RowsInput<T>> read_rows(Team& team, const fs::path& path, std::int64_t unit) {
-  const auto file = same_coordinate_file(team, path);
-  if (!file) return {};
-  const MatrixKind& kind = file->head.kind;
-  std::string sum;
-  Triplets<T> read;
-  {
-    const Share share = read_share(team, path, *file);
-    bool is_whole = true;
-    read = parse_matrix_market_lines<T>(share.lines, file->head, share.body, [&](std::int64_t mine) {
-      struct Count {
-        std::int64_t entries, bytes;
-      };
-      EntryCounts counts{0, 0, true};
-      const auto all = gather_records(team, Count{mine, std::ssize(share.lines.text)});
-      for (std::size_t r = 0; r < all.size(); ++r) {
-        if (std::cmp_less(r, team.rank())) counts.before += all[r].entries;
-        if (std::cmp_greater(r, team.rank()) && all[r].bytes > 0) counts.at_end = false;
-        counts.all += all[r].entries;
-      }
-      // The last rank with bytes is the last one with lines.
-      counts.at_end = counts.at_end && (!share.lines.text.empty() || team.rank() == 0);
-      is_whole = counts.all == kind.stored_entries;
-      return counts;
-    });
-    if (!agree(team, is_whole)) throw TeamFailure(path.string() + ": another rank says what is wrong with the file");
-    sum = shared_checksum(team, share.lines.view());
-  }
+  const auto file = coordinate_file(path);
+  const auto parts = file ? std::nullopt : find_ij_files(path);
+  require_same(team, path, file ? mark_of(path, *file) : FileMark{static_cast<std::size_t>(parts ? parts->count : 0)});
+  if (!file && !parts) return {};
+  auto [kind, read, sum] = file ? read_lines<T>(team, path, *file) : read_parts<T>(team, *parts);
+  if (kind.vector || kind.rows != kind.cols) return {};
   read.name = path.string();
   const RowPartition even = even_rows(kind.rows, team.size(), unit);
   CanonicalReport mine;

@@ -101,9 +101,11 @@ TEST(Read, says_what_a_file_without_a_known_form_seems_to_be) {
   const std::string expected =
       "\n  expected a Matrix Market banner (%%MatrixMarket ...), or the head of a Harwell-Boeing or Rutherford-Boeing "
       "matrix\n  ";
-  EXPECT_EQ(fault("3 3 1\n1 1 1\n"),
-            folder.path("m").string() + ":1:1: the file begins with \"3 3 1\"" + expected +
-                "where these are sizes and entries: put \"%%MatrixMarket matrix coordinate real general\" before them");
+  EXPECT_EQ(
+      fault("3 3 1\n1 1 1\n"),
+      folder.path("m").string() + ":1:1: the file begins with \"3 3 1\"" + expected +
+          "where these are sizes and entries: put \"%%MatrixMarket matrix coordinate real general\" before them; where "
+          "hypre wrote it: call it NAME.00000, as hypre does");
   EXPECT_NE(fault("hello\n").find("convert it to Matrix Market form first"), std::string::npos);
   EXPECT_NE(fault("title\nestr  FULL_E2  r             5             2            10\n(5E10.1)\n 1.0\n")
                 .find("supplementary Rutherford-Boeing file, which holds no matrix"),

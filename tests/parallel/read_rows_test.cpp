@@ -130,6 +130,33 @@ TEST(ReadRows, know_what_mirrors_are) {
   expect_read_as_alone<double>(folder.write("empty.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 0\n"), 1);
 }
 
+/// Of a matrix of any rows in so many parts, of which the second one has none.
+void write_parts(const Folder& folder, const std::string& name, int n, int parts) {
+  const CounterRandom random(11, 3);
+  for (int k = 0; k < parts; ++k) {
+    const auto cut = [&](int part) { return part == 2 && parts > 2 ? n / parts : n * part / parts; };
+    std::string text = fmt::format("{0} {1} {0} {1}\n", cut(k), cut(k + 1) - 1);
+    for (int i = cut(k); i < cut(k + 1); ++i)
+      for (int e = 0; e < 1 + i % 7; ++e)
+        text += fmt::format("{} {} {:.14e}\n", i, random.below(n, i, e), random.symmetric<double>(i * 8 + e));
+    folder.write(fmt::format("{}.{:05}", name, k), text);
+  }
+}
+
+TEST(ReadRows, may_come_from_parts_that_hypre_wrote) {
+  const Folder folder;
+  for (const int n : {5, 230})
+    for (const int parts : {1, 2, 3, 4, 7}) {
+      const std::string name = fmt::format("A_{}_{}", n, parts);
+      write_parts(folder, name, n, parts);
+      expect_read_as_alone<double>(folder.path(name), 4);
+      expect_read_as_alone<std::complex<float>>(folder.path(name + ".00000"), 32);
+    }
+  folder.write("C.00000", "1 2 1 2\n1 1 1 , 2\n1 2 nan , 0\n");
+  folder.write("C.00001", "3 3 3 3\n3 3 1 , -1\n");
+  expect_read_as_alone<std::complex<double>>(folder.path("C"), 1);
+}
+
 TEST(ReadRows, leave_alone_what_cannot_be_cut) {
   const Folder folder;
   const std::string text = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n";
@@ -183,6 +210,27 @@ TEST(ReadRows, complain_as_one_process_does) {
   expect_same(whole.substr(0, whole.size() - 5));
   expect_same(text_with(55, "3 58 1\n58 3 1", n + 1, "real symmetric"));
   expect_same(text_with(20, "4 4 1 1", n, "complex general"));
+}
+
+TEST(ReadRows, of_parts_complain_as_one_process_does) {
+  const Folder folder;
+  const auto expect_same = [&](const std::string& part, const std::string& text) {
+    write_parts(folder, "A", 40, 4);
+    folder.write(part, text);
+    const std::string alone = complaint<Error>([&] { read_matrix<double>(folder.path("A")); });
+    EXPECT_NE(alone, "");
+    for (const int ranks : {1, 2, 3, 5})
+      EXPECT_EQ(
+          complaint<Error>([&] { run_team(ranks, [&](Team& team) { read_rows<double>(team, folder.path("A"), 4); }); }),
+          alone)
+          << ranks;
+  };
+  expect_same("A.00000", "0 9 0 9\n0 0 x\n");
+  expect_same("A.00003", "30 39 30 39\n0 0 1\n");
+  expect_same("A.00003", "31 39 31 39\n");
+  expect_same("A.00003", "30 39\n");
+  expect_same("A.00003", "30 39 30\n");
+  expect_same("A.00005", "30 39 30 39\n");
 }
 
 /// Each rank looks at a folder of its own.
