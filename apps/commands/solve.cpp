@@ -66,7 +66,7 @@ class SolveProgram {
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
     record_.settings = std::move(loaded.settings);
     record_.folder = folder_of(command, record_.settings.name);
-    if (team_) record_.rank_devices = settle_with_team(*team_, record_.settings, record_.notes);
+    if (team_) record_.rank_places = settle_with_team(*team_, record_.settings, record_.notes);
     if (leads_)
       OutputFolder::forget_report(record_.folder);  // what ends this run from here on leaves no other run's word
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/case/effective.hpp"
+#include "apps/support/machine.hpp"
 #include "sparse/core/config.hpp"
 #include "sparse/io/checksum.hpp"
 
@@ -81,6 +82,20 @@ std::vector<std::string> settle_devices(ProcessTeam& team, Case& settings, std::
     notes.push_back(fmt::format("{}, so all solve on the host; start as many processes as there are devices", lack));
   settings.backend = Backend::host;
   return {};
+}
+
+std::vector<RankPlace> places_of_ranks(Team& team, int threads, const std::vector<std::string>& devices) {
+  struct Place {
+    char host[256];
+    int threads;
+  } mine{{}, threads};
+  host_name().copy(mine.host, sizeof mine.host - 1);
+  std::vector<RankPlace> places;
+  for (const Place& place : gather_records(team, mine)) {
+    const std::size_t r = places.size();
+    places.push_back({place.host, place.threads, r < devices.size() ? devices[r] : std::string()});
+  }
+  return places;
 }
 
 std::string team_text(int ranks, const std::optional<DeviceInfo>& device, int threads) {

@@ -24,6 +24,9 @@ int threads_of_rank(const ProcessTeam&);
 /// them, where backend cuda cannot be had.
 std::vector<std::string> settle_devices(ProcessTeam&, Case&, std::vector<std::string>& notes);
 
+/// Where each rank solves, with so many host threads, on these devices, or on none. All ranks take part.
+std::vector<RankPlace> places_of_ranks(Team&, int threads, const std::vector<std::string>& devices);
+
 /// "4 ranks on the host, 1 thread each", "2 ranks, each on one NVIDIA H200". device: nothing on the host.
 std::string team_text(int ranks, const std::optional<DeviceInfo>& device, int threads);
 

@@ -11,10 +11,10 @@ namespace krill::apps {
 
 bool process_leads() { return !process_team() || process_team()->rank() == 0; }
 
-std::vector<std::string> settle_with_team(ProcessTeam& team, Case& settings, std::vector<std::string>& notes) {
+std::vector<RankPlace> settle_with_team(ProcessTeam& team, Case& settings, std::vector<std::string>& notes) {
   require_same(team, settings);
   team.set_timeout(settings.parallel.timeout);
-  std::vector<std::string> devices = settle_devices(team, settings, notes);
+  const std::vector<std::string> devices = settle_devices(team, settings, notes);
   if (!devices.empty())
     team.prepare_devices(settings.parallel.transport);
   else if (settings.parallel.transport == Transport::nccl)
@@ -22,7 +22,7 @@ std::vector<std::string> settle_with_team(ProcessTeam& team, Case& settings, std
         "parallel.transport nccl: the ranks solve on the host, where NCCL has no part; use transport auto, or backend "
         "cuda with a device for each rank");
   if (settings.threads == 0) settings.threads = threads_of_rank(team);
-  return devices;
+  return places_of_ranks(team, settings.threads, devices);
 }
 
 StartingContext::StartingContext(ProcessTeam* team, const Case& settings)

@@ -15,8 +15,9 @@ namespace krill::apps {
 bool process_leads();
 
 /// Has all ranks agree on the case, and settles backend, device and threads of it in the place of `auto`, as
-/// settle_devices() does, whose result it returns. All ranks take part. Raises InvalidArgument and NoDevice, on all.
-std::vector<std::string> settle_with_team(ProcessTeam&, Case&, std::vector<std::string>& notes);
+/// settle_devices() does. Returns where each rank solves. All ranks take part. Raises InvalidArgument and NoDevice, on
+/// all.
+std::vector<RankPlace> settle_with_team(ProcessTeam&, Case&, std::vector<std::string>& notes);
 
 /// A context that starts in a thread of its own, for CUDA takes 0.3 s, and so do devices that find each other.
 class StartingContext {

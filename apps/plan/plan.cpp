@@ -426,7 +426,8 @@ nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
                                 {"free_bytes", plan.free}};
   if (!plan.shares.empty()) {
     nlohmann::ordered_json shares = nlohmann::ordered_json::array();
-    for (const SharedPart& share : plan.shares) shares.push_back(part_json(share));
+    const Precision precision = resolve_precision(plan.settings);
+    for (const SharedPart& share : plan.shares) shares.push_back(part_json(share, precision));
     object["matrix_of_ranks"] = plan.why_whole.empty() ? "own rows" : "whole";
     object["notes"] = plan.notes, object["ranks"] = std::move(shares), object["imbalance"] = imbalance(plan.shares);
   }

@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "apps/case/case.hpp"
 #include "sparse/parallel/distributed.hpp"
 
 namespace krill::apps {
 
-nlohmann::ordered_json part_json(const SharedPart&);
+/// With the bytes that it sends for a product.
+nlohmann::ordered_json part_json(const SharedPart&, Precision);
 
 /// "2496 to 2528 rows with 200 ghosts at most, imbalance 1.01". Part: SharedPart, or what has more to tell; one at
 /// least.

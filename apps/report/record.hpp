@@ -29,6 +29,13 @@ struct Verification {
   std::vector<Judgement> columns = {};  ///< of each that was judged, where there are several
 };
 
+/// Where a rank of a team solves.
+struct RankPlace {
+  std::string host;    ///< its name in the network
+  int threads = 1;     ///< of the host
+  std::string device;  ///< "NAME, UUID"; empty on the host
+};
+
 /// What the library knows of a solve, and what the program knows beside.
 struct SolveRecord : SolveFacts {
   Case settings;           ///< what was `auto` of the method is chosen
@@ -39,11 +46,11 @@ struct SolveRecord : SolveFacts {
   bool on_cuda = false;
   int threads = 1;
   std::optional<DeviceInfo> device;
-  std::vector<std::string> rank_devices;  ///< of each rank, its name and UUID; none on the host
-  std::string transport;                  ///< by which the ranks' devices exchange
-  std::string why_whole;                  ///< of a team, why each rank had the whole matrix; empty: own rows only
-  std::size_t peak_host_bytes = 0;        ///< of the whole program so far
-  std::optional<double> known_error;      ///< ||x - x*|| / ||x*|| where x* is known
+  std::vector<RankPlace> rank_places;  ///< of a team
+  std::string transport;               ///< by which the ranks' devices exchange
+  std::string why_whole;               ///< of a team, why each rank had the whole matrix; empty: own rows only
+  std::size_t peak_host_bytes = 0;     ///< of the whole program so far
+  std::optional<double> known_error;   ///< ||x - x*|| / ||x*|| where x* is known
   Verification verification;
   std::vector<StepResult> steps;   ///< of a sequence; result is that of the worst, all else of the last that was run
   std::string folder;              ///< of the output files

@@ -167,8 +167,11 @@ Json team_json(const SolveRecord& record) {
   Json parts = Json::array();
   for (const RankReport& rank : record.ranks) {
     const std::size_t r = parts.size();
-    Json part{{"device", r < record.rank_devices.size() ? Json(record.rank_devices[r]) : Json()}};
-    part.update(part_json(rank));
+    const RankPlace place = r < record.rank_places.size() ? record.rank_places[r] : RankPlace{};
+    Json part{{"host", place.host},
+              {"threads", place.threads},
+              {"device", place.device.empty() ? Json() : Json(place.device)}};
+    part.update(part_json(rank, record.precision));
     part["setup_ms"] = rank.setup_ms, part["solve_ms"] = rank.solve_ms;
     parts.push_back(std::move(part));
   }
