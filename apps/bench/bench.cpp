@@ -228,10 +228,14 @@ class Measurement {
   void measure_as(const BenchMatrix& matrix, Precision precision) {
     const std::string name(precision_names[static_cast<std::size_t>(precision)]);
     try {
-      MadeMatrix<T> made = make_matrix<T>(matrix, request_.repeat);
+      std::string subject_name = matrix.name;
+      std::shared_ptr<const AnyMatrix<T>> A;
+      if (process_leads() || !own_rows_of(matrix)) {
+        MadeMatrix<T> made = make_matrix<T>(matrix, request_.repeat);
+        subject_name = std::move(made.name), A = std::make_shared<const AnyMatrix<T>>(std::move(made.A));
+      }
       const auto rival = make_rival<T>(ctx_, command_.compare);
-      auto subject =
-          subject_for<T>(made.name, precision, std::make_shared<const AnyMatrix<T>>(std::move(made.A)), rival.get());
+      auto subject = subject_for<T>(std::move(subject_name), precision, std::move(A), rival.get());
       subject.source = &matrix;
       for (const Kernel<T>& kernel : kernels<T>)
         if (kernel.kind != Kernel<T>::without_matrix && wanted(kernel.name)) kernel.run(subject);

@@ -12,6 +12,7 @@
 #include "apps/case/suggest.hpp"
 #include "sparse/core/counter_random.hpp"
 #include "sparse/io/generate_rows.hpp"
+#include "sparse/io/hypre_ij.hpp"
 #include "sparse/io/read.hpp"
 #include "sparse/spmv/work.hpp"
 
@@ -172,7 +173,7 @@ BenchMatrix named_matrix(const std::string& name, const std::vector<std::string>
   for (const auto suite_name : suite_names)
     for (BenchMatrix& matrix : suite(suite_name))
       if (matrix.name == name) return std::move(matrix);
-  if (!std::filesystem::exists(name)) {
+  if (!std::filesystem::exists(name) && !find_ij_files(name)) {
     const auto names = known_names();
     throw InvalidArgument(fmt::format("--matrix: there is neither a file nor a matrix '{}'{}\n  expected a file or {}",
                                       name, did_you_mean(name, names), one_of(names)));
@@ -196,6 +197,11 @@ std::optional<BenchMatrix> enlarged(const BenchMatrix& matrix, int times) {
       },
       std::get<GeneratorOptions>(larger.source));
   return larger;
+}
+
+const GeneratorOptions* own_rows_of(const BenchMatrix& matrix) {
+  const auto* options = std::get_if<GeneratorOptions>(&matrix.source);
+  return options && systems_of(*options) == 0 && makes_own_rows(*options) ? options : nullptr;
 }
 
 bool needs_complex(const BenchMatrix& matrix) {

@@ -40,6 +40,9 @@ BenchMatrix named_matrix(const std::string& name, const std::vector<std::string>
 /// of its neighboring rows have the whole grid's shape each. Nothing where the matrix is no grid's.
 std::optional<BenchMatrix> enlarged(const BenchMatrix&, int times);
 
+/// Of a matrix whose rows ranks make one by one, without the others; null of others.
+const GeneratorOptions* own_rows_of(const BenchMatrix&);
+
 /// Whether the entries are complex; reads the head of a file.
 bool needs_complex(const BenchMatrix&);
 

@@ -108,8 +108,7 @@ Row BenchSubject<T>::row(std::string_view kernel, std::string_view variant) cons
   Row row;
   row.kernel = kernel;
   row.matrix = name;
-  row.rows = krill::rows(*A);
-  row.nnz = krill::nnz(*A);
+  if (A) row.rows = krill::rows(*A), row.nnz = krill::nnz(*A);
   row.precision = precision;
   row.variant = variant;
   return row;

@@ -25,9 +25,9 @@ struct BandedShape {
 template <class T>
 struct BenchSubject {
   Context& ctx;
-  std::string name;       ///< of the matrix
-  std::string precision;  ///< name of T
-  std::shared_ptr<const AnyMatrix<T>> A;
+  std::string name;                         ///< of the matrix
+  std::string precision;                    ///< name of T
+  std::shared_ptr<const AnyMatrix<T>> A;    ///< null on ranks that make their own rows of it, but for rank 0
   const Rival<T>* rival;                    ///< null: none
   double ceiling;                           ///< GB/s
   bool warm;                                ///< data may stay in the cache
@@ -129,9 +129,10 @@ std::vector<std::string> solver_preconditioners();
 /// Of the aggregates that are contracted: up to 8 rows.
 inline constexpr int matching_passes = 3;
 
-/// What several ranks measure, and the preconditioners that they do it with.
+/// What several ranks measure, and the preconditioners that they do it with: the first two, or those that are named.
 inline constexpr const char* scaling_kernel = "scaling";
-inline constexpr std::array<std::string_view, 2> scaling_preconditioners{"none", "jacobi"};
+inline constexpr std::array<std::string_view, 5> scaling_preconditioners{"none", "jacobi", "chebyshev", "isai",
+                                                                         "schwarz"};
 
 /// The kernel that --shapes is for.
 inline constexpr const char* banded_kernel = "banded";

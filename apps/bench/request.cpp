@@ -201,11 +201,14 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
   if (!command.preconditioners.empty()) {
     request.preconditioners = split("--preconditioner", command.preconditioners);
     for (const auto& name : request.preconditioners)
-      require_known("--preconditioner: there is no benchmark with a preconditioner", name, solver_preconditioners());
+      if (!scaling)
+        require_known("--preconditioner: there is no benchmark with a preconditioner", name, solver_preconditioners());
     if (scaling && std::ranges::any_of(request.preconditioners, [](const std::string& name) {
           return std::ranges::find(scaling_preconditioners, name) == scaling_preconditioners.end();
         }))
-      throw InvalidArgument("--preconditioner: scaling is measured with none and jacobi; name one of them");
+      throw InvalidArgument(
+          "--preconditioner: scaling is measured with none, jacobi, chebyshev, isai and schwarz; name "
+          "some of them");
     if (!scaling &&
         std::ranges::none_of(solver_names(), [&](const auto& name) { return is_in(request.kernels, name); }))
       throw InvalidArgument(

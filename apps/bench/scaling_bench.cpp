@@ -7,13 +7,15 @@
 #include <map>
 
 #include "apps/bench/job.hpp"
-#include "solvers/distributed_operator.hpp"
+#include "apps/system/own_rows.hpp"
 #include "solvers/method/refusal.hpp"
 #include "solvers/method/type_name.hpp"
 #include "solvers/precond/preconditioner.hpp"
 #include "solvers/solver.hpp"
+#include "solvers/system/team_stages.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/io/analyze.hpp"
+#include "sparse/parallel/analyze_rows.hpp"
 #include "sparse/parallel/share_rows.hpp"
 #include "sparse/vector/vector.hpp"
 
@@ -35,6 +37,9 @@ SolverOptions endless(int steps) {
 
 PreconditionerOptions options_of(std::string_view name) {
   if (name == JacobiOptions::type) return JacobiOptions{};
+  if (name == ChebyshevOptions::type) return ChebyshevOptions{};
+  if (name == IsaiOptions::type) return IsaiOptions{};
+  if (name == SchwarzOptions::type) return SchwarzOptions{};
   return NoPreconditioner{};
 }
 
@@ -76,15 +81,34 @@ MeasuredStep time_steps(Context& ctx, Team* team, const SolverOptions& options, 
   return time;
 }
 
-/// Products with rows that the ranks share.
+/// The rows that a rank has of a matrix: those that it makes, or its share of the whole one.
 template <class T>
-struct SharedMatrix {
-  SharedMatrix(Context& ctx, Team& team, const AnyMatrix<T>& A)
-      : rows(share_rows(A, team)), shared(ctx, team, rows.partition, rows.own, Format::automatic), products(shared) {}
+class SharedMatrix {
+ public:
+  SharedMatrix(Context& ctx, Team& team, const GeneratorOptions& options)
+      : made_(generate_own_rows<T>(options, team, unit_of_rows(NoPreconditioner{}))),
+        rows_(with_csr(made_->rows,
+                       [&](const auto& rows) {
+                         return OwnRows<T>{made_->partition, slice_rows(rows, 0, rows.rows())};
+                       })),
+        products_(ctx, team, rows_.partition, rows_.own, Format::automatic) {
+    Context host = Context::host(ctx.threads());
+    properties_ = analyze_rows(host, team, rows_.partition, rows_.own);
+  }
+  SharedMatrix(Context& ctx, Team& team, const AnyMatrix<T>& whole)
+      : rows_(share_rows(whole, team)),
+        products_(ctx, team, rows_.partition, rows_.own, Format::automatic),
+        properties_(analyze(Host{}, whole)) {}
 
-  OwnRows<T> rows;
-  Distributed<T> shared;
-  DistributedOperator<T> products;
+  const RowSlice<T>& own() const { return rows_.own; }
+  const Distributed<T>& products() const { return products_; }
+  const MatrixProperties& properties() const { return properties_; }  ///< of the whole matrix
+
+ private:
+  std::optional<GeneratedRows<T>> made_;
+  OwnRows<T> rows_;
+  Distributed<T> products_;
+  MatrixProperties properties_;
 };
 
 template <class T>
@@ -96,11 +120,17 @@ class ScalingBench {
         solvers_(subject.ctx.on_cuda() ? solvers_for(steps_on_device) : solvers_for(steps_on_host)) {}
 
   void run() {
-    measure(*s_.A, s_.name, true);
+    const GeneratorOptions* own = s_.source ? own_rows_of(*s_.source) : nullptr;
+    if (!own) require_one_matrix(*s_.A);
+    measure(own ? SharedMatrix<T>(s_.ctx, team_, *own) : SharedMatrix<T>(s_.ctx, team_, *s_.A), s_.name, true);
     const auto larger = s_.source ? enlarged(*s_.source, team_.size()) : std::nullopt;
     if (!larger) return;
-    const MadeMatrix<T> made = make_matrix<T>(*larger, {1});
-    measure(made.A, made.name, false);
+    if (const GeneratorOptions* options = own_rows_of(*larger)) {
+      measure(SharedMatrix<T>(s_.ctx, team_, *options), larger->name, false);
+    } else {
+      const MadeMatrix<T> made = make_matrix<T>(*larger, {1});
+      measure(SharedMatrix<T>(s_.ctx, team_, made.A), made.name, false);
+    }
   }
 
  private:
@@ -109,37 +139,40 @@ class ScalingBench {
   }
 
   /// strong: the matrix that one rank has, too, which is timed first.
-  void measure(const AnyMatrix<T>& A, const std::string& name, bool strong) {
-    require_one_matrix(A);
+  void measure(const SharedMatrix<T>& shared, const std::string& name, bool strong) {
     std::optional<MatrixOperator<T>> whole;
-    if (strong && team_.rank() == 0) whole.emplace(A, SpmvMethod::automatic);
-    const SharedMatrix<T> shared(s_.ctx, team_, A);
-    const MatrixProperties properties = analyze(Host{}, A);
+    if (strong && team_.rank() == 0) whole.emplace(*s_.A, SpmvMethod::automatic);
+    const MatrixProperties& properties = shared.properties();
+    if (strong) rows_of_one_ = properties.rows;
     for (const SolverOptions& solver : solvers_) {
-      const std::string_view method = type_name(solver);
-      const auto row_of = [&](std::string_view variant) {
+      const auto row_of = [&](std::string variant) {
         Row row = s_.row(scaling_kernel, variant);
         row.matrix = fmt::format("{} on {} ranks", name, team_.size());
-        row.rows = krill::rows(A), row.nnz = krill::nnz(A);
+        row.rows = properties.rows, row.nnz = properties.nnz;
         row.ranks = team_.size();
         return row;
       };
       if (std::string why = refusal(solver, properties); !why.empty()) {
-        Row row = row_of(method);
+        Row row = row_of(std::string(type_name(solver)));
         row.error = std::move(why);
         if (strong) s_.report(row);
         continue;
       }
-      for (const std::string_view preconditioner : scaling_preconditioners) {
-        const auto& named = s_.preconditioners;
-        if (!named.empty() && std::ranges::find(named, preconditioner) == named.end()) continue;
-        Row row = row_of(fmt::format("{}, {}", method, preconditioner));
+      for (const std::string_view preconditioner : preconditioners()) {
+        Row row = row_of(fmt::format("{}, {}", type_name(solver), preconditioner));
+        const SolveOptions options{.solver = solver, .preconditioner = options_of(preconditioner)};
         // The others wait for what rank 0 takes alone.
-        if (strong) one_[row.variant] = gather_records(team_, whole ? alone(solver, preconditioner, *whole) : 0)[0];
-        fill_in(row, time_shared(solver, preconditioner, shared), shared);
+        if (strong) one_[row.variant] = gather_records(team_, whole ? alone(options, *whole) : 0)[0];
+        fill_in(row, time_shared(options, shared), shared);
         s_.report(row);
       }
     }
+  }
+
+  /// Those that the command names, else those that need nothing beside the matrix.
+  std::vector<std::string_view> preconditioners() const {
+    if (s_.preconditioners.empty()) return {scaling_preconditioners.begin(), scaling_preconditioners.begin() + 2};
+    return {s_.preconditioners.begin(), s_.preconditioners.end()};
   }
 
   /// The same on all ranks, for it is a matter of the matrix.
@@ -165,32 +198,32 @@ class ScalingBench {
                       s_.name));
   }
 
-  double alone(const SolverOptions& solver, std::string_view preconditioner, const MatrixOperator<T>& A) const {
+  double alone(const SolveOptions& options, const MatrixOperator<T>& A) const {
     A.prepare(s_.ctx);
-    const auto M = make_preconditioner<T>(s_.ctx, options_of(preconditioner), *s_.A, &A);
-    return time_steps<T>(s_.ctx, nullptr, solver, A, *M).ms;
+    const auto M = make_preconditioner<T>(s_.ctx, options.preconditioner, *s_.A, &A);
+    return time_steps<T>(s_.ctx, nullptr, options.solver, A, *M).ms;
   }
 
-  MeasuredStep time_shared(const SolverOptions& solver, std::string_view preconditioner,
-                           const SharedMatrix<T>& shared) const {
-    const auto M = make_preconditioner<T>(s_.ctx, options_of(preconditioner), shared.shared.block(), &shared.products);
-    return time_steps<T>(s_.ctx, &team_, solver, shared.products, *M);
+  MeasuredStep time_shared(const SolveOptions& options, const SharedMatrix<T>& shared) const {
+    const RankSystem<T> mine(s_.ctx, options, shared.products(), shared.own());
+    return time_steps<T>(s_.ctx, &team_, options.solver, mine.products(), mine.preconditioner());
   }
 
   void fill_in(Row& row, const MeasuredStep& time, const SharedMatrix<T>& shared) {
     row.cache = "warm";  // a solve goes over its data again and again
     row.ms = time.ms, row.spread = time.spread, row.iterations = time.steps;
     row.one_rank_ms = one_.at(row.variant);
-    const double share = static_cast<double>(*row.rows) / static_cast<double>(krill::rows(*s_.A));
+    const double share = static_cast<double>(*row.rows) / static_cast<double>(rows_of_one_);
     row.speed_up = share * *row.one_rank_ms / time.ms;
     row.efficiency = *row.speed_up / team_.size();
-    const auto entries = gather_records(team_, shared.shared.part().ghosts);
+    const auto entries = gather_records(team_, shared.products().part().ghosts);
     row.halo_bytes = std::ranges::max(entries) * static_cast<std::int64_t>(sizeof(T));
   }
 
   const BenchSubject<T>& s_;
   Team& team_;
   std::vector<SolverOptions> solvers_;
+  std::int64_t rows_of_one_ = 0;
   std::map<std::string, double> one_;  // ms of an iteration on one rank, by variants
 };
 

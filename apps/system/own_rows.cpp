@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <tuple>
 #include <variant>
 
 #include "solvers/method/refusal.hpp"
@@ -54,14 +55,10 @@ std::optional<SourceMatrix<T>> own_rows(const GeneratorOptions& options, Team& t
                                         SolveRecord& record) {
   Timings& timings = record.timings;
   Stopwatch watch;
-  std::optional<RowPartition> partition;
-  AnyMatrix<wide_t<T>> A = generate_rows<wide_t<T>>(options, [&](std::int64_t rows, const auto& entries_before) {
-    partition = RowPartition::by_cost(rows, entries_before, team.size(), unit);
-    return RowRange{partition->begin(team.rank()), partition->end(team.rank())};
-  });
+  auto made = generate_own_rows<wide_t<T>>(options, team, unit);
   timings.read += watch.lap();
-  SourceMatrix<T> source = rounded<T>(std::move(A), {source_name(options), {}, {}, {}});
-  source.partition = std::move(partition);
+  SourceMatrix<T> source = rounded<T>(std::move(made.rows), {source_name(options), {}, {}, {}});
+  source.partition = std::move(made.partition);
   timings.assemble += watch.lap();
   return source;
 }
@@ -101,6 +98,16 @@ std::string why_whole(const SolveRecord& record, const MatrixProperties* known) 
 }
 
 template <class T>
+GeneratedRows<T> generate_own_rows(const GeneratorOptions& options, const Team& team, std::int64_t unit) {
+  std::optional<RowPartition> partition;
+  AnyMatrix<T> rows = generate_rows<T>(options, [&](std::int64_t all, const auto& entries_before) {
+    partition = RowPartition::by_cost(all, entries_before, team.size(), unit);
+    return RowRange{partition->begin(team.rank()), partition->end(team.rank())};
+  });
+  return {std::move(rows), std::move(*partition)};
+}
+
+template <class T>
 SourceMatrix<T> load_in_team(Context& ctx, Team& team, SolveRecord& record) {
   const Case& settings = record.settings;
   record.why_whole = why_whole(record);
@@ -124,7 +131,9 @@ SourceMatrix<T> load_in_team(Context& ctx, Team& team, SolveRecord& record) {
 
 template <class T>
 struct OwnRowsInstances {
-  static constexpr auto list = instance<SourceMatrix<T>(Context&, Team&, SolveRecord&)>(load_in_team);
+  static constexpr std::tuple list{
+      instance<GeneratedRows<T>(const GeneratorOptions&, const Team&, std::int64_t)>(generate_own_rows),
+      instance<SourceMatrix<T>(Context&, Team&, SolveRecord&)>(load_in_team)};
 };
 KRILL_INSTANTIATE(OwnRowsInstances);
 

@@ -11,6 +11,16 @@ namespace krill::apps {
 /// matrix; null before it is loaded, when what is left to `auto` is taken for what looks at own rows only.
 std::string why_whole(const SolveRecord&, const MatrixProperties* known = nullptr);
 
+/// A rank's rows of a generated matrix, in CSR, and which those of each rank are.
+template <class T>
+struct GeneratedRows {
+  AnyMatrix<T> rows;
+  RowPartition partition;
+};
+/// Of about equal cost for each rank, which begin at multiples of `unit`. Ranks exchange nothing. Raises as generate().
+template <class T>
+GeneratedRows<T> generate_own_rows(const GeneratorOptions&, const Team&, std::int64_t unit);
+
 /// As load_matrix(), of a team: ranks make or read their own rows, of a partition by cost, and nobody has others,
 /// unless the record's why_whole, which this fills in, says why not. All ranks take part. Raises as load_matrix(), and
 /// TeamFailure.

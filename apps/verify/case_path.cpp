@@ -5,19 +5,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "apps/parallel/agreement.hpp"
+#include "apps/system/own_rows.hpp"
 #include "apps/system/solve_system.hpp"
 #include "apps/verify/preconditioner_reference.hpp"
 #include "apps/verify/second_opinion.hpp"
 #include "apps/verify/trial.hpp"
 #include "solvers/precond/lower_precision.hpp"
+#include "solvers/system/team_stages.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/convert/to_banded.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/overloaded.hpp"
 #include "sparse/io/checksum.hpp"
-#include "sparse/parallel/share_rows.hpp"
 
 namespace krill::apps::verify {
 namespace {
@@ -51,10 +54,16 @@ LinearSystem<T> load(Context& ctx, Case settings, const SourceMatrix<T>& source,
   return make_system(ctx, record, source.clone());
 }
 
+void require_countable(std::int64_t entries) {
+  if (entries > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument(fmt::format("verify: the matrix has {} entries, references count up to 2^31 - 1", entries));
+}
+
 template <class T>
 Csr<T> narrow(const AnyMatrix<T>& A) {
   if (const auto* csr = std::get_if<Csr<T>>(&A)) return csr->clone();
-  throw InvalidArgument(fmt::format("verify: the matrix has {} entries, references count up to 2^31 - 1", nnz(A)));
+  require_countable(nnz(A));
+  throw InvalidArgument("verify: the matrix has to be in CSR");
 }
 
 template <class T>
@@ -65,7 +74,7 @@ std::vector<T> values_of(const Array<T>& array) {
 /// The first of several right-hand sides, or of their guesses: the suites go through one, Eigen judges each.
 template <class T>
 std::vector<T> first_values(const Array<T>& all, const PreparedSystem<T>& system) {
-  const auto first = all.host().first(static_cast<std::size_t>(rows(*system.A)));
+  const auto first = all.host().first(static_cast<std::size_t>(cols(*system.A)));  // ranks may have fewer rows
   return {first.begin(), first.end()};
 }
 
@@ -222,15 +231,14 @@ struct SharedProduct {
 
 /// Of the system that ranks solve, in the format of the case, with the vectors of the products of one process.
 template <class T>
-std::vector<SharedProduct<T>> multiply_in_team(Context& ctx, Team& team, const LinearSystem<T>& system,
-                                               const Case& settings) {
-  const AnyMatrix<T>& A = *system.prepared.A;
-  const auto [partition, own] = share_rows(A, team);
+std::vector<SharedProduct<T>> multiply_in_team(Context& ctx, Team& team, const LinearSystem<T>& system, Case settings) {
+  Context host = Context::host(ctx.threads());
+  std::optional<AnyMatrix<T>> csr;
+  const auto [partition, own] = rows_of_rank(host, team, settings.preconditioner, system.prepared, csr);
   const Distributed<T> shared(ctx, team, partition, own, settings.format, settings.layout);
   const auto begin = static_cast<std::ptrdiff_t>(partition.begin(team.rank())),
              end = static_cast<std::ptrdiff_t>(partition.end(team.rank()));
-  Context host = Context::host(ctx.threads());
-  std::vector<NamedVector<T>> vectors = random_vectors<T>(rows(A), 0);
+  std::vector<NamedVector<T>> vectors = random_vectors<T>(cols(*system.prepared.A), 0);
   vectors.push_back({"b of the case", values_of(system.prepared.transformation.rhs(
                                           host, Array<T>(first_values(system.b, system.prepared))))});
   std::vector<SharedProduct<T>> products;
@@ -352,13 +360,14 @@ void judge_ranks(Ledger& ledger, Context& ctx, const Case& given, const SolveRec
                  const std::vector<Account>& accounts) {
   const std::string& name = given.name;
   const auto ranks = accounts.size();
-  ledger.about("products", name);
-  check_shared_products(ledger, fmt::format("spmv {} on {} ranks", krill::name(record.settings.format), ranks),
-                        rows_of(narrow<T>(*system.prepared.A)), products);
-  ledger.about("ranks", name);
-  ledger.check("x and report of all ranks", agreement_bound, [&] { return compare_accounts(accounts); });
   Timings timings;
   SourceMatrix<T> source = load_matrix<T>(ctx, given.matrix, timings);
+  ledger.about("products", name);
+  // Nothing is done with a matrix of which ranks have their own rows only.
+  check_shared_products(ledger, fmt::format("spmv {} on {} ranks", krill::name(record.settings.format), ranks),
+                        rows_of(narrow<T>(system.prepared.partition ? source.A : *system.prepared.A)), products);
+  ledger.about("ranks", name);
+  ledger.check("x and report of all ranks", agreement_bound, [&] { return compare_accounts(accounts); });
   const Subject<T> original = original_subject(ctx, given, source);
   SolveRecord one = record_of(record.settings, ctx);  // with the methods that the ranks had in the place of `auto`
   one.settings.on_failure = OnFailure::stop;          // ranks try no other method
@@ -408,10 +417,11 @@ template <class T>
 void verify_shared_case(Ledger& ledger, Team& team, Context& ctx, const Case& given,
                         const std::function<void()>& shared) {
   SolveRecord record = record_of(given, ctx);
+  record.precision = resolve_precision(given);
   Context host = Context::host(ctx.threads());
-  SourceMatrix<T> source = load_matrix<T>(host, given.matrix, record.timings);
+  SourceMatrix<T> source = load_in_team<T>(host, team, record);
   require_same(team, source.origin);
-  if (!std::holds_alternative<Csr<T>>(source.A)) narrow<T>(source.A);  // raises on all ranks
+  require_countable(source.properties.nnz);  // on all ranks
   LinearSystem<T> system = make_system(ctx, record, std::move(source));
   solve_system(ctx, system, record, [] {}, {});
   const auto products = multiply_in_team(ctx, team, system, record.settings);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
-#include "solvers/distributed_operator.hpp"
 #include "solvers/method/type_name.hpp"
 #include "solvers/precond/block_dim.hpp"
 #include "solvers/precond/shared_isai.hpp"
@@ -15,7 +15,6 @@
 #include "sparse/core/stopwatch.hpp"
 #include "sparse/core/team.hpp"
 #include "sparse/core/trace.hpp"
-#include "sparse/parallel/share_rows.hpp"
 
 namespace krill {
 namespace {
@@ -46,26 +45,6 @@ template <class T>
 void settle_blocks(Context& ctx, PreconditionerOptions& options, const AnyMatrix<T>& A) {
   if (auto* blocks = std::get_if<BlockJacobiOptions>(&options))
     blocks->block_dim = detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 8).dim;
-}
-
-/// A rank's rows: those that it was given, or its share of the whole matrix. csr: where that is put if need be.
-template <class T>
-OwnRows<T> own_rows(Context& host, Team& team, PreconditionerOptions& options, const PreparedSystem<T>& system,
-                    std::optional<AnyMatrix<T>>& csr) {
-  const AnyMatrix<T>& A = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, *system.A)
-                              ? *system.A
-                              : csr.emplace(to_csr(host, *system.A));
-  if (!system.partition) {
-    settle_blocks(host, options, *system.A);
-    return share_rows(A, team, unit_of_rows(options), system.transformation.partition());
-  }
-  if (const auto* blocks = std::get_if<BlockJacobiOptions>(&options); blocks && blocks->block_dim == 0)
-    throw InvalidArgument(
-        "preconditioner block_jacobi: the size of its blocks is looked for in the whole matrix, and ranks have their "
-        "own rows only; set block_dim");
-  return with_csr(host, A, [&](const auto& rows) {
-    return OwnRows<T>{*system.partition, slice_rows(rows, 0, rows.rows())};
-  });
 }
 
 template <class T>
@@ -135,6 +114,43 @@ void require_shareable(SolveOptions& options, SolveFacts& facts) {
 }
 
 template <class T>
+OwnRows<T> rows_of_rank(Context& host, Team& team, PreconditionerOptions& options, const PreparedSystem<T>& system,
+                        std::optional<AnyMatrix<T>>& csr) {
+  const AnyMatrix<T>& A = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, *system.A)
+                              ? *system.A
+                              : csr.emplace(to_csr(host, *system.A));
+  if (!system.partition) {
+    settle_blocks(host, options, *system.A);
+    return share_rows(A, team, unit_of_rows(options), system.transformation.partition());
+  }
+  if (const auto* blocks = std::get_if<BlockJacobiOptions>(&options); blocks && blocks->block_dim == 0)
+    throw InvalidArgument(
+        "preconditioner block_jacobi: the size of its blocks is looked for in the whole matrix, and ranks have their "
+        "own rows only; set block_dim");
+  return with_csr(host, A, [&](const auto& rows) {
+    return OwnRows<T>{*system.partition, slice_rows(rows, 0, rows.rows())};
+  });
+}
+
+template <class T>
+RankSystem<T>::RankSystem(Context& ctx, const SolveOptions& options, const Distributed<T>& own,
+                          const RowSlice<T>& rows) {
+  const std::int64_t first_row = own.partition().begin(own.team().rank());
+  const bool is_block = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, own.block());
+  const AnyMatrix<T>& block =
+      is_block ? own.block() : block_.emplace(columns_of(ctx, rows, first_row, first_row + own.rows()));
+  // Chebyshev bounds eigenvalues by sums over whole rows.
+  if (std::holds_alternative<ChebyshevOptions>(options.preconditioner)) rows_ = in_places(ctx, rows, own.halo());
+  products_.emplace(own, rows_ ? &*rows_ : nullptr);
+  preconditioner_ = make_own(ctx, options, rows, block, *products_, first_row);
+}
+
+template <class T>
+std::size_t RankSystem<T>::bytes() const {
+  return (block_ ? krill::bytes(*block_) : 0) + (rows_ ? krill::bytes(*rows_) : 0);
+}
+
+template <class T>
 void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
                    SolveFacts& facts, const std::function<void()>& prepared, const Watch& watch,
                    const ColumnWatch& solved) {
@@ -144,55 +160,48 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   std::optional<Context> beside;  // whose are the matrix and its rows
   Context& host = ctx.on_cuda() ? beside.emplace(Context::host(ctx.threads())) : ctx;
   std::optional<AnyMatrix<T>> csr;
-  const auto [partition, slice] = own_rows(host, team, options.preconditioner, system, csr);
-  const std::int64_t first_row = partition.begin(team.rank());
+  const auto [partition, slice] = rows_of_rank(host, team, options.preconditioner, system, csr);
   const Distributed<T> own(ctx, team, partition, slice, options.format, options.layout);
   ctx.synchronize();
   facts.products = own.report();
   facts.timings.products += clock.lap();
 
-  std::optional<AnyMatrix<T>> converted;
-  const bool is_block = std::visit([]<class Matrix>(const Matrix&) { return is_csr<Matrix>; }, own.block());
-  const AnyMatrix<T>& block =
-      is_block ? own.block() : converted.emplace(columns_of(ctx, slice, first_row, partition.end(team.rank())));
-  // Chebyshev bounds eigenvalues by sums over whole rows.
-  std::optional<AnyMatrix<T>> rows;
-  if (std::holds_alternative<ChebyshevOptions>(options.preconditioner)) rows = in_places(ctx, slice, own.halo());
-  const DistributedOperator<T> A(own, rows ? &*rows : nullptr);
-  const auto preconditioner = make_own(ctx, options, slice, block, A, first_row);
+  const RankSystem<T> mine(ctx, options, own, slice);
   ctx.synchronize();
   facts.timings.preconditioner_setup = clock.lap();
-  facts.preconditioner = preconditioner->report();
+  facts.preconditioner = mine.preconditioner().report();
   for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
 
-  RankReport mine{own.part(), facts.timings.products + facts.timings.preconditioner_setup, 0};
+  RankReport times{own.part(), facts.timings.products + facts.timings.preconditioner_setup, 0};
   prepared();
   clock.lap();
-  KeptSolver<T> solver(options.solver, A, *preconditioner);
+  KeptSolver<T> solver(options.solver, mine.products(), mine.preconditioner());
   {
     const TraceRange range("solve");
     solve_columns(ctx, solver, system, b, x, facts, watch, solved);
   }
-  facts.timings.solve = mine.solve_ms = clock.lap();
-  facts.ranks = gather_records(team, mine);
+  facts.timings.solve = times.solve_ms = clock.lap();
+  facts.ranks = gather_records(team, times);
   if (const double uneven = imbalance(facts.ranks); uneven >= 1.1)
     facts.notes.push_back(
         fmt::format("the ranks' parts are uneven: the largest costs {:.2f} times the mean one; the others wait for it, "
                     "so fewer ranks may be as quick",
                     uneven));
   facts.memory_bytes = bytes(*system.A) + (system.original ? bytes(*system.original) : 0) + bytes(own.block()) +
-                       own.bytes() + (converted ? bytes(*converted) : 0) + (rows ? bytes(*rows) : 0) +
-                       facts.preconditioner.bytes + solver.bytes() + ctx.workspace_bytes() +
-                       sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
+                       own.bytes() + mine.bytes() + facts.preconditioner.bytes + solver.bytes() +
+                       ctx.workspace_bytes() + sizeof(T) * static_cast<std::size_t>(b.size() + x.size());
   facts.memory_peak_bytes = ctx.memory_use().peak;
 }
 
 template <class T>
 struct TeamStagesInstances {
-  static constexpr auto list =
+  static constexpr std::tuple list{
+      instance<OwnRows<T>(Context&, Team&, PreconditionerOptions&, const PreparedSystem<T>&,
+                          std::optional<AnyMatrix<T>>&)>(rows_of_rank),
       instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
-                    const std::function<void()>&, const Watch&, const ColumnWatch&)>(solve_in_team);
+                    const std::function<void()>&, const Watch&, const ColumnWatch&)>(solve_in_team)};
 };
+KRILL_INSTANTIATE(RankSystem);
 KRILL_INSTANTIATE(TeamStagesInstances);
 
 }  // namespace krill

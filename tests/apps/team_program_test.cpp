@@ -10,6 +10,7 @@
 #include "apps/verify/case_path.hpp"
 #include "sparse/core/device.hpp"
 #include "sparse/core/optional_libraries.hpp"
+#include "sparse/io/read.hpp"
 #include "tests/apps/program.hpp"
 #include "tests/support/thread_team.hpp"
 
@@ -154,6 +155,59 @@ TEST_F(TeamProgram, makes_or_reads_own_rows_with_the_same_bits) {
           "--set solver.type=gmres --set 'preconditioner={type: schwarz, inner: ilu0}'");
   compare("elasticity3d nx=3", "--set 'preconditioner={type: block_jacobi, block_dim: 3}'");
   compare("random_dominant rows=300", "--set solver=auto --set preconditioner=auto --set ordering=none");
+}
+
+/// As many parts as there are ranks, fewer and more; the matrix and the vectors are those of Matrix Market files.
+TEST_F(TeamProgram, reads_the_parts_that_hypre_writes) {
+  ASSERT_EQ(krill("generate convection_diffusion2d nx=20 ny=31 -o A.mtx").code, 0);
+  krill::CanonicalReport canonical;
+  const auto any = krill::assemble(krill::read_matrix<double>(folder_ / "A.mtx").matrix, canonical);
+  const auto& A = std::get<krill::Csr<double>>(any);
+  std::string b = fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", A.rows());
+  const auto entry = [](std::int32_t row) { return fmt::format("{:.17g}\n", 1 + 0.37 * (row % 11)); };
+  for (std::int32_t row = 0; row < A.rows(); ++row) b += entry(row);
+  folder_.write("b.mtx", b);
+  for (const int parts : {1, 2, 3, 5})
+    for (int k = 0; k < parts; ++k) {
+      const std::int32_t begin = A.rows() * k / parts, end = A.rows() * (k + 1) / parts;
+      std::string rows = fmt::format("{0} {1} {0} {1}\n", begin, end - 1), own = fmt::format("{} {}\n", begin, end - 1);
+      for (std::int32_t row = begin; row < end; ++row) {
+        const auto at = [&](std::int32_t i) { return A.row_offsets().host()[static_cast<std::size_t>(i)]; };
+        for (auto e = static_cast<std::size_t>(at(row)); std::cmp_less(e, at(row + 1)); ++e)
+          rows += fmt::format("{} {} {:.17g}\n", row, A.col_indices().host()[e], A.values().host()[e]);
+        own += fmt::format("{} {}", row, entry(row));
+      }
+      folder_.write(fmt::format("A{}.{:05}", parts, k), rows);
+      folder_.write(fmt::format("b{}.{:05}", parts, k), own);
+    }
+  const std::string method = "--backend host --set solver.type=gmres --set preconditioner=jacobi --set matrix.file=";
+  for (const int n : {1, 2, 3, 4}) {
+    const auto solve = [&](const std::string& arguments) {
+      const Outcome found = n == 1 ? krill("solve case.yaml --threads 1 " + method + arguments)
+                                   : ranks(n, "solve case.yaml " + method + arguments);
+      EXPECT_EQ(found.code, 0) << found.out << found.err;
+    };
+    solve("A.mtx --set 'rhs={type: file, path: b.mtx}' --set 'initial_guess={type: file, path: b.mtx}' --out market");
+    for (const int parts : {1, 2, 3, 5}) {
+      SCOPED_TRACE(fmt::format("{} parts on {} ranks", parts, n));
+      solve(
+          fmt::format("A{0}.00000 --set 'rhs={{type: file, path: b{0}}}' --set 'initial_guess={{type: file, path: "
+                      "b{0}.00000}}' --out parts",
+                      parts));
+      EXPECT_EQ(test::contents(folder_ / "parts/solution.mtx"), test::contents(folder_ / "market/solution.mtx"));
+      EXPECT_EQ(report("parts")["verification"]["verdict"], "PASS");
+      EXPECT_EQ(report("parts")["matrix"]["file"]["format"], "hypre IJ") << report("parts")["matrix"];
+      if (n == 1) continue;
+      EXPECT_EQ(report("parts")["team"]["matrix"], "own rows");
+    }
+  }
+  const Outcome seen = krill("inspect A3");
+  EXPECT_EQ(seen.code, 0) << seen.err;
+  EXPECT_TRUE(contains(seen.out, "hypre IJ, sparse real, general")) << seen.out;
+  std::filesystem::remove(folder_ / "A3.00001");
+  const Outcome missing = ranks(3, "solve case.yaml --set matrix.file=A3");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_TRUE(contains(missing.err, "A3.00001: this part is missing, A3.00002 is there")) << missing.err;
 }
 
 TEST_F(TeamProgram, has_the_whole_matrix_where_that_is_needed) {
@@ -338,6 +392,36 @@ TEST_F(TeamProgram, bench_scaling_has_rows_of_either_kind) {
   EXPECT_EQ(result["rows"][0]["one_rank_ms"], result["rows"][3]["one_rank_ms"]);
 }
 
+TEST_F(TeamProgram, bench_scaling_has_the_preconditioners_that_are_named) {
+  const Outcome found =
+      ranks(3, "bench scaling --matrix jumps3d nx=6 block=3 --preconditioner chebyshev,isai,schwarz --out r.json");
+  ASSERT_EQ(found.code, 0) << found.out << found.err;
+  const auto rows = test::json_file(folder_ / "r.json")["rows"];
+  ASSERT_EQ(rows.size(), 18U);
+  std::set<std::string> variants;
+  for (const auto& row : rows) {
+    EXPECT_TRUE(row["error"].is_null()) << row;
+    EXPECT_GT(row["ms"], 0);
+    EXPECT_TRUE(row["rows"] == 216 || row["rows"] == 648);
+    variants.insert(row["variant"]);
+  }
+  EXPECT_EQ(variants.size(), 9U);
+  const Outcome refused = ranks(2, "bench scaling --matrix poisson2d nx=12 --preconditioner ilu0");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "scaling is measured with none, jacobi, chebyshev, isai and schwarz"))
+      << refused.err;
+}
+
+/// A matrix that no rank makes alone is still made whole by all of them.
+TEST_F(TeamProgram, bench_scaling_takes_graphs_and_files) {
+  ASSERT_EQ(krill("generate poisson2d nx=20 -o A.mtx").code, 0);
+  for (const std::string matrix : {"resistor_network nx=20", "A.mtx"}) {
+    const Outcome found = ranks(2, "bench scaling --preconditioner jacobi --matrix " + matrix + " --out r.json");
+    EXPECT_EQ(found.code, 0) << found.out << found.err;
+    EXPECT_EQ(test::json_file(folder_ / "r.json")["rows"][0]["rows"], 400);
+  }
+}
+
 TEST_F(TeamProgram, bench_scaling_says_once_what_a_solver_does_not_take) {
   const Outcome found = ranks(3, "bench scaling --matrix convection_diffusion2d nx=12 --preconditioner none");
   EXPECT_EQ(found.code, 0) << found.out << found.err;
@@ -376,11 +460,15 @@ class CrookedTeam final : public Team {
 };
 
 /// The verdicts of all checks, where messages of so many bytes arrive otherwise than they were sent.
-std::map<std::string, Verdict> verdicts_with_errors_in(std::size_t bytes) {
+std::map<std::string, Verdict> verdicts_with_errors_in(std::size_t bytes, const std::string& settings_beside = "") {
   const test::Scratch folder;
+  std::string parts;  // rank 1 has all rows
+  for (int row = 0; row < 24 * 24; ++row) parts += "1\n";
+  folder.write("parts.txt", parts);
   const std::string path = folder.write(
       "case.yaml",
-      "matrix: {generate: poisson2d, nx: 24}\nbackend: host\nformat: csr\nsolver: gmres\npreconditioner: jacobi\n");
+      "matrix: {generate: poisson2d, nx: 24}\nbackend: host\nformat: csr\nsolver: gmres\npreconditioner: jacobi\n" +
+          settings_beside);
   const Case settings = load_case_file(path, {}, {}).settings;
   std::map<std::string, Verdict> verdicts;
   krill::test::run_team(2, [&](Team& team) {
@@ -413,6 +501,13 @@ TEST(SharedCase, fails_where_a_ghost_is_wrong) {
   EXPECT_EQ(verdicts.at("solution by Eigen"), Verdict::fail);
 }
 
+/// Where one rank has all rows, nothing comes from others, in products neither.
+TEST(SharedCase, multiplies_in_the_partition_of_the_case) {
+  const auto verdicts = verdicts_with_errors_in(24 * sizeof(double), "parallel: {partition: {file: parts.txt}}\n");
+  EXPECT_EQ(verdicts.size(), 6U);
+  for (const auto& [name, verdict] : verdicts) EXPECT_EQ(verdict, Verdict::pass) << name;
+}
+
 TEST(SharedCase, fails_where_ranks_have_another_x) {
   const auto verdicts = verdicts_with_errors_in(288 * sizeof(double));
   EXPECT_EQ(verdicts.at("x and report of all ranks"), Verdict::fail);
@@ -434,6 +529,12 @@ TEST_F(TeamProgram, names_the_rank_that_has_no_device_of_its_own) {
   const auto found = report("open");
   EXPECT_TRUE(found["team"]["transport"].is_null());
   EXPECT_TRUE(found["team"]["parts"][0]["device"].is_null());
+  for (const auto& part : found["team"]["parts"]) {
+    EXPECT_EQ(part["host"], found["host"]["name"]);
+    EXPECT_EQ(part["threads"], 1);
+    EXPECT_EQ(part["sent_bytes"], 8 * part["sent"].get<int>());
+    EXPECT_GT(part["sent_bytes"], 0);
+  }
   EXPECT_EQ(contains(found["notes"].dump(), "so all solve on the host"), devices > 0);
 }
 
