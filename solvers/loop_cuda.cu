@@ -264,13 +264,31 @@ void look_on(const Cuda& cuda, cudaStream_t aside, Progress* progress, const Wat
   }
 }
 
+/// Waits for what the query asks for, with an eye on the other ranks.
+template <class Query>
+void watch_until_done(const Cuda& cuda, int iteration, const Query& query) {
+  while (cuda.team && query() == cudaErrorNotReady) {
+    cuda.team->look_for_failures(iteration);
+    std::this_thread::yield();
+  }
+}
+void wait_for(const Cuda& cuda, cudaEvent_t event, int iteration) {
+  watch_until_done(cuda, iteration, [&] { return cudaEventQuery(event); });
+  check(cudaEventSynchronize(event));
+}
+void wait_for_stream(const Cuda& cuda, int iteration) {
+  watch_until_done(cuda, iteration, [&] { return cudaStreamQuery(cuda.stream); });
+  check(cudaStreamSynchronize(cuda.stream));
+}
+
 /// The same body, one iteration at a time.
 void step_loop(const Cuda& cuda, const LoopPlan& plan) {
   plan.graph = {};
-  for (Progress seen;;) {
+  for (Progress seen{};;) {
     hear_wishes(cuda, plan);
     settle<<<1, 1, 0, cuda.stream>>>(plan.progress, plan.around);
     check(cudaGetLastError());
+    if (cuda.team) wait_for_stream(cuda, seen.iteration);  // copies to memory that is not pinned wait without a look
     check(cudaMemcpyAsync(&seen, plan.progress, sizeof seen, cudaMemcpyDeviceToHost, cuda.stream));
     check(cudaStreamSynchronize(cuda.stream));
     if (seen.reason != Reason::running) return;
@@ -337,15 +355,6 @@ void make_room_for_records(CapturedLoop& loop) {
   for (Event& event : loop.arrived) event = new_event();
 }
 
-/// Waits for what stands in a stream up to the event.
-void wait_for(const Cuda& cuda, cudaEvent_t event, int iteration) {
-  while (cudaEventQuery(event) == cudaErrorNotReady) {
-    if (cuda.team) cuda.team->look_for_failures(iteration);
-    std::this_thread::yield();
-  }
-  check(cudaEventSynchronize(event));
-}
-
 /// A graph of a few iterations, launched again and again. The host launches one before it has seen what the last one
 /// came to, so one is always waiting; the ranks of a team have the same reasons, so they launch as many. Once there is
 /// a reason, iterations skip. A loop with others in its body is stepped, and those are replayed.
@@ -378,7 +387,7 @@ void replay_loop(const Cuda& cuda, const LoopPlan& plan) {
     check(cudaMemcpyAsync(&seen.outermost, outermost, sizeof(Progress), cudaMemcpyDeviceToHost, cuda.stream));
     check(cudaEventRecord(arrived.get(), cuda.stream));
   }
-  check(cudaStreamSynchronize(cuda.stream));  // for the one that was waiting
+  wait_for_stream(cuda, iteration);  // for the one that was waiting
   plan.graph = {plan.context, plan.around, loop};
 }
 

@@ -117,9 +117,13 @@ SpectrumEstimate estimate_spectrum(Context& ctx, const Operator<T>& A, const Any
     run_pass(where, r.size(),
              StartLanczos<K>{inverse.read(where), r.write(where), d.write(where), scalars(where), first_row});
   });
+  const auto estimate = [&](int k) {
+    ctx.synchronize();  // with an eye on the other ranks
+    return estimate_after(k, bound, sizes, curvatures);
+  };
   for (int k = 0; k < steps; ++k) {
     if (k == first_look) {
-      const SpectrumEstimate found = estimate_after(k, bound, sizes, curvatures);
+      const SpectrumEstimate found = estimate(k);
       if (found.upper == found.row_bound) return found;
     }
     ctx.dispatch([&](const auto& where) {
@@ -133,7 +137,7 @@ SpectrumEstimate estimate_spectrum(Context& ctx, const Operator<T>& A, const Any
           LanczosResidual<K>{k, scalars(where), pq.read(where), inverse.read(where), w.read(where), r.update(where)});
     });
   }
-  return estimate_after(steps, bound, sizes, curvatures);
+  return estimate(steps);
 }
 
 template <class T>

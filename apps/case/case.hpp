@@ -310,7 +310,7 @@ inline constexpr std::array<std::string_view, 3> transport_names{"auto", "nccl",
 /// What concerns several ranks; one process has no use for it.
 struct ParallelOptions {
   PartitionSource partition;
-  double timeout = 300;  ///< seconds
+  double timeout = 60;  ///< seconds
   Transport transport = Transport::automatic;
 };
 template <class Fields>

@@ -22,16 +22,58 @@ std::ptrdiff_t first_other(Team& team, std::string_view mine) {
   return other == all.end() ? -1 : other - all.begin();
 }
 
+/// What each rank says, in the order of ranks. All take part.
+std::vector<std::string> gather_texts(Team& team, std::string mine) {
+  const auto sizes = gather_records(team, mine.size());
+  mine.resize(std::ranges::max(sizes));
+  std::string all(mine.size() * sizes.size(), '\0');
+  team.gather(mine.data(), all.data(), mine.size());
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < sizes.size(); ++r) texts.push_back(all.substr(r * mine.size(), sizes[r]));
+  return texts;
+}
+
+/// "threads is 2 there and 1 on rank 0": a key that both cases have, before one that only one of them has.
+std::string difference(const std::string& there, const std::string& here) {
+  const nlohmann::json other = nlohmann::json::parse(there).flatten(), own = nlohmann::json::parse(here).flatten();
+  std::string found;
+  const auto look = [&](const nlohmann::json& keys) {
+    for (const auto& [key, value] : keys.items()) {
+      const bool in_both = other.contains(key) && own.contains(key);
+      if ((in_both && other[key] == own[key]) || (!in_both && !found.empty())) continue;
+      const auto text = [&](const nlohmann::json& of) { return of.contains(key) ? of[key].dump() : "not there"; };
+      std::string name = key.substr(1);
+      std::ranges::replace(name, '/', '.');
+      found = fmt::format("{} is {} there and {} on rank 0", name, text(other), text(own));
+      if (in_both) return true;
+    }
+    return false;
+  };
+  if (!look(own)) look(other);
+  return found;
+}
+
 }  // namespace
 
+void require_same_build(Team& team, const std::string& build) {
+  const auto r = first_other(team, build);
+  if (r < 0) return;
+  const auto builds = gather_texts(team, build);
+  throw InvalidArgument(
+      fmt::format("rank {} runs another build of krill than rank 0, {} where that is {}; start the same program on all "
+                  "hosts",
+                  r, builds[static_cast<std::size_t>(r)], builds.front()));
+}
+
 void require_same(Team& team, const Case& settings) {
-  const std::string build = fmt::format("{} {} {}", version, git_commit(), cxx_compiler);
-  if (const auto r = first_other(team, build); r >= 0)
-    throw InvalidArgument(
-        fmt::format("rank {} runs another build of krill than rank 0; start the same program on all hosts", r));
-  if (const auto r = first_other(team, written_case(settings).dump()); r >= 0)
-    throw InvalidArgument(fmt::format(
-        "rank {} has another case than rank 0; all ranks have to read the same file, with the same options", r));
+  require_same_build(team, fmt::format("{} {} {}", version, git_commit(), cxx_compiler));
+  const std::string mine = written_case(settings).dump();
+  const auto r = first_other(team, mine);
+  if (r < 0) return;
+  const auto cases = gather_texts(team, mine);
+  throw InvalidArgument(fmt::format(
+      "rank {} has another case than rank 0: {}; all ranks have to read the same file, with the same options", r,
+      difference(cases[static_cast<std::size_t>(r)], cases.front())));
 }
 
 void require_same(Team& team, const MatrixOrigin& origin) {

@@ -10,8 +10,9 @@
 
 namespace krill::apps {
 
-/// Raise InvalidArgument, on all ranks, which names the first one that differs from rank 0: in the version of krill or
-/// in its case; in its matrix.
+/// Raise InvalidArgument, on all ranks, which names the first one that differs from rank 0: in the build of krill, with
+/// both; in that or in its case, with a key that differs; in its matrix. All ranks take part.
+void require_same_build(Team&, const std::string& build);
 void require_same(Team&, const Case&);
 void require_same(Team&, const MatrixOrigin&);
 

@@ -23,6 +23,7 @@ struct KrillDevicePlace {
 /// Can be captured into graphs, once each has run.
 struct KrillDeviceModule {
   int interface;
+  int (*version)();                                     ///< of NCCL, 22809 for 2.28.9
   KrillTeamOutcome (*new_id)(void* id, char* message);  ///< on one rank, for all
   KrillTeamOutcome (*join)(const void* id, int rank, int ranks, int device, KrillDevicePlace*, char* message);
   KrillTeamOutcome (*gather)(const void* mine, void* all, std::size_t bytes, CUstream_st*, char* message);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* team_module_name = "libkrill_team_mpi.so";
 constexpr const char* device_module_name = "libkrill_team_nccl.so";
-constexpr double patience_of_a_failed_rank = 10;  // seconds
+constexpr double max_patience_of_a_failed_rank = 10;  // seconds
 
 using TeamMessage = std::array<char, krill_team_message>;
 
@@ -110,16 +110,29 @@ ProcessTeam* the_team = nullptr;
 
 }  // namespace
 
+std::optional<OtherNccl> other_nccl(std::span<const int> versions) {
+  const auto text = [](int v) { return fmt::format("{}.{}.{}", v / 10000, v / 100 % 100, v % 100); };
+  const auto other = std::ranges::find_if(versions, [&](int each) { return each != versions.front(); });
+  if (other == versions.end()) return {};
+  return OtherNccl{static_cast<int>(other - versions.begin()),
+                   fmt::format("it has NCCL {}, where rank 0 has {}", text(*other), text(versions.front()))};
+}
+
 Launched launch_of_environment() {
   struct Variables {
     const char *size, *rank, *launcher;
   };
+  // The innermost launcher first, for mpirun starts its helpers by srun, and ranks have the variables of both. The
+  // script of a job of Slurm has SLURM_NTASKS and SLURM_PROCID, though it is one process: srun alone sets the last
+  // size.
   constexpr std::array known{Variables{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun"},
                              Variables{"PMI_SIZE", "PMI_RANK", "mpirun"},
-                             Variables{"SLURM_NTASKS", "SLURM_PROCID", "srun"}};
+                             Variables{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"}};
   for (const auto& [size, rank, launcher] : known)
-    if (std::getenv(rank))
-      if (const int processes = number_in(size, 1); processes > 1) return {number_in(rank, 0), processes, launcher};
+    if (std::getenv(size) && std::getenv(rank)) {
+      const int processes = number_in(size, 1);
+      return processes > 1 ? Launched{number_in(rank, 0), processes, launcher} : Launched{};
+    }
   return {};
 }
 
@@ -176,12 +189,16 @@ void ProcessTeam::prepare_devices(Transport asked) {
   };
   struct Opened {
     bool module;
+    int version;
     TeamMessage why;
-  } mine{module != nullptr, {}};
+  } mine{module != nullptr, module ? module->version() : 0, {}};
   why.copy(mine.why.data(), mine.why.size() - 1);
   const auto opened = gather_records(*this, mine);
   if (const auto first = std::ranges::find(opened, false, &Opened::module); first != opened.end())
     return refuse(static_cast<int>(first - opened.begin()), first->why.data());
+  std::vector<int> versions;
+  for (const Opened& each : opened) versions.push_back(each.version);
+  if (const auto other = other_nccl(versions)) return refuse(other->rank, other->text);
   struct Id {
     std::array<char, krill_device_id> bytes;
   } id{};
@@ -251,9 +268,8 @@ void ProcessTeam::look_for_failures(std::int64_t progress) {
     lost.message = message.data();  // the rank that gave up says why
   } else if (devices_ && devices_->look(message.data())) {
     lost.failed = true, lost.message = message.data();
-  } else if (duration<double>(now - seen_at_).count() > patience_) {
-    lost.failed = true;
-    lost.message = fmt::format("this rank waited for the others for {:.0f} s", patience_);
+  } else if (module_->watch(duration<double>(now - seen_at_).count(), message.data())) {
+    lost.failed = true, lost.message = message.data();
   } else {
     return;
   }
@@ -266,8 +282,8 @@ Ending ProcessTeam::conclude(const Ending& mine) {
   mine.message.copy(record.message, sizeof record.message - 1);
   std::vector<LastRecord> all(static_cast<std::size_t>(size()));
   TeamMessage message{};
-  if (module_->conclude(&record, all.data(), sizeof record, mine.failed ? patience_of_a_failed_rank : -1,
-                        message.data())) {
+  if (module_->conclude(&record, all.data(), sizeof record,
+                        mine.failed ? std::min(patience_, max_patience_of_a_failed_rank) : -1, message.data())) {
     complain(fmt::format("rank {} of {}: {}\n  {}; all processes end", rank(), size(), mine.message, message.data()));
     module_->abort(mine.exit_code);
   }

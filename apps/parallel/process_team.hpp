@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "apps/case/case.hpp"
@@ -20,8 +21,16 @@ struct Launched {
   int rank = 0, size = 1;
   std::string launcher;  ///< what the environment names
 };
-/// Of mpirun (Open MPI, MPICH and its relatives) or srun. size 1: the process is alone.
+/// Of mpirun (Open MPI, MPICH and its relatives) or srun; in the script of a job of Slurm there is none. size 1: the
+/// process is alone.
 Launched launch_of_environment();
+
+/// The first rank whose NCCL is another one than rank 0's, in words; numbers are those of NCCL, 22809 for 2.28.9.
+struct OtherNccl {
+  int rank;
+  std::string text;
+};
+std::optional<OtherNccl> other_nccl(std::span<const int> versions);
 
 /// How a rank ended.
 struct Ending {
@@ -50,7 +59,8 @@ class ProcessTeam final : public Team {
   void finish() override;
   void give_up() noexcept override;
 
-  /// Opens the module for NCCL, unless MPI is asked for, and has ranks find each other by it. All ranks take part.
+  /// Opens the module for NCCL, unless MPI is asked for, and has ranks find each other by it, if all have the same
+  /// version. All ranks take part.
   /// Raises TeamFailure, and InvalidArgument on all of them where NCCL is asked for and does not work.
   void prepare_devices(Transport = Transport::automatic);
   /// From now on what ranks exchange of their devices goes by NCCL, where its module has opened on all of them; else by
@@ -78,7 +88,7 @@ class ProcessTeam final : public Team {
 
   /// What the first rank in order that failed has to say, with its number in front where others have another message;
   /// else the greatest exit code. All ranks take part, whatever happened to them; one that failed waits 10 s for the
-  /// others, and ends all processes if they do not come.
+  /// others, or for as long as waits last if that is less, and ends all processes if they do not come.
   Ending conclude(const Ending& mine);
   void close();  ///< the last word; waits for all ranks
 

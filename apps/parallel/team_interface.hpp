@@ -6,7 +6,7 @@
 extern "C" {
 
 /// Raised when something below changes; a module with another number is refused.
-inline constexpr int krill_team_interface = 3;
+inline constexpr int krill_team_interface = 4;
 inline constexpr const char* krill_team_entry = "krill_team_module";
 inline constexpr std::size_t krill_team_message = 512;  ///< bytes of what went wrong
 
@@ -38,6 +38,9 @@ struct KrillTeamModule {
                             char* message);
   KrillTeamOutcome (*finish)(char* message);
   KrillTeamOutcome (*listen)(char* message);  ///< without a wait: whether another rank gave up
+  /// Of a wait elsewhere that has lasted so long, again and again: tells the others of it at half of the patience, and
+  /// is late, with the ranks that have told nothing, at the end of it.
+  KrillTeamOutcome (*watch)(double seconds_waited, char* message);
   /// All later waits of the other ranks, and those that last, end in vain.
   void (*give_up)();
   /// A gathering in which also ranks take part that gave up or waited in vain. Patience below 0: as long as it takes.

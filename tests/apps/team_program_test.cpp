@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "apps/case/case_file.hpp"
+#include "apps/parallel/agreement.hpp"
 #include "apps/verify/case_path.hpp"
 #include "sparse/core/device.hpp"
 #include "sparse/core/optional_libraries.hpp"
@@ -50,6 +51,20 @@ output: {plot: false}
   }
   nlohmann::json report(const std::string& folder) const {
     return test::json_file(folder_ / (folder + "/report.json"));
+  }
+  /// A solve that goes on until something ends it, in the folder `end`; beside it runs what a shell does by itself, for
+  /// each rank as RANK: $$ is the rank's process, $PPID mpirun's, and `begun` waits until the solver is under way.
+  Outcome endless(int count, const std::string& beside, const std::string& settings = "") {
+    std::filesystem::remove_all(folder_ / "end");
+    folder_.write("as_rank.sh",
+                  "#!/bin/sh\nRANK=$OMPI_COMM_WORLD_RANK\n"
+                  "begun() { until grep -q 'richardson with' \"$LOG\"; do sleep 0.05; done; sleep 0.3; }\n" +
+                      beside + "\nexec \"$@\"\n");
+    return ranks(count,
+                 "solve case.yaml --out end --backend host --set verify.reference=none --set solver.type=richardson "
+                 "--set solver.max_iterations=10000000 --set solver.stop.relative=0 --set solver.stop.stagnation=0 " +
+                     settings,
+                 "env LOG='" + (outputs_ / "stdout") + "' sh as_rank.sh");
   }
   static std::size_t count(const std::string& text, const std::string& part) {
     std::size_t found = 0;
@@ -320,6 +335,22 @@ TEST_F(TeamProgram, refuses_with_one_sentence) {
   refusal("bench spmv", "bench: several processes measure scaling and nothing else: mpirun -n N krill bench scaling");
   refusal("bench scaling --preconditioner chebyshev", "--preconditioner: scaling is measured with none and jacobi");
   refusal("bench --markdown r.json", "bench: --diff and --markdown are of one process");
+  refusal("evaluate case.yaml", "evaluate: several processes share solve, verify CASE and bench scaling, no other");
+  refusal("suite run . --baseline none.json",
+          "suite: several processes share solve, verify CASE and bench scaling, no other");
+  refusal("solve case.yaml --plan", "solve --plan: it is of one process; run it without the launcher");
+  refusal("solve case.yaml --backend cuda --set device=1", "device: ranks take the devices of their host in order");
+  refusal("bench scaling --compare eigen", "--compare: scaling has no rival but one rank; leave it out");
+  for (const std::string solver : {"banded", "direct"})
+    refusal(
+        "solve case.yaml --backend host --set preconditioner=none --set 'matrix={generate: poisson2d, nx: 30, ny: 1}' "
+        "--set solver.type=" +
+            solver,
+        "solver " + solver + ": it does not run on several ranks");
+  refusal(
+      "solve case.yaml --backend host --set preconditioner=none --set solver=banded "
+      "--set 'matrix={generate: banded_batch, rows: 8, systems: 4}'",
+      "solver banded: it does not run on several ranks");
   EXPECT_FALSE(exists("A.mtx"));
   EXPECT_FALSE(exists("out/shared/report.json"));
 }
@@ -549,7 +580,7 @@ TEST_F(TeamProgram, ends_all_ranks_with_the_message_of_one) {
     EXPECT_TRUE(contains(found.err, "krill: " + sentence)) << found.err;
     EXPECT_FALSE(exists("out/shared/solution.mtx"));
   };
-  end_with("$((RANK / 2 + 1))", "rank 2 has another case than rank 0");
+  end_with("$((RANK / 2 + 1))", "rank 2 has another case than rank 0: threads is 2 there and 1 on rank 0; all ranks");
   end_with("$((1 - 2 * (RANK == 1)))", "rank 1 of 3: ");
 }
 
@@ -649,31 +680,155 @@ TEST_F(TeamProgram, takes_the_transport_of_the_case) {
 
 /// Rank 1 is stopped in the middle of a solve that has no end, as a host that hangs would be.
 TEST_F(TeamProgram, ends_where_a_rank_does_not_answer_in_time) {
-  folder_.write("as_rank.sh", R"(#!/bin/sh
-[ "$OMPI_COMM_WORLD_RANK" = 1 ] || exec env $PATIENCE "$@"
-env $PATIENCE "$@" & child=$!
-trap 'kill -KILL $child; exit 1' TERM
-until [ -d late ]; do sleep 0.1; done
-sleep 1
-kill -STOP $child
-sleep 60 & wait $!
-kill -KILL $child
-)");
-  const auto seconds_named = [&](const std::string& patience) {
-    std::filesystem::remove_all(folder_ / "late");
-    const Outcome found =
-        ranks(2,
-              "solve case.yaml --out late --set parallel.timeout=2 --set solver.type=richardson "
-              "--set solver.max_iterations=10000000 --set solver.stop.relative=0 --set solver.stop.stagnation=0",
-              "env PATIENCE='" + patience + "' sh as_rank.sh");
+  const std::string stops = "[ $RANK != 1 ] || { begun; kill -STOP $$; } &\n";
+  const auto expect = [&](int count, const std::string& patience, const std::string& sentence) {
+    const Outcome found = endless(count, stops + patience, "--set parallel.timeout=2");
     EXPECT_NE(found.code, 0);
-    EXPECT_FALSE(exists("late/solution.mtx"));
-    return found.err;
+    EXPECT_FALSE(exists("end/solution.mtx"));
+    EXPECT_TRUE(contains(found.err, sentence)) << found.err;
   };
-  const std::string by_key = seconds_named("-u KRILL_TEAM_PATIENCE");
-  EXPECT_TRUE(contains(by_key, "did not answer for 2 s")) << by_key;
-  const std::string by_environment = seconds_named("KRILL_TEAM_PATIENCE=3");
-  EXPECT_TRUE(contains(by_environment, "did not answer for 3 s")) << by_environment;
+  const std::string remedy = "if it is only slow, raise parallel.timeout, and KRILL_TEAM_PATIENCE where it is set";
+  expect(3, "unset KRILL_TEAM_PATIENCE", ": rank 1 did not answer for 2 s; " + remedy);
+  expect(2, "export KRILL_TEAM_PATIENCE=1.5", ": rank 1 did not answer for 1.5 s; " + remedy);
+}
+
+TEST_F(TeamProgram, ends_where_a_rank_is_killed) {
+  const Outcome found = endless(3, "[ $RANK != 1 ] || { begun; kill -KILL $$; } &");
+  EXPECT_NE(found.code, 0);
+  EXPECT_TRUE(contains(found.err, "rank 1") && contains(found.err, "signal 9")) << found.err;
+  EXPECT_FALSE(exists("end/solution.mtx"));
+  EXPECT_FALSE(exists("end/report.json"));
+}
+
+/// mpirun hands it on, a second before it kills them all.
+TEST_F(TeamProgram, writes_x_where_mpirun_is_told_to_end) {
+  for (const std::string signal : {"TERM", "INT"}) {
+    const Outcome found = endless(2, "[ $RANK != 0 ] || { begun; kill -" + signal + " $PPID; } &");
+    EXPECT_NE(found.code, 0) << signal;
+    ASSERT_TRUE(exists("end/report.json")) << signal << found.out << found.err;
+    EXPECT_EQ(report("end")["status"], "interrupted");
+    EXPECT_EQ(test::contents(folder_ / "end/solution.mtx").substr(0, 14), "%%MatrixMarket");
+  }
+}
+
+/// And one rank alone is everyone.
+TEST_F(TeamProgram, writes_x_where_one_rank_is_told_to_end) {
+  const Outcome found = endless(2, "[ $RANK != 1 ] || { begun; kill -TERM $$; } &");
+  EXPECT_EQ(found.code, 1) << found.err;
+  EXPECT_EQ(report("end")["status"], "interrupted");
+  EXPECT_TRUE(exists("end/solution.mtx"));
+}
+
+TEST_F(TeamProgram, writes_x_where_the_time_is_over) {
+  const Outcome found = endless(3, "", "--set solver.stop.time_limit=0.5");
+  EXPECT_EQ(found.code, 1) << found.err;
+  EXPECT_EQ(report("end")["status"], "time_limit");
+  EXPECT_GT(report("end")["iterations"].get<int>(), 0);
+  EXPECT_TRUE(exists("end/solution.mtx"));
+}
+
+/// The folder is a file; or what has the name of a file of it is a folder. Rank 0 alone meets that.
+TEST_F(TeamProgram, ends_all_ranks_where_one_cannot_write) {
+  folder_.write("file", "");
+  const Outcome no_folder = ranks(3, "solve case.yaml --out file/out");
+  EXPECT_EQ(no_folder.code, krill("solve case.yaml --backend host --out file/out").code);
+  EXPECT_NE(no_folder.code, 0);
+  EXPECT_EQ(count(no_folder.err, "krill: "), 1U) << no_folder.err;
+  EXPECT_TRUE(contains(no_folder.err, "krill: rank 0 of 3: ")) << no_folder.err;
+  EXPECT_TRUE(contains(no_folder.err, "file/out")) << no_folder.err;
+  std::filesystem::create_directories(folder_ / "out/shared/solution.mtx/in");
+  const Outcome no_file = ranks(3, "solve case.yaml");
+  EXPECT_EQ(no_file.code, 3);
+  EXPECT_EQ(count(no_file.err, "krill: "), 1U) << no_file.err;
+  EXPECT_TRUE(contains(no_file.err, "solution.mtx")) << no_file.err;
+  EXPECT_EQ(report("out/shared")["status"], "converged");
+}
+
+/// With nothing in the environment but what is named, as NAME=VALUE.
+Launched launch_of(const std::vector<std::pair<const char*, const char*>>& variables) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK",
+                           "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_PROCID"})
+    unsetenv(name);
+  for (const auto& [name, value] : variables) setenv(name, value, 1);
+  const Launched found = launch_of_environment();
+  for (const auto& [name, value] : variables) unsetenv(name);
+  return found;
+}
+
+TEST(Launch, is_what_the_environment_of_a_rank_says) {
+  const auto expect = [](const Launched& found, int rank, int size, const std::string& launcher) {
+    EXPECT_EQ(found.rank, rank);
+    EXPECT_EQ(found.size, size);
+    EXPECT_EQ(found.launcher, launcher);
+  };
+  expect(launch_of({}), 0, 1, "");
+  expect(launch_of({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}), 3, 4, "mpirun");
+  expect(launch_of({{"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}}), 0, 1, "");
+  expect(launch_of({{"OMPI_COMM_WORLD_SIZE", "4"}}), 0, 1, "");
+  expect(launch_of({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}), 1, 2, "mpirun");
+  expect(launch_of({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "5"}}), 5, 8, "srun");
+}
+
+TEST(Launch, of_the_script_of_a_job_of_slurm_is_of_one_process) {
+  EXPECT_EQ(launch_of({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}).size, 1);
+  EXPECT_EQ(launch_of({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}).size, 1);
+}
+
+/// Its helpers on other hosts are started by srun.
+TEST(Launch, by_mpirun_inside_a_job_of_slurm_is_that_of_mpirun) {
+  const auto inside = [](const char* size, const char* rank) {
+    return launch_of({{"OMPI_COMM_WORLD_SIZE", size},
+                      {"OMPI_COMM_WORLD_RANK", rank},
+                      {"SLURM_NTASKS", "4"},
+                      {"SLURM_STEP_NUM_TASKS", "2"},
+                      {"SLURM_PROCID", "1"}});
+  };
+  EXPECT_EQ(inside("8", "6").rank, 6);
+  EXPECT_EQ(inside("8", "6").size, 8);
+  EXPECT_EQ(inside("1", "0").size, 1);
+}
+
+TEST(Agreement, names_the_rank_with_another_build_and_both) {
+  for (const int ranks : {1, 3})
+    krill::test::run_team(ranks, [](Team& team) { EXPECT_NO_THROW(require_same_build(team, "0.1.0 abc")); });
+  krill::test::run_team(3, [](Team& team) {
+    try {
+      require_same_build(team, team.rank() == 2 ? "0.2.0-long def" : "0.1.0 abc");
+      ADD_FAILURE() << "rank " << team.rank() << " goes on";
+    } catch (const InvalidArgument& error) {
+      EXPECT_STREQ(error.what(),
+                   "rank 2 runs another build of krill than rank 0, 0.2.0-long def where that is 0.1.0 abc; start the "
+                   "same program on all hosts");
+    }
+  });
+}
+
+TEST(Agreement, names_a_key_of_another_case) {
+  const auto complaint = [](auto&& change) {
+    std::string found;
+    krill::test::run_team(2, [&](Team& team) {
+      Case settings;
+      if (team.rank() == 1) change(settings);
+      try {
+        require_same(team, settings);
+      } catch (const InvalidArgument& error) {
+        if (team.rank() == 0) found = error.what();
+      }
+    });
+    return found;
+  };
+  EXPECT_EQ(complaint([](Case&) {}), "");
+  EXPECT_TRUE(contains(complaint([](Case& c) { c.parallel.timeout = 7; }), "parallel.timeout is 7"));
+  const std::string other_method = complaint([](Case& c) { c.solver = FgmresOptions{}; });
+  EXPECT_TRUE(contains(other_method, "solver.type is \"fgmres\" there and ")) << other_method;
+}
+
+TEST(Agreement, names_the_rank_with_another_nccl) {
+  EXPECT_FALSE(other_nccl(std::array{22809, 22809, 22809}));
+  const auto other = other_nccl(std::array{22809, 22809, 22703, 22705});
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->rank, 2);
+  EXPECT_EQ(other->text, "it has NCCL 2.27.3, where rank 0 has 2.28.9");
 }
 
 /// Of a launcher that says there are several, without the module.

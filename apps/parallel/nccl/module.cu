@@ -23,6 +23,12 @@ cudaEvent_t forked = nullptr, arrived = nullptr;
 bool on_its_way = false, by_load_store = false;
 int all_ranks = 1;
 
+int version() {
+  int found = 0;
+  ncclGetVersion(&found);
+  return found;
+}
+
 /// Fills `message` unless the status is success.
 KrillTeamOutcome outcome(ncclResult_t status, char* message) {
   if (status == ncclSuccess || status == ncclInProgress) return krill_team_done;
@@ -146,8 +152,7 @@ cudaError_t launch(const void* mine, void* all, std::size_t bytes, cudaStream_t 
 
 /// Where all ranks reach each other's memory, and the library is no older than the interface that this was built with.
 bool open_load_store() {
-  int version = 0;
-  if (ncclGetVersion(&version) != ncclSuccess || version < NCCL_VERSION_CODE) return false;
+  if (version() < NCCL_VERSION_CODE) return false;
   const std::size_t messages = 2 * static_cast<std::size_t>(all_ranks) * Tuning::slot,
                     room = messages + krill::TeamSlots::mailbox_bytes;
   ncclDevResourceRequirements of_words{};
@@ -218,10 +223,8 @@ KrillTeamOutcome join(const void* id, int rank, int ranks, int device, KrillDevi
     return failed;
   if (const auto failed = outcome(cudaEventCreateWithFlags(&forked, cudaEventDisableTiming), message)) return failed;
   if (const auto failed = outcome(cudaEventCreateWithFlags(&arrived, cudaEventDisableTiming), message)) return failed;
-  int version = 0;
-  ncclGetVersion(&version);
-  std::snprintf(place->library, sizeof place->library, "NCCL %d.%d.%d", version / 10000, version / 100 % 100,
-                version % 100);
+  const int found = version();
+  std::snprintf(place->library, sizeof place->library, "NCCL %d.%d.%d", found / 10000, found / 100 % 100, found % 100);
 #ifdef KRILL_NCCL_DEVICE
   place->by_load_store = by_load_store = open_load_store();
   if (by_load_store) place->slots = direct.slots;
@@ -303,6 +306,7 @@ void leave() {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const KrillDeviceModule* krill_device_module() {
-  static const KrillDeviceModule module{krill_device_interface, new_id, join, gather, start, finish, look, leave};
+  static const KrillDeviceModule module{
+      krill_device_interface, version, new_id, join, gather, start, finish, look, leave};
   return &module;
 }
