@@ -46,14 +46,16 @@ Json word_schema(const Key& key) {
   return schema;
 }
 
-/// Alternatives inside of themselves are named, and their keys left to the program.
+/// Alternatives inside of themselves, or inside of two others of the variant, are named, and their keys left to the
+/// program, for there would be too many.
 Json variant_schema(const Key& key, const Within& within) {
   Json section{{"type", "object"}};
   Json schema{{"properties", {{key.tag, {{"enum", types_of(key)}}}}}};
   Json selectors = Json::array({Json{{"required", {key.tag}}}}), branches = Json::array();
+  const bool is_deep = std::ranges::count_if(key.alternatives, [&](const auto& a) { return within.has(a); }) > 1;
   for (const Alternative& alternative : key.alternatives) {
     if (!alternative.key.empty()) selectors.push_back({{"required", {alternative.key}}});
-    if (!within.has(alternative)) branches.push_back(branch(key, alternative, within));
+    if (!is_deep && !within.has(alternative)) branches.push_back(branch(key, alternative, within));
   }
   if (selectors.size() > 1)
     section["oneOf"] = std::move(selectors);

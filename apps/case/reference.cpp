@@ -238,9 +238,13 @@ std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) 
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
   const std::vector<KeyEntry> entries = all_entries(of_sweeps);
+  const KeyEntry* elsewhere = nullptr;  // the innermost, as such keys stand inside of each other
+  for (const KeyEntry& entry : entries)
+    if (!entry.registry.empty() && name.starts_with(entry.path + ".") &&
+        (!elsewhere || entry.path.size() > elsewhere->path.size()))
+      elsewhere = &entry;
+  if (elsewhere) return explain(elsewhere->registry + name.substr(elsewhere->path.size()), of_sweeps);
   for (const KeyEntry& entry : entries) {
-    if (!entry.registry.empty() && name.starts_with(entry.path + "."))
-      return explain(entry.registry + name.substr(entry.path.size()), of_sweeps);
     if (entry.key->alternatives.empty() || !name.starts_with(entry.path + ".")) continue;
     const std::string inner = name.substr(entry.path.size() + 1), word = inner.substr(0, inner.find('.'));
     const Alternative* const one = entry.key->alternative(word);

@@ -137,10 +137,12 @@ inline Samples samples(Of<AmgOptions>) {
 inline Samples samples(Of<SchurOptions>) { return {}; }  // for saddle points alone
 
 inline Samples samples(Of<SchwarzOptions>) {  // which takes no new values
+  IlukOptions with_level_1;
+  with_level_1.level = 1;
   return {{definite, in_verify | in_bench, SchwarzOptions{.parts = 4}},
-          {general, in_verify, SchwarzOptions{.parts = 3, .inner = BlockInverse::ilu0, .overlap = 1}},
+          {general, in_verify, SchwarzOptions{.parts = 3, .inner = PartInverse{with_level_1}, .overlap = 1}},
           {definite, in_verify,
-           SchwarzOptions{.parts = 5, .inner = BlockInverse::jacobi, .coarse = CoarseSpace::constants}}};
+           SchwarzOptions{.parts = 5, .inner = PartInverse{JacobiOptions{}}, .coarse = CoarseSpace::constants}}};
 }
 
 inline InnerSolverOptions inside(SolverOptions solver, PreconditionerOptions M,

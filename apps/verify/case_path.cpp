@@ -11,7 +11,7 @@
 #include "apps/parallel/agreement.hpp"
 #include "apps/system/own_rows.hpp"
 #include "apps/system/solve_system.hpp"
-#include "apps/verify/preconditioner_reference.hpp"
+#include "apps/verify/precond/reference.hpp"
 #include "apps/verify/second_opinion.hpp"
 #include "apps/verify/trial.hpp"
 #include "solvers/precond/lower_precision.hpp"

@@ -1,5 +1,3 @@
-#include "apps/verify/preconditioner_reference.hpp"
-
 #include "apps/verify/precond/amg.hpp"
 #include "apps/verify/precond/block_jacobi.hpp"
 #include "apps/verify/precond/chebyshev.hpp"
@@ -10,6 +8,7 @@
 #include "apps/verify/precond/jacobi.hpp"
 #include "apps/verify/precond/lines.hpp"
 #include "apps/verify/precond/none.hpp"
+#include "apps/verify/precond/reference.hpp"
 #include "apps/verify/precond/schur.hpp"
 #include "apps/verify/precond/schwarz.hpp"
 #include "apps/verify/precond/ssor.hpp"

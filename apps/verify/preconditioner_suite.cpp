@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "apps/verify/preconditioner_reference.hpp"
+#include "apps/verify/precond/reference.hpp"
 #include "apps/verify/references/sparse_inverse.hpp"
 #include "apps/verify/references/threshold.hpp"
 #include "apps/verify/trial.hpp"

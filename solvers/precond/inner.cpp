@@ -12,6 +12,7 @@ std::string_view name(const auto& variant) {
   return std::visit([](const auto& o) { return o.type; }, variant);
 }
 int depth_of(const PreconditionerOptions& options) {
+  if (const auto* parts = std::get_if<SchwarzOptions>(&options)) return depth_of(parts->inner->options);
   const auto* inner = std::get_if<InnerSolverOptions>(&options);
   return inner ? 1 + depth_of(inner->inner->preconditioner) : 0;
 }
@@ -46,6 +47,11 @@ OptionConflict InnerSolverOptions::conflict() const {
 }
 
 OptionConflict conflict(const SolverOptions& solver, const PreconditionerOptions& M, std::string_view path) {
+  if (const auto* parts = std::get_if<SchwarzOptions>(&M)) {
+    OptionConflict inside = conflict(solver, parts->inner->options, fmt::format("{}.inner", path));
+    inside.key.insert(inside.key.begin(), "inner");
+    if (!inside.message.empty()) return inside;
+  }
   if (const PcgFit fit = suits_pcg(M); !fit.holds && !fit.key.empty() && needs_definite(solver))
     return {{fit.key},
             fmt::format("{}.{} is {}, expected {} for solver {}, which needs a Hermitian preconditioner", path, fit.key,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "solvers/precond/schwarz.hpp"
+#include "solvers/precond/options.hpp"
 #include "solvers/precond/schwarz_passes.hpp"
 #include "sparse/convert/prune.hpp"
 #include "sparse/order/ordering.hpp"
@@ -12,11 +12,12 @@
 
 namespace krill::detail {
 
-/// The part of each row, 0 to parts - 1; some may be empty.
+/// The part of each row, 0 to parts - 1; some may be empty. Parts of neighboring rows begin with blocks, where the
+/// options of what stands inside say how large these are.
 template <class T, class Offset>
 std::vector<std::int32_t> part_of_rows(Context& ctx, const SchwarzOptions& o, const Csr<T, Offset>& A) {
   if (o.partition == PartKind::graph && o.parts > 1) return partition_graph(ctx, A, o.parts);
-  const auto rows = RowPartition::by_cost(A.row_offsets().host(), o.parts, 1);
+  const auto rows = RowPartition::by_cost(A.row_offsets().host(), o.parts, block_dim_of(o.inner->options));
   std::vector<std::int32_t> part_of(static_cast<std::size_t>(A.rows()));
   for (int p = 0; p < o.parts; ++p) std::fill(part_of.begin() + rows.begin(p), part_of.begin() + rows.end(p), p);
   return part_of;

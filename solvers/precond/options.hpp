@@ -53,21 +53,35 @@ void describe(Fields& fields, InnerMethod& o) {
                  "of the solver inside; again a solver where that one is fcg, fgmres or richardson, and no deeper");
 }
 
+struct PartInverse {
+  PreconditionerOptions options = AutoPreconditioner{};
+};
+template <class Fields>
+void describe_inside(Fields& fields, PartInverse& o, std::string_view doc) {
+  fields.variant("inner", "type", o.options, {}, doc);
+}
+
 static_assert([]<PreconditionerDescriptor... Options>(std::type_identity<std::variant<Options...>>) {
   return true;
 }(std::type_identity<PreconditionerOptions>()));
 
-/// That of the innermost solver where solvers stand inside of each other; else the preconditioner itself.
+/// That of the innermost solver, or of parts, where preconditioners stand inside of each other; else the one itself.
 template <class Options>  // PreconditionerOptions, const where they are
 Options& innermost(Options& options) {
-  auto* inner = std::get_if<InnerSolverOptions>(&options);
-  return inner ? innermost<Options>(inner->inner->preconditioner) : options;
+  if (auto* inner = std::get_if<InnerSolverOptions>(&options)) return innermost<Options>(inner->inner->preconditioner);
+  if (auto* parts = std::get_if<SchwarzOptions>(&options)) return innermost<Options>(parts->inner->options);
+  return options;
 }
-/// Whether an application solves with triangles, which take longer the longer their chains of rows are.
-inline bool solves_triangles(const PreconditionerOptions& given) {
-  const PreconditionerOptions& options = innermost(given);
+/// Whether an application solves with triangles, which take longer the longer their chains of rows are; in parts they
+/// are short.
+inline bool solves_triangles(const PreconditionerOptions& options) {
+  if (const auto* inner = std::get_if<InnerSolverOptions>(&options))
+    return solves_triangles(inner->inner->preconditioner);
   return std::visit([](const auto& o) { return o.solves_triangles; }, options);
 }
+/// The rows of a block that the innermost preconditioner works with, as far as options say; 1: it has no blocks, or
+/// looks for them in the pattern.
+std::int32_t block_dim_of(const PreconditionerOptions&);
 /// Whether rows have to stand in the order of A as it is given, so that no matching or ordering may move them.
 inline bool needs_given_order(const PreconditionerOptions& given) {
   const PreconditionerOptions& options = innermost(given);
@@ -92,7 +106,8 @@ inline std::string_view varies(const PreconditionerOptions& options) {
 /// none does.
 inline std::string_view needs_definite(const SolverOptions& solver, const PreconditionerOptions& M) {
   if (needs_definite(solver)) return std::visit([](const auto& o) { return o.type; }, solver);
-  const auto* inner = std::get_if<InnerSolverOptions>(&M);
+  const auto* parts = std::get_if<SchwarzOptions>(&M);
+  const auto* inner = std::get_if<InnerSolverOptions>(parts ? &parts->inner->options : &M);
   return inner ? needs_definite(inner->inner->solver, inner->inner->preconditioner) : std::string_view();
 }
 /// Options that do not go together.

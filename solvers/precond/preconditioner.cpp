@@ -63,7 +63,7 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, const Preco
 
 template <class T>
 HeldMemory preconditioner_memory(MemoryLedger& ledger, Context& host, const PreconditionerOptions& options,
-                                 const AnyMatrix<T>& A, const Dense<double>* coordinates) {
+                                 const AnyMatrix<T>& A, const Dense<double>* coordinates, bool with_products) {
   const MatrixOperator<T> products(A);
   return std::visit(
       [&](const auto& o) {
@@ -73,9 +73,22 @@ HeldMemory preconditioner_memory(MemoryLedger& ledger, Context& host, const Prec
                 ledger, host, o.type, A, o.multiplies_with_matrix, [&](const AnyMatrix<lower_t<T>>& low) {
                   return memory(ledger, host, o, PreconditionerInput<lower_t<T>>{low, nullptr, coordinates});
                 });
-        return memory(ledger, host, o, PreconditionerInput<T>{A, &products, coordinates});
+        return memory(ledger, host, o, PreconditionerInput<T>{A, with_products ? &products : nullptr, coordinates});
       },
       options);
+}
+
+std::int32_t block_dim_of(const PreconditionerOptions& given) {
+  return std::visit(
+      []<class Options>(const Options& o) -> std::int32_t {
+        if constexpr (std::is_same_v<Options, AmgOptions>)
+          return o.near_null_space.block_dim;
+        else if constexpr (requires { o.block_dim; })
+          return o.block_dim > 0 ? o.block_dim : 1;
+        else
+          return 1;
+      },
+      innermost(given));
 }
 
 template <class T>
@@ -84,7 +97,7 @@ struct PreconditionerInstances {
       instance<std::unique_ptr<Preconditioner<T>>(Context&, const PreconditionerOptions&, const AnyMatrix<T>&,
                                                   const Operator<T>*, const Dense<double>*)>(make_preconditioner),
       instance<HeldMemory(MemoryLedger&, Context&, const PreconditionerOptions&, const AnyMatrix<T>&,
-                          const Dense<double>*)>(preconditioner_memory)};
+                          const Dense<double>*, bool)>(preconditioner_memory)};
 };
 KRILL_INSTANTIATE(PreconditionerInstances);
 

@@ -30,11 +30,11 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, const PreconditionerOptions& options,
                                                        const AnyMatrix<T>& A, const Operator<T>* products = nullptr,
                                                        const Dense<double>* coordinates = nullptr);
-/// The memory that it takes when it is given `products`. A: as it will be, on the host. Raises InvalidArgument where A
-/// has values beyond the range of the precision.
+/// The memory that it takes when it is given `products`, or where `with_products` is false, is not. A: as it will be,
+/// on the host. Raises InvalidArgument where A has values beyond the range of the precision.
 template <class T>
 HeldMemory preconditioner_memory(MemoryLedger&, Context& host, const PreconditionerOptions&, const AnyMatrix<T>& A,
-                                 const Dense<double>* coordinates = nullptr);
+                                 const Dense<double>* coordinates = nullptr, bool with_products = true);
 
 /// Not for a temporary, which would not outlive the preconditioner.
 template <class T>

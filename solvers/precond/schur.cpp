@@ -20,8 +20,6 @@ namespace krill {
 using namespace detail;
 namespace {
 
-constexpr BlockInverse definite_block = BlockInverse::amg;
-
 /// z1 = H~ r1, then z2 = S~ (G z1 - r2): the inverse of [H 0; G -S].
 template <class T>
 class Schur final : public Preconditioner<T> {
@@ -72,8 +70,9 @@ class Schur final : public Preconditioner<T> {
       : g_(std::move(blocks.g)),
         between_(blocks.between ? std::move(*blocks.between) : identity<T, Offset>(0)),
         times_g_(ctx, g_),
-        h_(ctx, "schur, the first block", o.block, definite_block, std::move(blocks.h)),
-        s_(ctx, "schur, the Schur complement", o.complement, definite_block, std::move(blocks.s)),
+        h_(ctx, "schur, the first block", options_of(o.block), AmgOptions{}, AnyMatrix<T>(std::move(blocks.h))),
+        s_(ctx, "schur, the Schur complement", options_of(o.complement), AmgOptions{},
+           AnyMatrix<T>(std::move(blocks.s))),
         r1_(part(size, rows.of_h)),
         z1_(part(size, rows.of_h)),
         r2_(part(size, rows.of_constraints)),
@@ -129,8 +128,10 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const SchurOptions& o, co
       kept += csr_memory(ledger, *blocks.between);
       kept += SpmvPlan<T>::memory(ledger, CsrSizes::of(*blocks.between));
     }
-    kept += InvertedBlock<T>::memory(ledger, host, o.block, definite_block, std::move(blocks.h));
-    kept += InvertedBlock<T>::memory(ledger, host, o.complement, definite_block, std::move(blocks.s));
+    kept +=
+        InvertedBlock<T>::memory(ledger, host, options_of(o.block), AmgOptions{}, AnyMatrix<T>(std::move(blocks.h)));
+    kept += InvertedBlock<T>::memory(ledger, host, options_of(o.complement), AmgOptions{},
+                                     AnyMatrix<T>(std::move(blocks.s)));
     for (const std::size_t part : {rows.of_h.size(), rows.of_constraints.size()})
       for (int vector = 0; vector < 2; ++vector) {
         kept += ledger.hold(part * sizeof(std::int32_t));

@@ -25,7 +25,10 @@ namespace krill {
 using namespace detail;
 namespace {
 
-constexpr BlockInverse definite_part = BlockInverse::ic0;
+bool holds_schwarz(const PreconditionerOptions& options) {
+  if (const auto* inner = std::get_if<InnerSolverOptions>(&options)) return holds_schwarz(inner->inner->preconditioner);
+  return std::holds_alternative<SchwarzOptions>(options);
+}
 
 void require_coarse_size(std::int64_t parts) {
   if (parts > SchwarzOptions::max_coarse)
@@ -145,8 +148,9 @@ template <class T>
 class Schwarz final : public Preconditioner<T> {
  public:
   template <class Offset>
-  Schwarz(Context& ctx, const SchwarzOptions& o, const AnyMatrix<T>& given, const Csr<T, Offset>& A)
-      : Schwarz(ctx, o, given, A, part_of_rows(ctx, o, A)) {
+  Schwarz(Context& ctx, const SchwarzOptions& o, const AnyMatrix<T>& given, const Csr<T, Offset>& A,
+          const Dense<double>* coordinates)
+      : Schwarz(ctx, o, given, A, part_of_rows(ctx, o, A), nullptr, coordinates) {
     if (o.coarse == CoarseSpace::none) return;
     require_coarse_size(o.parts);
     Aggregates parts = list_aggregates(ctx, o.parts, Array<std::int32_t>(std::move(part_of_)));
@@ -161,7 +165,7 @@ class Schwarz final : public Preconditioner<T> {
   Schwarz(Context& ctx, const SchwarzOptions& o, const RowSlice<T>& rows, const AnyMatrix<T>& given,
           const Csr<T, Offset>& A, std::vector<std::int32_t> part_of, const RowShare& share,
           std::unique_ptr<const HaloExchange<T>> halo)
-      : Schwarz(ctx, o, given, A, std::move(part_of), std::move(halo)) {
+      : Schwarz(ctx, o, given, A, std::move(part_of), std::move(halo), nullptr) {
     if (o.coarse == CoarseSpace::none) return;
     Team& team = *share.team;
     const std::int32_t all_parts = o.parts * team.size(), first = o.parts * team.rank();
@@ -178,8 +182,8 @@ class Schwarz final : public Preconditioner<T> {
     const Context::TeamScope alone(ctx, nullptr);
     if (overlaps_) {
       take_rows(ctx, r);
-      take(ctx, places_, (*inner_).apply(ctx, inner_r_, inner_z_), z);
-    } else if (const Array<T>& found = (*inner_).apply(ctx, r, z); &found != &z) {
+      take(ctx, places_, inner_->apply(ctx, inner_r_, inner_z_), z);
+    } else if (const Array<T>& found = inner_->apply(ctx, r, z); &found != &z) {
       axpby(ctx, T(1), found, T(0), z);
     }
     if (constants_) constants_->add(ctx, r, z);
@@ -192,6 +196,12 @@ class Schwarz final : public Preconditioner<T> {
     const double moved = static_cast<double>(rows_.size() + places_.size());
     return {all += {moved * (2 * sizeof(T) + sizeof(std::int32_t)), 0}};
   }
+  bool varies() const override { return inner_->varies(); }
+  int nested_solvers() const override { return inner_->nested_solvers(); }
+  void require_definite(Context& ctx) const override {
+    const Context::TeamScope alone(ctx, nullptr);
+    inner_->require_definite(ctx);
+  }
   void update(Context&, const AnyMatrix<T>&) override {
     throw InvalidArgument("preconditioner schwarz: it takes no new values; make it anew");
   }
@@ -199,21 +209,24 @@ class Schwarz final : public Preconditioner<T> {
  private:
   template <class Offset>
   Schwarz(Context& ctx, const SchwarzOptions& o, const AnyMatrix<T>& given, const Csr<T, Offset>& A,
-          std::vector<std::int32_t> part_of, std::unique_ptr<const HaloExchange<T>> halo = nullptr)
+          std::vector<std::int32_t> part_of, std::unique_ptr<const HaloExchange<T>> halo,
+          const Dense<double>* coordinates)
       : part_of_(std::move(part_of)),
         halo_(std::move(halo)),
         overlaps_(halo_ || (o.overlap > 0 && o.parts > 1)),
-        inner_(inverted(ctx, o, given, A)) {
+        inner_(inverted(ctx, o, given, A, coordinates)) {
     tell(ctx, o);
   }
   /// The matrix of the parts, and its inverse, block by block.
   template <class Offset>
-  InvertedBlock<T> inverted(Context& ctx, const SchwarzOptions& o, const AnyMatrix<T>& given, const Csr<T, Offset>& A) {
+  InvertedBlock<T> inverted(Context& ctx, const SchwarzOptions& o, const AnyMatrix<T>& given, const Csr<T, Offset>& A,
+                            const Dense<double>* coordinates) {
     constexpr const char* what = "schwarz";
+    const PreconditionerOptions& wanted = o.inner->options;
     if (!overlaps_) {
-      if (o.parts == 1) return InvertedBlock<T>(ctx, what, o.inner, definite_part, given);
-      return InvertedBlock<T>(ctx, what, o.inner, definite_part,
-                              inside_parts(ctx, A, Array<std::int32_t>(part_of_, "parts")));
+      if (o.parts == 1) return InvertedBlock<T>(ctx, what, wanted, Ic0Options{}, given, coordinates);
+      AnyMatrix<T> parts = inside_parts(ctx, A, Array<std::int32_t>(part_of_, "parts"));
+      return InvertedBlock<T>(ctx, what, wanted, Ic0Options{}, std::move(parts), coordinates);
     }
     // Own rows are `low` and the next ones; those that others own have no part.
     const std::int64_t own = std::ssize(part_of_), low = halo_ ? halo_->plan().low() : 0;
@@ -227,8 +240,8 @@ class Schwarz final : public Preconditioner<T> {
     const auto place = overlapping.place.begin() + low;
     places_ = Array<std::int32_t>(std::vector(place, place + own), "places in parts");
     inner_r_ = Array<T>(rows_.size(), "schwarz r"), inner_z_ = Array<T>(rows_.size(), "schwarz z");
-    if (o.parts == 1) return InvertedBlock<T>(ctx, what, o.inner, definite_part, given);
-    return InvertedBlock<T>(ctx, what, o.inner, definite_part, overlapping.matrix(ctx, A));
+    if (o.parts == 1) return InvertedBlock<T>(ctx, what, wanted, Ic0Options{}, given);
+    return InvertedBlock<T>(ctx, what, wanted, Ic0Options{}, AnyMatrix<T>(overlapping.matrix(ctx, A)));
   }
   /// inner_r_: r in the rows of the parts.
   void take_rows(Context& ctx, const Array<T>& r) const {
@@ -248,7 +261,7 @@ class Schwarz final : public Preconditioner<T> {
   }
   void tell(Context& ctx, const SchwarzOptions& o) {
     ctx.synchronize();
-    const PreconditionerReport inner = (*inner_).report();
+    const PreconditionerReport inner = inner_->report();
     report_.numeric_ms = inner.numeric_ms;
     report_.symbolic_ms = watch_.milliseconds() - report_.numeric_ms;
     report_.notes = inner.notes, report_.levels = inner.levels;
@@ -271,10 +284,33 @@ class Schwarz final : public Preconditioner<T> {
 
 }  // namespace
 
+PcgFit SchwarzOptions::suits_pcg() const {
+  if (overlap > 0) return {false, "overlap", "1", "0"};
+  return krill::suits_pcg(inner->options);
+}
+
+std::string_view SchwarzOptions::varies() const { return krill::varies(inner->options); }
+
+OptionConflict SchwarzOptions::conflict() const {
+  const PreconditionerOptions& M = inner->options;
+  if (holds_schwarz(M))
+    return {{"inner"},
+            "preconditioner.inner is schwarz, expected one that takes a part as a whole: schwarz does not stand inside "
+            "of itself"};
+  if (overlap > 0 && needs_given_order(M))
+    return {{"overlap"},
+            fmt::format("preconditioner.overlap is 1, expected 0 with preconditioner.inner {}, which needs the rows of "
+                        "the matrix as they are",
+                        std::visit([](const auto& o) { return o.type; }, innermost(M)))};
+  OptionConflict inside = krill::conflict(M);
+  inside.key.insert(inside.key.begin(), "inner");
+  return inside;
+}
+
 template <class T>
 MadePreconditioner<T> make(Context& ctx, const SchwarzOptions& o, const PreconditionerInput<T>& input) {
   return with_csr(ctx, input.A, [&](const auto& csr) -> MadePreconditioner<T> {
-    return std::make_unique<Schwarz<T>>(ctx, o, input.A, csr);
+    return std::make_unique<Schwarz<T>>(ctx, o, input.A, csr, input.coordinates);
   });
 }
 
@@ -300,8 +336,9 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const SchwarzOptions& o, 
   return with_csr_memory(ledger, host, input.A, [&]<class Offset>(const Csr<T, Offset>& A) {
     const std::vector<std::int32_t> part_of = part_of_rows(host, o, A);
     HeldMemory kept;
+    const PreconditionerOptions& wanted = o.inner->options;
     if (o.parts == 1) {
-      kept += InvertedBlock<T>::memory(ledger, host, o.inner, definite_part, input.A);
+      kept += InvertedBlock<T>::memory(ledger, host, wanted, Ic0Options{}, input.A, input.coordinates);
     } else if (o.overlap > 0) {
       const OverlappingParts overlapping(A, o.parts, part_of);
       kept += ledger.hold<std::int32_t>(std::ssize(overlapping.rows) + A.rows());
@@ -314,10 +351,10 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const SchwarzOptions& o, 
         making += ledger.hold<double>(of_both);  // which entries stay
         making += csr_memory(ledger, overlapping.matrix(host, A));
       }
-      kept += InvertedBlock<T>::memory(ledger, host, o.inner, definite_part, overlapping.matrix(host, A));
+      kept += InvertedBlock<T>::memory(ledger, host, wanted, Ic0Options{}, AnyMatrix<T>(overlapping.matrix(host, A)));
     } else {
-      kept += InvertedBlock<T>::memory(ledger, host, o.inner, definite_part,
-                                       inside_parts(host, A, Array<std::int32_t>(part_of)));
+      AnyMatrix<T> parts = inside_parts(host, A, Array<std::int32_t>(part_of));
+      kept += InvertedBlock<T>::memory(ledger, host, wanted, Ic0Options{}, std::move(parts), input.coordinates);
     }
     if (o.coarse != CoarseSpace::none) kept += Constants<T>::memory(ledger, A.rows(), o.parts);
     return kept;

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "solvers/precond/block_inverse.hpp"
+#include "solvers/precond/boxed.hpp"
 #include "solvers/precond/descriptor.hpp"
 #include "solvers/precond/kept_precision.hpp"
 #include "solvers/range.hpp"
@@ -19,6 +19,9 @@ inline constexpr std::array<std::string_view, 2> part_kind_names{"rows", "graph"
 enum class CoarseSpace { none, constants };
 inline constexpr std::array<std::string_view, 2> coarse_space_names{"none", "constants"};
 
+/// The preconditioner inside: precond/options.hpp has it.
+struct PartInverse;
+
 struct SchwarzOptions {
   static constexpr std::string_view type = "schwarz";
   static constexpr std::string_view doc =
@@ -30,18 +33,17 @@ struct SchwarzOptions {
   static constexpr int max_coarse = 2048;  ///< parts of all processes
   int parts = 1;
   PartKind partition = PartKind::rows;
-  BlockInverse inner = BlockInverse::automatic;
+  Boxed<PartInverse> inner = {};
   int overlap = 0;
   CoarseSpace coarse = CoarseSpace::none;
   KeptPrecision precision = KeptPrecision::automatic;
 
-  constexpr PcgFit suits_pcg() const {
-    if (overlap > 0) return {false, "overlap", "1", "0"};
-    if (inner == BlockInverse::ilu0) return {false, "inner", "ilu0", "ic0"};
-    if (inner == BlockInverse::ilut) return {false, "inner", "ilut", "ict"};
-    return {true};
-  }
-  static OptionConflict conflict() { return {}; }
+  /// That of the preconditioner inside, without an overlap.
+  PcgFit suits_pcg() const;
+  std::string_view varies() const;
+  /// What cannot stand inside: schwarz itself, with an overlap what needs rows in the order of A, and what the
+  /// preconditioner inside refuses.
+  OptionConflict conflict() const;
 };
 template <class Fields>
 void describe(Fields& fields, SchwarzOptions& o) {
@@ -51,10 +53,9 @@ void describe(Fields& fields, SchwarzOptions& o) {
       "partition", o.partition, part_kind_names,
       "rows: a part has neighboring rows; graph: those that METIS puts together, which cuts fewer entries and "
       "takes a while");
-  fields.choice(
-      "inner", o.inner, block_inverse_names,
-      "what stands for the inverse of the parts; auto: ic0 where they are Hermitian with a positive diagonal, "
-      "else ilu0");
+  describe_inside(fields, o.inner.value(),
+                  "what stands for the inverse of the parts: any preconditioner with its own keys, but schwarz; auto: "
+                  "ic0 where parts are Hermitian with a positive diagonal, else ilu0 whose pivots of 0 are replaced");
   fields.value("overlap", o.overlap, Range{0.0, 1.0},
                "1: a part also has the rows beside it, those of other processes, too, whose results are dropped "
                "(restricted: Cai and Sarkis 1999), for solvers of nonsymmetric systems");

@@ -30,14 +30,26 @@ bool runs_in_team(const PreconditionerOptions& options) {
          std::holds_alternative<IsaiOptions>(options) || std::holds_alternative<SchwarzOptions>(options);
 }
 
-/// What stands for it inside of schwarz, with its default options; none for others.
-std::optional<BlockInverse> as_inner(const PreconditionerOptions& M) {
-  if (std::holds_alternative<Ic0Options>(M)) return BlockInverse::ic0;
-  if (std::holds_alternative<Ilu0Options>(M)) return BlockInverse::ilu0;
-  if (std::holds_alternative<IctOptions>(M)) return BlockInverse::ict;
-  if (std::holds_alternative<IlutOptions>(M)) return BlockInverse::ilut;
-  if (std::holds_alternative<AmgOptions>(M)) return BlockInverse::amg;
-  return {};
+/// What auto chose, of each rank's own rows, whose pivots may vanish where those of the whole matrix do not; none for
+/// saddle points, whose parts are none.
+std::optional<SchwarzOptions> of_own_rows(PreconditionerOptions M) {
+  if (std::holds_alternative<SchurOptions>(M)) return {};
+  if (auto* lu = std::get_if<Ilu0Options>(&M)) lu->shift.type = LuShift::nonzero;
+  return SchwarzOptions{.inner = PartInverse{std::move(M)}};
+}
+
+/// Refuses what looks at more than the rows of a rank.
+void require_local(const PreconditionerOptions& inside) {
+  const PreconditionerOptions& M = innermost(inside);
+  if (std::holds_alternative<LineOptions>(M))
+    throw InvalidArgument(
+        "preconditioner schwarz: inner line does not run on several ranks, as their rows are no whole grid; use inner "
+        "tridiagonal, or one process");
+  const auto* amg = std::get_if<AmgOptions>(&M);
+  if (amg && amg->near_null_space.type != CandidateKind::constant)
+    throw InvalidArgument(
+        "preconditioner schwarz: inner amg takes near_null_space constant alone on several ranks; use that with its "
+        "block_dim, or one process");
 }
 
 /// The size of diagonal blocks is settled for all ranks.
@@ -69,11 +81,15 @@ std::unique_ptr<Preconditioner<T>> make_own(Context& ctx, const SolveOptions& op
 
 std::int64_t unit_of_rows(const PreconditionerOptions& options) {
   constexpr std::int64_t warp = 32;
-  const auto* blocks = std::get_if<BlockJacobiOptions>(&options);
-  return blocks && blocks->block_dim > 0 ? std::lcm(warp, std::int64_t{blocks->block_dim}) : warp;
+  return std::lcm(warp, std::int64_t{block_dim_of(options)});
 }
 
 void require_shareable(SolveOptions& options, SolveFacts& facts) {
+  if (std::holds_alternative<MultigridSolverOptions>(options.solver))
+    throw InvalidArgument(
+        "solver multigrid: its cycles do not run on several ranks; use solver pcg with preconditioner {type: schwarz, "
+        "inner: amg}, which has a cycle of each rank's own rows (richardson with that is what comes nearest), or one "
+        "process");
   if (std::holds_alternative<BandedOptions>(options.solver) || std::holds_alternative<DirectOptions>(options.solver))
     throw InvalidArgument(
         fmt::format("solver {}: it does not run on several ranks; use solver pcg, gmres or bicgstab, or one process",
@@ -82,13 +98,13 @@ void require_shareable(SolveOptions& options, SolveFacts& facts) {
   if (!runs_in_team(M)) {
     const std::string_view refused = type_name(M);
     if (!chose(facts, "preconditioner"))
-      throw InvalidArgument(
-          fmt::format("preconditioner {}: it does not run on several ranks; use schwarz, which has ic0, ilu0 or amg "
-                      "of each rank's rows, isai, chebyshev (for Hermitian positive definite systems), block_jacobi, "
-                      "jacobi or none, or one process",
-                      refused));
-    if (const auto inner = as_inner(M)) {
-      M = SchwarzOptions{.inner = *inner};
+      throw InvalidArgument(fmt::format(
+          "preconditioner {}: it does not run on several ranks; use schwarz, which has it or another one "
+          "inside, of each rank's rows, isai, chebyshev (for Hermitian positive definite systems), block_jacobi, "
+          "jacobi or none, or one process",
+          refused));
+    if (auto of_rows = of_own_rows(M)) {
+      M = *std::move(of_rows);
       facts.notes.push_back(
           fmt::format("auto chose preconditioner {}, which each rank has of its own rows (schwarz)", refused));
     } else {
@@ -110,7 +126,10 @@ void require_shareable(SolveOptions& options, SolveFacts& facts) {
   };
   if (const auto* polynomial = std::get_if<ChebyshevOptions>(&M)) refuse_float32(polynomial->precision);
   if (const auto* inverse = std::get_if<IsaiOptions>(&M)) refuse_float32(inverse->precision);
-  if (const auto* parts = std::get_if<SchwarzOptions>(&M)) refuse_float32(parts->precision);
+  if (const auto* parts = std::get_if<SchwarzOptions>(&M)) {
+    refuse_float32(parts->precision);
+    require_local(parts->inner->options);
+  }
 }
 
 template <class T>

@@ -59,10 +59,10 @@ RankRows rows_of_ranks(Context& ctx, const PartitionOptions& options, const Csr<
     const std::size_t first_of_block = k - k % static_cast<std::size_t>(block);
     const std::int32_t of_block = rank_at(first_of_block);
     if (given && rank_at(k) != of_block)
-      throw InvalidArgument(
-          fmt::format("partition: rows {} and {} are of one block of block_jacobi, of {} rows, but are given to ranks "
-                      "{} and {}; give the rows of a block to one rank, or set block_dim",
-                      order[first_of_block], order[k], block, of_block, rank_at(k)));
+      throw InvalidArgument(fmt::format(
+          "partition: rows {} and {} are of one block of the preconditioner, of {} rows, but are given to ranks "
+          "{} and {}; give the rows of a block to one rank, or set block_dim",
+          order[first_of_block], order[k], block, of_block, rank_at(k)));
     rank_at(k) = of_block;
   }
 

@@ -62,12 +62,13 @@ HeldMemory ordering_memory(MemoryLedger& ledger, const OrderingOptions& options,
                     options);
 }
 
-/// Rows that block_jacobi has in a block; 1 of other preconditioners, and where a pattern without blocks leaves that
-/// open.
+/// Rows that block_jacobi, or what stands inside of schwarz, has in a block; 1 of other preconditioners, and where a
+/// pattern without blocks leaves that open.
 template <class T>
 std::int32_t rows_of_block(Context& ctx, const PreconditionerOptions& options, const AnyMatrix<T>& A) {
   const auto* blocks = std::get_if<BlockJacobiOptions>(&options);
-  return blocks ? detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 1).dim : 1;
+  return blocks ? detail::choose_block_dim(ctx, blocks->block_dim, max_block_jacobi_dim, A, 1).dim
+                : block_dim_of(options);
 }
 
 /// The greatest |i - j| over the entries, as `place` counts rows and columns.

@@ -242,7 +242,45 @@ INSTANTIATE_TEST_SUITE_P(
             "auto"}),
     [](const auto& info) { return info.param.name; });
 
-/// Line 3 of a case: a preconditioner with that method inside.
+/// Line 3 of a case: what stands inside of schwarz is checked as a preconditioner is.
+std::string in_parts(const std::string& solver, const std::string& keys) {
+  return "matrix: {generate: poisson1d}\nsolver: " + solver + "\npreconditioner: {type: schwarz, " + keys + "}\n";
+}
+INSTANTIATE_TEST_SUITE_P(
+    parts, BadCase,
+    testing::Values(
+        Bad{"one_way_under_pcg", in_parts("pcg", "inner: {type: gauss_seidel, direction: forward}"),
+            "case.yaml:3:72: preconditioner.inner.direction is forward, expected symmetric for solver pcg, which needs "
+            "a Hermitian preconditioner"},
+        Bad{"no_symmetry_under_pcg", in_parts("pcg", "inner: ilut"),
+            "case.yaml:3:40: preconditioner.inner.type is ilut, expected ict for solver pcg, which needs a Hermitian "
+            "preconditioner"},
+        Bad{"parts_of_parts", in_parts("gmres", "inner: {type: schwarz, parts: 2}"),
+            "case.yaml:3:40: preconditioner.inner is schwarz, expected one that takes a part as a whole: schwarz does "
+            "not stand inside of itself"},
+        Bad{"solver_under_gmres", in_parts("gmres", "inner: {type: solver, inner: {solver: pcg}}"),
+            "case.yaml:3:40: with an inner solver preconditioner.inner solver is another one in each iteration, and "
+            "solver gmres needs one that stays; expected solver fcg or fgmres"},
+        Bad{"lines_of_parts_that_overlap", in_parts("gmres", "overlap: 1, inner: {type: line, nx: 9}"),
+            "case.yaml:3:42: preconditioner.overlap is 1, expected 0 with preconditioner.inner line, which needs the "
+            "rows of the matrix as they are"},
+        Bad{"key_of_another_inside", in_parts("gmres", "inner: {type: ilu0, level: 2}"),
+            "case.yaml:3:53: \"level\" is not used by preconditioner.inner with type ilu0, only with iluk or ick; "
+            "leave "
+            "it out or change type"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Case, takes_any_preconditioner_inside_of_schwarz) {
+  for (const std::string keys : {"inner: ilu0", "inner: auto", "inner: {type: iluk, level: 2}", "inner: amg",
+                                 "inner: {type: solver, inner: {solver: gmres}}"})
+    EXPECT_EQ(errors_of(in_parts("fgmres", keys)), "") << keys;
+  const Case read = parse_case(in_parts("gmres", "inner: {type: iluk, level: 2}"), "case.yaml");
+  const auto& parts = std::get<SchwarzOptions>(read.preconditioner);
+  EXPECT_EQ(std::get<IlukOptions>(parts.inner->options).level, 2);
+  const Case by_word = parse_case(in_parts("gmres", "inner: ict"), "case.yaml");
+  EXPECT_TRUE(std::holds_alternative<IctOptions>(std::get<SchwarzOptions>(by_word.preconditioner).inner->options));
+}
+
 std::string nested(const std::string& outer, const std::string& inner) {
   return "matrix: {generate: poisson1d}\nsolver: {type: " + outer +
          "}\npreconditioner: {type: solver, inner: " + inner + "}\n";

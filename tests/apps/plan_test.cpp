@@ -129,12 +129,16 @@ TEST_P(PlannedPeak, with_the_blocks_of_a_saddle_point) {
 }
 
 TEST_P(PlannedPeak, with_parts_of_the_matrix) {
-  for (const std::string keys : {"parts: 6", "parts: 6, inner: ilu0, overlap: 1", "parts: 6, inner: amg", "inner: amg",
-                                 "parts: 300, inner: jacobi, coarse: constants"})
+  const std::string a_solver = "inner: {type: solver, inner: {solver: {type: gmres, max_iterations: 4, restart: 4}}}";
+  for (const std::string& keys :
+       {std::string("parts: 6"), std::string("parts: 6, inner: ilu0, overlap: 1"), std::string("parts: 6, inner: amg"),
+        std::string("inner: amg"), std::string("parts: 300, inner: jacobi, coarse: constants"),
+        std::string("parts: 6, inner: {type: iluk, level: 2}"), std::string("parts: 6, inner: chebyshev"),
+        std::string("inner: {type: isai, precision: float32}"), "parts: 6, overlap: 1, " + a_solver})
     expect_within_a_tenth(
-        fmt::format("matrix: {{generate: poisson3d, nx: 30}}\nformat: csr\nsolver: {{type: bicgstab, max_iterations: "
+        fmt::format("matrix: {{generate: poisson3d, nx: 30}}\nformat: csr\nsolver: {{type: {}, max_iterations: "
                     "3}}\npreconditioner: {{type: schwarz, {}}}\n",
-                    keys));
+                    keys.ends_with(a_solver) ? "richardson" : "bicgstab", keys));
 }
 
 TEST_P(PlannedPeak, with_pivots) {

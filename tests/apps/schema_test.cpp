@@ -388,6 +388,7 @@ TEST(Explain, a_path_may_go_through_types) {
   EXPECT_TRUE(explain("solver").starts_with(explain("solver.type") + "\npreconditioner: {type: solver}\n"));
   EXPECT_EQ(explain("preconditioner.inner.solver.gmres.restart"), explain("solver.restart"));
   EXPECT_EQ(explain("preconditioner.inner.preconditioner.ilu0"), explain("preconditioner.ilu0"));
+  EXPECT_EQ(explain("preconditioner.inner.iluk.level"), explain("preconditioner.iluk.level")) << "inside of schwarz";
   EXPECT_EQ(explain("preconditioner.type"), explain("preconditioner"));
   EXPECT_EQ(explain("preconditioner.ilu0").find("preconditioner: {type: ilu0}\n"), 0U);
   EXPECT_EQ(explain("solver.gmres.restart"), explain("solver.restart"));

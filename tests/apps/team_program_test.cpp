@@ -123,6 +123,23 @@ TEST_F(TeamProgram, imports_rows_of_neighbors) {
   check(overlapping + ", parts: 2}'", overlapping + "}'");
 }
 
+/// What stands inside of schwarz arrives with its options, and is that of one process with as many parts.
+TEST_F(TeamProgram, has_any_preconditioner_in_its_own_rows) {
+  std::map<int, int> iterations;
+  for (const int level : {0, 2}) {
+    const std::string M = " --set solver.type=gmres --set 'preconditioner={type: schwarz, inner: {type: iluk, level: " +
+                          std::to_string(level) + "}";
+    ASSERT_EQ(krill("solve case.yaml --out one --backend host" + M + ", parts: 2}'").code, 0);
+    const Outcome found = ranks(2, "solve case.yaml --backend host --out two" + M + "}'");
+    ASSERT_EQ(found.code, 0) << found.out << found.err;
+    EXPECT_EQ(report("two")["verification"]["verdict"], "PASS");
+    EXPECT_NEAR(report("two")["iterations"].get<int>(), report("one")["iterations"].get<int>(), 1);
+    EXPECT_TRUE(contains(test::contents(folder_ / "two/effective.yaml"), "    level: " + std::to_string(level)));
+    iterations[level] = report("two")["iterations"];
+  }
+  EXPECT_LT(iterations[2], iterations[0]);
+}
+
 /// Ranks that have their own rows only and those that have the whole matrix of a packed file come to the same bits.
 TEST_F(TeamProgram, makes_or_reads_own_rows_with_the_same_bits) {
   const auto compare = [&](const std::string& generated, const std::string& settings) {
@@ -329,6 +346,8 @@ TEST_F(TeamProgram, refuses_with_one_sentence) {
   };
   refusal("solve case.yaml --set preconditioner.type=ic0", "preconditioner ic0: it does not run on several ranks");
   refusal("verify case.yaml --set preconditioner.type=ic0", "preconditioner ic0: it does not run on several ranks");
+  refusal("solve case.yaml --set solver=multigrid --set preconditioner=auto",
+          "solver multigrid: its cycles do not run on several ranks");
   refusal("verify --all", "verify --all: one process goes through it; run krill verify --all without the launcher");
   refusal("inspect case.yaml", "inspect: several processes share solve, verify CASE and bench scaling, no other");
   refusal("generate poisson2d nx=4 -o A.mtx", "generate: several processes share solve, verify CASE and bench");

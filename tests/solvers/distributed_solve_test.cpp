@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <array>
+
 #include "solvers/distributed_operator.hpp"
 #include "solvers/system/solve.hpp"
 #include "sparse/core/optional_libraries.hpp"
@@ -10,17 +14,18 @@
 namespace krill::test {
 namespace {
 
-/// Solves with vectors of own rows; what rank 0 has to say, after all have agreed on it.
-template <class T>
-Solved<T> solve_shared(Backend backend, int ranks, const Csr<T>& A, const std::vector<T>& b,
-                       const SolverOptions& options, const PreconditionerOptions& preconditioner,
-                       const Watch& watch_of_last = {}) {
+/// Solves with vectors of own rows, rows_of(rank, its own rows) as a RowSlice; what rank 0 has to say, after all have
+/// agreed on it.
+template <class T, class RowsOf>
+Solved<T> solve_own(Backend backend, const RowPartition& rows, const RowsOf& rows_of, const std::vector<T>& b,
+                    const SolverOptions& options, const PreconditionerOptions& preconditioner,
+                    const Watch& watch_of_last = {}) {
+  const int ranks = rows.ranks();
   std::vector<Solved<T>> all(static_cast<std::size_t>(ranks));
-  const RowPartition rows = shares(A.rows(), ranks);
   run_team(ranks, [&](Team& team) {
     Context ctx = rank_context(backend);
     const int me = team.rank();
-    const auto slice = slice_rows(A, rows.begin(me), rows.end(me));
+    const RowSlice<T> slice = rows_of(me);
     const Distributed<T> own(ctx, team, rows, slice);
     const AnyMatrix<T> block = columns_of(ctx, slice, rows.begin(me), rows.end(me)),
                        placed = in_places(ctx, slice, own.halo());
@@ -38,6 +43,16 @@ Solved<T> solve_shared(Backend backend, int ranks, const Csr<T>& A, const std::v
     EXPECT_EQ(mine.report.iterations, all[0].report.iterations);
   }
   return all[0];
+}
+
+/// The same with rows of A, which all have.
+template <class T>
+Solved<T> solve_shared(Backend backend, int ranks, const Csr<T>& A, const std::vector<T>& b,
+                       const SolverOptions& options, const PreconditionerOptions& preconditioner,
+                       const Watch& watch_of_last = {}) {
+  const RowPartition rows = shares(A.rows(), ranks);
+  const auto rows_of = [&](int rank) { return slice_rows(A, rows.begin(rank), rows.end(rank)); };
+  return solve_own(backend, rows, rows_of, b, options, preconditioner, watch_of_last);
 }
 
 struct Sample {
@@ -227,16 +242,16 @@ TEST_P(SharedSystems, are_solved_in_parts) {
   const auto b = random_vector<double>(95, A.rows());
   const auto samples_of = [](CoarseSpace coarse) {
     return std::vector<SchwarzOptions>{{.coarse = coarse},
-                                       {.inner = BlockInverse::amg, .coarse = coarse},
-                                       {.inner = BlockInverse::ilu0, .coarse = coarse},
-                                       {.inner = BlockInverse::ilu0, .overlap = 1, .coarse = coarse}};
+                                       {.inner = PartInverse{AmgOptions{}}, .coarse = coarse},
+                                       {.inner = PartInverse{Ilu0Options{}}, .coarse = coarse},
+                                       {.inner = PartInverse{Ilu0Options{}}, .overlap = 1, .coarse = coarse}};
   };
   for (const CoarseSpace coarse : {CoarseSpace::none, CoarseSpace::constants})
     for (SchwarzOptions parts : samples_of(coarse)) {
       SolveOptions options;
       options.format = Format::csr, options.ordering = NaturalOrdering{};
-      options.solver = parts.inner == BlockInverse::ilu0 ? SolverOptions(to(1e-9, GmresOptions{}))
-                                                         : SolverOptions(to(1e-9, PcgOptions{}));
+      const bool by_lu = std::holds_alternative<Ilu0Options>(parts.inner->options);
+      options.solver = by_lu ? SolverOptions(to(1e-9, GmresOptions{})) : SolverOptions(to(1e-9, PcgOptions{}));
       parts.parts = 9;
       options.preconditioner = parts;
       Context ctx = Context::host(1);
@@ -281,10 +296,11 @@ TEST_P(SharedSystems, replace_what_auto_chose_and_refuse_what_is_named) {
   EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-8);
   SolveOptions options;
   options.preconditioner = Ic0Options{};
-  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
-            "preconditioner ic0: it does not run on several ranks; use schwarz, which has ic0, ilu0 or amg of each "
-            "rank's rows, isai, chebyshev (for Hermitian positive definite systems), block_jacobi, jacobi or none, or "
-            "one process");
+  EXPECT_EQ(
+      complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
+      "preconditioner ic0: it does not run on several ranks; use schwarz, which has it or another one inside, of "
+      "each rank's rows, isai, chebyshev (for Hermitian positive definite systems), block_jacobi, jacobi or none, or "
+      "one process");
   options.preconditioner = ChebyshevOptions{.precision = KeptPrecision::float32};
   EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
             "preconditioner chebyshev: precision float32 does not run on several ranks; leave precision out, or use "
@@ -292,6 +308,27 @@ TEST_P(SharedSystems, replace_what_auto_chose_and_refuse_what_is_named) {
   options = SolveOptions{.solver = DirectOptions{}};
   EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
             "solver direct: it does not run on several ranks; use solver pcg, gmres or bicgstab, or one process");
+  for (const PreconditionerOptions& M :
+       {PreconditionerOptions(AutoPreconditioner{}), PreconditionerOptions(AmgOptions{})}) {
+    options = SolveOptions{.solver = MultigridSolverOptions{}, .preconditioner = M};
+    EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
+              "solver multigrid: its cycles do not run on several ranks; use solver pcg with preconditioner {type: "
+              "schwarz, inner: amg}, which has a cycle of each rank's own rows (richardson with that is what comes "
+              "nearest), or one process");
+  }
+  const auto with_inner = [](PreconditionerOptions M) {
+    return SolveOptions{.solver = PcgOptions{}, .preconditioner = SchwarzOptions{.inner = PartInverse{std::move(M)}}};
+  };
+  options = with_inner(LineOptions{.nx = 20, .ny = 20});
+  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
+            "preconditioner schwarz: inner line does not run on several ranks, as their rows are no whole grid; use "
+            "inner tridiagonal, or one process");
+  AmgOptions amg;
+  amg.near_null_space.type = CandidateKind::rigid_body;
+  options = with_inner(amg);
+  EXPECT_EQ(complaint<InvalidArgument>([&] { solve_whole(GetParam(), 2, A, b, x, options); }),
+            "preconditioner schwarz: inner amg takes near_null_space constant alone on several ranks; use that with "
+            "its block_dim, or one process");
 }
 
 TEST_P(SharedSystems, tell_that_they_try_no_other_method) {
@@ -386,8 +423,8 @@ TEST_P(SharedSystems, have_the_rows_that_are_given) {
   for (const PreconditionerOptions& M :
        {PreconditionerOptions(NoPreconditioner{}), PreconditionerOptions(JacobiOptions{}),
         PreconditionerOptions(BlockJacobiOptions{.block_dim = 1}), PreconditionerOptions(ChebyshevOptions{}),
-        PreconditionerOptions(IsaiOptions{}), PreconditionerOptions(SchwarzOptions{.inner = BlockInverse::ic0}),
-        PreconditionerOptions(SchwarzOptions{.inner = BlockInverse::amg, .coarse = CoarseSpace::constants})}) {
+        PreconditionerOptions(IsaiOptions{}), PreconditionerOptions(SchwarzOptions{.inner = PartInverse{Ic0Options{}}}),
+        PreconditionerOptions(SchwarzOptions{.inner = PartInverse{AmgOptions{}}, .coarse = CoarseSpace::constants})}) {
     SolveOptions options = in_natural_order(M);
     options.partition = given(scattered);
     std::vector<double> x;
@@ -428,9 +465,10 @@ TEST_P(SharedSystems, refuse_partitions_that_do_not_fit) {
   EXPECT_TRUE(refusal({0, 1}).starts_with("partition: ranks of rows")) << refusal({0, 1});
   ranks[7] = 1;
   options.preconditioner = BlockJacobiOptions{.block_dim = 3};
-  EXPECT_EQ(refusal(ranks),
-            "partition: rows 6 and 7 are of one block of block_jacobi, of 3 rows, but are given to ranks 0 and 1; give "
-            "the rows of a block to one rank, or set block_dim");
+  EXPECT_EQ(
+      refusal(ranks),
+      "partition: rows 6 and 7 are of one block of the preconditioner, of 3 rows, but are given to ranks 0 and 1; give "
+      "the rows of a block to one rank, or set block_dim");
   ranks[6] = ranks[8] = 1;
   EXPECT_EQ(refusal(ranks), "");
   EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-10);
@@ -463,7 +501,133 @@ TEST_P(SharedSystems, keep_blocks_on_one_rank) {
   for (const RankReport& rank : shared.ranks) EXPECT_EQ(rank.rows % 3, 0);
 }
 
+/// Blocks inside of schwarz stay whole, too, of ranks and of parts in them.
+TEST_P(SharedSystems, keep_blocks_inside_of_parts) {
+  const auto A = std::get<Csr<double>>(generate<double>(Elasticity3dOptions{.nx = 5}));
+  const auto b = random_vector<double>(101, A.rows());
+  Bic0Options blocks;
+  blocks.block_dim = 3;
+  SolveOptions options = in_natural_order(SchwarzOptions{.parts = 2, .inner = PartInverse{blocks}});
+  std::vector<double> x;
+  const SystemReport shared = solve_whole(GetParam(), 3, A, b, x, options);
+  EXPECT_EQ(shared.result.reason, Reason::converged);
+  EXPECT_LE(relative_residual(reference(A), to_reference(x), to_reference(b)), 1.01e-10);
+  for (const RankReport& rank : shared.ranks) EXPECT_EQ(rank.first_row % 3, 0);
+  if (!with_metis) return;
+  options.partition = GraphPartition{};
+  const SystemReport by_graph = solve_whole(GetParam(), 3, A, b, x, options);
+  EXPECT_EQ(by_graph.result.reason, Reason::converged);
+  for (const RankReport& rank : by_graph.ranks) EXPECT_EQ(rank.first_row % 3, 0);
+}
+
+/// The largest part beside the mean one, as a note.
+TEST_P(SharedSystems, say_that_parts_are_uneven) {
+  const Csr<double> A = poisson2d<double>(24);
+  const auto b = random_vector<double>(102, A.rows());
+  const auto notes_with = [&](std::int32_t rows_of_first) {
+    std::vector<std::int32_t> ranks(static_cast<std::size_t>(A.rows()), 1);
+    std::fill_n(ranks.begin(), rows_of_first, 0);
+    SolveOptions options = in_natural_order(JacobiOptions{});
+    options.partition = GivenPartition{std::make_shared<const std::vector<std::int32_t>>(std::move(ranks))};
+    std::vector<double> x;
+    const SystemReport report = solve_whole(GetParam(), 2, A, b, x, options);
+    EXPECT_EQ(report.result.reason, Reason::converged);
+    // Of a row 100 bytes, of an entry 12, as RowPartition counts them.
+    std::array<double, 2> cost{};
+    for (std::int32_t i = 0; i < A.rows(); ++i) {
+      const auto offsets = A.row_offsets().host();
+      const auto row = static_cast<std::size_t>(i);
+      cost[i < rows_of_first ? 0 : 1] += 100 + 12.0 * (offsets[row + 1] - offsets[row]);
+    }
+    const double uneven = 2 * std::max(cost[0], cost[1]) / (cost[0] + cost[1]);
+    std::string wanted;
+    if (uneven >= 1.1)
+      wanted = fmt::format(
+          "the ranks' parts are uneven: the largest costs {:.2f} times the mean one; the others wait for it, so fewer "
+          "ranks may be as quick",
+          uneven);
+    const bool told = std::ranges::any_of(
+        report.notes, [](const std::string& note) { return note.find("uneven") != std::string::npos; });
+    EXPECT_EQ(told, !wanted.empty()) << rows_of_first;
+    if (told) {
+      EXPECT_EQ(std::ranges::count(report.notes, wanted), 1) << rows_of_first;
+    }
+    return told;
+  };
+  EXPECT_FALSE(notes_with(A.rows() / 2));
+  EXPECT_TRUE(notes_with(A.rows() / 4));
+  EXPECT_TRUE(notes_with(A.rows())) << "one rank has no rows";
+}
+
 INSTANTIATE_TEST_SUITE_P(, SharedSystems, backends, param_name);
+
+struct GeneratedSystem {
+  const char* name;
+  GeneratorOptions matrix;
+  SolverOptions solver;
+  PreconditionerOptions preconditioner;
+};
+
+/// Generators that no other test solves on ranks, each with a method that suits it.
+std::vector<GeneratedSystem> generated_systems() {
+  const double goal = 1e-9;
+  const SolverOptions pcg = to(goal, PcgOptions{}), bicgstab = to(goal, BicgstabOptions{});
+  GmresOptions long_basis;
+  long_basis.restart = 200;
+  const SolverOptions gmres = to(goal, long_basis);
+  return {{"poisson1d", Poisson1dOptions{.nx = 300}, pcg, JacobiOptions{}},
+          {"poisson3d", Poisson3dOptions{.nx = 9}, pcg, ChebyshevOptions{}},
+          {"convection_diffusion3d", ConvectionDiffusion3dOptions{.nx = 9}, bicgstab, JacobiOptions{}},
+          {"anisotropic3d", Anisotropic3dOptions{.nx = 9}, pcg, ChebyshevOptions{}},
+          {"helmholtz2d", Helmholtz2dOptions{.nx = 14}, gmres, JacobiOptions{}},
+          {"helmholtz3d", Helmholtz3dOptions{.nx = 7}, gmres, JacobiOptions{}},
+          {"power_law_laplacian", PowerLawLaplacianOptions{.rows = 400}, pcg, JacobiOptions{}},
+          {"resistor_network", ResistorNetworkOptions{.nx = 20}, pcg, JacobiOptions{}}};
+}
+
+class SharedGenerators : public ::testing::TestWithParam<std::tuple<Backend, GeneratedSystem>> {
+ protected:
+  void SetUp() override {
+    if (std::get<0>(GetParam()) == Backend::cuda && device::count() == 0) GTEST_SKIP() << device::absence();
+  }
+};
+
+/// Ranks that make their own rows take the iterations of one process with the whole matrix, which judges.
+TEST_P(SharedGenerators, are_solved_by_ranks_that_make_their_own_rows) {
+  const auto& [backend, system] = GetParam();
+  const auto check = [&, &matrix = system.matrix, &solver = system.solver, &M = system.preconditioner,
+                      where = backend]<class T>(T) {
+    const auto A = std::get<Csr<T>>(generate<T>(matrix));
+    const auto b = random_vector<T>(103, A.rows());
+    Context host = Context::host(1);
+    const Solved<T> alone = solve(host, A, b, solver, M);
+    ASSERT_EQ(alone.report.reason, Reason::converged);
+    const RowPartition rows = RowPartition::by_cost(A.row_offsets().host(), 3);
+    std::vector<AnyMatrix<T>> own;
+    for (int rank = 0; rank < rows.ranks(); ++rank)
+      own.push_back(generate_rows<T>(matrix, [&](std::int64_t, const auto&) {
+        return RowRange{rows.begin(rank), rows.end(rank)};
+      }));
+    const auto rows_of = [&](int rank) {
+      const Csr<T>& csr = std::get<Csr<T>>(own[static_cast<std::size_t>(rank)]);
+      return slice_rows(csr, 0, csr.rows());
+    };
+    const Solved<T> shared = solve_own(where, rows, rows_of, b, solver, M);
+    EXPECT_EQ(shared.report.reason, Reason::converged);
+    const double slack = std::holds_alternative<BicgstabOptions>(solver) ? 0.1 * alone.report.iterations : 0;
+    EXPECT_NEAR(shared.report.iterations, alone.report.iterations, 1 + slack);
+    EXPECT_LE(relative_residual(reference(A), to_reference(shared.x), to_reference(b)), 1.01e-9);
+  };
+  if (needs_complex(system.matrix))
+    check(std::complex<double>{});
+  else
+    check(double{});
+}
+
+INSTANTIATE_TEST_SUITE_P(, SharedGenerators, ::testing::Combine(backends, ::testing::ValuesIn(generated_systems())),
+                         [](const auto& info) {
+                           return name(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
+                         });
 
 }  // namespace
 }  // namespace krill::test

@@ -262,13 +262,14 @@ void count(Count& c, const SchwarzOptions& o, const PreconditionerReport& report
       inside.at(k, l) = part_of[at] == part_of[to] && c.a.has(rows[at], rows[to]);
     }
   Count inner(inside, c.size);
-  const auto name = fact<std::string>(report, "inner");
-  if (name == "ic0")
-    count(inner, Ic0Options{}, report);
-  else if (name == "ilu0")
-    count(inner, Ilu0Options{}, report);
-  else
-    count(inner, JacobiOptions{}, report);
+  std::visit(
+      [&]<class Options>(const Options& M) {
+        if constexpr (std::is_same_v<Options, AutoPreconditioner>)
+          count(inner, Ic0Options{}, report);
+        else if constexpr (!std::is_same_v<Options, SchwarzOptions> && !std::is_same_v<Options, InnerSolverOptions>)
+          count(inner, M, report);
+      },
+      o.inner->options);
   c.bytes += inner.bytes, c.multiplied(inner.multiplications);
   if (o.overlap > 0) c.bytes += (inner.n + c.n) * (2 * c.size + 4);  // r to the parts, z back
   if (o.coarse == CoarseSpace::none) return;

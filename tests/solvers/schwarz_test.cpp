@@ -1,6 +1,8 @@
 // Solves in parts against dense solves: of tridiagonal matrices, whose incomplete factors are complete ones.
 #include <numeric>
 #include <set>
+#include <type_traits>
+#include <variant>
 
 #include "solvers/distributed_operator.hpp"
 #include "solvers/precond/matrix_parts.hpp"
@@ -209,18 +211,104 @@ TEST_P(SchwarzFacts, constants_win_where_there_are_many_compact_parts) {
   EXPECT_LT(with(216, PartKind::graph, CoarseSpace::constants), compact);
 }
 
-TEST_P(SchwarzFacts, every_inverse_of_a_part_converges) {
-  const Csr<double> A = random_hpd<double>(76, 300, 5);
-  Context ctx = context();
-  for (std::size_t k = 0; k < block_inverse_names.size(); ++k) {
-    const SchwarzOptions o{.parts = 4, .inner = static_cast<BlockInverse>(k)};
-    const auto b = random_vector<double>(77, A.rows());
-    GmresOptions gmres;
-    gmres.stop.relative = 1e-9;
-    const Solved<double> solved = solve(ctx, A, b, SolverOptions(gmres), o);
-    EXPECT_EQ(solved.report.reason, Reason::converged) << block_inverse_names[k];
-    EXPECT_LE(relative_residual(reference(A), to_reference(solved.x), to_reference(b)), 1.01e-9);
+/// With o of as many ranks, each of which has one part; what rank 0 has to say, after all have agreed on it.
+Solved<double> solve_shared_parts(Backend backend, const RowPartition& partition, const Csr<double>& A,
+                                  const std::vector<double>& b, const SolverOptions& options, SchwarzOptions o) {
+  o.parts = 1;
+  std::vector<Solved<double>> all(static_cast<std::size_t>(partition.ranks()));
+  run_team(partition.ranks(), [&](Team& team) {
+    Context ctx = rank_context(backend);
+    const std::int64_t begin = partition.begin(team.rank()), end = partition.end(team.rank());
+    const RowSlice<double> rows = slice_rows(A, begin, end);
+    const Distributed<double> own(ctx, team, partition, rows);
+    const DistributedOperator<double> op(own);
+    const AnyMatrix<double> block = columns_of(ctx, rows, begin, end);
+    const auto M = make_shared_schwarz(ctx, o, rows, block, op.share());
+    if (o.overlap > 0) {
+      EXPECT_EQ(fact<std::int64_t>(M->report(), "rows_of_parts"), own.halo().size());
+    }
+    const auto solver = make_solver<double>(options, op, *M);
+    Solved<double>& mine = all[static_cast<std::size_t>(team.rank())];
+    Array<double> x(std::vector<double>(b.size(), 0.0));
+    mine.report = solve_own_rows(ctx, *solver, op.share(), Array<double>(b), x);
+    mine.x = contents(x);
+  });
+  for (const Solved<double>& mine : all) {
+    EXPECT_EQ(mine.x, all[0].x);
+    EXPECT_EQ(mine.report.iterations, all[0].report.iterations);
+    EXPECT_EQ(mine.report.reason, Reason::converged);
+    EXPECT_LE(relative_residual(reference(A), to_reference(mine.x), to_reference(b)), 1.01e-10);
   }
+  return all[0];
+}
+
+/// All that may stand inside, with default options but for those that a matrix of a grid, nx x nx, wants.
+std::vector<PreconditionerOptions> inside_of_parts(int nx) {
+  std::vector<PreconditionerOptions> all;
+  [&]<class... Options>(std::type_identity<std::variant<Options...>>) {
+    (all.emplace_back(Options{}), ...);
+  }(std::type_identity<PreconditionerOptions>());
+  for (PreconditionerOptions& M : all) {
+    if (auto* lines = std::get_if<LineOptions>(&M)) lines->nx = lines->ny = nx;
+    if (auto* inner = std::get_if<InnerSolverOptions>(&M))
+      inner->inner = InnerMethod{GmresOptions{.max_iterations = 4}, JacobiOptions{}};
+  }
+  std::erase_if(all, [](const PreconditionerOptions& M) {  // no part of itself, and no saddle point
+    return std::holds_alternative<SchwarzOptions>(M) || std::holds_alternative<SchurOptions>(M);
+  });
+  return all;
+}
+
+/// With parts of one process, and with the same parts on two and three ranks.
+TEST_P(SchwarzFacts, every_preconditioner_stands_inside) {
+  constexpr int nx = 18;
+  const Csr<double> A = poisson2d<double>(nx);
+  const auto b = random_vector<double>(77, A.rows());
+  Context ctx = context();
+  for (const PreconditionerOptions& M : inside_of_parts(nx)) {
+    FgmresOptions options;
+    options.restart = 60, options.stop.relative = 1e-10;
+    for (const int parts : {2, 3}) {
+      SCOPED_TRACE(name(M) + ", " + std::to_string(parts) + " parts");
+      const SchwarzOptions o{.parts = parts, .inner = PartInverse{M}};
+      EXPECT_EQ(krill::conflict(options, o, "preconditioner").message, "");
+      EXPECT_EQ(o.conflict().message, "");
+      const Solved<double> alone = solve(ctx, A, b, options, o);
+      EXPECT_EQ(alone.report.reason, Reason::converged);
+      EXPECT_LE(relative_residual(reference(A), to_reference(alone.x), to_reference(b)), 1.01e-10);
+      if (std::holds_alternative<LineOptions>(M)) continue;  // a rank's rows are no grid
+      const auto partition = RowPartition::by_cost(A.row_offsets().host(), parts, 1);
+      const Solved<double> shared = solve_shared_parts(GetParam(), partition, A, b, options, o);
+      EXPECT_NEAR(shared.report.iterations, alone.report.iterations, 1);
+    }
+  }
+}
+
+/// More levels of fill take fewer iterations, for one process and for two ranks; so options arrive.
+TEST_P(SchwarzFacts, what_stands_inside_has_its_own_options) {
+  const Csr<double> A = grid(10);
+  const auto b = random_vector<double>(81, A.rows());
+  const auto partition = RowPartition::by_cost(A.row_offsets().host(), 2, 1);
+  Context ctx = context();
+  GmresOptions gmres;
+  gmres.stop.relative = 1e-10;
+  const auto with_level = [&](int level) {
+    IlukOptions filled;
+    filled.level = level;
+    const SchwarzOptions o{.parts = 2, .inner = PartInverse{filled}};
+    return std::pair(solve(ctx, A, b, SolverOptions(gmres), o).report.iterations,
+                     solve_shared_parts(GetParam(), partition, A, b, gmres, o).report.iterations);
+  };
+  const auto none = with_level(0), two = with_level(2);
+  EXPECT_LT(two.first, none.first);
+  EXPECT_LT(two.second, none.second);
+  IlukOptions in_single;
+  in_single.precision = KeptPrecision::float32;
+  const auto of_doubles =
+                 made<double>(ctx, SchwarzOptions{.inner = PartInverse{IlukOptions{}}}, AnyMatrix<double>(A.clone())),
+             of_floats =
+                 made<double>(ctx, SchwarzOptions{.inner = PartInverse{in_single}}, AnyMatrix<double>(A.clone()));
+  EXPECT_LT(of_floats->report().bytes, of_doubles->report().bytes);
 }
 
 /// With the same parts, whoever has them: rows beside a rank's lie with several others here.
@@ -231,31 +319,11 @@ TEST_P(SchwarzFacts, several_ranks_take_the_iterations_of_one_process) {
   gmres.stop.relative = 1e-10;
   for (const int ranks : {2, 4}) {
     const auto partition = RowPartition::by_cost(A.row_offsets().host(), ranks, 1);
-    SchwarzOptions o{.parts = ranks, .inner = BlockInverse::ilu0, .overlap = 1};
+    const SchwarzOptions o{.parts = ranks, .inner = PartInverse{Ilu0Options{}}, .overlap = 1};
     Context host = Context::host(1);
-    const Solved<double> alone = solve(host, A, b, SolverOptions(gmres), o);
-    o.parts = 1;
-    std::vector<Solved<double>> all(static_cast<std::size_t>(ranks));
-    run_team(ranks, [&](Team& team) {
-      Context ctx = rank_context(GetParam());
-      const std::int64_t begin = partition.begin(team.rank()), end = partition.end(team.rank());
-      const RowSlice<double> rows = slice_rows(A, begin, end);
-      const Distributed<double> own(ctx, team, partition, rows);
-      const DistributedOperator<double> op(own);
-      const auto M = make_shared_schwarz(ctx, o, rows, columns_of(ctx, rows, begin, end), op.share());
-      EXPECT_EQ(fact<std::int64_t>(M->report(), "rows_of_parts"), own.halo().size());
-      const auto solver = make_solver<double>(SolverOptions(gmres), op, *M);
-      Solved<double>& mine = all[static_cast<std::size_t>(team.rank())];
-      Array<double> x(std::vector<double>(b.size(), 0.0));
-      mine.report = solve_own_rows(ctx, *solver, op.share(), Array<double>(b), x);
-      mine.x = contents(x);
-    });
-    for (const Solved<double>& mine : all) {
-      EXPECT_EQ(mine.x, all[0].x);
-      EXPECT_EQ(mine.report.reason, Reason::converged);
-      EXPECT_NEAR(mine.report.iterations, alone.report.iterations, 1);
-      EXPECT_LE(relative_residual(reference(A), to_reference(mine.x), to_reference(b)), 1.01e-10);
-    }
+    const Solved<double> alone = solve(host, A, b, SolverOptions(gmres), o),
+                         shared = solve_shared_parts(GetParam(), partition, A, b, gmres, o);
+    EXPECT_NEAR(shared.report.iterations, alone.report.iterations, 1);
   }
 }
 
@@ -270,8 +338,38 @@ TEST_P(SchwarzFacts, refuses_with_a_sentence) {
   EXPECT_EQ(complaint<InvalidArgument>([&] { M->update(ctx, A); }),
             "preconditioner schwarz: it takes no new values; make it anew");
   EXPECT_FALSE(SchwarzOptions{.overlap = 1}.suits_pcg().holds);
-  EXPECT_FALSE(SchwarzOptions{.inner = BlockInverse::ilu0}.suits_pcg().holds);
   EXPECT_TRUE(SchwarzOptions{.coarse = CoarseSpace::constants}.suits_pcg().holds);
+  const auto inside = [](PreconditionerOptions inner, int overlap = 0) {
+    return SchwarzOptions{.inner = PartInverse{std::move(inner)}, .overlap = overlap};
+  };
+  EXPECT_FALSE(inside(IlutOptions{}).suits_pcg().holds);
+  EXPECT_TRUE(inside(SsorOptions{}).suits_pcg().holds);
+  const auto refusal = [](const SolverOptions& solver, const PreconditionerOptions& M) {
+    const OptionConflict own = krill::conflict(M);
+    return own.message.empty() ? krill::conflict(solver, M, "preconditioner").message : own.message;
+  };
+  EXPECT_EQ(refusal(PcgOptions{}, inside(GaussSeidelOptions{.direction = SweepDirection::forward})),
+            "preconditioner.inner.direction is forward, expected symmetric for solver pcg, which needs a Hermitian "
+            "preconditioner");
+  EXPECT_EQ(refusal(GmresOptions{}, inside(SchwarzOptions{})),
+            "preconditioner.inner is schwarz, expected one that takes a part as a whole: schwarz does not stand inside "
+            "of itself");
+  const PreconditionerOptions solver_of_parts =
+      InnerSolverOptions{.inner = InnerMethod{GmresOptions{}, SchwarzOptions{}}};
+  EXPECT_EQ(refusal(FgmresOptions{}, inside(solver_of_parts)),
+            "preconditioner.inner is schwarz, expected one that takes a part as a whole: schwarz does not stand inside "
+            "of itself");
+  EXPECT_EQ(refusal(GmresOptions{}, inside(InnerSolverOptions{})),
+            "with an inner solver preconditioner.inner solver is another one in each iteration, and solver gmres needs "
+            "one that stays; expected solver fcg or fgmres");
+  EXPECT_EQ(refusal(FgmresOptions{}, inside(InnerSolverOptions{})), "");
+  EXPECT_EQ(
+      refusal(GmresOptions{}, inside(LineOptions{.nx = 60, .ny = 60}, 1)),
+      "preconditioner.overlap is 1, expected 0 with preconditioner.inner line, which needs the rows of the matrix "
+      "as they are");
+  const auto varying = made<double>(ctx, inside(InnerSolverOptions{}), A);
+  EXPECT_TRUE(varying->varies());
+  EXPECT_EQ(varying->nested_solvers(), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(, SchwarzFacts, backends, param_name);

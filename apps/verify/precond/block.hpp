@@ -24,10 +24,10 @@ BoundedVector<T> solve_block(Context& ctx, const PreconditionerOptions& options,
   return z;
 }
 template <class T, class Offset>
-BoundedVector<T> solve_block(Context& ctx, BlockInverse kind, BlockInverse automatic_definite,
-                             const Csr<T, Offset>& block, const BoundedVector<T>& r) {
-  const PreconditionerOptions options =
-      krill::detail::inverse_of(kind, !first_not_hermitian(ctx, block), automatic_definite);
+BoundedVector<T> solve_block(Context& ctx, const PreconditionerOptions& wanted,
+                             const PreconditionerOptions& of_definite, const Csr<T, Offset>& block,
+                             const BoundedVector<T>& r) {
+  const PreconditionerOptions options = krill::detail::inverse_of(ctx, wanted, of_definite, block);
   return is_kept_in_float32(options) ? solve_block<lower_t<T>>(ctx, options, block, r)
                                      : solve_block<T>(ctx, options, block, r);
 }

@@ -16,6 +16,9 @@ struct Judging {
   std::string not_judged = {};                            ///< why its application is not compared; empty: it is
 };
 
+/// Of whichever it is.
+Judging judging_of(const PreconditionerOptions&);
+
 /// A residual, and what a reference may know beside the options: what the preconditioner found out about A (blocks, an
 /// interval of eigenvalues, a shift) stands in its report.
 template <class T>
