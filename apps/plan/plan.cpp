@@ -66,9 +66,9 @@ class Rehearsal {
       : host_(host), plan_(plan), ranks_(ranks), ledger_(target_of(plan, host)) {}
 
   /// A: in CSR, as it was read; given: what it was rounded from, which judges on the host. Several right-hand sides,
-  /// and their solutions, stay on the host; the one at work is copied.
+  /// and their solutions, stay on the host; the one at work is copied. coordinates: of nodes; null: not known.
   void run(AnyMatrix<T> A, const AnyMatrix<wide_t<T>>* given, const MatrixProperties& properties,
-           std::int64_t right_hand_sides) {
+           std::int64_t right_hand_sides, const Dense<double>* coordinates) {
     size_ = properties.rows, columns_ = right_hand_sides;
     ledger_.begin("start");
     const bool judged_here = given && !plan_.for_cuda;
@@ -105,7 +105,7 @@ class Rehearsal {
     const bool unread = late && c_.format == Format::csr && transformed.bytes() + original.bytes() == 0;
     const bool matrix_late = unread && is_factored_on_host();
     if (matrix_late) matrix = {};
-    HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, A);
+    HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, A, coordinates);
     ledger_.begin("solve");
     if (matrix_late) matrix = csr(A);
     preconditioner += ledger_.first_use();
@@ -328,7 +328,7 @@ void plan_for(MemoryPlan& plan, int ranks) {
   plan.reading = (source.given ? bytes(*source.given) : bytes(source.A)) +
                  (file_of(plan.settings.matrix) ? static_cast<std::size_t>(m.nnz) * triplet : 0);
   const std::int64_t columns = source.systems > 0 ? 1 : count_rhs(plan.settings, source.rhs ? source.rhs->cols : 0);
-  Rehearsal<T>(host, plan, ranks).run(std::move(source.A), source.given.get(), m, columns);
+  Rehearsal<T>(host, plan, ranks).run(std::move(source.A), source.given.get(), m, columns, source.coordinates.get());
 }
 
 TimePlan begin_time_plan(const std::string& machine_file, bool for_cuda, int ranks) {

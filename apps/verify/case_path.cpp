@@ -95,6 +95,7 @@ Subject<T> solved_subject(Context& ctx, const Case& settings, const SourceMatrix
   Subject<T> subject(settings.name, narrow<T>(*system.prepared.A), {"b of the case", values_of(b)});
   subject.rhs = values_of(b);
   subject.guess = values_of(x);
+  subject.coordinates = system.prepared.coordinates;
   return subject;
 }
 

@@ -22,8 +22,9 @@ Judging judging_of(const PreconditionerOptions& options) {
 
 template <class T>
 BoundedVector<T> preconditioned(Context& ctx, const PreconditionerOptions& options, const AnyMatrix<T>& A,
-                                const PreconditionerReport& report, const BoundedVector<T>& r) {
-  const Question<T> question{ctx, A, report, r, rows_of(A)};
+                                const PreconditionerReport& report, const BoundedVector<T>& r,
+                                const Dense<double>* coordinates) {
+  const Question<T> question{ctx, A, report, r, rows_of(A), coordinates};
   return std::visit([&](const auto& o) { return reference(o, question); }, options);
 }
 
@@ -31,7 +32,8 @@ template <class T>
 struct PreconditionerReferenceInstances {
   static constexpr auto list =
       instance<BoundedVector<T>(Context&, const PreconditionerOptions&, const AnyMatrix<T>&,
-                                const PreconditionerReport&, const BoundedVector<T>&)>(preconditioned);
+                                const PreconditionerReport&, const BoundedVector<T>&, const Dense<double>*)>(
+          preconditioned);
 };
 KRILL_INSTANTIATE(PreconditionerReferenceInstances);
 

@@ -51,15 +51,15 @@ Bounded<double> real_dot(const BoundedVector<T>& r, const BoundedVector<T>& z) {
   return sum.result();
 }
 
-/// M r and r'M r for every r, against the definition in the precision L that M is kept in.
+/// M r and r'M r for every r of the subject, against the definition in the precision L that M is kept in.
 template <class L, class T>
 Comparison compare_applied(Context& ctx, const Preconditioner<T>& M, const PreconditionerOptions& options,
-                           const AnyMatrix<L>& A, const std::vector<NamedVector<T>>& residuals) {
+                           const AnyMatrix<L>& A, const Subject<T>& s) {
   Comparison all;
-  for (const NamedVector<T>& residual : residuals) {
+  for (const NamedVector<T>& residual : s.y) {
     const std::vector<L> low = in_precision<L>(std::span<const T>(residual.values));
     const std::vector<T> r = in_precision<T>(std::span<const L>(low));
-    const BoundedVector<L> wanted = preconditioned(ctx, options, A, M.report(), bounded<L>(low));
+    const BoundedVector<L> wanted = preconditioned(ctx, options, A, M.report(), bounded<L>(low), s.coordinates.get());
     const Array<T> ar = array(r, "r");
     Array<T> z(ar.size(), "z");
     all.merge(compare<L>(in_precision<L>(M.apply(ctx, ar, z).host()), wanted), residual.name);
@@ -201,15 +201,15 @@ void check_preconditioners(Ledger& ledger, Context& ctx, const Subject<T>& s, co
     }
     std::unique_ptr<Preconditioner<T>> M;
     try {
-      M = make_preconditioner(ctx, options, A);
+      M = make_preconditioner<T>(ctx, options, A, nullptr, s.coordinates.get());
     } catch (const InvalidArgument& refusal) {
       note_refusal(ledger, selection, name, refusal.what());
       continue;
     }
     ledger.check(name, apply_bound, [&] {
       if (is_kept_in_float32(options))
-        return compare_applied(ctx, *M, options, matrix_in<lower_t<T>>(ctx, s, selection), s.y);
-      return compare_applied(ctx, *M, options, A, s.y);
+        return compare_applied(ctx, *M, options, matrix_in<lower_t<T>>(ctx, s, selection), s);
+      return compare_applied(ctx, *M, options, A, s);
     });
   }
 }

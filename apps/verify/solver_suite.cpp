@@ -71,8 +71,8 @@ void check_solver(Ledger& ledger, Context& ctx, const Subject<T>& s, const AnyMa
                   bool beside_host) {
   Context host = Context::host(1);
   const MatrixOperator<T> products(A, method);
-  const auto M = make_preconditioner<T>(ctx, preconditioner, A, &products);
-  const auto of_host = make_preconditioner<T>(host, preconditioner, A);
+  const auto M = make_preconditioner<T>(ctx, preconditioner, A, &products, s.coordinates.get());
+  const auto of_host = make_preconditioner<T>(host, preconditioner, A, nullptr, s.coordinates.get());
   const Array<T> b = array(s.rhs, "b");
   SolveReport report, report_of_host;
   TextbookSolve textbook;

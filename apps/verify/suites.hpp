@@ -2,6 +2,7 @@
 // its family, and a line to the table at the end.
 #pragma once
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "solvers/precond/options.hpp"
 #include "sparse/banded/banded_plan.hpp"
 #include "sparse/convert/to_format.hpp"
+#include "sparse/formats/dense.hpp"
 #include "sparse/scale/scaling.hpp"
 #include "sparse/triangular/approximate.hpp"
 #include "sparse/triangular/method.hpp"
@@ -39,6 +41,7 @@ struct Subject {
   Rows<T> rows;
   std::vector<NamedVector<T>> x, y;  ///< as many each; A.cols() and A.rows() entries
   std::vector<T> rhs, guess;         ///< of whole solves: the first y and zeros, where nobody changes them
+  std::shared_ptr<const Dense<double>> coordinates = {};  ///< of nodes, for preconditioners; null: not known
 
   /// `more`: a vector to try beside the random ones; empty: none.
   Subject(std::string subject, Csr<T> matrix, const NamedVector<T>& more = {});

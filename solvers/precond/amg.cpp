@@ -5,49 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
+#include "solvers/multigrid/candidates.hpp"
 #include "solvers/multigrid/hierarchy.hpp"
 #include "solvers/precond/level_smoothers.hpp"
 #include "solvers/precond/make.hpp"
-#include "sparse/coarsen/near_null_space.hpp"
 #include "sparse/convert/transpose.hpp"
 #include "sparse/core/memory_use.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
-#include "sparse/io/read.hpp"
 #include "sparse/spgemm/products.hpp"
 
 namespace krill {
 
 using namespace detail;
 namespace {
-
-/// The columns of a file as a dense matrix.
-template <class T>
-Dense<T> columns_of(const std::string& path) {
-  Columns<T> columns = read_vector<T>(path);
-  return Dense<T>(columns.rows, columns.cols, Array<T>(std::move(columns.values), "near null space"));
-}
-
-/// What coarse levels have to represent, and the unknowns of a node.
-template <class T>
-struct Candidates {
-  std::int32_t block_dim;
-  std::optional<Dense<T>> columns;  ///< nothing for constants
-
-  Candidates(Context& ctx, const NearNullSpaceOptions& o, const Dense<double>* coordinates) : block_dim(o.block_dim) {
-    if (o.type == CandidateKind::file) columns = columns_of<T>(o.path);
-    if (o.type != CandidateKind::rigid_body) return;
-    std::optional<Dense<double>> read;
-    if (!o.path.empty()) coordinates = &read.emplace(columns_of<double>(o.path));
-    if (!coordinates)
-      throw InvalidArgument(
-          "preconditioner amg: near_null_space rigid_body needs the coordinates of nodes: set near_null_space.path or "
-          "matrix.coordinates to a file of them");
-    block_dim = coordinates->cols();
-    columns = rigid_body_modes<T>(ctx, *coordinates);
-  }
-};
 
 /// Whether A is Hermitian with a positive diagonal, to rounding.
 template <class T>
@@ -62,7 +33,7 @@ class Amg final : public Preconditioner<T> {
   Amg(Context& ctx, const AmgOptions& o, const PreconditionerInput<T>& input)
       : matrix_(&input.A),
         varies_(!o.varies().empty()),
-        hierarchy_(made(ctx, o, input, Candidates<T>(ctx, o.near_null_space, input.coordinates))) {
+        hierarchy_(made(ctx, o, input, NearNullSpace<T>(ctx, o.near_null_space, input.coordinates))) {
     report_.symbolic_ms = hierarchy_->setup_ms();
     report_.bytes = hierarchy_->bytes();
     report_.notes = hierarchy_->notes();
@@ -110,7 +81,7 @@ class Amg final : public Preconditioner<T> {
 
  private:
   static std::unique_ptr<Hierarchy<T>> made(Context& ctx, const AmgOptions& o, const PreconditionerInput<T>& input,
-                                            const Candidates<T>& candidates) {
+                                            const NearNullSpace<T>& candidates) {
     return std::make_unique<Hierarchy<T>>(
         ctx, o,
         FinestLevel<T>{input.A, input.products, looks_definite(ctx, input.A), candidates.block_dim,

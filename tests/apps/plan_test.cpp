@@ -120,6 +120,14 @@ TEST_P(PlannedPeak, with_every_preconditioner) {
     }
 }
 
+TEST_P(PlannedPeak, with_what_coarse_levels_have_to_represent) {
+  for (const std::string space : {"type: rigid_body", "block_dim: 3"})
+    expect_within_a_tenth(
+        fmt::format("matrix: {{generate: elasticity3d, nx: 9}}\nformat: csr\nsolver: {{type: pcg, max_iterations: 3}}\n"
+                    "preconditioner: {{type: amg, near_null_space: {{{}}}}}\n",
+                    space));
+}
+
 TEST_P(PlannedPeak, with_the_blocks_of_a_saddle_point) {
   for (const std::string keys : {"form: diagonal", "form: least_squares", "block: ilut, complement: ic0"})
     expect_within_a_tenth(

@@ -195,6 +195,36 @@ TEST_F(Verify, passes_with_every_solver_and_preconditioner) {
     }
 }
 
+/// The reference of amg represents what the case says, from the coordinates of a generator or of a file.
+TEST_F(Verify, judges_amg_by_the_near_null_space_of_the_case) {
+  ASSERT_EQ(krill("generate elasticity3d nx=4 ny=2 nz=2 -o bar.mtx --coordinates nodes.mtx").code, 0);
+  const Columns<double> nodes = read_vector<double>(folder_ / "nodes.mtx");
+  std::string columns = fmt::format("%%MatrixMarket matrix array real general\n{} 2\n", 3 * nodes.rows);
+  for (std::int64_t i = 0; i < 3 * nodes.rows; ++i) columns += "1\n";
+  for (std::int64_t i = 0; i < 3 * nodes.rows; ++i) columns += fmt::format("{}\n", i % 3 + 0.25);
+  folder_.write("columns.mtx", columns);
+  for (const std::string matrix :
+       {"generate: elasticity3d, nx: 4, ny: 2, nz: 2", "file: bar.mtx, coordinates: nodes.mtx"})
+    for (const std::string space :
+         {"type: rigid_body", "block_dim: 3", "type: file, path: columns.mtx, block_dim: 3"}) {
+      write_case("matrix: {" + matrix +
+                 "}\nsolver: pcg\npreconditioner: {type: amg, coarse_rows: 20, near_null_space: {" + space + "}}\n");
+      const Outcome o = krill("verify case.yaml");
+      EXPECT_EQ(o.code, 0) << space << "\n" << o.out << o.err;
+      const Json json = verified("flow");
+      int judged = 0;
+      for (const Json& check : json["checks"])
+        if (check["group"] == "preconditioners" || check["group"] == "solvers") {
+          EXPECT_EQ(check["verdict"], "PASS") << space << check;
+          ++judged;
+        }
+      EXPECT_GE(judged, 3) << space;
+      const Outcome plan = krill("solve case.yaml --plan");
+      EXPECT_EQ(plan.code, 0) << space << "\n" << plan.err;
+      EXPECT_TRUE(contains(plan.out, "  preconditioner ")) << plan.out;
+    }
+}
+
 template <class T>
 void expect_suites_pass(Context& ctx, const std::string& name, Csr<T> A) {
   Ledger ledger;

@@ -4,6 +4,7 @@
 #include "apps/verify/precond/factors.hpp"
 #include "apps/verify/precond/gauss_seidel.hpp"
 #include "apps/verify/precond/isai.hpp"
+#include "solvers/multigrid/candidates.hpp"
 #include "solvers/multigrid/hierarchy.hpp"
 #include "solvers/precond/amg.hpp"
 #include "solvers/precond/ilu0.hpp"
@@ -21,7 +22,7 @@ inline Judging judging(const AmgOptions& o) {
 }
 
 /// The cycle as it is defined, with running error analysis, over the matrices of a hierarchy: these are checked by
-/// themselves (check_multigrid), and are the same whenever they are made.
+/// themselves (check_coarsening), and are the same whenever they are made.
 template <class T>
 class CycleReference {
  public:
@@ -187,8 +188,13 @@ class CycleReference {
 template <class T>
 BoundedVector<T> reference(const AmgOptions& o, const Question<T>& q) {
   const bool hermitian = with_csr(q.ctx, q.matrix, [&](const auto& csr) { return !first_not_hermitian(q.ctx, csr); });
-  const Hierarchy<T> hierarchy(
-      q.ctx, o, {.A = q.matrix, .hermitian = hermitian, .make_smoothing = smoothing_pairs<T>(o.smoother)});
+  const NearNullSpace<T> candidates(q.ctx, o.near_null_space, q.coordinates);
+  const Hierarchy<T> hierarchy(q.ctx, o,
+                               {.A = q.matrix,
+                                .hermitian = hermitian,
+                                .block_dim = candidates.block_dim,
+                                .candidates = candidates.columns ? &*candidates.columns : nullptr,
+                                .make_smoothing = smoothing_pairs<T>(o.smoother)});
   return CycleReference<T>(q.ctx, o, hierarchy, q.matrix).apply(q.r);
 }
 

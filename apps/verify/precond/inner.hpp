@@ -49,7 +49,7 @@ class InnerReference {
 
  private:
   BoundedVector<T> preconditioned_residual() const {
-    return preconditioned(q_.ctx, method_.preconditioner, q_.matrix, q_.report, r_);
+    return preconditioned(q_.ctx, method_.preconditioner, q_.matrix, q_.report, r_, q_.coordinates);
   }
   static Bounded<T> dot(const BoundedVector<T>& x, const BoundedVector<T>& y) {
     BoundedSum<T> sum;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "apps/verify/precond/factor.hpp"
+#include "sparse/formats/dense.hpp"
 
 namespace krill::apps::verify {
 
@@ -27,13 +28,15 @@ struct Question {
   const AnyMatrix<T>& matrix;
   const PreconditionerReport& report;
   const BoundedVector<T>& r;
-  Rows<T> A;  ///< the matrix, entry by entry
+  Rows<T> A;                                   ///< the matrix, entry by entry
+  const Dense<double>* coordinates = nullptr;  ///< of nodes; null: not known
 };
 
 /// z = M r by the definition of the preconditioner, one entry after the other.
 template <class T>
 BoundedVector<T> preconditioned(Context&, const PreconditionerOptions&, const AnyMatrix<T>& A,
-                                const PreconditionerReport&, const BoundedVector<T>& r);
+                                const PreconditionerReport&, const BoundedVector<T>& r,
+                                const Dense<double>* coordinates = nullptr);
 
 template <class Number>
 Number fact(const PreconditionerReport& report, std::string_view name) {
