@@ -225,6 +225,29 @@ TEST_F(Verify, judges_amg_by_the_near_null_space_of_the_case) {
     }
 }
 
+/// A file of vectors that does not fit is refused by what is wrong with it, and no solve begins.
+TEST_F(Verify, refuses_a_near_null_space_that_does_not_fit) {
+  const std::string array = "%%MatrixMarket matrix array real general\n";
+  write_case(
+      "matrix: {generate: poisson1d, nx: 4}\nsolver: pcg\npreconditioner: {type: amg, near_null_space: {type: file, "
+      "path: "
+      "columns.mtx}}\n");
+  for (const auto& [text, complaint] : {std::pair{"3 1\n1\n1\n1\n", "rows of the near null space"},
+                                        {"4 1\n1\n1\nnan\n1\n", "entry 2 (counted from 0"},
+                                        {"4 2\n1\n1\n1\n1\n1\n1\n1\ninf\n", "entry 7 (counted from 0"}}) {
+    folder_.write("columns.mtx", array + text);
+    const Outcome o = krill("solve case.yaml");
+    EXPECT_EQ(o.code, 2) << o.out;
+    EXPECT_TRUE(contains(o.err, complaint)) << o.err;
+  }
+  folder_.write("columns.mtx", array + "4 1\n1\n1\n1\n1\n");
+  EXPECT_EQ(krill("solve case.yaml").code, 0);
+  write_case("matrix: {generate: poisson1d, nx: 4}\nsolver: multigrid\npreconditioner: jacobi\n");
+  const Outcome o = krill("solve case.yaml");
+  EXPECT_EQ(o.code, 2) << o.out;
+  EXPECT_TRUE(contains(o.err, "solver multigrid takes the cycles of preconditioner amg")) << o.err;
+}
+
 template <class T>
 void expect_suites_pass(Context& ctx, const std::string& name, Csr<T> A) {
   Ledger ledger;
