@@ -13,9 +13,9 @@ inline constexpr const char* krill_device_entry = "krill_device_module";
 inline constexpr std::size_t krill_device_id = 128;  ///< bytes by which ranks find each other
 
 struct KrillDevicePlace {
-  char library[128] = {};      ///< "NCCL 2.28.9"
-  bool by_load_store = false;  ///< by kernels of the module, over NVLink
-  void* slots = nullptr;       ///< krill::TeamSlots on the device, for kernels of the program; null: there are none
+  char library[128] = {};         ///< "NCCL 2.28.9"
+  bool by_load_store = false;     ///< by kernels of the module, over NVLink
+  void* slots = nullptr;          ///< krill::TeamSlots on the device, for kernels of the program; null: there are none
   CUstream_st* beside = nullptr;  ///< where messages travel, with slots: kernels in it come after those that arrive
 };
 

@@ -19,8 +19,8 @@ struct TimePlan {
   double speed_up() const { return one.total() / many.total(); }
 };
 
-/// bytes_an_entry: of the matrix as products move it. between_hosts: entries of vectors that come from other hosts or go
-/// there.
+/// bytes_an_entry: of the matrix as products move it. between_hosts: entries of vectors that come from other hosts or
+/// go there.
 RankPart rank_part(const SharedPart&, double bytes_an_entry, std::int64_t between_hosts = 0);
 
 /// whole: of one rank. parts: of each of several. Nothing of `work`: a plan without times, which says that the model

@@ -11,9 +11,14 @@ namespace krill::apps {
 
 nlohmann::ordered_json part_json(const SharedPart& part, Precision precision) {
   const auto scalar_bytes = with_scalar(precision, []<class T>(T) { return std::int64_t{sizeof(T)}; });
-  return {{"first_row", part.first_row},     {"rows", part.rows},          {"entries", part.nnz},
-          {"ghosts", part.ghosts},           {"sent", part.sent},          {"sent_bytes", scalar_bytes * part.sent},
-          {"border_rows", part.border_rows}, {"border_entries", part.border_nnz},
+  return {{"first_row", part.first_row},
+          {"rows", part.rows},
+          {"entries", part.nnz},
+          {"ghosts", part.ghosts},
+          {"sent", part.sent},
+          {"sent_bytes", scalar_bytes * part.sent},
+          {"border_rows", part.border_rows},
+          {"border_entries", part.border_nnz},
           {"neighbors", part.neighbors}};
 }
 

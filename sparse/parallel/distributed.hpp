@@ -137,8 +137,8 @@ class Distributed {
   const RowPartition& partition() const { return partition_; }
   const HaloPlan& halo() const { return halo_.plan(); }
   std::int64_t rows() const { return halo().own(); }
-  const AnyMatrix<T>& block() const { return *block_; }    ///< rows() x rows()
-  const Sell<T>& border() const { return *border_; }  ///< border rows x places of the halo
+  const AnyMatrix<T>& block() const { return *block_; }  ///< rows() x rows()
+  const Sell<T>& border() const { return *border_; }     ///< border rows x places of the halo
   SharedPart part() const { return part_; }
   /// The squares of all entries of own rows in columns of others, added up.
   double squares_of_ghosts() const { return squares_of_ghosts_; }

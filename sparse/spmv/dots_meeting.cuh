@@ -6,8 +6,8 @@
 namespace krill {
 
 /// True for the kernel that comes last: the first half becomes the sum of both, in their order, over all ranks. By the
-/// thread of each of the two kernels that has left its half there; none waits for the other. Inlined: a call would take a
-/// stack, and each kernel longer to start.
+/// thread of each of the two kernels that has left its half there; none waits for the other. Inlined: a call would take
+/// a stack, and each kernel longer to start.
 template <class T>
 __device__ __forceinline__ bool completes(DotsMeeting<T>* meeting) {
   __threadfence();

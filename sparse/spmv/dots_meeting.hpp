@@ -9,9 +9,7 @@ namespace krill {
 template <class T>
 struct DotsSum {
   wide_t<T> first{}, second{};
-  constexpr DotsSum& operator+=(const DotsSum& other) {
-    return first += other.first, second += other.second, *this;
-  }
+  constexpr DotsSum& operator+=(const DotsSum& other) { return first += other.first, second += other.second, *this; }
 };
 
 /// In memory of the device: each kernel leaves its half here, and the one that comes last goes on with both, and with

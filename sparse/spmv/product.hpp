@@ -28,9 +28,7 @@ struct DotsView {
 
   constexpr bool wanted() const { return first || second; }
   /// For a part of a product before the last: the same rows.
-  constexpr DotsView without_sums() const {
-    return {.left_out = left_out, .begin_kept = begin_kept, .kept = kept};
-  }
+  constexpr DotsView without_sums() const { return {.left_out = left_out, .begin_kept = begin_kept, .kept = kept}; }
   /// Whether row i is the product's: one comparison for most of them.
   constexpr bool keeps(std::int64_t i) const {
     return static_cast<std::uint32_t>(i) - begin_kept < kept || !(left_out[i >> 5] >> (i & 31) & 1);

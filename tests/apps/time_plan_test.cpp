@@ -70,8 +70,7 @@ TEST(TimePlan, is_within_a_tenth_of_what_was_measured_on_one_and_two_devices) {
 TEST(TimePlan, is_within_a_tenth_of_products_in_csr) {
   const Machine machine = read_machine(h200);
   const auto ratio = [&](double rows, double points, double plane, int ranks, double measured) {
-    return predicted(machine, {rows, points, plane, false}, PcgOptions{}, NoPreconditioner{}, ranks).total() /
-           measured;
+    return predicted(machine, {rows, points, plane, false}, PcgOptions{}, NoPreconditioner{}, ranks).total() / measured;
   };
   EXPECT_NEAR(ratio(256.0 * 256 * 256, 7, 65'536, 1, 742), 1, 0.1);
   EXPECT_NEAR(ratio(256.0 * 256 * 256, 7, 65'536, 2, 396), 1, 0.1);

@@ -47,8 +47,8 @@ struct Tuning {
   static constexpr int gather_threads = 256;
   static constexpr std::size_t max_gathered = 8192;  ///< bytes of a rank; more goes by NCCL's own kernels. Not varied.
   static constexpr int copy_threads = 256, copy_blocks = 64;  ///< small ones, which fit beside those of a product
-  static constexpr std::size_t slot = std::size_t{8} << 20;  ///< bytes of a message; longer ones go by NCCL's kernels
-  static constexpr int max_messages = 8;                     ///< of a rank; where there are more, all go so
+  static constexpr std::size_t slot = std::size_t{8} << 20;   ///< bytes of a message; longer ones go by NCCL's kernels
+  static constexpr int max_messages = 8;                      ///< of a rank; where there are more, all go so
 };
 /// What stores into the memory of other devices, where all of them can be reached so.
 struct LoadStore {
