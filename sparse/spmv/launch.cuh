@@ -8,9 +8,9 @@
 namespace krill::detail {
 
 struct LaunchTuning {
-  /// Blocks that a grid which stays leaves to kernels beside it: else these would wait for its end. 0 to 132 were tried
-  /// (docs/results/h200-team.md).
-  static constexpr int left_beside = 64;
+  /// One in so many blocks is left to kernels beside a grid which stays: else these would wait for its end. None to a
+  /// fifth were tried (docs/results/h200-team.md).
+  static constexpr int left_beside = 16;
 };
 
 /// A grid of `blocks`. Where they stay, striding over the grid, there are no more of them than the device holds at a
@@ -26,7 +26,7 @@ struct ProductGrid {
 template <auto kernel, class View, class... Args>
 void launch_product(const Cuda& cuda, const Product<View>& p, const ProductGrid& grid, const Args&... args) {
   std::int64_t resident = resident_blocks<kernel>(cuda, grid.shared, grid.threads);
-  if (p.dots.meeting) resident = std::max<std::int64_t>(resident - LaunchTuning::left_beside, 1);
+  if (p.dots.meeting) resident -= resident / LaunchTuning::left_beside;
   const auto blocks = static_cast<int>(grid.stays ? std::min(grid.blocks, resident) : grid.blocks);
   Frame frame(cuda);
   const auto scratch =

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <limits>
 
 #include "solvers/distributed_operator.hpp"
 #include "solvers/system/solve.hpp"
@@ -14,6 +15,24 @@
 namespace krill::test {
 namespace {
 
+/// One rank's part of a solve with vectors of own rows.
+template <class T>
+Solved<T> solve_as_rank(Team& team, Backend backend, const RowPartition& rows, const RowSlice<T>& slice,
+                        const std::vector<T>& b, const SolverOptions& options,
+                        const PreconditionerOptions& preconditioner, const Watch& watch) {
+  Context ctx = rank_context(backend);
+  const int me = team.rank();
+  const Distributed<T> own(ctx, team, rows, slice);
+  const AnyMatrix<T> block = columns_of(ctx, slice, rows.begin(me), rows.end(me)),
+                     placed = in_places(ctx, slice, own.halo());
+  const DistributedOperator<T> op(own, &placed);
+  const auto M = make_preconditioner<T>(ctx, preconditioner, block, &op);
+  const auto solver = make_solver<T>(options, op, *M);
+  Array<T> x(std::vector<T>(b.size(), T(0)));
+  const SolveReport report = solve_own_rows(ctx, *solver, op.share(), Array<T>(b), x, watch);
+  return {report, contents(x)};
+}
+
 /// Solves with vectors of own rows, rows_of(rank, its own rows) as a RowSlice; what rank 0 has to say, after all have
 /// agreed on it.
 template <class T, class RowsOf>
@@ -23,19 +42,9 @@ Solved<T> solve_own(Backend backend, const RowPartition& rows, const RowsOf& row
   const int ranks = rows.ranks();
   std::vector<Solved<T>> all(static_cast<std::size_t>(ranks));
   run_team(ranks, [&](Team& team) {
-    Context ctx = rank_context(backend);
     const int me = team.rank();
-    const RowSlice<T> slice = rows_of(me);
-    const Distributed<T> own(ctx, team, rows, slice);
-    const AnyMatrix<T> block = columns_of(ctx, slice, rows.begin(me), rows.end(me)),
-                       placed = in_places(ctx, slice, own.halo());
-    const DistributedOperator<T> op(own, &placed);
-    const auto M = make_preconditioner<T>(ctx, preconditioner, block, &op);
-    const auto solver = make_solver<T>(options, op, *M);
-    Solved<T>& mine = all[static_cast<std::size_t>(me)];
-    Array<T> x(std::vector<T>(b.size(), T(0)));
-    mine.report = solve_own_rows(ctx, *solver, op.share(), Array<T>(b), x, me + 1 == ranks ? watch_of_last : Watch());
-    mine.x = contents(x);
+    all[static_cast<std::size_t>(me)] = solve_as_rank(team, backend, rows, rows_of(me), b, options, preconditioner,
+                                                      me + 1 == ranks ? watch_of_last : Watch());
   });
   for (const Solved<T>& mine : all) {
     EXPECT_EQ(mine.x, all[0].x);
@@ -166,6 +175,57 @@ TEST_P(SharedSystems, stop_together_where_a_number_is_not_finite) {
   const Solved<double> shared = solve_shared(GetParam(), 3, A, b, PcgOptions{}, NoPreconditioner{});
   EXPECT_EQ(shared.report.reason, Reason::not_finite);
   EXPECT_EQ(shared.report.iterations, 0);
+}
+
+/// A rank's end of a team, to which so many exchanges bring what was sent, and the later ones no number.
+class PoisonedTeam final : public Team {
+ public:
+  PoisonedTeam(Team& team, int good) : team_(team), good_(good) {}
+  int rank() const override { return team_.rank(); }
+  int size() const override { return team_.size(); }
+  void gather(const void* mine, void* all, std::size_t bytes) override { team_.gather(mine, all, bytes); }
+  void start(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+    coming_.assign(in.begin(), in.end());
+    team_.start(out, in);
+  }
+  void finish() override {
+    team_.finish();
+    if (good_-- > 0) return;
+    for (const Incoming& message : coming_)
+      *static_cast<double*>(message.bytes) = std::numeric_limits<double>::quiet_NaN();
+  }
+  void give_up() noexcept override { team_.give_up(); }
+
+ private:
+  Team& team_;
+  int good_;
+  std::vector<Incoming> coming_ = {};
+};
+
+/// One that appears on one rank, in the middle: all stop in the same iteration. Rank 1 has no rows, and hears nothing.
+TEST_P(SharedSystems, stop_together_where_a_number_becomes_none) {
+  constexpr int ranks = 3, good = 12;
+  const Csr<double> A = poisson2d<double>(17);
+  const auto b = random_vector<double>(88, A.rows());
+  const RowPartition rows = shares(A.rows(), ranks);
+  for (const SolverOptions& options :
+       {SolverOptions(PcgOptions{}), SolverOptions(GmresOptions{}), SolverOptions(BicgstabOptions{})}) {
+    std::array<SolveReport, ranks> reports;
+    run_team(ranks, [&](Team& team) {
+      PoisonedTeam poisoned(team, team.rank() == 2 ? good : std::numeric_limits<int>::max());
+      reports[static_cast<std::size_t>(team.rank())] =
+          solve_as_rank(poisoned, GetParam(), rows, slice_rows(A, rows.begin(team.rank()), rows.end(team.rank())), b,
+                        options, NoPreconditioner{}, {})
+              .report;
+    });
+    EXPECT_EQ(reports[0].reason, Reason::not_finite);
+    EXPECT_GT(reports[0].iterations, 1);
+    EXPECT_LT(reports[0].iterations, good + 1);
+    for (const SolveReport& each : reports) {
+      EXPECT_EQ(each.reason, reports[0].reason);
+      EXPECT_EQ(each.iterations, reports[0].iterations);
+    }
+  }
 }
 
 TEST_P(SharedSystems, hear_of_a_rank_that_fails_in_the_middle) {
