@@ -177,7 +177,7 @@ void require_all(const RowSlice<T>& rows, std::int64_t entries, const HaloPlan& 
 }
 
 /// The tag by whose stream kernels go beside those of `where`.
-Cuda beside_of(const Cuda& where, Cuda beside) {
+[[maybe_unused]] Cuda beside_of(const Cuda& where, Cuda beside) {
   beside.skip = where.skip;
   return beside;
 }

@@ -8,9 +8,9 @@
 namespace krill::detail {
 
 struct LaunchTuning {
-  /// One in so many blocks is left to kernels beside a grid which stays: else these would wait for its end. None to a
-  /// fifth were tried (docs/results/h200-team.md).
-  static constexpr int left_beside = 16;
+  /// Blocks of a pass for which a grid that stays leaves room beside it: else they would wait for its end. 0 to 132
+  /// were tried (docs/results/h200-team.md).
+  static constexpr int room_beside = 64;
 };
 
 /// A grid of `blocks`. Where they stay, striding over the grid, there are no more of them than the device holds at a
@@ -26,7 +26,11 @@ struct ProductGrid {
 template <auto kernel, class View, class... Args>
 void launch_product(const Cuda& cuda, const Product<View>& p, const ProductGrid& grid, const Args&... args) {
   std::int64_t resident = resident_blocks<kernel>(cuda, grid.shared, grid.threads);
-  if (p.dots.meeting) resident -= resident / LaunchTuning::left_beside;
+  if (p.dots.meeting) {
+    // Where a multiprocessor holds few large blocks, the place of one has room for several of a pass.
+    const std::int64_t held = std::max<std::int64_t>(resident / cuda.multiprocessors, 1);
+    resident -= LaunchTuning::room_beside / std::max<std::int64_t>(sum_blocks_per_multiprocessor / held, 1);
+  }
   const auto blocks = static_cast<int>(grid.stays ? std::min(grid.blocks, resident) : grid.blocks);
   Frame frame(cuda);
   const auto scratch =
