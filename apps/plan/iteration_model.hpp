@@ -42,7 +42,7 @@ struct StepTime {
   double products = 0;  ///< of own rows in own columns, or with all of A
   double vectors = 0;   ///< passes over vectors
   double halo = 0;      ///< what the exchange of ghosts takes longer than the products that it goes beside
-  double border = 0;    ///< bytes of rows with ghosts
+  double border = 0;    ///< rows with ghosts
   double sums = 0;      ///< what sums over ranks take more
   double fixed = 0;     ///< starts and ends of kernels
   bool in_one_kernel = false;
