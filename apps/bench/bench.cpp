@@ -130,6 +130,7 @@ class Measurement {
         request_(parse_request(command, ctx_.on_cuda())),
         table_(variant_width()) {
     require_place(request_, command, team_);
+    if (team_) team_->set_timeout(ProcessTeam::timeout_of_lone_work);
     require_rival(ctx_, command.compare);
     for (const std::string& file : {command.out, command.roofline, command.heat_map})
       if (!file.empty() && process_leads()) AtomicFile{file};  // fails now where it could not be written in the end

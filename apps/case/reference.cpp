@@ -243,7 +243,8 @@ std::string explain(const std::string& name, const std::vector<Key>& of_sweeps) 
     if (!entry.registry.empty() && name.starts_with(entry.path + ".") &&
         (!elsewhere || entry.path.size() > elsewhere->path.size()))
       elsewhere = &entry;
-  if (elsewhere) return explain(elsewhere->registry + name.substr(elsewhere->path.size()), of_sweeps);
+  const bool is_a_key = std::ranges::count(entries, name, &KeyEntry::path) > 0;
+  if (elsewhere && !is_a_key) return explain(elsewhere->registry + name.substr(elsewhere->path.size()), of_sweeps);
   for (const KeyEntry& entry : entries) {
     if (entry.key->alternatives.empty() || !name.starts_with(entry.path + ".")) continue;
     const std::string inner = name.substr(entry.path.size() + 1), word = inner.substr(0, inner.find('.'));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -79,7 +80,10 @@ class VerifyProgram {
       settings = load_case_file(command_.case_path, command_.overrides, reading).settings;
       if (step_options(settings.sequence)) settings = CaseSteps(settings).at(0);
       run_.name = settings.name;
-      if (team_) settle_with_team(*team_, settings, notes_);
+      if (team_) {
+        settle_with_team(*team_, settings, notes_);
+        team_->set_timeout(std::max(settings.parallel.timeout, ProcessTeam::timeout_of_lone_work));
+      }
       run_.settings = settings;
     }
     StartingContext start(team_, settings);

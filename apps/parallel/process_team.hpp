@@ -48,6 +48,7 @@ class ProcessTeam final : public Team {
   explicit ProcessTeam(const Launched&);
   /// Later waits end after so many seconds, unless the environment says when.
   void set_timeout(double seconds);
+  static constexpr double timeout_of_lone_work = 3600;  ///< where the others wait for what one does alone
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
   int ranks_on_host() const { return place_.local_size; }
