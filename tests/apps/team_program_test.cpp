@@ -13,6 +13,7 @@
 #include "sparse/core/optional_libraries.hpp"
 #include "sparse/io/read.hpp"
 #include "tests/apps/program.hpp"
+#include "tests/support/altering_team.hpp"
 #include "tests/support/thread_team.hpp"
 
 namespace krill::apps {
@@ -486,30 +487,6 @@ TEST_F(TeamProgram, bench_scaling_is_for_several_processes) {
   EXPECT_TRUE(contains(alone.err, "started by a launcher: mpirun -n 2 krill bench scaling")) << alone.err;
 }
 
-/// The other end of a team, by which one number of each message of so many bytes comes to be another.
-class CrookedTeam final : public Team {
- public:
-  CrookedTeam(Team& team, std::size_t bytes) : team_(team), bytes_(bytes) {}
-  int rank() const override { return team_.rank(); }
-  int size() const override { return team_.size(); }
-  void gather(const void* mine, void* all, std::size_t bytes) override { team_.gather(mine, all, bytes); }
-  void start(std::span<const Outgoing> out, std::span<const Incoming> in) override {
-    coming_.assign(in.begin(), in.end());
-    team_.start(out, in);
-  }
-  void finish() override {
-    team_.finish();
-    for (const Incoming& message : coming_)
-      if (message.size == bytes_) *static_cast<double*>(message.bytes) *= 1.01;
-  }
-  void give_up() noexcept override { team_.give_up(); }
-
- private:
-  Team& team_;
-  std::size_t bytes_;
-  std::vector<Incoming> coming_ = {};
-};
-
 /// The verdicts of all checks, where messages of so many bytes arrive otherwise than they were sent.
 std::map<std::string, Verdict> verdicts_with_errors_in(std::size_t bytes, const std::string& settings_beside = "") {
   const test::Scratch folder;
@@ -523,7 +500,10 @@ std::map<std::string, Verdict> verdicts_with_errors_in(std::size_t bytes, const 
   const Case settings = load_case_file(path, {}, {}).settings;
   std::map<std::string, Verdict> verdicts;
   krill::test::run_team(2, [&](Team& team) {
-    CrookedTeam crooked(team, bytes);
+    krill::test::AlteringTeam crooked(team, [&](std::span<const Team::Incoming> messages) {
+      for (const Team::Incoming& message : messages)
+        if (message.size == bytes) *static_cast<double*>(message.bytes) *= 1.01;
+    });
     Context ctx = Context::host(1);
     ctx.team = &crooked;
     verify::Ledger ledger;

@@ -10,6 +10,7 @@
 #include "sparse/order/ordering.hpp"
 #include "tests/solvers/systems.hpp"
 #include "tests/solvers/team.hpp"
+#include "tests/support/altering_team.hpp"
 #include "tests/support/assertions.hpp"
 
 namespace krill::test {
@@ -177,31 +178,6 @@ TEST_P(SharedSystems, stop_together_where_a_number_is_not_finite) {
   EXPECT_EQ(shared.report.iterations, 0);
 }
 
-/// A rank's end of a team, to which so many exchanges bring what was sent, and the later ones no number.
-class PoisonedTeam final : public Team {
- public:
-  PoisonedTeam(Team& team, int good) : team_(team), good_(good) {}
-  int rank() const override { return team_.rank(); }
-  int size() const override { return team_.size(); }
-  void gather(const void* mine, void* all, std::size_t bytes) override { team_.gather(mine, all, bytes); }
-  void start(std::span<const Outgoing> out, std::span<const Incoming> in) override {
-    coming_.assign(in.begin(), in.end());
-    team_.start(out, in);
-  }
-  void finish() override {
-    team_.finish();
-    if (good_-- > 0) return;
-    for (const Incoming& message : coming_)
-      *static_cast<double*>(message.bytes) = std::numeric_limits<double>::quiet_NaN();
-  }
-  void give_up() noexcept override { team_.give_up(); }
-
- private:
-  Team& team_;
-  int good_;
-  std::vector<Incoming> coming_ = {};
-};
-
 /// One that appears on one rank, in the middle: all stop in the same iteration. Rank 1 has no rows, and hears nothing.
 TEST_P(SharedSystems, stop_together_where_a_number_becomes_none) {
   constexpr int ranks = 3, good = 12;
@@ -212,7 +188,12 @@ TEST_P(SharedSystems, stop_together_where_a_number_becomes_none) {
        {SolverOptions(PcgOptions{}), SolverOptions(GmresOptions{}), SolverOptions(BicgstabOptions{})}) {
     std::array<SolveReport, ranks> reports;
     run_team(ranks, [&](Team& team) {
-      PoisonedTeam poisoned(team, team.rank() == 2 ? good : std::numeric_limits<int>::max());
+      int exchanges = 0;
+      AlteringTeam poisoned(team, [&](std::span<const Team::Incoming> messages) {
+        if (team.rank() != 2 || exchanges++ < good) return;
+        for (const Team::Incoming& message : messages)
+          *static_cast<double*>(message.bytes) = std::numeric_limits<double>::quiet_NaN();
+      });
       reports[static_cast<std::size_t>(team.rank())] =
           solve_as_rank(poisoned, GetParam(), rows, slice_rows(A, rows.begin(team.rank()), rows.end(team.rank())), b,
                         options, NoPreconditioner{}, {})
