@@ -134,18 +134,21 @@ void check_smoothed(Ledger& ledger, Context& ctx, const Subject<T>& s, const Str
     return holds(wrong.empty() ? wrong_roots(graph_of(graph), partition) : wrong);
   });
   if (aggregates.count == 0) return;
-  const auto tentative = tentative_prolongator<T>(ctx, aggregates, 1, constant_candidates<T>(ctx, s.A.rows(), 1));
+  const auto b = constant_candidates<T>(ctx, s.A.rows(), 1);
+  const auto tentative = tentative_prolongator<T>(ctx, aggregates, 1, b);
   const Rows<T> P0 = rows_of(tentative.P);
   ledger.check("tentative prolongator", running_error, [&] { return compare_tentative<T>(P0, partition); });
 
   constexpr double omega = 4.0 / 3, lambda = 2;
   SmoothedProlongator<T> smoothed(ctx, graph, 1, tentative.P);
-  smoothed.update(ctx, with_other_values(s.A), graph, tentative.P, omega, lambda);
-  smoothed.update(ctx, s.A, graph, tentative.P, omega, lambda);
+  smoothed.update(ctx, with_other_values(s.A), graph, tentative, b, omega, lambda);
+  smoothed.update(ctx, s.A, graph, tentative, b, omega, lambda);
   const Rows<T> P = rows_of(smoothed.matrix());
   ledger.check("smoothed prolongator", running_error, [&] {
     const long double factor = omega / lambda;
-    SmoothedReference<T, std::int32_t> expected(s.rows, graph_of(graph), P0, {Exact<T>(factor), gamma<T>(2) * factor});
+    SmoothedReference<T, std::int32_t> expected(s.rows, graph_of(graph), 1, P0, b.host(),
+                                                tentative.coarse_candidates.host(),
+                                                {Exact<T>(factor), gamma<T>(2) * factor});
     P.for_places([&](std::int32_t i, std::size_t k) {  // rounding decides
       if (expected.undecided[as_size(i)]) expected.rows[as_size(i)][P.col[k]] = Bounded<T>(P.value[k]);
     });

@@ -60,6 +60,10 @@ template <class T, class Offset>
 Csr<T, Offset> copy_of_matrix(Context& ctx, const Csr<T, Offset>& A) {
   return {A.cols(), copy_of(ctx, A.row_offsets()), copy_of(ctx, A.col_indices()), copy_of(ctx, A.values())};
 }
+template <class T>
+Dense<T> copy_of_dense(Context& ctx, const Dense<T>& B) {
+  return {B.rows(), B.cols(), copy_of(ctx, B.values()), B.order(), B.leading_dimension()};
+}
 
 }  // namespace
 
@@ -90,8 +94,9 @@ template <class T>
 template <class Offset>
 void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T, Offset>& A) {
   Space space{finest.block_dim,
-              finest.candidates ? finest.candidates->clone() : constant_candidates<T>(ctx, A.rows(), finest.block_dim)};
-  require_size("multigrid: rows of the near null space", space.candidates.rows(), A.rows());
+              std::make_shared<Dense<T>>(finest.candidates ? copy_of_dense(ctx, *finest.candidates)
+                                                           : constant_candidates<T>(ctx, A.rows(), finest.block_dim))};
+  require_size("multigrid: rows of the near null space", space.candidates->rows(), A.rows());
   const Csr<T, Offset>* rows = &A;
   const double limit = options_.growth_limit * static_cast<double>(A.nnz());
   double entries = 0;
@@ -277,7 +282,7 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   using Matrix = Csr<T, Offset>;
   StepClock clock(ctx, level.report);
   const bool by_nodes = space.block_dim > 1,
-             constant = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates.cols() == 1;
+             constant = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates->cols() == 1;
   const Strength strength = options_.strength.at(levels_.size() - 1);
   const auto found = [&]<class V>(const Csr<V, Offset>& nodes) {
     std::optional<StrongGraph<Offset>> graph;  // matching looks at strength by itself
@@ -292,7 +297,7 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   auto [graph, aggregates] = by_nodes ? found(node_matrix(ctx, A, space.block_dim)) : found(A);
   clock.done("aggregates");
   const std::int64_t nodes = A.rows() / space.block_dim,
-                     made = std::int64_t{aggregates.count} * space.candidates.cols();
+                     made = std::int64_t{aggregates.count} * space.candidates->cols();
   level.report.not_aggregated = nodes - aggregates.rows.size();
   if (aggregates.count == 0 || static_cast<double>(made) * min_reduction > static_cast<double>(A.rows())) {
     note_end(A.rows(), aggregates.count == 0 ? "no rows are bound strongly"
@@ -305,7 +310,7 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
     plan->update(ctx, A, aggregates);
     clock.done("coarse matrix");
     auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.over_correction);
-    space.candidates = constant_candidates<T>(ctx, made, 1);
+    space.candidates = std::make_shared<Dense<T>>(constant_candidates<T>(ctx, made, 1));
     const Aggregates& kept = transfer->aggregates();
     level.transfer = std::move(transfer);
     if (!remakes_levels()) return std::move(*plan).release();
@@ -318,17 +323,24 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
     };
     return copy_of_matrix(ctx, plan->matrix());
   }
-  auto tentative = tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, space.candidates);
+  const auto tentative = std::make_shared<Tentative<T, Offset>>(
+      tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates));
   using Smoothed = SmoothedProlongator<T, Offset>;
   std::shared_ptr<Smoothed> smoothed;
   const bool interpolates_anew = options_.smoothed() && options_.reuse == HierarchyReuse::aggregates;
   std::optional<Matrix> P;
   if (options_.smoothed()) {
-    smoothed = std::make_shared<Smoothed>(ctx, *graph, space.block_dim, tentative.P);
-    smoothed->update(ctx, A, *graph, tentative.P, options_.interpolation_damping, level.max_eigenvalue);
-    P.emplace(interpolates_anew ? copy_of_matrix(ctx, smoothed->matrix()) : std::move(*smoothed).release());
+    smoothed = std::make_shared<Smoothed>(ctx, *graph, space.block_dim, tentative->P);
+    smoothed->update(ctx, A, *graph, *tentative, *space.candidates, options_.interpolation_damping,
+                     level.max_eigenvalue);
+    if (interpolates_anew) {
+      P.emplace(copy_of_matrix(ctx, smoothed->matrix()));
+    } else {
+      P.emplace(std::move(*smoothed).release());
+      smoothed.reset();
+    }
   } else {
-    P.emplace(std::move(tentative.P));
+    P.emplace(std::move(tentative->P));
   }
   clock.done("interpolation");
   Matrix R = transpose(ctx, *P, Op::adjoint);
@@ -342,7 +354,10 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   clock.done("pattern of the coarse matrix");
   product->update(ctx, T(1), interpolates_anew ? *P : R, A, *P);
   clock.done("coarse matrix");
-  space = {static_cast<std::int32_t>(space.candidates.cols()), std::move(tentative.coarse_candidates)};
+  const auto m = static_cast<std::int32_t>(space.candidates->cols());
+  const Space fine = std::exchange(
+      space, interpolates_anew ? Space{m, std::shared_ptr<const Dense<T>>(tentative, &tentative->coarse_candidates)}
+                               : Space{m, std::make_shared<Dense<T>>(std::move(tentative->coarse_candidates))});
   level.report.transfer_entries = P->nnz();
   auto transfer = std::make_unique<MatrixTransfer<T>>(ctx, std::move(*P), std::move(R));
   MatrixTransfer<T>& kept = *transfer;
@@ -350,14 +365,15 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   if (!remakes_levels()) return std::move(*product).release();
   level.remaking_bytes = product->bytes();
   if (interpolates_anew) {
-    level.remaking_bytes += smoothed->bytes() + tentative.P.bytes() + bytes_of(graph->row_offsets, graph->col_indices);
+    level.remaking_bytes += smoothed->bytes() + tentative->P.bytes() + fine.candidates->bytes() +
+                            bytes_of(graph->row_offsets, graph->col_indices);
     auto strong = std::make_shared<StrongGraph<Offset>>(std::move(*graph));
-    auto P0 = std::make_shared<Matrix>(std::move(tentative.P));
-    level.recompute = [this, &level, &kept, product, smoothed, strong, P0](Context& ctx, const AnyMatrix<T>& fine,
-                                                                           AnyMatrix<T>& coarse) {
+    level.recompute = [this, &level, &kept, product, smoothed, strong, tentative, candidates = fine.candidates](
+                          Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
       with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
         auto &p = std::get<Matrix>(kept.prolongation()), &r = std::get<Matrix>(kept.restriction());
-        smoothed->update(ctx, a, *strong, *P0, options_.interpolation_damping, level.max_eigenvalue);
+        smoothed->update(ctx, a, *strong, *tentative, *candidates, options_.interpolation_damping,
+                         level.max_eigenvalue);
         copy(ctx, smoothed->matrix().values(), p.values());
         product->update(ctx, T(1), p, a, p);
         copy(ctx, product->restriction(p).values(), r.values());
@@ -380,9 +396,9 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
 template <class T>
 void Hierarchy<T>::end(Context& ctx, Level& level, const AnyMatrix<T>& A, const Space& space) {
   level.dense.emplace(static_cast<std::int32_t>(krill::rows(A)));
-  if (space.candidates.cols() == 1 && krill::rows(A) > 1) {
+  if (space.candidates->cols() == 1 && krill::rows(A) > 1) {
     level.kernel = Array<T>(krill::rows(A), "kernel of the last level");
-    copy(ctx, space.candidates.values(), level.kernel);
+    copy(ctx, space.candidates->values(), level.kernel);
   }
   level.dense->set(ctx, A, level.kernel.size() ? &level.kernel : nullptr);
 }

@@ -64,7 +64,7 @@ class Hierarchy {
   /// What the next coarser level has to represent.
   struct Space {
     std::int32_t block_dim;
-    Dense<T> candidates;
+    std::shared_ptr<const Dense<T>> candidates;
   };
   template <class Offset>
   void build(Context&, const FinestLevel<T>&, const Csr<T, Offset>& A);

@@ -156,47 +156,46 @@ SmoothedProlongator<T, Offset>::SmoothedProlongator(Context& ctx, const StrongGr
       graph_nnz_(graph.nnz()),
       p0_nnz_(P0.nnz()),
       p_(smoothed_pattern(ctx, graph, block_dim, columns_, P0)),
-      on_cuda_(ctx.on_cuda()) {}
+      weak_(std::int64_t{P0.rows()} * columns_, "weak part of a prolongator"),
+      on_cuda_(ctx.on_cuda()) {
+  ctx.dispatch([&](const auto& where) { weak_.write(where); });  // so that update() allocates nothing
+}
 
 template <class T, class Offset>
-HeldMemory SmoothedProlongator<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t block_dim) {
-  const std::int64_t nodes = P.rows / block_dim;
-  const HeldMemory aggregates = ledger.hold<std::int32_t>(nodes), of_nodes = ledger.hold<std::int64_t>(nodes + 1);
-  { const HeldMemory counts = ledger.hold<std::int64_t>(nodes); }
-  return csr_memory(ledger, P);
+HeldMemory SmoothedProlongator<T, Offset>::memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t block_dim,
+                                                  std::int32_t candidates) {
+  HeldMemory made = [&] {
+    const std::int64_t nodes = P.rows / block_dim;
+    const HeldMemory aggregates = ledger.hold<std::int32_t>(nodes), of_nodes = ledger.hold<std::int64_t>(nodes + 1);
+    { const HeldMemory counts = ledger.hold<std::int64_t>(nodes); }
+    return csr_memory(ledger, P);
+  }();
+  made += ledger.hold(static_cast<std::size_t>(P.rows) * static_cast<std::size_t>(candidates) * P.scalar);
+  return made;
 }
 
 template <class T, class Offset>
 void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& A, const StrongGraph<Offset>& graph,
-                                            const Csr<T, Offset>& P0, const Scalar<double>& omega,
-                                            const Scalar<double>& lambda) {
+                                            const Tentative<T, Offset>& tentative, const Dense<T>& candidates,
+                                            const Scalar<double>& omega, const Scalar<double>& lambda) {
+  const Csr<T, Offset>& P0 = tentative.P;
   require_made_for(ctx, on_cuda_, "smoothed prolongator");
   require_size("smoothed prolongator: rows of A", A.rows(), p_.rows());
   require_size("smoothed prolongator: columns of A", A.cols(), p_.rows());
   require_size("smoothed prolongator: entries of the strong graph", graph.nnz(), graph_nnz_);
   require_size("smoothed prolongator: entries of P0", P0.nnz(), p0_nnz_);
+  require_size("smoothed prolongator: rows of the candidates", candidates.rows(), p_.rows());
+  if (p0_nnz_ == 0) return;
+  require_size("smoothed prolongator: candidates", candidates.cols(), columns_);
+  require_size("smoothed prolongator: rows of the coarse candidates", tentative.coarse_candidates.rows(), p_.cols());
   ctx.dispatch([&](const auto& where) {
-    smooth(where, Smoothing<kernel_t<T>, Offset>{{A.view(where), graph.pattern(where), block_dim_},
-                                                 P0.view(where),
-                                                 columns_,
-                                                 omega.read(where),
-                                                 lambda.read(where),
-                                                 pattern(where, p_),
-                                                 p_.values().write(where)});
-  });
-}
-
-template <class T, class Offset>
-void bound_filtered(Context& ctx, const Csr<T, Offset>& A, const StrongGraph<Offset>& graph, std::int32_t block_dim,
-                    Array<double>& bound) {
-  require(block_dim > 0, fmt::format("bound of a filtered matrix: {} rows a node, 1 are needed", block_dim));
-  require_size("bound of a filtered matrix: rows of A", A.rows(), std::int64_t{graph.rows()} * block_dim);
-  require_size("bound of a filtered matrix: columns of A", A.cols(), A.rows());
-  require_size("bound of a filtered matrix: the bound", bound.size(), 1);
-  ctx.dispatch([&](const auto& where) {
-    run_pass(
-        where, A.rows(),
-        BoundFilteredRows<kernel_t<T>, Offset>{{A.view(where), graph.pattern(where), block_dim}, bound.write(where)});
+    using Scalar = kernel_t<T>;
+    const DividedRows<Scalar, Offset> rows{A.view(where), graph.pattern(where), block_dim_};
+    run_pass(where, p_.rows(),
+             ReplaceWeak<Scalar, Offset>{rows, P0.view(where), candidates.view(where),
+                                         tentative.coarse_candidates.view(where), weak_.write(where)});
+    smooth(where, Smoothing<Scalar, Offset>{rows, P0.view(where), columns_, weak_.read(where), omega.read(where),
+                                            lambda.read(where), pattern(where, p_), p_.values().write(where)});
   });
 }
 
@@ -204,9 +203,7 @@ template <class T, class Offset>
 struct TentativeInstances {
   static constexpr std::tuple list{
       instance<Tentative<T, Offset>(Context&, const Aggregates&, std::int32_t, const Dense<T>&)>(tentative_prolongator),
-      instance<void(Context&, const Array<std::uint8_t>&, Csr<T, Offset>&)>(set_dead_diagonal),
-      instance<void(Context&, const Csr<T, Offset>&, const StrongGraph<Offset>&, std::int32_t, Array<double>&)>(
-          bound_filtered)};
+      instance<void(Context&, const Array<std::uint8_t>&, Csr<T, Offset>&)>(set_dead_diagonal)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(TentativeInstances);
 KRILL_INSTANTIATE_WITH_OFFSETS(SmoothedProlongator);

@@ -44,11 +44,12 @@ void set_dead_diagonal(Context&, const Array<std::uint8_t>& dead_columns, Csr<T,
 
 /// P = (I - omega / lambda D_F^-1 A_F) P0, prepared to be computed with many values of A.
 ///
-/// A_F has the entries of A between nodes that are strongly connected, and inside of nodes. A weak entry is added to
-/// that of the same component in the row's own node, on the diagonal where the component is the row's: so A_F c = A c
-/// for vectors c that are constant in each component. Where that would take the real part of the diagonal entry, over
-/// the entry itself, below a tenth, the row keeps its own entries and its weak ones are dropped. D_F is the diagonal of
-/// A_F; a row where it is zero is that of P0.
+/// A_F has the entries of A between nodes that are strongly connected, and inside of nodes. What the weak ones of a row
+/// make of the candidates B, its own aggregate makes in their place: A_F P0 has s more there, with s B_c = the sum of
+/// weak a_ij b_j. So A_F P0 B_c = A B on rows of aggregates whose neighbors all have one, and P B_c = B where A B = 0,
+/// on every level. With one candidate that is a_ij b_j / b_i on the diagonal, the sum of weak entries for a constant.
+/// D_F has what A_F has on the diagonal: a_ii + s p0_i^H / |p0_i|^2. Where the real part of that, over a_ii, is less
+/// than a tenth, and in rows of no aggregate, weak entries are dropped. A row where a_ii is zero is that of P0.
 ///
 /// P has the pattern of the strong graph, whatever A stores: a row meets the aggregates of its node and of those that
 /// the node is strongly connected to. Columns are sorted, and sums run in the order of A's row, so the bits repeat.
@@ -59,30 +60,24 @@ class SmoothedProlongator {
   /// m on, the same columns for all rows of a node, or none. Waits. Raises ShapeMismatch, and InvalidArgument where P0
   /// is another matrix or the entries do not fit `Offset`.
   SmoothedProlongator(Context&, const StrongGraph<Offset>&, std::int32_t block_dim, const Csr<T, Offset>& P0);
-  static HeldMemory memory(MemoryLedger&, const CsrSizes& P, std::int32_t block_dim);
+  static HeldMemory memory(MemoryLedger&, const CsrSizes& P, std::int32_t block_dim, std::int32_t candidates);
 
-  /// Values of P. O(nnz(A) (1 + row of P / 8)); no wait, no allocation: capturable after a first run. Raises
-  /// ShapeMismatch where an operand has not the sizes of the constructor, InvalidArgument on another backend.
-  void update(Context&, const Csr<T, Offset>& A, const StrongGraph<Offset>&, const Csr<T, Offset>& P0,
-              const Scalar<double>& omega, const Scalar<double>& lambda);
+  /// Values of P, of P0 and B_c that tentative_prolongator() made of these candidates. O(nnz(A) (m + row of P / 8)); no
+  /// wait, no allocation: capturable after a first run. Raises ShapeMismatch where an operand has not the sizes of the
+  /// constructor, InvalidArgument on another backend.
+  void update(Context&, const Csr<T, Offset>& A, const StrongGraph<Offset>&, const Tentative<T, Offset>&,
+              const Dense<T>& candidates, const Scalar<double>& omega, const Scalar<double>& lambda);
 
   const Csr<T, Offset>& matrix() const { return p_; }
   Csr<T, Offset> release() && { return std::move(p_); }
-  std::size_t bytes() const { return p_.bytes(); }
+  std::size_t bytes() const { return p_.bytes() + detail::bytes_of(weak_); }
 
  private:
   std::int32_t block_dim_, columns_;  // of a node, of an aggregate
   std::int64_t graph_nnz_, p0_nnz_;
   Csr<T, Offset> p_;
+  Array<T> weak_;  // of A_F P0, `columns_` a row
   bool on_cuda_;
 };
-
-/// bound[0] = the greatest sum of moduli in a row of D_F^-1 A_F as SmoothedProlongator takes it, which no eigenvalue
-/// exceeds in modulus: a lambda for update(). Rows without a diagonal entry are left out; 0 where that is all of them.
-/// O(nnz), no wait: capturable after a first run. Raises ShapeMismatch, and InvalidArgument unless block_dim is
-/// positive.
-template <class T, class Offset>
-void bound_filtered(Context&, const Csr<T, Offset>& A, const StrongGraph<Offset>&, std::int32_t block_dim,
-                    Array<double>& bound);
 
 }  // namespace krill

@@ -120,8 +120,9 @@ __global__ void __launch_bounds__(sum_threads) unite_nodes_kernel(NodeUnion<Offs
 // Threads: a team of `lanes` neighboring ones a row, each with Tuning::width entries of P, which go through the row of
 // A
 //   together; what a row has beyond that is its warp's, as much at a time for each lane.
-// Bytes: A, the strong graph and P once, P0 by the columns of A; the caches hold a row of A for the other lanes, and
-//   for its second reading where nodes have several rows.
+// Bytes: A, the strong graph, the weak part and P once, P0 by the columns of A; the caches hold a row of A for the
+// other
+//   lanes.
 // Races: an entry of P is one lane's.
 template <class T, class Offset>
 __global__ void __launch_bounds__(sum_threads) smooth_kernel(Smoothing<T, Offset> s, int lanes, Skip skip) {

@@ -268,59 +268,24 @@ struct SpreadOffsets {
   }
 };
 
-/// A_F, row by row.
+/// A, row by row, as the strong graph divides it.
 template <class T, class Offset>
-struct FilteredRows {
+struct DividedRows {
   CsrView<const T, Offset> a;
   CsrView<const NoValue, Offset> strong;  // of nodes
   std::int32_t block_dim;
 
-  /// use(column, value, whether the entry is strong) for the entries of a row; a weak one stands in the row's own node.
+  /// use(column, value, whether the entry is strong, or inside of its node) for the entries of a row.
   template <class Use>
   constexpr void for_entries(std::int64_t row, Use&& use) const {
     const std::int32_t node = node_of(row);
     Offset s = strong.row_offsets[node];
     const Offset s_end = strong.row_offsets[node + 1];
     for (Offset k = a.row_offsets[row]; k < a.row_offsets[row + 1]; ++k) {
-      const std::int32_t column = a.col_indices[k];
-      const std::int32_t other = node_of(column);
+      const std::int32_t column = a.col_indices[k], other = node_of(column);
       while (s < s_end && strong.col_indices[s] < other) ++s;
-      const bool is_strong = other == node || (s < s_end && strong.col_indices[s] == other);
-      use(is_strong ? column : node * block_dim + (column - other * block_dim), a.values[k], is_strong);
+      use(column, a.values[k], other == node || (s < s_end && strong.col_indices[s] == other));
     }
-  }
-
-  /// The diagonal entry of A_F, and whether the row's weak entries are in A_F.
-  struct FilteredDiagonal {
-    T value;
-    bool with_weak;
-  };
-  /// Of the sums of strong and weak entries there.
-  static constexpr FilteredDiagonal diagonal(T own, T weak) {
-    const T sum = own + weak;
-    if (own == T{} || !(real(sum / own) >= real_t<T>(0.1))) return {own, false};
-    return {sum, true};
-  }
-  constexpr FilteredDiagonal diagonal(std::int64_t row) const {
-    T own{}, weak{};
-    for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
-      if (column == row) (is_strong ? own : weak) += value;
-    });
-    return diagonal(own, weak);
-  }
-  /// use(column, value) for the entries of A_F beside the diagonal, which is returned; a place may come several times.
-  /// A row is read once where a node has one, for its weak entries are all on the diagonal then, else twice.
-  template <class Use>
-  constexpr T for_filtered(std::int64_t row, Use&& use) const {
-    const bool with_weak = block_dim > 1 && diagonal(row).with_weak;
-    T own{}, weak{};
-    for_entries(row, [&](std::int64_t column, T value, bool is_strong) {
-      if (column == row)
-        (is_strong ? own : weak) += value;
-      else if (is_strong || with_weak)
-        use(column, value);
-    });
-    return diagonal(own, weak).value;
   }
 
  private:
@@ -330,56 +295,92 @@ struct FilteredRows {
   }
 };
 
-/// The greatest number that was seen.
-struct GreatestBound {
-  double value = 0;
-  constexpr GreatestBound& operator+=(GreatestBound other) {
-    if (other.value > value) value = other.value;
-    return *this;
+/// What the weak part s of a row of A_F P0 adds to the diagonal entry: the number whose product with p0_i is nearest
+/// to s.
+template <class T>
+constexpr T diagonal_of_weak(const T* s, const T* p0, std::int32_t columns) {
+  T dot{};
+  real_t<T> square{};
+  for (std::int32_t j = 0; j < columns; ++j) {
+    dot += s[j] * conj(p0[j]);
+    square += real(p0[j] * conj(p0[j]));
   }
-};
+  return square > 0 ? scaled(dot, 1 / square) : T{};
+}
 
-/// bound = the greatest sum of moduli in a row of D_F^-1 A_F. Over the rows.
+/// The weak part of A_F P0, m entries a row, in the columns of the row's own aggregate: s with s R = the sum of weak
+/// a_ij b_j, R the aggregate's rows of B_c. Zeros where a row has none, or drops them. Over the rows.
 template <class T, class Offset>
-struct BoundFilteredRows {
-  using Sum = GreatestBound;
-  FilteredRows<T, Offset> rows;
-  double* bound;
+struct ReplaceWeak {
+  using Sum = NoSum;
+  DividedRows<T, Offset> rows;
+  CsrView<const T, Offset> p0;
+  DenseView<const T> b, coarse_b;
+  T* weak;
 
   constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
-    double sum = 0;
-    const T diagonal = rows.for_filtered(i, [&](std::int64_t, T value) { sum += magnitude(value); });
-    return {diagonal == T{} ? 0 : 1 + sum / magnitude(diagonal)};
+  constexpr NoSum entry(std::int64_t i) const {
+    const std::int32_t columns = b.cols;
+    T* const s = weak + i * columns;
+    for (std::int32_t j = 0; j < columns; ++j) s[j] = T{};
+    const Offset begin = p0.row_offsets[i];
+    if (begin == p0.row_offsets[i + 1]) return {};
+    T own{};
+    bool replaces = false;
+    rows.for_entries(i, [&](std::int32_t column, T value, bool is_strong) {
+      if (column == i) own += value;
+      if (is_strong) return;
+      replaces = true;
+      for (std::int32_t j = 0; j < columns; ++j) s[j] += value * b.at(column, j);
+    });
+    if (!replaces) return {};
+    solve(s, p0.col_indices[begin]);
+    const T sum = own + diagonal_of_weak(s, p0.values + begin, columns);
+    if (own == T{} || !(real(sum / own) >= real_t<T>(0.1)))
+      for (std::int32_t j = 0; j < columns; ++j) s[j] = T{};
+    return {};
   }
-  constexpr void finish(const Sum& sum) const { *bound = sum.value; }
+
+ private:
+  /// s := s R^-1, R from that row of coarse_b on; what stands before dead columns of R is 0.
+  constexpr void solve(T* s, std::int32_t first) const {
+    for (std::int32_t j = 0; j < b.cols; ++j) {
+      T left = s[j];
+      for (std::int32_t k = 0; k < j; ++k) left -= s[k] * coarse_b.at(first + k, j);
+      const T pivot = coarse_b.at(first + j, j);
+      s[j] = pivot == T{} ? T{} : left / pivot;
+    }
+  }
 };
 
 /// The smoothed prolongator, a few entries of a row at a time.
 template <class T, class Offset>
 struct Smoothing {
-  FilteredRows<T, Offset> rows;
+  DividedRows<T, Offset> rows;
   CsrView<const T, Offset> p0;
   std::int32_t columns;
+  const T* weak;  // of A_F P0, by ReplaceWeak
   ScalarView<double> omega, lambda;
   CsrView<const NoValue, Offset> p;
   T* values;
 
-  /// What p0_i and the sum of a_ij p0_j are multiplied with in p_i, for that diagonal of A_F.
+  /// What p0_i and the sum of the others, a_ij p0_j and the weak part, are multiplied with in p_i.
   struct Factors {
-    real_t<T> own;
-    T sum;
+    T own, sum;  // where the diagonal entry of A is 0, those of P0 itself
   };
-  constexpr Factors factors(T diagonal) const {
-    if (diagonal == T{}) return {1, T{}};
-    const auto damping = static_cast<real_t<T>>(omega() / lambda());
-    return {1 - damping, -(T(damping) / diagonal)};
-  }
   /// Where P0 has its entries of a row, and the first one's column; one beyond all where it has none.
   struct Start {
     Offset at;
     std::int32_t column;
   };
+  /// Where A has that entry on the diagonal.
+  constexpr Factors factors(std::int64_t row, const Start& from, T entry) const {
+    if (entry == T{}) return {T(1), T{}};
+    T diagonal = entry;
+    if (from.column != none) diagonal += diagonal_of_weak(weak + row * columns, p0.values + from.at, columns);
+    const T damping = T(static_cast<real_t<T>>(omega() / lambda()));
+    return {T(1) - damping * (entry / diagonal), -(damping / diagonal)};
+  }
   constexpr Start start(std::int64_t row) const {
     const Offset begin = p0.row_offsets[row];
     return {begin, begin < p0.row_offsets[row + 1] ? p0.col_indices[begin] : none};
@@ -392,18 +393,19 @@ struct Smoothing {
     T sums[width] = {};
     std::int32_t targets[width] = {};
     for (int q = 0; q < width; ++q) targets[q] = first + q < end ? p.col_indices[first + q] : -1;
-    const T diagonal = rows.for_filtered(row, [&](std::int64_t column, T value) {
+    const T diagonal = for_strong(row, [&](std::int64_t column, T value) {
       const Start from = start(column);
       for (int q = 0; q < width; ++q)
         if (const std::int32_t j = targets[q] - from.column; j >= 0 && j < columns)
           sums[q] += value * p0.values[from.at + j];
     });
-    const Factors by = factors(diagonal);
     const Start from = start(row);
+    const Factors by = factors(row, from, diagonal);
     for (int q = 0; q < width && first + q < end; ++q) {
       const std::int32_t j = targets[q] - from.column;
-      const T own = j >= 0 && j < columns ? p0.values[from.at + j] : T{};
-      values[first + q] = scaled(own, by.own) + by.sum * sums[q];
+      T own{};
+      if (j >= 0 && j < columns) own = p0.values[from.at + j] * by.own + by.sum * weak[row * columns + j];
+      values[first + q] = own + by.sum * sums[q];
     }
   }
 
@@ -417,22 +419,36 @@ struct Smoothing {
       while (p.col_indices[at] != column) at += columns;
       return at;
     };
-    const T diagonal = rows.for_filtered(row, [&](std::int64_t column, T value) {
+    const T diagonal = for_strong(row, [&](std::int64_t column, T value) {
       const Start from = start(column);
       if (from.column == none) return;
       T* const sums = values + place(from.column);
       for (std::int32_t j = 0; j < columns; ++j) sums[j] += value * p0.values[from.at + j];
     });
-    const Factors by = factors(diagonal);
-    for (Offset at = begin; at < end; ++at) values[at] = by.sum * values[at];
     const Start from = start(row);
+    const Factors by = factors(row, from, diagonal);
+    for (Offset at = begin; at < end; ++at) values[at] = by.sum * values[at];
     if (from.column == none) return;
     T* const own = values + place(from.column);
-    for (std::int32_t j = 0; j < columns; ++j) own[j] += scaled(p0.values[from.at + j], by.own);
+    for (std::int32_t j = 0; j < columns; ++j)
+      own[j] += p0.values[from.at + j] * by.own + by.sum * weak[row * columns + j];
   }
 
  private:
   static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+
+  /// use(column, value) for the strong entries beside the diagonal, whose entry is returned.
+  template <class Use>
+  constexpr T for_strong(std::int64_t row, Use&& use) const {
+    T own{};
+    rows.for_entries(row, [&](std::int32_t column, T value, bool is_strong) {
+      if (column == row)
+        own += value;
+      else if (is_strong)
+        use(column, value);
+    });
+    return own;
+  }
 };
 
 // Kernels, on views.
@@ -468,7 +484,7 @@ struct ProlongatorPatternKernels {
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct ProlongatorKernels {
-  static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>, BoundFilteredRows<T, Offset>>;
+  static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>, ReplaceWeak<T, Offset>>;
   static constexpr std::tuple kernels{
       instance<void(const Where&, std::int64_t, const AggregateBasis<T, Offset>&)>(factor_aggregates),
       instance<void(const Where&, const Smoothing<T, Offset>&)>(smooth)};

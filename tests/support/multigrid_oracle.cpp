@@ -71,33 +71,49 @@ Factors factored(const Matrix& B) {
   return made;
 }
 
-/// A of strong entries and those inside of nodes; the others are added where their component stands in the row's own
-/// node, or dropped where that would take the diagonal below a tenth of itself.
-Sparse filtered(const Sparse& A, const CoarseningStep& step) {
-  const Eigen::Index dim = step.block_dim;
-  std::vector<Eigen::Triplet<Z>> entries;
+/// A_F P0 and the diagonal D_F: strong entries and those inside of nodes as they are. In place of the weak ones of a
+/// row, which take t from the candidates, its aggregate has s with s R = t in the columns whose q is not zero.
+struct FilteredProduct {
+  Sparse product;
+  Column diagonal;
+};
+FilteredProduct filtered(const Sparse& A, const Matrix& B, const Sparse& P0, const Matrix& R,
+                         const CoarseningStep& step) {
+  const Eigen::Index dim = step.block_dim, m = B.cols();
+  std::vector<Eigen::Triplet<Z>> strong;
+  Matrix weak = Matrix::Zero(A.rows(), m);
+  for (Eigen::Index i = 0; i < A.rows(); ++i)
+    for_row(A, i, [&](Eigen::Index j, Z value) {
+      const auto p = static_cast<std::int32_t>(i / dim), q = static_cast<std::int32_t>(j / dim);
+      if (p == q || step.strong.count({p, q}))
+        strong.emplace_back(i, j, value);
+      else
+        weak.row(i) += value * B.row(j);
+    });
+  Column diagonal = A.diagonal();
+  std::vector<Eigen::Triplet<Z>> replaced;
   for (Eigen::Index i = 0; i < A.rows(); ++i) {
-    const Eigen::Index node = i / dim;
-    const auto place = [&](Eigen::Index j) {
-      const bool strong =
-          j / dim == node || step.strong.count({static_cast<std::int32_t>(node), static_cast<std::int32_t>(j / dim)});
-      return std::pair(strong, strong ? j : node * dim + j % dim);
-    };
-    Z weak = 0;
-    for_row(A, i, [&](Eigen::Index j, Z value) {
-      if (const auto [strong, to] = place(j); !strong && to == i) weak += value;
-    });
-    const Z own = A.coeff(i, i);
-    const bool moves = own != Z(0) && ((own + weak) / own).real() >= 0.1;
-    for_row(A, i, [&](Eigen::Index j, Z value) {
-      if (const auto [strong, to] = place(j); strong || moves) entries.emplace_back(i, to, value);
-    });
+    const std::int32_t own = step.of_node[static_cast<std::size_t>(i / dim)];
+    if (own < 0 || weak.row(i).isZero(0) || diagonal(i) == Z(0)) continue;
+    const Matrix square = R.middleRows(own * m, m);
+    std::vector<Eigen::Index> live;
+    for (Eigen::Index j = 0; j < m; ++j)
+      if (square(j, j) != Z(0)) live.push_back(j);
+    const Column t = weak.row(i)(live).transpose();
+    const Column s = Matrix(square(live, live).transpose()).fullPivLu().solve(t);
+    Column p0(s.size());
+    for (std::size_t k = 0; k < live.size(); ++k) p0(static_cast<Eigen::Index>(k)) = P0.coeff(i, own * m + live[k]);
+    const Z more = p0.isZero(0) ? Z(0) : Z(p0.dot(s) / p0.squaredNorm());
+    if (((diagonal(i) + more) / diagonal(i)).real() < 0.1) continue;
+    diagonal(i) += more;
+    for (std::size_t k = 0; k < live.size(); ++k)
+      replaced.emplace_back(i, own * m + live[k], s(static_cast<Eigen::Index>(k)));
   }
-  return sparse(A.rows(), A.cols(), entries);
+  const Sparse by_strong = sparse(A.rows(), A.cols(), strong) * P0;
+  return {Sparse(by_strong + sparse(P0.rows(), P0.cols(), replaced)), diagonal};
 }
 
-Column inverse_diagonal(const Sparse& A) {
-  Column d = A.diagonal();
+Column inverted(Column d) {
   for (Z& entry : d) entry = entry == Z(0) ? Z(0) : 1.0 / entry;
   return d;
 }
@@ -135,9 +151,9 @@ struct MultigridJudge::Body {
     }
     fine.P = sparse(fine.A.rows(), count * m, entries);
     if (step.damping != 0) {
-      const Sparse A_F = filtered(fine.A, step);
-      const Column factors = step.damping * inverse_diagonal(A_F);
-      const Sparse correction = factors.asDiagonal() * Sparse(A_F * fine.P);
+      const auto [product, diagonal] = filtered(fine.A, fine.B, fine.P, coarse, step);
+      const Column factors = step.damping * inverted(diagonal);
+      const Sparse correction = factors.asDiagonal() * product;
       fine.P = Sparse(fine.P - correction);
     }
     const Sparse product = Sparse(fine.P.adjoint()) * Sparse(fine.A * fine.P);
@@ -146,7 +162,7 @@ struct MultigridJudge::Body {
 
   Column smoothed(std::size_t level, const JudgeSmoother& by, const Column& r) const {
     const Sparse& A = levels[level].A;
-    const Column inverse = inverse_diagonal(A);
+    const Column inverse = inverted(A.diagonal());
     Column x = Column::Zero(r.size()), before = x, now = x;  // (2 i + 1) y_i of the last two i
     for (std::size_t i = 0; i < by.weights.size(); ++i) {
       const double odd = 2.0 * static_cast<double>(i) + 1;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/verify/references/rows.hpp"
+#include "sparse/formats/dense.hpp"
 
 namespace krill::apps::verify {
 
@@ -132,46 +133,79 @@ std::string wrong_roots(const EdgeLists<Offset>& graph, const DisjointRows& foun
   return {};
 }
 
-/// P = (I - omega / lambda D_F^-1 A_F) P0 for scalar unknowns, in the pattern of the graph: by the rows of aggregates
-/// that A's strong entries and the diagonal lead to. Weak entries are added to the diagonal, or dropped where that
-/// would take it below a tenth of itself; `undecided` rows are as near to that as rounding.
+/// P = (I - omega / lambda D_F^-1 A_F) P0 in the pattern of the graph of nodes, block_dim rows each: by the rows of P0
+/// that A's strong entries and those inside of nodes lead to. What weak entries take from the candidates b, the row's
+/// aggregate makes of its own rows R of coarse_b: s R = the sum of a_ij b_j, which counts s p0_i^H / |p0_i|^2 on the
+/// diagonal. Dropped where that would take it below a tenth of itself; `undecided` rows are as near to that as
+/// rounding.
 template <class T, class Offset>
 struct SmoothedReference {
   std::vector<std::map<std::int32_t, Bounded<T>>> rows;
   std::vector<bool> undecided;
 
-  SmoothedReference(const Rows<T>& A, const EdgeLists<Offset>& strong, const Rows<T>& P0, const Bounded<T>& factor)
+  SmoothedReference(const Rows<T>& A, const EdgeLists<Offset>& strong, std::int32_t block_dim, const Rows<T>& P0,
+                    const DenseView<const T>& b, const DenseView<const T>& coarse_b, const Bounded<T>& factor)
       : rows(as_size(A.rows)), undecided(as_size(A.rows)) {
+    const std::int32_t columns = b.cols;
     for (std::int32_t i = 0; i < A.rows; ++i) {
-      BoundedSum<T> all;  // the diagonal and what is weak
-      Exact<T> own{}, sum{};
-      for (std::size_t k = A.begin(i); k < A.end(i); ++k)
-        if (A.col[k] == i || !strong.has_edge(i, A.col[k])) {
-          all.add(Bounded<T>(A.value[k])), sum += exact(A.value[k]);
-          if (A.col[k] == i) own += exact(A.value[k]);
-        }
-      const long double kept = modulus(own) > 0 ? real_part(sum / own) : 0;
-      undecided[as_size(i)] = std::fabs(kept - 0.1L) < 1e-3L;
-      const bool moves = modulus(own) > 0 && kept >= 0.1L;
-      const Bounded<T> diagonal = moves ? all.result() : Bounded<T>(A.at(i, i));
-      std::map<std::int32_t, BoundedSum<T>> sums;
-      const auto add = [&](std::int32_t j, const Bounded<T>& value) {
-        for (std::size_t k = P0.begin(j); k < P0.end(j); ++k) sums[P0.col[k]].add(value, Bounded<T>(P0.value[k]));
+      const auto is_strong = [&](std::int32_t j) {
+        return i / block_dim == j / block_dim || strong.has_edge(i / block_dim, j / block_dim);
       };
-      add(i, diagonal);
+      const Bounded<T> own(A.at(i, i));
+      std::map<std::int32_t, BoundedSum<T>> sums;
+      std::vector<BoundedSum<T>> weak(as_size(columns));
       for (std::size_t k = A.begin(i); k < A.end(i); ++k)
-        if (A.col[k] != i && strong.has_edge(i, A.col[k])) add(A.col[k], Bounded<T>(A.value[k]));
+        if (const std::int32_t j = A.col[k]; is_strong(j))
+          for (std::size_t l = P0.begin(j); l < P0.end(j); ++l)
+            sums[P0.col[l]].add(Bounded<T>(A.value[k]), Bounded<T>(P0.value[l]));
+        else
+          for (std::int32_t c = 0; c < columns; ++c)
+            weak[as_size(c)].add(Bounded<T>(A.value[k]), Bounded<T>(b.at(j, c)));
+      Bounded<T> diagonal = own;
+      if (P0.begin(i) < P0.end(i)) {
+        const std::int32_t first = P0.col[P0.begin(i)];
+        const BoundedVector<T> s = solved(weak, coarse_b, first);
+        const Bounded<T> all = BoundedSum<T>().add(own).add(nearest(s, P0, i)).result();
+        const long double kept = modulus(own.value) > 0 ? real_part(all.value / own.value) : 0;
+        undecided[as_size(i)] = std::fabs(kept - 0.1L) < 1e-3L;
+        if (kept >= 0.1L) {
+          diagonal = all;
+          for (std::int32_t c = 0; c < columns; ++c) sums[first + c].add(s[as_size(c)]);
+        }
+      }
       const bool divides = modulus(diagonal.value) > 0;
       for (const auto& [col, value] : sums) {
         BoundedSum<T> entry;
         entry.add(Bounded<T>(P0.at(i, col)));
         if (divides) entry.subtract(quotient(times(factor, value.result()), diagonal), Bounded<T>(T(1)));
-        rows[as_size(i)][col] = entry.result(4);
+        rows[as_size(i)][col] = entry.result(6);
       }
     }
   }
 
  private:
+  /// s with s R = the sums, by forward substitution; 0 where R has 0 on its diagonal.
+  static BoundedVector<T> solved(const std::vector<BoundedSum<T>>& sums, const DenseView<const T>& coarse_b,
+                                 std::int32_t first) {
+    BoundedVector<T> s(sums.size());
+    for (std::int32_t j = 0; j < coarse_b.cols; ++j) {
+      BoundedSum<T> left = sums[as_size(j)];
+      for (std::int32_t k = 0; k < j; ++k) left.subtract(s[as_size(k)], Bounded<T>(coarse_b.at(first + k, j)));
+      const T pivot = coarse_b.at(first + j, j);
+      if (pivot != T(0)) s[as_size(j)] = quotient(left.result(), Bounded<T>(pivot));
+    }
+    return s;
+  }
+  /// s p0_i^H / |p0_i|^2.
+  static Bounded<T> nearest(const BoundedVector<T>& s, const Rows<T>& P0, std::int32_t i) {
+    BoundedSum<T> dot, square;
+    for (std::size_t k = P0.begin(i), j = 0; k < P0.end(i); ++k, ++j) {
+      const Bounded<T> entry(P0.value[k]);
+      dot.add(s[j], conjugated(entry)), square.add(entry, conjugated(entry));
+    }
+    const Bounded<T> divisor = square.result();
+    return modulus(divisor.value) > 0 ? quotient(dot.result(), divisor) : Bounded<T>();
+  }
   static long double real_part(const Exact<T>& z) {
     if constexpr (is_complex<T>)
       return z.re;
