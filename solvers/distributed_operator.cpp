@@ -28,7 +28,7 @@ template <class T>
 double DistributedOperator<T>::frobenius_norm(Context& ctx) const {
   const Context::TeamScope alone(ctx, nullptr);
   double sum = 0;
-  for (const double part : gather_records(A_.team(), squared_norm(ctx, A_.block()) + A_.squares_of_ghosts()))
+  for (const double part : gather_records(A_.team(), squared_norm(ctx, A_.block()) + squared_norm(ctx, A_.border())))
     sum += part;
   return std::sqrt(sum);
 }

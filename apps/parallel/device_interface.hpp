@@ -8,15 +8,14 @@ struct CUstream_st;
 extern "C" {
 
 /// Raised when something below changes; a module with another number is refused.
-inline constexpr int krill_device_interface = 2;
+inline constexpr int krill_device_interface = 3;
 inline constexpr const char* krill_device_entry = "krill_device_module";
 inline constexpr std::size_t krill_device_id = 128;  ///< bytes by which ranks find each other
 
 struct KrillDevicePlace {
-  char library[128] = {};         ///< "NCCL 2.28.9"
-  bool by_load_store = false;     ///< by kernels of the module, over NVLink
-  void* slots = nullptr;          ///< krill::TeamSlots on the device, for kernels of the program; null: there are none
-  CUstream_st* beside = nullptr;  ///< where messages travel, with slots: kernels in it come after those that arrive
+  char library[128] = {};      ///< "NCCL 2.28.9"
+  bool by_load_store = false;  ///< by kernels of the module, over NVLink
+  void* slots = nullptr;       ///< krill::TeamSlots on the device, for kernels of the program; null: there are none
 };
 
 /// Memory is the device's, and all stands in a stream of it, in the order of the calls, which is the same on all ranks.
@@ -27,7 +26,7 @@ struct KrillDeviceModule {
   KrillTeamOutcome (*new_id)(void* id, char* message);  ///< on one rank, for all
   KrillTeamOutcome (*join)(const void* id, int rank, int ranks, int device, KrillDevicePlace*, char* message);
   KrillTeamOutcome (*gather)(const void* mine, void* all, std::size_t bytes, CUstream_st*, char* message);
-  /// Messages, and kernels that are added to their stream, go beside what follows in this one, until finish().
+  /// Messages travel beside what follows in the stream, until finish().
   KrillTeamOutcome (*start)(const KrillTeamBytes* out, int outgoing, const KrillTeamBytes* in, int incoming,
                             CUstream_st*, char* message);
   KrillTeamOutcome (*finish)(CUstream_st*, char* message);

@@ -13,6 +13,7 @@
 #include "apps/support/exit_code.hpp"
 #include "apps/support/module_places.hpp"
 #include "apps/support/print.hpp"
+#include "sparse/core/context.hpp"
 
 namespace krill::apps {
 namespace {
@@ -216,19 +217,11 @@ void ProcessTeam::join_devices(int device) {
   require_done(prepared_->join(device_id_.data(), rank(), size(), device, &place, message.data()), message);
   transport_ = fmt::format("{}{}", place.library, place.by_load_store ? ", by load and store" : "");
   slots_ = static_cast<TeamSlots*>(place.slots);
-  if (place.beside) {
-    beside_.emplace(Context::cuda({.device = device, .stream = place.beside}));
-    beside_->dispatch([&](const auto& where) {
-      if (const Cuda* cuda = where.cuda()) beside_tag_ = *cuda;
-    });
-  }
   devices_ = prepared_;
 }
 
 void ProcessTeam::leave_devices() {
   slots_ = nullptr;
-  beside_tag_.reset();
-  beside_.reset();
   if (const auto* module = std::exchange(devices_, nullptr)) module->leave();
 }
 

@@ -11,7 +11,6 @@
 #include "apps/case/case.hpp"
 #include "apps/parallel/device_interface.hpp"
 #include "apps/parallel/team_interface.hpp"
-#include "sparse/core/context.hpp"
 #include "sparse/core/team.hpp"
 
 namespace krill::apps {
@@ -80,7 +79,6 @@ class ProcessTeam final : public Team {
     if (!devices_) return InGraphs::none;
     return place_.local_size == place_.size ? InGraphs::all : InGraphs::but_while_nodes;
   }
-  const Cuda* beside() const override { return beside_tag_ ? &*beside_tag_ : nullptr; }
   TeamSlots* slots() const override { return slots_; }
   void look_for_failures(std::int64_t progress) override;
   /// What is called, and must not return, where a device waits for a rank that is gone: whatever is unwound would wait
@@ -101,8 +99,6 @@ class ProcessTeam final : public Team {
   const KrillDeviceModule *prepared_ = nullptr, *devices_ = nullptr;
   std::array<char, krill_device_id> device_id_ = {};
   TeamSlots* slots_ = nullptr;
-  std::optional<Context> beside_;  // of the stream of messages
-  std::optional<Cuda> beside_tag_;
   std::string transport_;
   std::function<void(const Ending&)> end_process_;
   std::int64_t seen_progress_ = -1;

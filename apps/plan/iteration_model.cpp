@@ -170,7 +170,6 @@ StepTime step_time(const Machine& m, const StepWork& work, const RankPart& part,
     return t;
   }
   const double border = rates.move(part.border_entries * entry_bytes + 3 * part.border_rows * work.value_bytes);
-  // Devices of one host multiply the border beside the product; measured, that still takes as long as a kernel more.
   t.border = all_products * (start + border);
   const double halo = halo_us(m, part, work.value_bytes);
   t.halo = work.products * std::max(0.0, halo - product - start) +

@@ -172,7 +172,7 @@ class Rehearsal {
       const HeldMemory products = make_products(block);
       if (plan_.time && plan_.time->why_not.empty()) predict(csr, partition, block);
       HeldMemory ghosts = ledger_.hold<T>(largest.ghosts + largest.sent + largest.border_nnz);
-      ghosts += ledger_.hold<std::int32_t>(largest.border_nnz + largest.border_rows + largest.sent +
+      ghosts += ledger_.hold<std::int32_t>(largest.border_nnz + 2 * largest.border_rows + largest.sent +
                                            (largest.rows + 31) / 32);
       ledger_.begin("preconditioner");
       const HeldMemory preconditioner = preconditioner_memory<T>(ledger_, host_, c_.preconditioner, block);

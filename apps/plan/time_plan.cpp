@@ -96,7 +96,7 @@ RankPart rank_part(const SharedPart& share, double bytes_an_entry, std::int64_t 
   RankPart part;
   part.border_rows = static_cast<double>(share.border_rows);
   part.border_entries = static_cast<double>(share.border_nnz);
-  part.rows = static_cast<double>(share.rows), part.entries = static_cast<double>(share.nnz);
+  part.rows = static_cast<double>(share.rows), part.entries = static_cast<double>(share.nnz) - part.border_entries;
   part.matrix_bytes = bytes_an_entry * part.entries;
   part.exchanged = static_cast<double>(std::max(share.ghosts, share.sent));
   part.between_hosts = static_cast<double>(between_hosts);
@@ -126,8 +126,9 @@ template <class T>
 std::string slower_than_one(const Machine& machine, const SolveRecord& record) {
   if (!record.device || record.device->name.find(machine.device) == std::string::npos || record.ranks.size() < 2)
     return {};
+  const SharedPart& first = record.ranks.front();
   const double bytes_an_entry =
-      static_cast<double>(record.products.bytes) / std::max(1.0, static_cast<double>(record.ranks.front().nnz));
+      static_cast<double>(record.products.bytes) / std::max(1.0, static_cast<double>(first.nnz - first.border_nnz));
   std::vector<RankPart> parts;
   for (const SharedPart& share : record.ranks) parts.push_back(rank_part(share, bytes_an_entry));
   const LoopControl loop = record.settings.loop;

@@ -55,9 +55,6 @@ class Team {
   virtual void gather_on(const Cuda&, const void* mine, void* all, std::size_t bytes);
   virtual void start_on(const Cuda&, std::span<const Outgoing>, std::span<const Incoming>);
   virtual void finish_on(const Cuda&);
-  /// Between start_on() and finish_on(), a tag for kernels that come after the messages and may stand beside what
-  /// follows in the stream of start_on(), where slots() are there; null: messages are there after finish_on() alone.
-  virtual const Cuda* beside() const { return nullptr; }
   /// What graphs of CUDA can hold these three: none, then the host steps the loops of this team; some, but no while
   /// nodes, then it replays them; or all.
   enum class InGraphs { none, but_while_nodes, all };

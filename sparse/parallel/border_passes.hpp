@@ -1,7 +1,7 @@
-// The rows of a product that need ghosts, and the dots.
+// What a product adds to that of a rank's own columns: its ghosts, and the dots.
 #pragma once
 #include "sparse/core/pass.hpp"
-#include "sparse/formats/sell.hpp"
+#include "sparse/formats/csr.hpp"
 #include "sparse/spmv/product.hpp"
 
 namespace krill::detail {
@@ -35,56 +35,48 @@ struct TakePlacesAndGhosts {
   }
 };
 
-/// Rows with ghosts, whole, in places of low ghosts, own rows and high ghosts.
-template <class T>
+/// Rows with ghosts, and their entries in columns of ghosts.
+template <class T, class Offset>
 struct Border {
-  SellView<const T> a;
+  CsrView<const T, Offset> a;
   const std::int32_t* rows;
-  std::int32_t low, own;  ///< ghosts before own rows, and these
-  const T* x;
+  const T* ghosts;
   T* y;
-  const T* ghosts = nullptr;
 
-  /// y_i of border row b, which is row i; returns i.
-  constexpr std::int32_t multiply(std::int64_t b) const {
+  /// y_i grows by what ghosts add to border row b, which is row i; returns i.
+  constexpr std::int32_t add(std::int64_t b) const {
     T sum{};
-    a.for_entries(static_cast<std::int32_t>(b), [&](std::int32_t place, const T& value) { sum += value * at(place); });
+    a.for_entries(static_cast<std::int32_t>(b),
+                  [&](std::int32_t column, const T& value) { sum += value * ghosts[column]; });
     const std::int32_t i = rows[b];
-    y[i] = sum;
+    y[i] += sum;
     return i;
-  }
-
- private:
-  constexpr T at(std::int32_t place) const {
-    const std::int32_t i = place - low;
-    if (i >= 0 && i < own) return x[i];
-    return ghosts[i < 0 ? place : place - own];
   }
 };
 
 /// Of every border row. A thread a row; reads the border and its ghosts once.
-template <class T>
-struct BorderRows {
+template <class T, class Offset>
+struct AddGhosts {
   using Sum = NoSum;
-  Border<T> border;
+  Border<T, Offset> border;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t b) const { return border.multiply(b), NoSum{}; }
+  constexpr NoSum entry(std::int64_t b) const { return border.add(b), NoSum{}; }
 };
 
-/// The same with dots. An entry more than there are border rows is what the other rows have added up to, where that is
-/// known before.
-template <class T>
-struct BorderRowsWithDots {
-  using Sum = DotsSum<T>;
-  Border<T> border;
+/// The same, and the dots of all rows, for one entry more than there are border rows: that is what the other rows add
+/// up to.
+template <class T, class Offset>
+struct AddGhostsWithDots {
+  using Sum = typename DotsView<T>::Sum;
+  Border<T, Offset> border;
   DotsView<T> dots;
-  const wide_t<T>*first_of_others = nullptr, *second_of_others = nullptr;  ///< null where that dot is not wanted
+  const wide_t<T>*first_of_others, *second_of_others;  ///< null where that dot is not wanted
 
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t b) const {
     if (b < border.a.rows) {
-      const std::int32_t i = border.multiply(b);
+      const std::int32_t i = border.add(b);
       return dots.row(i, border.y, border.y[i]);
     }
     Sum others;
@@ -98,7 +90,8 @@ struct BorderRowsWithDots {
 template <class Value, class Where, class T = kernel_t<Value>>
 struct BorderPasses {
   static constexpr auto list =
-      passes<Where, TakePlaces<T>, TakePlacesAndGhosts<T>, BorderRows<T>, BorderRowsWithDots<T>>;
+      passes<Where, TakePlaces<T>, TakePlacesAndGhosts<T>, AddGhosts<T, std::int32_t>, AddGhosts<T, std::int64_t>,
+             AddGhostsWithDots<T, std::int32_t>, AddGhostsWithDots<T, std::int64_t>>;
 };
 
 }  // namespace krill::detail

@@ -153,20 +153,6 @@ RowRange longest_gap(const std::vector<std::int32_t>& listed, std::int64_t rows)
   return longest;
 }
 
-/// Of a border in SELL: one, as in CSR, where slices of 32 would be padded to more than four times the entries.
-template <class T, class Offset>
-std::int32_t slice_rows_of(const Csr<T, Offset>& border) {
-  constexpr std::int32_t slice = 32, max_growth = 4;
-  const auto offsets = border.row_offsets().host();
-  std::int64_t places = 0, longest = 0;
-  for (std::int32_t i = 0; i < border.rows(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    longest = std::max<std::int64_t>(i % slice ? longest : 0, offsets[at + 1] - offsets[at]);
-    if (i % slice == slice - 1 || i + 1 == border.rows()) places += slice * longest;
-  }
-  return places <= max_growth * border.nnz() ? slice : 1;
-}
-
 /// Raises where an entry has been left out: threads do not. `entries`: those of `rows` that are in what was made of
 /// them.
 template <class T>
@@ -175,13 +161,6 @@ void require_all(const RowSlice<T>& rows, std::int64_t entries, const HaloPlan& 
   for (std::int64_t i = 0; i < rows.rows(); ++i)
     rows.for_entries(i, [&](std::int64_t column, const T&) { halo.place(column); });
 }
-
-/// The tag by whose stream kernels go beside those of `where`.
-[[maybe_unused]] Cuda beside_of(const Cuda& where, Cuda beside) {
-  beside.skip = where.skip;
-  return beside;
-}
-[[maybe_unused]] const Host& beside_of(const Host& where, const Cuda&) { return where; }
 
 }  // namespace
 
@@ -231,7 +210,8 @@ std::vector<SharedPart> shared_parts(const Csr<T, Offset>& A, const RowPartition
     const std::vector<std::int32_t> border_rows = border_rows_of(Host{}, rows, begin, end);
     const std::vector<std::int64_t> ghosts = columns_outside(Host{}, rows, border_rows, begin, end);
     part.border_rows = std::ssize(border_rows);
-    for (const std::int32_t i : border_rows) part.border_nnz += rows.entries(i);
+    for (const std::int32_t i : border_rows)
+      rows.for_entries(i, [&](std::int64_t column, const T&) { part.border_nnz += column < begin || column >= end; });
     part.ghosts = std::ssize(ghosts);
     int last = -1;
     for (const std::int64_t row : ghosts) {
@@ -293,33 +273,23 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
       partition_(std::move(partition)),
       halo_(team, HaloPlan(team, partition_, ghost_columns(team, partition_, slice, ctx.host_tag()))),
       first_(1, "dot of rows without ghosts"),
-      second_(1, "dot of rows without ghosts"),
-      meeting_(std::vector(1, DotsMeeting<kernel_t<T>>{.slots = team.slots()}), "dots of both kernels") {
+      second_(1, "dot of rows without ghosts") {
   const Context::TeamScope alone(ctx, nullptr);
   const std::int64_t begin = partition_.begin(team.rank()), end = partition_.end(team.rank());
   std::vector<std::int32_t> border_rows = border_rows_of(ctx.host_tag(), slice, begin, end);
-  for (const std::int32_t i : border_rows)
-    slice.for_entries(i, [&](std::int64_t column, const T& value) {
-      if (column < begin || column >= end) squares_of_ghosts_ += std::norm(wide_t<T>(value));
-    });
   const HaloPlan& plan = halo();
+  border_ = std::make_unique<const AnyMatrix<T>>(taken<T>(
+      ctx.host_tag(), slice.nnz(), std::ssize(border_rows), std::ssize(plan.ghosts()),
+      [&](std::int64_t b, auto&& f) { slice.for_entries(border_rows[static_cast<std::size_t>(b)], f); },
+      [&](std::int64_t column) { return column >= begin && column < end ? std::int64_t{-1} : plan.ghost(column); }));
   part_ = {.first_row = begin,
            .rows = rows(),
            .nnz = slice.nnz(),
            .ghosts = std::ssize(plan.ghosts()),
            .sent = plan.sent(),
            .border_rows = std::ssize(border_rows),
+           .border_nnz = nnz(*border_),
            .neighbors = plan.neighbors()};
-  const AnyMatrix<T> border = taken<T>(
-      ctx.host_tag(), slice.nnz(), std::ssize(border_rows), plan.size(),
-      [&](std::int64_t b, auto&& f) { slice.for_entries(border_rows[static_cast<std::size_t>(b)], f); },
-      [&](std::int64_t column) { return plan.place(column); });
-  part_.border_nnz = nnz(border);
-  with_csr(ctx, border, [&](const auto& csr) {
-    Context host = Context::host(ctx.threads());
-    border_ = std::make_unique<const Sell<T>>(
-        to_sell(host, csr, {slice_rows_of(csr)}, {std::numeric_limits<double>::infinity()}));
-  });
   inside_ = longest_gap(border_rows, rows());
   std::vector<std::uint32_t> is_border(static_cast<std::size_t>((rows() + 31) / 32));
   for (const std::int32_t i : border_rows) is_border[static_cast<std::size_t>(i / 32)] |= std::uint32_t{1} << (i % 32);
@@ -334,73 +304,49 @@ Distributed<T>::Distributed(Context& ctx, Team& team, RowPartition partition, co
 
 template <class T>
 std::size_t Distributed<T>::bytes() const {
-  return plan_->bytes() + border_->bytes() + halo_.bytes() + bytes_of(border_rows_, is_border_);
-}
-
-template <class T>
-template <class Where, class Ghosts>
-void Distributed<T>::multiply_border(const Where& where, const Where& on, const Array<T>& x, Array<T>& y,
-                                     const Dots<T>& dots, Array<DotsMeeting<kernel_t<T>>>* meeting,
-                                     Ghosts&& ghosts) const {
-  using K = kernel_t<T>;
-  const auto partner = [&](const Array<T>* with) { return with && with != &y ? with->read(where) : nullptr; };
-  const auto result = [&](Array<wide_t<T>>* sum) { return sum ? sum->write(where) : nullptr; };
-  DotsView<K> view{.with_first = partner(dots.with_first),
-                   .first = result(dots.first),
-                   .with_second = partner(dots.with_second),
-                   .second = result(dots.second),
-                   .meeting = meeting ? meeting->update(where) : nullptr,
-                   .half = 1};
-  Border<K> rows{.a = border_->view(where),
-                 .rows = border_rows_.read(where),
-                 .low = static_cast<std::int32_t>(halo().low()),
-                 .own = static_cast<std::int32_t>(halo().own()),
-                 .x = x.read(where),
-                 .y = meeting ? y.write(where) : y.update(where)};
-  if (dots.with_first == &y) view.with_first = rows.y;
-  if (dots.with_second == &y) view.with_second = rows.y;
-  const wide_t<K>*first = nullptr, *second = nullptr;
-  if (!meeting && dots.first) first = first_.read(where);
-  if (!meeting && dots.second) second = second_.read(where);
-  rows.ghosts = ghosts();
-  if (view.wanted())
-    run_pass(on, border_->rows() + std::int64_t{meeting ? 0 : 1}, BorderRowsWithDots<K>{rows, view, first, second});
-  else
-    run_pass(on, border_->rows(), BorderRows<K>{rows});
+  return plan_->bytes() + krill::bytes(*border_) + halo_.bytes() + bytes_of(border_rows_, is_border_);
 }
 
 template <class T>
 void Distributed<T>::apply(Context& ctx, const Array<T>& x, Array<T>& y, const Dots<T>& dots) const {
+  using K = kernel_t<T>;
   require_size("distributed: x", x.size(), rows());
   require_size("distributed: y", y.size(), rows());
   require_disjoint("distributed: x and y", x, y);
   require(!dots.left_out, "distributed: dots are of all rows");
-  Dots<T> inside = dots;
-  inside.left_out = &is_border_, inside.kept = inside_;
-  const Cuda* beside = ctx.on_cuda() ? team_.beside() : nullptr;
-  if (beside) {
-    inside.meeting = &meeting_;
-    ctx.dispatch([&](const auto& where) {
-      // What the kernels beside use stands in the stream before the messages, which they come after.
-      multiply_border(where, beside_of(where, *beside), x, y, dots, &meeting_, [&] {
-        halo_.start(ctx, x);
-        return halo_.ghosts().read(where);
-      });
-    });
-  } else {
-    if (dots.first) inside.first = &first_;
-    if (dots.second) inside.second = &second_;
-    halo_.start(ctx, x);
-  }
+  halo_.start(ctx, x);
+
+  // A border row takes part in dots once it is whole: what it was before may be much greater, and would cancel.
+  Dots<T> of_others;
+  if (dots.first) of_others.with_first = dots.with_first, of_others.first = &first_;
+  if (dots.second) of_others.with_second = dots.with_second, of_others.second = &second_;
+  of_others.left_out = &is_border_, of_others.kept = inside_;
   {
     const Context::TeamScope alone(ctx, nullptr);
-    plan_->apply(ctx, T(1), x, T(0), y, inside);
+    plan_->apply(ctx, T(1), x, T(0), y, of_others);
   }
+
   halo_.finish(ctx);
-  if (beside) return;
   const Context::TeamScope over(ctx, &team_);
   ctx.dispatch([&](const auto& where) {
-    multiply_border(where, where, x, y, dots, nullptr, [&] { return halo_.ghosts().read(where); });
+    const auto partner = [&](const Array<T>* with) { return with ? with->read(where) : nullptr; };
+    const auto result = [&](Array<wide_t<T>>* sum) { return sum ? sum->write(where) : nullptr; };
+    const auto found = [&](const Array<wide_t<T>>* sum) { return sum ? sum->read(where) : nullptr; };
+    const auto view = [&] {
+      return DotsView<K>{partner(dots.with_first), result(dots.first), partner(dots.with_second), result(dots.second)};
+    };
+    std::visit(Overloaded{[&]<class Offset>(const Csr<T, Offset>& border) {
+                            const Border<K, Offset> rows{border.view(where), border_rows_.read(where),
+                                                         halo_.ghosts().read(where), y.update(where)};
+                            if (dots.first || dots.second)
+                              run_pass(where, border.rows() + std::int64_t{1},
+                                       AddGhostsWithDots<K, Offset>{rows, view(), found(of_others.first),
+                                                                    found(of_others.second)});
+                            else if (border.rows() > 0)
+                              run_pass(where, border.rows(), AddGhosts<K, Offset>{rows});
+                          },
+                          [](const auto&) {}},
+               *border_);
   });
 }
 

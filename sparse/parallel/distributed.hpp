@@ -99,7 +99,7 @@ struct SharedPart {
   std::int64_t ghosts = 0;       ///< entries of others that a product reads
   std::int64_t sent = 0;         ///< entries that others read, once for each of them
   std::int64_t border_rows = 0;  ///< with ghosts
-  std::int64_t border_nnz = 0;   ///< of these rows
+  std::int64_t border_nnz = 0;   ///< of these rows, in columns of ghosts
   int neighbors = 0;
   std::int64_t cost() const { return RowPartition::bytes_an_entry * nnz + RowPartition::bytes_a_row * rows; }
   friend bool operator==(const SharedPart&, const SharedPart&) = default;
@@ -119,10 +119,9 @@ double imbalance(const std::vector<Part>& parts) {
 template <class T, class Offset>
 std::vector<SharedPart> shared_parts(const Csr<T, Offset>& A, const RowPartition&);
 
-/// The rows of a square matrix that are a rank's, for products with vectors of which each rank has its rows, too. Rows
-/// without ghosts are multiplied by way of the diagonal block, in any format, while ghosts are on their way; rows with
-/// ghosts, the border, are kept a second time, whole and in SELL, and are multiplied when these have come: on devices
-/// whose messages do so, beside the others. Nothing of the vectors is copied. On both backends.
+/// The rows of a square matrix that are a rank's, for products with vectors of which each rank has its rows, too. A
+/// product is that of the diagonal block, in any format, while ghosts are on their way, and then what ghosts add to the
+/// border rows: nothing of the vectors is copied. On both backends.
 template <class T>
 class Distributed {
  public:
@@ -137,11 +136,9 @@ class Distributed {
   const RowPartition& partition() const { return partition_; }
   const HaloPlan& halo() const { return halo_.plan(); }
   std::int64_t rows() const { return halo().own(); }
-  const AnyMatrix<T>& block() const { return *block_; }  ///< rows() x rows()
-  const Sell<T>& border() const { return *border_; }     ///< border rows x places of the halo
+  const AnyMatrix<T>& block() const { return *block_; }    ///< rows() x rows()
+  const AnyMatrix<T>& border() const { return *border_; }  ///< border rows x ghosts, in CSR
   SharedPart part() const { return part_; }
-  /// The squares of all entries of own rows in columns of others, added up.
-  double squares_of_ghosts() const { return squares_of_ghosts_; }
   const SpmvReport& report() const { return plan_->report(); }  ///< of products with the block
   /// What it keeps beside the block's matrix.
   std::size_t bytes() const;
@@ -151,26 +148,16 @@ class Distributed {
   void apply(Context&, const Array<T>& x, Array<T>& y, const Dots<T>& = {}) const;
 
  private:
-  /// By kernels in the order of `on`, which may stand beside those of `where`. ghosts(): where they will be; called
-  /// once all else is on the tag's side. Without a meeting dots are those of all rows: first_ and second_ have the
-  /// others'.
-  template <class Where, class Ghosts>
-  void multiply_border(const Where& where, const Where& on, const Array<T>& x, Array<T>& y, const Dots<T>&,
-                       Array<DotsMeeting<kernel_t<T>>>* meeting, Ghosts&& ghosts) const;
-
   Team& team_;
   RowPartition partition_;
   HaloExchange<T> halo_;
   SharedPart part_;
-  double squares_of_ghosts_ = 0;
   Array<std::int32_t> border_rows_;
-  std::unique_ptr<const AnyMatrix<T>> block_;
-  std::unique_ptr<const Sell<T>> border_;
+  std::unique_ptr<const AnyMatrix<T>> block_, border_;
   std::unique_ptr<const SpmvPlan<T>> plan_;
   Array<std::uint32_t> is_border_;           // a bit a row, as Dots has it
   RowRange inside_;                          // the most neighboring rows without ghosts
   mutable Array<wide_t<T>> first_, second_;  // dots of the rows without ghosts
-  mutable Array<DotsMeeting<kernel_t<T>>> meeting_;
 };
 
 /// A vector of all rows, on every rank, from the own rows of each.

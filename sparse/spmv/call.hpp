@@ -1,7 +1,5 @@
 // What the doors of products share: checks, and the pointers that kernels get.
 #pragma once
-#include <limits>
-
 #include "sparse/spmv/csr_tiles.hpp"
 #include "sparse/spmv/spmv.hpp"
 
@@ -29,7 +27,7 @@ struct SpmvCall {
     check_dot(dots.with_first, dots.first);
     check_dot(dots.with_second, dots.second);
     if (dots.left_out)
-      require_size("spmv: bits of the rows that are left out", dots.left_out->size(), (y.size() + 31) / 32);
+      require_size("spmv: bits of the rows that dots leave out", dots.left_out->size(), (y.size() + 31) / 32);
   }
 
   /// Reads the partners before y is handed out for writing; a partner that is y itself gets y's pointer.
@@ -37,10 +35,7 @@ struct SpmvCall {
   Product<View> product(const Where& where, const View& a) const {
     Product<View> p{alpha.read(where), a, x.read(where), beta.read(where), nullptr, dots_view(where)};
     if (z) p.z = z->read(where);
-    if (dots.left_out)
-      p.y = y.update(where);
-    else
-      p.y = z ? y.write(where) : y.output(where, beta);
+    p.y = z ? y.write(where) : y.output(where, beta);
     if (dots.with_first == &y) p.dots.with_first = p.y;
     if (dots.with_second == &y) p.dots.with_second = p.y;
     return p;
@@ -57,15 +52,13 @@ struct SpmvCall {
   template <class Where>
   DotsView<kernel_t<T>> dots_view(const Where& where) const {
     const auto partner = [&](const Array<T>* with) { return with && with != &y ? with->read(where) : nullptr; };
-    constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
     return {partner(dots.with_first),
             dots.first ? dots.first->write(where) : nullptr,
             partner(dots.with_second),
             dots.second ? dots.second->write(where) : nullptr,
             dots.left_out ? dots.left_out->read(where) : nullptr,
-            dots.left_out ? static_cast<std::uint32_t>(dots.kept.begin) : 0,
-            dots.left_out ? static_cast<std::uint32_t>(dots.kept.end - dots.kept.begin) : all,
-            dots.meeting ? dots.meeting->update(where) : nullptr};
+            static_cast<std::int32_t>(dots.kept.begin),
+            static_cast<std::int32_t>(dots.kept.end)};
   }
 };
 

@@ -17,7 +17,7 @@ template <class Where, class T>
 void multiply(const Where& where, const Product<HybView<const T>>& p) {
   Product<SellView<const T>> first{p.alpha, p.a.ell, p.x, p.beta, p.y, p.dots, p.z};
   if (p.a.coo.nnz == 0) return run_product(where, first);
-  first.dots = p.dots.without_sums();
+  first.dots = {};
   run_product(where, first);
   multiply(where, Product<CooView<const T>>{p.alpha, p.a.coo, p.x, {T(1)}, p.y, p.dots});
 }

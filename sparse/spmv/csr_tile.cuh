@@ -135,7 +135,7 @@ __device__ void finish(const RowBook<with_dots, View>& book, const Product<View>
          i += static_cast<std::int32_t>(blockDim.x))
       for (int r = 0; r < width; ++r) {
         const std::int64_t row = std::int64_t{tiles.long_rows[i]} * width + r;
-        if (row < p.a.rows && p.dots.keeps(row)) sum += p.dots.row(row, p.y, load_through(p.y + row));
+        if (row < p.a.rows) sum += p.dots.row(row, p.y, load_through(p.y + row));
       }
     return sum;
   });

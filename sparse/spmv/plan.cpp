@@ -123,10 +123,10 @@ struct SpmvPlan<T>::Body {
   }
 
   void multiply_hyb(Context& ctx, const Hyb<T>& hyb, const SpmvCall<T>& call) const {
-    const Dots<T> rows_alone = call.dots.without_sums();
+    const Dots<T> no_dots;
     const Scalar<T> one(1);
     const bool alone = hyb.coo().nnz() == 0;
-    const SpmvCall<T> first{call.alpha, call.x, call.beta, call.y, alone ? call.dots : rows_alone, call.z};
+    const SpmvCall<T> first{call.alpha, call.x, call.beta, call.y, alone ? call.dots : no_dots, call.z};
     ctx.dispatch([&](const auto& where) { run_product(where, first.product(where, hyb.ell().view(where))); });
     if (alone) return;
     const SpmvCall<T> second{call.alpha, call.x, one, call.y, call.dots};

@@ -1,13 +1,6 @@
 // A product as kernels get it: pointers on the tag's side, any format's view, any index base.
 #pragma once
-#include <cstdint>
-#include <limits>
-
 #include "sparse/formats/any_matrix.hpp"
-#include "sparse/spmv/dots_meeting.hpp"
-#ifdef __CUDACC__
-#include "sparse/spmv/dots_meeting.cuh"
-#endif
 
 namespace krill {
 
@@ -18,38 +11,33 @@ struct DotsView {
   wide_t<T>* first = nullptr;
   const T* with_second = nullptr;
   wide_t<T>* second = nullptr;
-  const std::uint32_t* left_out = nullptr;  ///< see Dots
-  /// The first of its kept rows, and how many they are: all where no row is left out.
-  std::uint32_t begin_kept = 0, kept = std::numeric_limits<std::uint32_t>::max();
-  DotsMeeting<T>* meeting = nullptr;
-  int half = 0;  ///< of the meeting
-
-  using Sum = DotsSum<T>;  ///< what rows add up to
+  const std::uint32_t* left_out = nullptr;  ///< see Dots, as for the range that is kept
+  std::int32_t begin_kept = 0, end_kept = 0;
 
   constexpr bool wanted() const { return first || second; }
-  /// For a part of a product before the last: the same rows.
-  constexpr DotsView without_sums() const { return {.left_out = left_out, .begin_kept = begin_kept, .kept = kept}; }
-  /// Whether row i is the product's: one comparison for most of them.
-  constexpr bool keeps(std::int64_t i) const {
-    return static_cast<std::uint32_t>(i) - begin_kept < kept || !(left_out[i >> 5] >> (i & 31) & 1);
-  }
+
+  /// What rows add up to.
+  struct Sum {
+    wide_t<T> first{}, second{};
+    constexpr Sum& operator+=(const Sum& other) { return first += other.first, second += other.second, *this; }
+  };
   /// The part of row i, whose y is known already.
   constexpr Sum row(std::int64_t i, const T* y, T y_i) const {
     Sum part;
+    if (leaves_out(i)) return part;
     if (first) part.first = conj(wide(with_first == y ? y_i : with_first[i])) * wide(y_i);
     if (second) part.second = conj(wide(with_second == y ? y_i : with_second[i])) * wide(y_i);
     return part;
   }
-  constexpr void finish(Sum sum) const {
-#ifdef __CUDA_ARCH__
-    if (meeting) {
-      meeting->halves[half] = sum;
-      if (!completes(meeting)) return;
-      sum = load_through(&meeting->halves[0]);
-    }
-#endif
+  constexpr void finish(const Sum& sum) const {
     if (first) *first = sum.first;
     if (second) *second = sum.second;
+  }
+
+ private:
+  constexpr bool leaves_out(std::int64_t i) const {
+    if (!left_out || (i >= begin_kept && i < end_kept)) return false;
+    return left_out[i >> 5] >> (i & 31) & 1;
   }
 };
 
@@ -72,22 +60,14 @@ struct Product {
   constexpr std::int32_t block_row(std::int64_t b) const {
     return mask ? mask[b] - static_cast<std::int32_t>(a.base) : static_cast<std::int32_t>(b);
   }
-  /// Stores y_i for the sum of row i.
-  constexpr void put(std::int64_t i, T sum) const {
-    if (dots.keeps(i)) y[i] = value(i, sum);
-  }
-  /// The same, but returns what the row adds to the dots.
-  constexpr DotsSum<T> store(std::int64_t i, T sum) const {
-    if (!dots.keeps(i)) return {};
-    return dots.row(i, y, y[i] = value(i, sum));
-  }
-
- private:
-  constexpr T value(std::int64_t i, T sum) const {
+  /// y_i for the sum of row i: stores and returns it.
+  constexpr T put(std::int64_t i, T sum) const {
     T result = alpha() * sum;
     if (const T factor = beta(); !(factor == T(0))) result += factor * (z ? z[i] : y[i]);
-    return result;
+    return y[i] = result;
   }
+  /// The same, but returns what the row adds to the dots.
+  constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum) const { return dots.row(i, y, put(i, sum)); }
 };
 
 // The kernels behind the doors, for callers who own their memory, too. Rows of padding, zeros in blocks and diagonals

@@ -4,7 +4,6 @@
 
 #include "sparse/core/row_range.hpp"
 #include "sparse/formats/any_matrix.hpp"
-#include "sparse/spmv/dots_meeting.hpp"
 
 namespace krill {
 
@@ -16,16 +15,9 @@ struct Dots {
   Array<wide_t<T>>* first = nullptr;
   const Array<T>* with_second = nullptr;
   Array<wide_t<T>>* second = nullptr;
-  /// Rows that the product leaves out: their y stays as it is and is in no dot. Row i has bit i % 32 of entry i / 32.
-  /// Null: none.
+  /// Rows that both dots leave out: row i has bit i % 32 of entry i / 32. Null: none.
   const Array<std::uint32_t>* left_out = nullptr;
   RowRange kept = {0, 0};  ///< rows of which none is left out: their bits are not read
-  /// On CUDA, where another kernel has the rows that are left out: both bring their sums there, this product its half
-  /// 0, and the results are those of both. Null: they are this product's.
-  Array<DotsMeeting<kernel_t<T>>>* meeting = nullptr;
-
-  /// For a part of a product before the last: the same rows.
-  Dots without_sums() const { return {.left_out = left_out, .kept = kept}; }
 };
 
 /// What a format's values are.

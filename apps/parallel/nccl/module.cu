@@ -46,9 +46,9 @@ KrillTeamOutcome outcome(cudaError_t status, char* message) {
 struct Tuning {
   static constexpr int gather_threads = 256;
   static constexpr std::size_t max_gathered = 8192;  ///< bytes of a rank; more goes by NCCL's own kernels. Not varied.
-  static constexpr int copy_threads = 256, copy_blocks = 64;  ///< small ones, which fit beside those of a product
-  static constexpr std::size_t slot = std::size_t{8} << 20;   ///< bytes of a message; longer ones go by NCCL's kernels
-  static constexpr int max_messages = 8;                      ///< of a rank; where there are more, all go so
+  static constexpr int copy_threads = 512, copy_blocks = 32;
+  static constexpr std::size_t slot = std::size_t{8} << 20;  ///< bytes of a message; longer ones go by NCCL's kernels
+  static constexpr int max_messages = 8;                     ///< of a rank; where there are more, all go so
 };
 /// What stores into the memory of other devices, where all of them can be reached so.
 struct LoadStore {
@@ -228,7 +228,6 @@ KrillTeamOutcome join(const void* id, int rank, int ranks, int device, KrillDevi
 #ifdef KRILL_NCCL_DEVICE
   place->by_load_store = by_load_store = open_load_store();
   if (by_load_store) place->slots = direct.slots;
-  if (place->slots) place->beside = beside;
 #endif
   return krill_team_done;
 }
@@ -273,13 +272,12 @@ KrillTeamOutcome start(const KrillTeamBytes* out, int outgoing, const KrillTeamB
     in = long_in.data(), incoming = static_cast<int>(long_in.size());
   }
 #endif
-  return outcome(send_and_receive(out, outgoing, in, incoming), message);
+  if (const auto failed = outcome(send_and_receive(out, outgoing, in, incoming), message)) return failed;
+  return outcome(cudaEventRecord(arrived, beside), message);
 }
 
 KrillTeamOutcome finish(CUstream_st* stream, char* message) {
-  if (!on_its_way) return krill_team_done;
-  if (const auto failed = outcome(cudaEventRecord(arrived, beside), message)) return failed;
-  return outcome(cudaStreamWaitEvent(stream, arrived, 0), message);
+  return on_its_way ? outcome(cudaStreamWaitEvent(stream, arrived, 0), message) : krill_team_done;
 }
 
 KrillTeamOutcome look(char* message) {
