@@ -191,9 +191,10 @@ void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& 
   ctx.dispatch([&](const auto& where) {
     using Scalar = kernel_t<T>;
     const DividedRows<Scalar, Offset> rows{A.view(where), graph.pattern(where), block_dim_};
-    run_pass(where, p_.rows(),
-             ReplaceWeak<Scalar, Offset>{rows, P0.view(where), candidates.view(where),
-                                         tentative.coarse_candidates.view(where), weak_.write(where)});
+    using Replace = ReplaceWeak<Scalar, Offset>;
+    for (std::int32_t first = 0; first < columns_; first += Replace::width)
+      reduce_rows(where, Replace{rows.a, rows, P0.view(where), candidates.view(where),
+                                 tentative.coarse_candidates.view(where), first, weak_.update(where)});
     smooth(where, Smoothing<Scalar, Offset>{rows, P0.view(where), columns_, weak_.read(where), omega.read(where),
                                             lambda.read(where), pattern(where, p_), p_.values().write(where)});
   });

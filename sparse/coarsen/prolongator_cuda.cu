@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "sparse/coarsen/prolongator_passes.hpp"
+#include "sparse/convert/reduce_rows_cuda.cuh"
 #include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {

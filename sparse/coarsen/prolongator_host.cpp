@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "sparse/coarsen/prolongator_passes.hpp"
+#include "sparse/convert/reduce_rows_host.hpp"
 #include "sparse/core/pass_host.hpp"
 
 namespace krill::detail {

@@ -4,6 +4,7 @@
 #include "sparse/coarsen/prolongator.hpp"
 #include "sparse/convert/lower_entry.hpp"
 #include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/vector/vector_passes.hpp"
@@ -287,6 +288,16 @@ struct DividedRows {
       use(column, a.values[k], other == node || (s < s_end && strong.col_indices[s] == other));
     }
   }
+  /// Whether entry k of a row is strong, or inside of its node. Where all are, it stands in the graph as it does here.
+  constexpr bool is_strong(std::int64_t row, std::int64_t k) const {
+    const std::int32_t node = node_of(row), other = node_of(a.col_indices[k]);
+    if (other == node) return true;
+    const Offset begin = strong.row_offsets[node], end = strong.row_offsets[node + 1];
+    const std::int64_t likely = begin + node_of(k - a.row_offsets[row]) - (other > node);
+    if (likely >= begin && likely < end && strong.col_indices[likely] == other) return true;
+    const Offset at = lower_entry(strong.col_indices, begin, end, other);
+    return at < end && strong.col_indices[at] == other;
+  }
 
  private:
   constexpr std::int32_t node_of(std::int64_t row) const {
@@ -309,45 +320,61 @@ constexpr T diagonal_of_weak(const T* s, const T* p0, std::int32_t columns) {
 }
 
 /// The weak part of A_F P0, m entries a row, in the columns of the row's own aggregate: s with s R = the sum of weak
-/// a_ij b_j, R the aggregate's rows of B_c. Zeros where a row has none, or drops them. Over the rows.
+/// a_ij b_j, R the aggregate's rows of B_c. Zeros where a row has none, or drops them. Sums of candidates [first, first
+/// + width); with the last of them, s. Not for rows of no aggregate.
 template <class T, class Offset>
 struct ReplaceWeak {
+  static constexpr int width = 3;  // Not varied
   using Sum = NoSum;
+  struct Item {
+    T own{}, sums[width] = {};
+    constexpr Item& operator+=(const Item& other) {
+      own += other.own;
+      for (int j = 0; j < width; ++j) sums[j] += other.sums[j];
+      return *this;
+    }
+  };
+  CsrView<const T, Offset> a;
   DividedRows<T, Offset> rows;
   CsrView<const T, Offset> p0;
   DenseView<const T> b, coarse_b;
+  std::int32_t first;
   T* weak;
 
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    const std::int32_t columns = b.cols;
-    T* const s = weak + i * columns;
-    for (std::int32_t j = 0; j < columns; ++j) s[j] = T{};
+  constexpr bool wants(std::int64_t i) const { return p0.row_offsets[i] < p0.row_offsets[i + 1]; }
+  constexpr Item entry(std::int64_t i, std::int64_t k) const {
+    Item item;
+    const std::int32_t column = a.col_indices[k];
+    if (column == i)
+      item.own = a.values[k];
+    else if (!rows.is_strong(i, k))
+      for (int j = 0; j < width; ++j)
+        if (first + j < b.cols) item.sums[j] = a.values[k] * b.at(column, first + j);
+    return item;
+  }
+  constexpr NoSum finish_row(std::int64_t i, const Item& item) const {
+    T* const s = weak + i * b.cols;
+    for (int j = 0; j < width; ++j)
+      if (first + j < b.cols) s[first + j] = item.sums[j];
+    if (first + width < b.cols) return {};
     const Offset begin = p0.row_offsets[i];
-    if (begin == p0.row_offsets[i + 1]) return {};
-    T own{};
-    bool replaces = false;
-    rows.for_entries(i, [&](std::int32_t column, T value, bool is_strong) {
-      if (column == i) own += value;
-      if (is_strong) return;
-      replaces = true;
-      for (std::int32_t j = 0; j < columns; ++j) s[j] += value * b.at(column, j);
-    });
-    if (!replaces) return {};
     solve(s, p0.col_indices[begin]);
-    const T sum = own + diagonal_of_weak(s, p0.values + begin, columns);
-    if (own == T{} || !(real(sum / own) >= real_t<T>(0.1)))
-      for (std::int32_t j = 0; j < columns; ++j) s[j] = T{};
+    const T sum = item.own + diagonal_of_weak(s, p0.values + begin, b.cols);
+    if (item.own == T{} || !(real(sum / item.own) >= real_t<T>(0.1)))
+      for (std::int32_t j = 0; j < b.cols; ++j) s[j] = T{};
     return {};
   }
 
  private:
   /// s := s R^-1, R from that row of coarse_b on; what stands before dead columns of R is 0.
-  constexpr void solve(T* s, std::int32_t first) const {
+  constexpr void solve(T* s, std::int32_t begin) const {
+    bool is_zero = true;
+    for (std::int32_t j = 0; j < b.cols; ++j) is_zero = is_zero && s[j] == T{};
+    if (is_zero) return;
     for (std::int32_t j = 0; j < b.cols; ++j) {
       T left = s[j];
-      for (std::int32_t k = 0; k < j; ++k) left -= s[k] * coarse_b.at(first + k, j);
-      const T pivot = coarse_b.at(first + j, j);
+      for (std::int32_t k = 0; k < j; ++k) left -= s[k] * coarse_b.at(begin + k, j);
+      const T pivot = coarse_b.at(begin + j, j);
       s[j] = pivot == T{} ? T{} : left / pivot;
     }
   }
@@ -484,9 +511,10 @@ struct ProlongatorPatternKernels {
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct ProlongatorKernels {
-  static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>, ReplaceWeak<T, Offset>>;
+  static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>>;
   static constexpr std::tuple kernels{
       instance<void(const Where&, std::int64_t, const AggregateBasis<T, Offset>&)>(factor_aggregates),
+      instance<void(const Where&, ReplaceWeak<T, Offset>)>(reduce_rows),
       instance<void(const Where&, const Smoothing<T, Offset>&)>(smooth)};
 };
 template <class Value, class Where, class T = kernel_t<Value>>
