@@ -102,7 +102,10 @@ endfunction()
 option(KRILL_UNITY "Compile several files of apps/ and tests/ as one, which takes a third of the time" ON)
 mark_as_advanced(KRILL_UNITY)
 
-if(KRILL_SANITIZE)
+if(KRILL_SANITIZE STREQUAL "THREAD")
+  add_compile_options(-fsanitize=thread)
+  add_link_options(-fsanitize=thread)
+elseif(KRILL_SANITIZE)
   # Accesses by null are the address sanitizer's business as well, and Eigen loads std::complex<float> as a double,
   # whatever its alignment; without both checks the compiler takes two thirds of the time.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=null,alignment -fno-sanitize-recover=all

@@ -24,6 +24,9 @@ function(krill_test name)
 
   # OpenMP's threads wait passively: where cores are few, active waiting costs a thousand times the work.
   set(environment "OMP_WAIT_POLICY=passive;OMP_NUM_THREADS=2")
+  if(KRILL_SANITIZE STREQUAL "THREAD")  # which does not see the barriers of OpenMP's library
+    string(APPEND environment ";OMP_THREAD_LIMIT=1")
+  endif()
   if(TARGET krill)
     add_dependencies(${program} krill)
     string(APPEND environment ";KRILL_PROGRAM=$<TARGET_FILE:krill>")

@@ -113,7 +113,8 @@ void* MirroredMemory::write(const Cuda& where) {
 const void* MirroredMemory::fetch_host() const {
   void* host = reserve_host();
   const bool outdated = !host_current_ || (written_in_loop_ && host_seen_ != loop_launches);
-  if (device_current_ && outdated && bytes_ > 0) {
+  if (!outdated) return host;  // nothing is written, so that threads may read together what the host has
+  if (device_current_ && bytes_ > 0) {
     Cuda writer;
     writer.device = device_index_;
     device::find_stream(stream_id_, writer);  // where it is gone, its work is done and the default stream serves
