@@ -1,68 +1,36 @@
 #include "apps/case/json_schema.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "apps/case/case_file.hpp"
-#include "apps/case/part_schema.hpp"
 
 namespace krill::apps {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Kind = Key::Kind;
+using Form = SchemaWriter::Form;
 
-Json schema_of(const Key&, const Within& = {});
+Json text_schema() { return {{"type", "string"}, {"minLength", 1}}; }
 
-/// The properties of a section, the required ones of them, and no others.
-Json section_schema(const std::vector<Key>& keys, const Within& within = {}) {
-  Json schema{{"properties", Json::object()}};
-  for (const Key& key : keys) {
-    schema["properties"][key.name] = schema_of(key, within);
-    if (key.required) schema["required"].push_back(key.name);
-  }
-  schema["additionalProperties"] = false;
-  return schema;
+/// One of them, or a list of some.
+Json one_or_list(const Json& one) { return {{"anyOf", {one, {{"type", "array"}, {"minItems", 1}, {"items", one}}}}}; }
+
+/// Of a definition.
+std::string name_of(const std::string& key, Form form) {
+  return key + (form == Form::whole ? "" : form == Form::part ? "_of_part" : "_with_lists");
 }
-
-/// {if: this alternative is chosen, then: its keys}.
-Json branch(const Key& variant, const Alternative& alternative, const Within& within) {
-  Json then = section_schema(alternative.keys(), Within(within, alternative));
-  if (!alternative.key.empty()) return {{"if", {{"required", {alternative.key}}}}, {"then", std::move(then)}};
-  Json properties{{variant.tag, {{"const", alternative.type}, {"description", alternative.doc}}}};
-  properties.update(then["properties"]);
-  then["properties"] = std::move(properties);
-  Json chosen{{"properties", {{variant.tag, {{"const", alternative.type}}}}}, {"required", {variant.tag}}};
-  return {{"if", std::move(chosen)}, {"then", std::move(then)}};
-}
+Json reference(const std::string& name) { return {{"$ref", "#/$defs/" + name}}; }
 
 /// The words that stand for a section with that type and nothing else; for a file's, any name.
-Json word_schema(const Key& key) {
+Json word_schema(const Key& key, Form form) {
   Json schema{{"enum", Json::array()}};
   for (const Alternative& one : key.alternatives) {
-    if (!one.key.empty()) return {{"type", "string"}, {"minLength", 1}};
-    if (std::ranges::none_of(one.keys(), &Key::required)) schema["enum"].push_back(one.type);
+    if (!one.key.empty()) return text_schema();
+    if (form != Form::whole || std::ranges::none_of(one.keys(), &Key::required)) schema["enum"].push_back(one.type);
   }
-  return schema;
-}
-
-/// Alternatives inside of themselves, or inside of two others of the variant, are named, and their keys left to the
-/// program, for there would be too many.
-Json variant_schema(const Key& key, const Within& within) {
-  Json section{{"type", "object"}};
-  Json schema{{"properties", {{key.tag, {{"enum", types_of(key)}}}}}};
-  Json selectors = Json::array({Json{{"required", {key.tag}}}}), branches = Json::array();
-  const bool is_deep = std::ranges::count_if(key.alternatives, [&](const auto& a) { return within.has(a); }) > 1;
-  for (const Alternative& alternative : key.alternatives) {
-    if (!alternative.key.empty()) selectors.push_back({{"required", {alternative.key}}});
-    if (!is_deep && !within.has(alternative)) branches.push_back(branch(key, alternative, within));
-  }
-  if (selectors.size() > 1)
-    section["oneOf"] = std::move(selectors);
-  else
-    section["required"] = {key.tag};
-  schema["anyOf"] = {std::move(section), word_schema(key)};
-  for (auto& one : branches) schema["allOf"].push_back(std::move(one));
   return schema;
 }
 
@@ -77,7 +45,49 @@ Json range_schema(const Key& key) {
   return schema;
 }
 
-Json kind_schema(const Key& key, const Within& within) {
+/// A whole case, or a part of one, in a file.
+Json file_schema(SchemaWriter& writer, Form form) {
+  Json schema = writer.section(case_file_keys(), form);
+  schema["properties"]["include"].update(SchemaWriter::include());
+  schema["properties"]["variants"].update(writer.variants());
+  return schema;
+}
+
+}  // namespace
+
+/// {if: this alternative is chosen, then: its keys}.
+Json SchemaWriter::branch(const Key& variant, const Alternative& alternative, Form form) {
+  Json then = section(alternative.keys(), form);
+  Json chosen{{"type", "object"}};
+  if (alternative.key.empty()) {
+    Json properties{{variant.tag, {{"const", alternative.type}, {"description", alternative.doc}}}};
+    properties.update(then["properties"]);
+    then["properties"] = std::move(properties);
+    chosen["properties"][variant.tag]["const"] = alternative.type;
+  }
+  chosen["required"] = {alternative.key.empty() ? variant.tag : alternative.key};
+  return {{"if", std::move(chosen)}, {"then", std::move(then)}};
+}
+
+Json SchemaWriter::variant(const Key& key, Form form) {
+  const Json tag{{"enum", types_of(key)}};
+  Json selectors = Json::array({Json{{"required", {key.tag}}}}), rules = Json::array();
+  for (const Alternative& alternative : key.alternatives) {
+    if (!alternative.key.empty()) selectors.push_back({{"required", {alternative.key}}});
+    rules.push_back(branch(key, alternative, form));
+  }
+  if (form == Form::whole) rules.push_back({{"anyOf", std::move(selectors)}});
+  return {{"properties", {{key.tag, form == Form::lists ? one_or_list(tag) : tag}}},
+          {"anyOf", {word_schema(key, form), {{"type", "object"}}}},
+          {"allOf", std::move(rules)}};
+}
+
+Json SchemaWriter::once(const std::string& name, Json schema) {
+  if (!definitions_.contains(name)) definitions_[name] = schema;
+  return definitions_[name] == schema ? reference(name) : schema;
+}
+
+Json SchemaWriter::value(const Key& key, Form form) {
   Json schema;
   switch (key.kind) {
     case Kind::integer:
@@ -92,25 +102,31 @@ Json kind_schema(const Key& key, const Within& within) {
       return {{"type", "boolean"}};
     case Kind::text:
     case Kind::path:
-      return {{"type", "string"}, {"minLength", 1}};
+      return text_schema();
     case Kind::choice:
       for (const auto& name : key.choices) schema["enum"].push_back(choice_value(name));
       return schema;
     case Kind::section:
-      schema = section_schema(key.keys, within);
-      schema["type"] = "object";
-      return schema;
-    case Kind::variant:
-      return variant_schema(key, within);
+      return once(name_of(key.name, form), section(key.keys, form));
+    case Kind::variant: {
+      std::string& name = names_[{&key.alternatives.front().keys(), form}];
+      if (!name.empty()) return reference(name);  // perhaps inside of the one that is being written
+      const std::string registry = registry_of(key);
+      name = name_of(registry.empty() ? key.name : registry, form);
+      while (definitions_.contains(name)) name += '_';
+      definitions_[name] = nullptr;
+      definitions_[name] = variant(key, form);
+      return reference(name);
+    }
     case Kind::tree:
       return Json::object();
   }
   return schema;
 }
 
-Json schema_of(const Key& key, const Within& within) {
+Json SchemaWriter::entry(const Key& key, Form form) {
   Json schema{{"description", key.doc}};
-  schema.update(kind_schema(key, within));
+  schema.update(form == Form::lists ? one_or_list(value(key, form)) : value(key, form));
   if (key.kind == Kind::variant && !key.required)
     schema["default"] = {{key.tag, key.fallback}};
   else if (!key.fallback.is_null() && key.fallback != "")
@@ -118,24 +134,37 @@ Json schema_of(const Key& key, const Within& within) {
   return schema;
 }
 
-}  // namespace
+Json SchemaWriter::section(const std::vector<Key>& keys, Form form) {
+  Json schema{{"type", "object"}, {"properties", Json::object()}};
+  for (const Key& key : keys) {
+    schema["properties"][key.name] = entry(key, form);
+    if (key.required && form == Form::whole) schema["required"].push_back(key.name);
+  }
+  schema["additionalProperties"] = false;
+  return schema;
+}
 
-Json keys_schema(const std::vector<Key>& keys) { return section_schema(keys); }
+Json SchemaWriter::include() { return one_or_list(text_schema()); }
+
+Json SchemaWriter::variants() {
+  const Json variant = once("variant", section(case_keys(), Form::lists));
+  return {{"anyOf",
+           {{{"type", "object"}, {"minProperties", 1}, {"additionalProperties", variant}},
+            {{"type", "array"}, {"minItems", 1}, {"items", variant}}}}};
+}
 
 Json case_schema() {
-  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-              {"title", "Krill case"},
-              {"description", "One sparse linear system A x = b, and how to solve it with krill solve"},
-              {"type", "object"}};
-  schema.update(section_schema(case_file_keys()));
-  schema["properties"]["include"].update(include_schema());
-  schema["properties"]["variants"].update(variants_schema());
-  // What is missing here may stand in an included file, or in every variant.
-  const Json required = std::exchange(schema["required"], nullptr);
-  schema.erase("required");
-  schema["if"] = {{"not", {{"anyOf", {{{"required", {"include"}}}, {{"required", {"variants"}}}}}}}};
-  schema["then"] = {{"required", required}};
-  return schema;
+  SchemaWriter writer;
+  Json whole = file_schema(writer, Form::whole), part = file_schema(writer, Form::part);
+  // What is missing in the file may stand in an included one, or in every variant.
+  Json is_part{{"anyOf", {{{"required", {"include"}}}, {{"required", {"variants"}}}}}};
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "Krill case"},
+          {"description", "One sparse linear system A x = b, and how to solve it with krill solve"},
+          {"if", std::move(is_part)},
+          {"then", std::move(part)},
+          {"else", std::move(whole)},
+          {"$defs", writer.definitions()}};
 }
 
 }  // namespace krill::apps

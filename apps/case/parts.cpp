@@ -38,6 +38,8 @@ void append_variant(const std::string& name, const YamlNode& part, std::vector<N
                     std::vector<Diagnostic>& found) {
   if (part.kind != YamlNode::Kind::map)
     return refuse(part, "a variant has to be a section with keys of a case, such as preconditioner", found);
+  if (count_expanded(part) == 0)
+    return refuse(part, "this variant has an empty list, expected a list of values", found);
   if (count_expanded(part) > max_variants)
     return refuse(part, fmt::format("this variant stands for more than {} cases; make its lists shorter", max_variants),
                   found);

@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::size_t max_points = 5000;
 
-/// The keys of a case that a grid may go through.
-std::vector<std::string> grid_keys() {
-  std::vector<std::string> names = names_of(case_keys());
-  std::erase_if(names, [](const std::string& name) { return name == "name" || name == "verify" || name == "output"; });
-  return names;
-}
-
 void refuse(const YamlNode& node, std::string message, std::vector<Diagnostic>& found) {
   found.push_back({node.place.source, node.place.line, node.place.column, std::move(message)});
 }
@@ -36,7 +29,7 @@ bool is_chosen_by_portfolios(const std::string& key) {
 /// Keeps a grid whose keys are known and whose values are not empty, matrices first, so that runs with the same matrix
 /// follow each other, then what else asks for a process of its own.
 YamlNode checked_grid(const YamlNode& grid, std::vector<Diagnostic>& found) {
-  const auto allowed = grid_keys();
+  const auto allowed = names_of(grid_keys());
   const auto is_allowed = [&](const YamlEntry& entry) {
     return std::ranges::find(allowed, entry.key.text) != allowed.end();
   };
@@ -70,6 +63,13 @@ YamlNode checked_grid(const YamlNode& grid, std::vector<Diagnostic>& found) {
 }  // namespace
 
 const std::vector<Key>& sweep_keys() { return KeyCollector::keys_of<SweepOptions>(); }
+
+std::vector<Key> grid_keys() {
+  std::vector<Key> keys = case_keys();
+  std::erase_if(keys,
+                [](const Key& key) { return key.name == "name" || key.name == "verify" || key.name == "output"; });
+  return keys;
+}
 
 Sweep::Sweep(const SweepInput& input) {
   std::vector<Diagnostic> found;

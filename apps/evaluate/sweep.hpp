@@ -89,5 +89,7 @@ class Sweep {
 };
 
 const std::vector<Key>& sweep_keys();
+/// The keys of a case that a grid may go through.
+std::vector<Key> grid_keys();
 
 }  // namespace krill::apps::evaluate

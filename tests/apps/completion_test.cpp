@@ -89,23 +89,58 @@ std::string example(const std::string& language) {
   return text.substr(begin, text.find("```", begin) - begin);
 }
 
-TEST_F(Completion, of_editors_underlines_mistakes_as_the_documentation_shows) {
-  if (!has("yaml-language-server")) GTEST_SKIP() << "yaml-language-server is not there";
-  const auto says = [&](const std::string& name, const std::string& text, const std::string& settings = "") {
+/// What an editor with the schemas of cases and sweeps at hand says of files beside them.
+class Editor : public Completion {
+ protected:
+  void SetUp() override {
+    Completion::SetUp();
+    if (IsSkipped()) return;
+    if (!has("yaml-language-server")) GTEST_SKIP() << "yaml-language-server is not there";
+    folder_.write("case.schema.json", krill("schema").out);
+    folder_.write("sweep.schema.json", krill("schema --sweep").out);
+  }
+  std::string says(const std::string& name, const std::string& text, const std::string& options = "") {
     const std::string line = "timeout 60 python3 tests/apps/language_server.py '" + folder_.write(name, text) + "' " +
-                             settings + " >'" + (outputs_ / "said") + "'";
+                             options + " >'" + (outputs_ / "said") + "'";
     EXPECT_EQ(std::system(line.c_str()), 0);
     return test::contents(outputs_ / "said");
-  };
-  folder_.write("case.schema.json", krill("schema").out);
-  folder_.write("sweep.schema.json", krill("schema --sweep").out);
-  const std::string settings = folder_.write("settings.json", example("json")), with_line = example("yaml");
+  }
+};
+
+TEST_F(Editor, underlines_mistakes_as_the_documentation_shows) {
+  const std::string settings = "--settings " + folder_.write("settings.json", example("json")),
+                    with_line = example("yaml");
   EXPECT_EQ(says("any.yaml", with_line), "done\n");
   EXPECT_EQ(says("any.yaml", with_line + "solvr: {}\n"), "4:1: Property solvr is not allowed.\ndone\n");
   EXPECT_EQ(says("sweep.yaml", test::contents("configs/sweep.yaml"), settings), "done\n");
   const std::string gmres = test::contents("configs/gmres.yaml");
   EXPECT_EQ(says("case_gmres.yaml", gmres, settings), "done\n");
   EXPECT_TRUE(contains(says("case_gmres.yaml", gmres + "thread: 1\n", settings), "Property thread is not allowed."));
+}
+
+TEST_F(Editor, knows_the_keys_of_preconditioners_inside_of_others) {
+  const std::string said = says("any.yaml",
+                                example("yaml") +
+                                    "preconditioner:\n"
+                                    "  type: solver\n"
+                                    "  inner:\n"
+                                    "    preconditioner:\n"
+                                    "      type: schwarz\n"
+                                    "      inner:\n"
+                                    "        type: iluk\n"
+                                    "        level: 2\n"
+                                    "        levle: 2\n"
+                                    "        \n",
+                                "--hover 11:10 --complete 13:9");
+  std::string expected = "12:9: Property levle is not allowed.\n";
+  EXPECT_EQ(said.substr(0, expected.size()), expected);
+  const auto& keys = case_key("preconditioner").alternative("iluk")->keys();
+  EXPECT_TRUE(contains(said, " " + find_key(keys, "level")->doc + " ")) << said;
+  for (const Key& key : keys) {
+    const bool proposed = contains(said, "\n" + key.name + " | " + key.doc + "\n");
+    EXPECT_EQ(proposed, key.name != "level") << key.name << " in:\n" << said;
+  }
+  EXPECT_FALSE(contains(said, "\nrestart | ")) << said;
 }
 
 TEST_F(Completion, manual_names_every_command_and_formats_without_warnings) {

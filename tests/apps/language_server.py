@@ -1,12 +1,20 @@
-"""language_server.py FILE.yaml [settings.json]: what yaml-language-server, which VS Code's YAML extension runs, says of a
-file in a workspace that is the file's folder: a line `line:column: message` for each, and "done"."""
+"""language_server.py FILE.yaml [--settings settings.json] [--hover LINE:COLUMN] [--complete LINE:COLUMN]: what
+yaml-language-server, which VS Code's YAML extension runs, says of a file in a workspace that is the file's folder: a line
+`line:column: message` for each mistake; the text that it shows for one place, as a line; `name | text` for each proposal in
+another; and "done"."""
+import argparse
 import json
 import pathlib
 import subprocess
-import sys
 
-path = pathlib.Path(sys.argv[1]).resolve()
-settings = json.loads(pathlib.Path(sys.argv[2]).read_text()) if len(sys.argv) > 2 else {}
+arguments = argparse.ArgumentParser()
+arguments.add_argument("file", type=pathlib.Path)
+arguments.add_argument("--settings", type=pathlib.Path)
+arguments.add_argument("--hover")
+arguments.add_argument("--complete")
+options = arguments.parse_args()
+path = options.file.resolve()
+settings = json.loads(options.settings.read_text()) if options.settings else {}
 server = subprocess.Popen(["yaml-language-server", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
@@ -31,6 +39,17 @@ def answer(question):
     send(id=question["id"], result=found)
 
 
+def asked(method, place):
+    """What the server answers about a place LINE:COLUMN, both counted from 1."""
+    line, column = (int(number) - 1 for number in place.split(":"))
+    send(id=2, method="textDocument/" + method,
+         params={"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": column}})
+    while (reply := receive()).get("id") != 2 or "method" in reply:
+        if "id" in reply and "method" in reply:
+            answer(reply)
+    return reply["result"] or {}
+
+
 folder = {"uri": path.parent.as_uri(), "name": "workspace"}
 abilities = {"workspace": {"configuration": True, "workspaceFolders": True}}
 send(id=1, method="initialize",
@@ -50,5 +69,11 @@ while (message := receive()).get("method") != "textDocument/publishDiagnostics":
 for one in message["params"]["diagnostics"]:
     at = one["range"]["start"]
     print(f"{at['line'] + 1}:{at['character'] + 1}: {one['message']}")
+if options.hover:
+    print(asked("hover", options.hover).get("contents", {}).get("value", "").replace("\n", " "))
+if options.complete:
+    for one in asked("completion", options.complete).get("items", []):
+        text = one.get("documentation", "")
+        print(one["label"], "|", text["value"] if isinstance(text, dict) else text)
 print("done")
 server.kill()

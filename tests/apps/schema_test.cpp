@@ -31,56 +31,65 @@ bool has_type(const OrderedJson& value, const std::string& type) {
   throw std::logic_error("the schema uses a type that this test does not know: " + type);
 }
 
-bool accepts(const OrderedJson& schema, const OrderedJson& value);
+/// What draft 2020-12 says of the words that our schemas use.
+class Validator {
+ public:
+  explicit Validator(OrderedJson root) : root_(std::move(root)) {}
 
-bool accepts_properties(const OrderedJson& schema, const OrderedJson& value) {
-  for (const auto& name : schema.value("required", OrderedJson::array()))
-    if (!value.contains(name.get<std::string>())) return false;
-  const OrderedJson properties = schema.value("properties", OrderedJson::object());
-  for (const auto& [name, inner] : value.items()) {
-    const OrderedJson& rule =
-        properties.contains(name) ? properties[name] : schema.value("additionalProperties", OrderedJson(true));
-    if (rule.is_boolean() ? rule == false : !accepts(rule, inner)) return false;
-  }
-  if (value.size() < schema.value("minProperties", 0U)) return false;
-  return true;
-}
+  const OrderedJson& root() const { return root_; }
+  bool accepts(const OrderedJson& value) const { return accepts(root_, value); }
 
-/// What draft 2020-12 says of the words that our schema uses.
-bool accepts(const OrderedJson& schema, const OrderedJson& value) {
-  if (schema.contains("type") && !has_type(value, schema["type"])) return false;
-  if (schema.contains("const") && schema["const"] != value) return false;
-  if (schema.contains("enum") && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
-    return false;
-  if (value.is_object() && !accepts_properties(schema, value)) return false;
-  if (value.is_string() && value.get<std::string>().size() < schema.value("minLength", 0U)) return false;
-  if (value.is_number()) {
-    const double number = value;
-    if (schema.contains("minimum") && number < schema["minimum"]) return false;
-    if (schema.contains("maximum") && number > schema["maximum"]) return false;
-    if (schema.contains("exclusiveMinimum") && number <= schema["exclusiveMinimum"]) return false;
-    if (schema.contains("exclusiveMaximum") && number >= schema["exclusiveMaximum"]) return false;
+  /// What a schema refers to, else the schema itself.
+  const OrderedJson& target(const OrderedJson& schema) const {
+    if (!schema.contains("$ref")) return schema;
+    return root_.at(OrderedJson::json_pointer(schema["$ref"].get<std::string>().substr(1)));
   }
-  for (const auto& part : schema.value("allOf", OrderedJson::array()))
-    if (!accepts(part, value)) return false;
-  if (value.is_array()) {
-    if (value.size() < schema.value("minItems", 0U)) return false;
-    for (const auto& item : value)
-      if (schema.contains("items") && !accepts(schema["items"], item)) return false;
-  }
-  if (schema.contains("anyOf")) {
-    const auto& parts = schema["anyOf"];
-    if (std::none_of(parts.begin(), parts.end(), [&](const OrderedJson& part) { return accepts(part, value); }))
+
+  bool accepts(const OrderedJson& schema, const OrderedJson& value) const {
+    if (schema.contains("$ref") && !accepts(target(schema), value)) return false;
+    if (schema.contains("type") && !has_type(value, schema["type"])) return false;
+    if (schema.contains("const") && schema["const"] != value) return false;
+    if (schema.contains("enum") &&
+        std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
       return false;
+    if (value.is_object() && !accepts_properties(schema, value)) return false;
+    if (value.is_string() && value.get<std::string>().size() < schema.value("minLength", 0U)) return false;
+    if (value.is_number()) {
+      const double number = value;
+      if (schema.contains("minimum") && number < schema["minimum"]) return false;
+      if (schema.contains("maximum") && number > schema["maximum"]) return false;
+      if (schema.contains("exclusiveMinimum") && number <= schema["exclusiveMinimum"]) return false;
+      if (schema.contains("exclusiveMaximum") && number >= schema["exclusiveMaximum"]) return false;
+    }
+    if (value.is_array()) {
+      if (value.size() < schema.value("minItems", 0U)) return false;
+      for (const auto& item : value)
+        if (schema.contains("items") && !accepts(schema["items"], item)) return false;
+    }
+    const auto fits = [&](const OrderedJson& part) { return accepts(part, value); };
+    if (schema.contains("allOf") && !std::ranges::all_of(schema["allOf"], fits)) return false;
+    if (schema.contains("anyOf") && std::ranges::none_of(schema["anyOf"], fits)) return false;
+    if (!schema.contains("if")) return true;
+    const std::string branch = fits(schema["if"]) ? "then" : "else";
+    return !schema.contains(branch) || fits(schema[branch]);
   }
-  if (schema.contains("oneOf")) {
-    const auto& parts = schema["oneOf"];
-    if (std::count_if(parts.begin(), parts.end(), [&](const OrderedJson& part) { return accepts(part, value); }) != 1)
-      return false;
+
+ private:
+  bool accepts_properties(const OrderedJson& schema, const OrderedJson& value) const {
+    for (const auto& name : schema.value("required", OrderedJson::array()))
+      if (!value.contains(name.get<std::string>())) return false;
+    static const OrderedJson none = OrderedJson::object(), anything = true;
+    const OrderedJson& properties = schema.contains("properties") ? schema["properties"] : none;
+    const OrderedJson& others = schema.contains("additionalProperties") ? schema["additionalProperties"] : anything;
+    for (const auto& [name, inner] : value.items()) {
+      const OrderedJson& rule = properties.contains(name) ? properties[name] : others;
+      if (rule.is_boolean() ? rule == false : !accepts(rule, inner)) return false;
+    }
+    return value.size() >= schema.value("minProperties", 0U);
   }
-  if (schema.contains("not") && accepts(schema["not"], value)) return false;
-  return !schema.contains("if") || !accepts(schema["if"], value) || accepts(schema["then"], value);
-}
+
+  OrderedJson root_;
+};
 
 /// YAML as an editor hands it to its schema checker.
 OrderedJson plain_json(const YamlNode& node) {
@@ -104,22 +113,22 @@ OrderedJson plain_json(const YamlNode& node) {
 }
 
 bool accepts_sweep(const std::string& yaml) {
-  static const OrderedJson schema = evaluate::sweep_schema();
+  static const Validator schema(evaluate::sweep_schema());
   std::vector<Diagnostic> found;
-  return accepts(schema, plain_json(read_yaml(yaml, "sweep.yaml", found)));
+  return schema.accepts(plain_json(read_yaml(yaml, "sweep.yaml", found)));
 }
 
 bool schema_accepts(const std::string& yaml) {
-  static const OrderedJson schema = case_schema();
+  static const Validator schema(case_schema());
   std::vector<Diagnostic> found;
-  return accepts(schema, plain_json(read_yaml(yaml, "case.yaml", found)));
+  return schema.accepts(plain_json(read_yaml(yaml, "case.yaml", found)));
 }
 
 TEST(Schema, accepts_the_effective_case_of_every_type) {
-  const OrderedJson schema = case_schema();
+  const Validator schema(case_schema());
   for (const auto& text : test::all_cases()) {
     EXPECT_TRUE(schema_accepts(text)) << text;
-    EXPECT_TRUE(accepts(schema, effective_json(parse_case(text, "case.yaml")))) << text;
+    EXPECT_TRUE(schema.accepts(effective_json(parse_case(text, "case.yaml")))) << text;
   }
 }
 
@@ -128,15 +137,31 @@ TEST(Schema, of_sweeps_and_parser_agree) {
   const std::string shipped = test::contents(test::shipped_sweep);
   const test::Scratch folder;
   for (const std::string& text :
-       {shipped, shared, shared + "budget: 5\n", shared + "budget: -5\n", shared + "budgt: 5\n",
-        shared + "portfolio: quick\n", shared + "portfolio: slow\n",
+       {shipped,
+        shared,
+        shared + "budget: 5\n",
+        shared + "budget: -5\n",
+        shared + "budgt: 5\n",
+        shared + "portfolio: quick\n",
+        shared + "portfolio: slow\n",
         shared + "grid: {preconditioner: [none, {type: chebyshev, degree: [2, 4]}]}\n",
         shared + "grid: {preconditioner: [none, {type: chebyshev, degree: [2, 0]}]}\n",
-        shared + "grid: {preconditioner: {type: chebyshev, degre: [2]}}\n", shared + "grid: {precond: [none]}\n",
-        shared + "grid: {format: [csr, ell]}\n", shared + "grid: {format: [csr, el]}\n",
+        shared + "grid: {preconditioner: {type: chebyshev, degre: [2]}}\n",
+        shared + "grid: {precond: [none]}\n",
+        shared + "grid: {format: [csr, ell]}\n",
+        shared + "grid: {format: [csr, el]}\n",
         shared + "grid: {solver: [{type: gmres, stop: {relative: [1e-3, 1e-6]}}]}\n",
-        shared + "variants: [{name: a, preconditioner: {type: ic0}}]\n", shared + "variants: []\n",
-        shared + "variants: [{preconditioner: {type: jacobi, degree: 2}}]\n", shared + "variants: [{nam: a}]\n"}) {
+        shared + "variants: [{name: a, preconditioner: {type: ic0}}]\n",
+        shared + "variants: []\n",
+        shared + "grid: {preconditioner: {type: schwarz, inner: {type: iluk, level: [1, 2]}}}\n",
+        shared + "grid: {preconditioner: {type: schwarz, inner: {type: iluk, level: [1, -2]}}}\n",
+        shared + "grid: {preconditioner: {type: schwarz, inner: [ilu0, {type: iluk, levle: 2}]}}\n",
+        shared + "grid: {preconditioner: {type: chebyshev, degree: []}}\n",
+        shared + "grid: {preconditioner: []}\n",
+        shared + "variants: [{preconditioner: []}]\n",
+        shared + "variants: {a: {preconditioner: {type: chebyshev, degree: []}}, b: {preconditioner: ic0}}\n",
+        shared + "variants: [{preconditioner: {type: jacobi, degree: 2}}]\n",
+        shared + "variants: [{nam: a}]\n"}) {
     evaluate::SweepInput input;
     input.path = folder.write("sweep.yaml", text);
     bool parsed = true;
@@ -201,6 +226,11 @@ TEST(Schema, and_parser_agree) {
   const std::string matrix = "matrix: {generate: poisson1d}\n", solver = "solver: {type: pcg}\n";
   const auto with = [&](const std::string& line) { return matrix + solver + line + "\n"; };
   const auto with_solver = [&](const std::string& keys) { return matrix + "solver: {" + keys + "}\n"; };
+  const auto solver_in_solver = [&](const std::string& innermost) {
+    return with_solver("type: fgmres") +
+           "preconditioner: {type: solver, inner: {solver: {type: fgmres}, preconditioner: {type: solver, inner: {" +
+           "solver: {type: gmres}, preconditioner: {" + innermost + "}}}}}\n";
+  };
   for (const std::string& text : {with("threads: 4"),
                                   with("threads: 4.0"),
                                   with("threads: -1"),
@@ -250,6 +280,18 @@ TEST(Schema, and_parser_agree) {
                                   with("preconditioner: {type: jacobi}"),
                                   with("preconditioner: {type: jacoby}"),
                                   with("preconditioner: {}"),
+                                  with("preconditioner: {type: schwarz, inner: ilu0}"),
+                                  with("preconditioner: {type: schwarz, inner: ilu}"),
+                                  with("preconditioner: {type: schwarz, inner: {type: iluk, level: 2}}"),
+                                  with("preconditioner: {type: schwarz, inner: {type: iluk, levle: 2}}"),
+                                  with("preconditioner: {type: schwarz, inner: {type: iluk, level: -2}}"),
+                                  with("preconditioner: {type: schwarz, inner: {type: ilu0, level: 2}}"),
+                                  with("preconditioner: {type: schwarz, inner: {level: 2}}"),
+                                  solver_in_solver("type: schwarz, inner: {type: iluk, level: 2}"),
+                                  solver_in_solver("type: schwarz, inner: {type: iluk, levle: 2}"),
+                                  solver_in_solver("type: schwarz, inner: {type: iluk, level: -2}"),
+                                  solver_in_solver("type: schwarz, inner: {type: ilu00}"),
+                                  solver_in_solver("type: iluk, level: 2, q: 1"),
                                   with_solver("type: gmres, restart: 5"),
                                   with_solver("type: pcg, restart: 5"),
                                   with_solver("type: gmres, restart: 0"),
@@ -273,6 +315,9 @@ TEST(Schema, and_parser_agree) {
                                   with("variants: [{name: a, preconditioner: {type: chebyshev, degree: [2, 4]}}]"),
                                   with("variants: {a: {precond: {type: ic0}}}"),
                                   with("variants: {a: {preconditioner: {type: ic00}}}"),
+                                  with("variants: {a: {threads: [1, 2]}}"),
+                                  with("variants: {a: {threads: []}}"),
+                                  matrix + "variants: {a: {solver: {restart: 5}}}\nsolver: gmres\n",
                                   with("variants: {}"),
                                   with("variants: []"),
                                   with("variants: a"),
@@ -282,14 +327,15 @@ TEST(Schema, and_parser_agree) {
     EXPECT_EQ(schema_accepts(text), test::errors_of(text).empty()) << text << test::errors_of(text);
 }
 
-/// Compares every default below `schema` with the value of the same name in `effective`.
-void expect_defaults(const OrderedJson& schema, const OrderedJson& effective, const std::string& path, int& compared) {
-  const OrderedJson properties = schema.value("properties", OrderedJson::object());
+/// Compares every default below `part` with the value of the same name in `effective`.
+void expect_defaults(const Validator& schema, const OrderedJson& part, const OrderedJson& effective,
+                     const std::string& path, int& compared) {
+  const OrderedJson properties = part.value("properties", OrderedJson::object());
   for (const auto& [name, property] : properties.items()) {
     if (!effective.contains(name)) continue;
     const OrderedJson& value = effective[name];
     if (value.is_object()) {
-      expect_defaults(property, value, path + name + ".", compared);
+      expect_defaults(schema, schema.target(property), value, path + name + ".", compared);
     } else if (property.contains("default")) {
       if (path == "preconditioner." && effective["type"] == "line" && name.starts_with('n'))
         continue;  // as `generate` has it
@@ -297,40 +343,65 @@ void expect_defaults(const OrderedJson& schema, const OrderedJson& effective, co
       ++compared;
     }
   }
-  for (const auto& part : schema.value("allOf", OrderedJson::array()))
-    if (part.contains("if") && accepts(part["if"], effective)) expect_defaults(part["then"], effective, path, compared);
+  for (const auto& one : part.value("allOf", OrderedJson::array()))
+    expect_defaults(schema, one, effective, path, compared);
+  if (!part.contains("if")) return;
+  const std::string branch = schema.accepts(part["if"], effective) ? "then" : "else";
+  if (part.contains(branch)) expect_defaults(schema, part[branch], effective, path, compared);
 }
 
 TEST(Schema, defaults_are_those_of_the_structs) {
-  const OrderedJson schema = case_schema();
+  const Validator schema(case_schema());
   int compared = 0;
   for (const auto& text : test::all_cases())
-    expect_defaults(schema, effective_json(parse_case(text, "case.yaml")), "", compared);
+    expect_defaults(schema, schema.root(), effective_json(parse_case(text, "case.yaml")), "", compared);
   EXPECT_GT(compared, 300);
 }
 
 TEST(Schema, defaults_of_sections_are_what_a_case_without_them_has) {
-  const OrderedJson schema = case_schema(),
+  const OrderedJson whole = case_schema()["else"],
                     effective = effective_json(parse_case(test::case_with("", ""), "case.yaml"));
   for (const std::string name : {"rhs", "initial_guess", "matching", "scaling", "ordering", "preconditioner"})
-    EXPECT_EQ(schema["properties"][name]["default"]["type"], effective[name]["type"]) << name;
+    EXPECT_EQ(whole["properties"][name]["default"]["type"], effective[name]["type"]) << name;
 }
 
 TEST(Schema, says_what_every_key_means) {
-  const auto check = [](const auto& self, const OrderedJson& schema) -> void {
+  const auto check = [](const OrderedJson& schema) {
     const OrderedJson properties = schema.value("properties", OrderedJson::object());
-    for (const auto& [name, property] : properties.items()) {
-      if (name == "type" && property.contains("enum")) continue;  // the bare tag: each branch describes its own
+    for (const auto& [name, property] : properties.items())
       EXPECT_FALSE(property.value("description", "").empty()) << name;
-      self(self, property);
-    }
-    for (const auto& part : schema.value("allOf", OrderedJson::array()))
-      if (part.contains("then")) self(self, part["then"]);
+    return properties.size();
   };
-  OrderedJson schema = case_schema();
-  EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-  schema["properties"]["matrix"].erase("properties");  // whose tag is `generate`
-  check(check, schema);
+  for (const OrderedJson& schema : {case_schema(), evaluate::sweep_schema()}) {
+    EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    std::size_t checked = check(schema);
+    for (const std::string branch : {"then", "else"})
+      if (schema.contains(branch)) checked += check(schema[branch]);
+    for (const auto& [name, definition] : schema["$defs"].items()) {
+      const bool is_variant = definition.contains("allOf");  // whose branches describe it, and the tag, too
+      if (!is_variant) checked += check(definition);
+      for (const auto& part : definition.value("allOf", OrderedJson::array()))
+        if (part.contains("then")) checked += check(part["then"]);
+    }
+    EXPECT_GT(checked, 400U);
+  }
+}
+
+TEST(Schema, refers_to_what_stands_in_several_places) {
+  for (const OrderedJson& schema : {case_schema(), evaluate::sweep_schema()}) {
+    EXPECT_LT(schema.dump(2).size(), std::size_t{800} << 10) << "bytes: a definition is written out where it is used";
+    const Validator validator(schema);
+    const auto check = [&](const auto& self, const OrderedJson& part) -> void {
+      if (part.is_object() && part.contains("$ref")) {
+        EXPECT_NO_THROW(validator.target(part)) << part;
+        for (const auto& [name, value] : part.items())  // drafts before 2019-09 read nothing else beside a reference
+          EXPECT_TRUE(name == "$ref" || name == "description" || name == "default") << part;
+      }
+      if (part.is_structured())
+        for (const auto& inner : part) self(self, inner);
+    };
+    check(check, schema);
+  }
 }
 
 TEST(Reference, of_the_docs_is_up_to_date) {
