@@ -9,7 +9,6 @@
 #include "apps/verify/trial.hpp"
 #include "solvers/method/type_name.hpp"
 #include "solvers/precond/lower_precision.hpp"
-#include "sparse/convert/to_format.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/factor/incomplete.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
@@ -28,12 +27,6 @@ constexpr std::string_view apply_bound =
 
 std::string variant_of(const PreconditionerOptions& options) {
   return judging_of(options).variant + (is_kept_in_float32(options) ? " in float32" : "");
-}
-
-/// A in the precision L and the format that preconditioners get.
-template <class L, class T>
-AnyMatrix<L> matrix_in(Context& ctx, const Subject<T>& s, const Selection& selection) {
-  return convert_format(ctx, in_precision<L>(s.A), selection.solved_in.format, selection.solved_in.layout);
 }
 
 /// Re r^H z.
@@ -72,11 +65,6 @@ Comparison compare_applied(Context& ctx, const Preconditioner<T>& M, const Preco
               residual.name + ", the dot");
   }
   return all;
-}
-
-/// What the library refuses: of a case nothing is known then; the gallery's matrices suit what is tried on them.
-void note_refusal(Ledger& ledger, const Selection& selection, const std::string& name, const std::string& reason) {
-  selection.whole_library ? ledger.fail(name, reason) : ledger.not_checked(name, reason);
 }
 
 /// Whether no pivot of the definition can become 0, or not positive, by rounding.

@@ -106,6 +106,8 @@ void check_factorizations(Ledger&, Context&, const Subject<T>&, const Selection&
 template <class T>
 void check_coarsening(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
+void check_multigrid(Ledger&, Context&, const Subject<T>&, const Selection&);
+template <class T>
 void check_preconditioners(Ledger&, Context&, const Subject<T>&, const Selection&);
 template <class T>
 void check_bases(Ledger&, Context&, const Subject<T>&, const Selection&);
@@ -131,6 +133,7 @@ inline constexpr CheckSuite<T> suites[] = {
     {"banded solves", check_banded<T>},
     {"factorizations", check_factorizations<T>},
     {"coarsening", check_coarsening<T>},
+    {"multigrid", check_multigrid<T>},
     {"preconditioners", check_preconditioners<T>},
     {"bases", check_bases<T>},
     {"solvers", check_solvers<T>},

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "apps/verify/suites.hpp"
+#include "sparse/convert/to_format.hpp"
 #include "sparse/core/array.hpp"
 
 namespace krill::apps::verify {
@@ -61,6 +62,18 @@ std::vector<L> in_precision(std::span<const T> values) {
 template <class L, class T>
 Csr<L> in_precision(const Csr<T>& A) {
   return {A.cols(), A.row_offsets().clone(), A.col_indices().clone(), Array<L>(in_precision<L>(A.values().host()))};
+}
+
+/// A in the precision L and the format that preconditioners get.
+template <class L, class T>
+AnyMatrix<L> matrix_in(Context& ctx, const Subject<T>& s, const Selection& selection) {
+  return convert_format(ctx, in_precision<L>(s.A), selection.solved_in.format, selection.solved_in.layout);
+}
+
+/// What the library refuses: of a case nothing is known then; the gallery's matrices suit what is tried on them.
+inline void note_refusal(Ledger& ledger, const Selection& selection, const std::string& name,
+                         const std::string& reason) {
+  selection.whole_library ? ledger.fail(name, reason) : ledger.not_checked(name, reason);
 }
 
 inline constexpr std::string_view exact_bound = "0: the operation moves data, so every bit has to agree";

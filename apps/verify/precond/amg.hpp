@@ -1,5 +1,8 @@
 // A multigrid cycle.
 #pragma once
+#include <algorithm>
+#include <optional>
+
 #include "apps/verify/precond/dense.hpp"
 #include "apps/verify/precond/factors.hpp"
 #include "apps/verify/precond/gauss_seidel.hpp"
@@ -21,37 +24,72 @@ inline Judging judging(const AmgOptions& o) {
                                  polynomial ? "" : smoother_kind_names[static_cast<std::size_t>(o.smoother.type)])};
 }
 
+/// The levels that preconditioner amg has for a matrix, which has to stay.
+template <class T>
+struct AmgHierarchy {
+  AmgHierarchy(Context& ctx, const AmgOptions& o, const AnyMatrix<T>& A, const Dense<double>* coordinates)
+      : space(ctx, o.near_null_space, coordinates),
+        levels(ctx, o,
+               {.A = A,
+                .hermitian = with_csr(ctx, A, [&](const auto& csr) { return !first_not_hermitian(ctx, csr); }),
+                .block_dim = space.block_dim,
+                .candidates = space.columns ? &*space.columns : nullptr,
+                .make_smoothing = smoothing_pairs<T>(o.smoother)}) {}
+  NearNullSpace<T> space;
+  Hierarchy<T> levels;
+};
+
+/// (A + A^H) / 2, with half of A - A^H as what entries may be off. A place whose mirror is none is zero, and off by all
+/// of its entry.
+template <class T>
+Rows<Bounded<T>> hermitian_part(const Rows<T>& A) {
+  Rows<Bounded<T>> half{A.rows, A.cols, A.offsets, A.col, {}};
+  A.for_places([&](std::int32_t i, std::size_t k) {
+    const Exact<T> own = exact(A.value[k]);
+    const auto mirror = A.find(A.col[k], i);
+    const Exact<T> sum = mirror ? own + conjugated(exact(A.value[*mirror])) : Exact<T>{};
+    const Exact<T> value = sum * Exact<T>(0.5L);
+    half.value.emplace_back(value, modulus(own - value));
+  });
+  return half;
+}
+
+/// What a reference takes for the matrices of levels: coarse ones are Hermitian to rounding only.
+enum class LevelMatrices { as_they_are, hermitian_parts };
+
 /// The cycle as it is defined, with running error analysis, over the matrices of a hierarchy: these are checked by
-/// themselves (check_coarsening), and are the same whenever they are made.
+/// themselves (check_multigrid), and are the same whenever they are made.
 template <class T>
 class CycleReference {
  public:
-  CycleReference(Context& ctx, const AmgOptions& o, const Hierarchy<T>& hierarchy, const AnyMatrix<T>& finest)
+  CycleReference(Context& ctx, const AmgOptions& o, const Hierarchy<T>& hierarchy, const AnyMatrix<T>& finest,
+                 LevelMatrices taken = LevelMatrices::as_they_are)
       : ctx_(ctx), options_(o), hierarchy_(hierarchy), finest_(finest) {
     for (const auto& level : hierarchy.levels()) {
       Parts parts;
-      parts.A = rows_of(level->A ? *level->A : finest);
+      const Rows<T> A = rows_of(level->A ? *level->A : finest);
+      parts.A = taken == LevelMatrices::hermitian_parts ? hermitian_part(A)
+                                                        : with_values(A, [](const T& a) { return Bounded<T>(a); });
       if (const auto* by_matrix = dynamic_cast<const MatrixTransfer<T>*>(level->transfer.get()))
         parts.P = rows_of(by_matrix->prolongation()), parts.R = rows_of(by_matrix->restriction());
-      if (level->dense) parts.inverse = DenseReference<T>(parts.A, level->dense->facts().shift, level->kernel.host());
       parts_.push_back(std::move(parts));
     }
   }
 
   BoundedVector<T> apply(const BoundedVector<T>& b) const { return visit(0, options_.cycle, b, {}); }
 
- private:
-  struct Parts {
-    Rows<T> A, P, R;
-    DenseReference<T> inverse;
-  };
+  /// Whether it knows the matrix of a level to the bit.
+  bool is_exact(std::size_t l) const {
+    return std::ranges::all_of(parts_[l].A.value, [](const Bounded<T>& a) { return a.error == 0; });
+  }
 
+  // The steps of a level.
   /// x + q(D^-1 A) D^-1 (b - A x), from x = 0 where there is no x.
   BoundedVector<T> smoothed(std::size_t l, SmoothingTime time, const BoundedVector<T>& b, BoundedVector<T> x) const {
     const MultigridLevel<T>& level = *hierarchy_.levels()[l];
     if (const auto* by = dynamic_cast<const PreconditionedSmoother<T>*>(level.smoother.get()))
       return stepped(l, *by, time, b, std::move(x));
-    const Rows<T>& A = parts_[l].A;
+    const Rows<Bounded<T>>& A = parts_[l].A;
     const auto inverse = level.polynomial->inverse().host();
     const auto factors = level.polynomial->factors().host();
     BoundedVector<T> r = b, d(b.size());
@@ -70,38 +108,6 @@ class CycleReference {
       }
     }
     return x;
-  }
-
-  /// x + M (b - A x) with a preconditioner M, several times, from x = 0 where there is no x.
-  BoundedVector<T> stepped(std::size_t l, const PreconditionedSmoother<T>& by, SmoothingTime time,
-                           const BoundedVector<T>& b, BoundedVector<T> x) const {
-    const auto& level = *hierarchy_.levels()[l];
-    for (int k = 0; k < by.steps(); ++k) {
-      const bool from_zero = x.empty();
-      const BoundedVector<T> r = from_zero ? b : difference(b, product<T>(parts_[l].A, x));
-      const PreconditionerReport report = by.preconditioner(time).report();
-      const Question<T> q{ctx_, level.A ? *level.A : finest_, report, r, parts_[l].A};
-      const BoundedVector<T> z = preconditioned(q, time);
-      if (from_zero) x.resize(b.size());
-      for (std::size_t i = 0; i < x.size(); ++i) x[i] = from_zero ? z[i] : BoundedSum<T>().add(x[i]).add(z[i]).result();
-    }
-    return x;
-  }
-  BoundedVector<T> preconditioned(const Question<T>& q, SmoothingTime time) const {
-    if (options_.smoother.type == SmootherKind::ilu0) return reference(Ilu0Options{}, q);
-    if (options_.smoother.type == SmootherKind::isai) return reference(IsaiOptions{}, q);
-    return with_csr(q.ctx, q.matrix, [&]<class Offset>(const Csr<T, Offset>& csr) {
-      const Coloring colors = color(q.ctx, csr);
-      const auto order = colors.ordering.order().host();
-      const AnyMatrix<T> colored(Reordered<T, Offset>(q.ctx, csr, colors.ordering).release());
-      BoundedVector<T> r, x(q.r.size());
-      for (const std::int32_t row : order) r.push_back(q.r[as_size(row)]);
-      const auto direction = time == SmoothingTime::before ? SweepDirection::forward : SweepDirection::backward;
-      const BoundedVector<T> z = reference(GaussSeidelOptions{.direction = direction},
-                                           Question<T>{q.ctx, colored, q.report, r, rows_of(colored)});
-      for (std::size_t k = 0; k < order.size(); ++k) x[as_size(order[k])] = z[k];
-      return x;
-    });
   }
 
   static BoundedVector<T> difference(const BoundedVector<T>& a, const BoundedVector<T>& b) {
@@ -138,9 +144,52 @@ class CycleReference {
     return x;
   }
 
+ private:
+  struct Parts {
+    Rows<Bounded<T>> A;
+    Rows<T> P, R;
+    mutable std::optional<DenseReference<T>> inverse = {};
+  };
+
+  /// x + M (b - A x) with a preconditioner M, several times, from x = 0 where there is no x.
+  BoundedVector<T> stepped(std::size_t l, const PreconditionedSmoother<T>& by, SmoothingTime time,
+                           const BoundedVector<T>& b, BoundedVector<T> x) const {
+    const AnyMatrix<T>& A = l ? *hierarchy_.levels()[l]->A : finest_;
+    for (int k = 0; k < by.steps(); ++k) {
+      const bool from_zero = x.empty();
+      const BoundedVector<T> r = from_zero ? b : difference(b, product<T>(parts_[l].A, x));
+      const PreconditionerReport report = by.preconditioner(time).report();
+      const Question<T> q{ctx_, A, report, r, rows_of(A)};
+      const BoundedVector<T> z = preconditioned(q, time);
+      if (from_zero) x.resize(b.size());
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = from_zero ? z[i] : BoundedSum<T>().add(x[i]).add(z[i]).result();
+    }
+    return x;
+  }
+  BoundedVector<T> preconditioned(const Question<T>& q, SmoothingTime time) const {
+    if (options_.smoother.type == SmootherKind::ilu0) return reference(Ilu0Options{}, q);
+    if (options_.smoother.type == SmootherKind::isai) return reference(IsaiOptions{}, q);
+    return with_csr(q.ctx, q.matrix, [&]<class Offset>(const Csr<T, Offset>& csr) {
+      const Coloring colors = color(q.ctx, csr);
+      const auto order = colors.ordering.order().host();
+      const AnyMatrix<T> colored(Reordered<T, Offset>(q.ctx, csr, colors.ordering).release());
+      BoundedVector<T> r, x(q.r.size());
+      for (const std::int32_t row : order) r.push_back(q.r[as_size(row)]);
+      const auto direction = time == SmoothingTime::before ? SweepDirection::forward : SweepDirection::backward;
+      const BoundedVector<T> z = reference(GaussSeidelOptions{.direction = direction},
+                                           Question<T>{q.ctx, colored, q.report, r, rows_of(colored)});
+      for (std::size_t k = 0; k < order.size(); ++k) x[as_size(order[k])] = z[k];
+      return x;
+    });
+  }
+
   BoundedVector<T> visit(std::size_t l, MultigridCycle kind, const BoundedVector<T>& b, BoundedVector<T> x) const {
     const MultigridLevel<T>& level = *hierarchy_.levels()[l];
-    if (level.dense) return parts_[l].inverse.solved(b);
+    if (level.dense) {
+      auto& inverse = parts_[l].inverse;  // made for who comes here, for it takes n^3
+      if (!inverse) inverse.emplace(parts_[l].A, level.dense->facts().shift, level.kernel.host());
+      return inverse->solved(b);
+    }
     x = smoothed(l, SmoothingTime::before, b, std::move(x));
     if (level.transfer)
       x = corrected(l, x, correction(l + 1, kind, restricted(l, difference(b, product<T>(parts_[l].A, x)))));
@@ -161,7 +210,7 @@ class CycleReference {
   }
   /// Notay (2010).
   BoundedVector<T> krylov_steps(std::size_t l, const BoundedVector<T>& b) const {
-    const Rows<T>& A = parts_[l].A;
+    const Rows<Bounded<T>>& A = parts_[l].A;
     const BoundedVector<T> c1 = visit(l, MultigridCycle::k, b, {}), v1 = product<T>(A, c1);
     const bool hermitian = hierarchy_.hermitian();
     const BoundedVector<T>& s1 = hermitian ? c1 : v1;
@@ -187,15 +236,8 @@ class CycleReference {
 
 template <class T>
 BoundedVector<T> reference(const AmgOptions& o, const Question<T>& q) {
-  const bool hermitian = with_csr(q.ctx, q.matrix, [&](const auto& csr) { return !first_not_hermitian(q.ctx, csr); });
-  const NearNullSpace<T> candidates(q.ctx, o.near_null_space, q.coordinates);
-  const Hierarchy<T> hierarchy(q.ctx, o,
-                               {.A = q.matrix,
-                                .hermitian = hermitian,
-                                .block_dim = candidates.block_dim,
-                                .candidates = candidates.columns ? &*candidates.columns : nullptr,
-                                .make_smoothing = smoothing_pairs<T>(o.smoother)});
-  return CycleReference<T>(q.ctx, o, hierarchy, q.matrix).apply(q.r);
+  const AmgHierarchy<T> made(q.ctx, o, q.matrix, q.coordinates);
+  return CycleReference<T>(q.ctx, o, made.levels, q.matrix).apply(q.r);
 }
 
 }  // namespace krill::apps::verify

@@ -31,6 +31,8 @@ Exact<T> exact(const T& a) {
 
 inline long double modulus(long double a) { return std::fabs(a); }
 inline long double modulus(Complex<long double> a) { return std::sqrt(a.re * a.re + a.im * a.im); }
+inline long double real_part(long double a) { return a; }
+inline long double real_part(Complex<long double> a) { return a.re; }
 
 /// What k roundings in T in succession change at most, relative to the moduli: k u / (1 - k u) with u the unit roundoff
 /// (Higham 2002, lemma 3.1). A complex operation is two real ones in each part, and the parts make a modulus: sqrt(2)

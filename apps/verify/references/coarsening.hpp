@@ -38,17 +38,18 @@ struct DisjointRows {
   }
 };
 
-/// Of a strong graph by the relative measure: an edge without a strong entry, or a strong entry without edges both
-/// ways. Rounding may decide on what is as large as the threshold; `rounding` is that of |a_ij|.
+/// Of a strong graph: an edge without a strong entry, or a strong entry without edges both ways. A row is measured by
+/// its greatest entry beside the diagonal, or by the diagonal. Rounding may decide on what is as large as the
+/// threshold; `rounding` is that of |a_ij|.
 template <class T, class Offset, class GraphOffset>
 std::string wrong_graph(const EdgeLists<Offset>& a, std::span<const T> values, const EdgeLists<GraphOffset>& graph,
-                        double threshold, double rounding) {
+                        double threshold, double rounding, bool by_diagonal = false) {
   if (graph.size() != a.size()) return fmt::format("the graph has {} rows", graph.size());
   const auto size_at = [&](std::size_t k) { return static_cast<double>(modulus(exact(values[k]))); };
   std::vector<double> greatest(as_size(a.size()));
   for (std::int32_t i = 0; i < a.size(); ++i)
     for (std::size_t k = a.begin(i); k < a.end(i); ++k)
-      if (a.cols[k] != i) greatest[as_size(i)] = std::max(greatest[as_size(i)], size_at(k));
+      if ((a.cols[k] == i) == by_diagonal) greatest[as_size(i)] = std::max(greatest[as_size(i)], size_at(k));
   const auto least = [&](std::int32_t i, std::int32_t j) {
     return threshold * std::sqrt(greatest[as_size(i)]) * std::sqrt(greatest[as_size(j)]);
   };
@@ -69,6 +70,26 @@ std::string wrong_graph(const EdgeLists<Offset>& a, std::span<const T> values, c
         return fmt::format("rows {} and {} have an edge", i, j);
   }
   return {};
+}
+
+/// The Frobenius norms of blocks of dim x dim entries, where one is stored. Kernels add squares in double precision.
+template <class T>
+Rows<Bounded<real_t<T>>> block_norms(const Rows<T>& A, std::int32_t dim) {
+  Rows<Bounded<real_t<T>>> norms{A.rows / dim, A.cols / dim, {0}, {}, {}};
+  for (std::int32_t node = 0; node < norms.rows; ++node) {
+    std::map<std::int32_t, long double> squares;
+    for (std::int32_t i = node * dim; i < (node + 1) * dim; ++i)
+      for (std::size_t k = A.begin(i); k < A.end(i); ++k) {
+        const long double size = modulus(exact(A.value[k]));
+        squares[A.col[k] / dim] += size * size;
+      }
+    for (const auto& [col, sum] : squares) {
+      const long double norm = std::sqrt(sum), rounding = gamma<real_t<T>>(8) + gamma<double>(4 * dim * dim);
+      norms.col.push_back(col), norms.value.emplace_back(norm, rounding * norm);
+    }
+    norms.offsets.push_back(norms.col.size());
+  }
+  return norms;
 }
 
 /// Of aggregates: lists that say something else than `of_row`, or one that the edges of a graph do not hold together.
