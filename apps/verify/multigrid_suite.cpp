@@ -27,10 +27,12 @@ constexpr std::string_view inverse_bound =
 constexpr std::string_view eigenvalue_bound =
     "what the smoother's polynomial, or the step that smooths interpolation, does not amplify; row sums of D^-1 A";
 /// Every n-th row.
-struct RowSample {
+struct EveryNthRow {
   std::int64_t stride = 1;
 
-  static RowSample of(std::int64_t products) { return {std::max<std::int64_t>(1, (products - 1) / max_products + 1)}; }
+  static EveryNthRow of(std::int64_t products) {
+    return {std::max<std::int64_t>(1, (products - 1) / max_products + 1)};
+  }
   bool has(std::int64_t row) const { return row % stride == 0; }
 };
 
@@ -112,7 +114,7 @@ class LevelChecks : CheckedHierarchy<T> {
 
   /// A check of the rows of a sample.
   template <class Work>
-  void check_rows(const std::string& name, RowSample sample, std::string_view bound, Work&& work) {
+  void check_rows(const std::string& name, EveryNthRow sample, std::string_view bound, Work&& work) {
     ledger.check(name, bound, work);
     if (sample.stride > 1)
       ledger.not_checked(name + ", other rows",
@@ -188,7 +190,7 @@ class LevelChecks : CheckedHierarchy<T> {
       return all;
     });
     if (hierarchy.options().smoothed())
-      check_smoothed(l, rows, *graph, P0, P);
+      check_smoothed(l, rows, *graph, P0, tentative.coarse_candidates, P);
     else
       ledger.check(name(l, "interpolation"), exact_bound, [&] { return compare_matrices(P, P0); });
     ledger.check(name(l, "restriction"), exact_bound,
@@ -198,13 +200,15 @@ class LevelChecks : CheckedHierarchy<T> {
   }
 
   void check_smoothed(std::size_t l, const Rows<T>& rows, const StrongGraph<std::int32_t>& graph, const Rows<T>& P0,
-                      const Rows<T>& P) {
-    const RowSample sample = RowSample::of(count_products(rows, P0));
+                      const Dense<T>& coarse_candidates, const Rows<T>& P) {
+    const EveryNthRow sample =
+        EveryNthRow::of(count_products(rows, P0) + std::ssize(rows.col) * space_.candidates.cols());
     const auto is_checked = [&](std::int32_t i, std::int32_t) { return sample.has(i); };
     check_rows(name(l, "interpolation"), sample, running_error, [&] {
       const long double factor =
           hierarchy.options().interpolation_damping / static_cast<long double>(levels()[l]->max_eigenvalue.host()[0]);
-      SmoothedReference<T, std::int32_t> expected(entries_where(rows, is_checked), graph_of(graph), P0,
+      SmoothedReference<T, std::int32_t> expected(entries_where(rows, is_checked), graph_of(graph), space_.block_dim,
+                                                  P0, space_.candidates.host(), coarse_candidates.host(),
                                                   {Exact<T>(factor), gamma<T>(2) * factor});
       const Rows<T> made = entries_where(P, is_checked);
       for (std::int32_t i = 0; i < P.rows; ++i)
@@ -217,7 +221,7 @@ class LevelChecks : CheckedHierarchy<T> {
   }
 
   void check_product(std::size_t l, const Rows<T>& P, const Rows<T>& rows) {
-    const RowSample sample = RowSample::of(count_products(rows, P));
+    const EveryNthRow sample = EveryNthRow::of(count_products(rows, P));
     check_rows(name(l + 1, "matrix R A P"), sample, running_error, [&] {
       const auto expected =
           triple_product(entries_where(P, [&](std::int32_t, std::int32_t j) { return sample.has(j); }), rows, P);
