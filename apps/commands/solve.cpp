@@ -66,7 +66,11 @@ class SolveProgram {
     if (command.variant.empty()) variants_ = std::move(loaded.variants);
     record_.settings = std::move(loaded.settings);
     record_.folder = folder_of(command, record_.settings.name);
-    if (team_) record_.rank_places = settle_with_team(*team_, record_.settings, record_.notes);
+    if (team_) {
+      const int threads = record_.settings.threads;
+      record_.rank_places = settle_with_team(*team_, record_.settings, record_.notes);
+      rank_cores_ = gather_records(*team_, cores_of_rank(*team_, threads));
+    }
     if (leads_)
       OutputFolder::forget_report(record_.folder);  // what ends this run from here on leaves no other run's word
   }
@@ -97,6 +101,8 @@ class SolveProgram {
       record_.transport = team_->device_transport();
       if (const std::string slow = slow_transport(*team_, record_.settings.parallel.transport); !slow.empty())
         record_.notes.push_back(slow);
+      if (std::string few = few_cores(rank_cores_, source.properties.nnz); !few.empty())
+        record_.notes.push_back(std::move(few));
     }
     record_backend(record_, ctx);
     if (ctx.on_cuda()) ctx.restart_memory_peak();
@@ -224,8 +230,9 @@ class SolveProgram {
     folder.write_report(record_);
   }
 
-  ProcessTeam* team_;  // null: one process
-  bool leads_;         // speaks, and writes the files
+  ProcessTeam* team_;                  // null: one process
+  std::vector<RankCores> rank_cores_;  // of a team
+  bool leads_;                         // speaks, and writes the files
   Stopwatch clock_;
   std::optional<StartingContext> start_;
   Voice voice_;

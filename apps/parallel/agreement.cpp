@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <omp.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "apps/case/effective.hpp"
@@ -85,6 +87,24 @@ void require_same(Team& team, const MatrixOrigin& origin) {
 int threads_of_rank(const ProcessTeam& team) {
   const auto cores = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   return std::max(1, std::min(omp_get_max_threads(), cores / team.ranks_on_host()));
+}
+
+RankCores cores_of_rank(const ProcessTeam& team, int threads) {
+  const int own = omp_get_num_procs();
+  cpu_set_t launchers;  // it binds its ranks, and not itself
+  if (team.launcher() != "mpirun" || sched_getaffinity(getppid(), sizeof launchers, &launchers) != 0) return {own, own};
+  if (threads == 0 && std::getenv("OMP_NUM_THREADS")) threads = omp_get_max_threads();
+  const int part = CPU_COUNT(&launchers) / team.ranks_on_host();
+  return {own, threads > 0 ? std::min(part, threads) : part};
+}
+
+std::string few_cores(std::span<const RankCores> ranks, std::int64_t entries) {
+  const auto few = std::ranges::find_if(ranks, [](const RankCores& each) { return each.own < each.useful; });
+  if (few == ranks.end() || Host{2, {}, nullptr}.threads_for(entries) == 1) return {};
+  return fmt::format(
+      "mpirun lets rank {} use {} core{} where it could use {}, so reading, set-up and what else the host does take "
+      "longer; mpirun --bind-to none leaves each rank its part of all cores",
+      few - ranks.begin(), few->own, few->own == 1 ? "" : "s", few->useful);
 }
 
 std::vector<std::string> settle_devices(ProcessTeam& team, Case& settings, std::vector<std::string>& notes) {

@@ -1,6 +1,8 @@
 // What the processes of a solve have to have in common.
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,16 @@ void require_same(Team&, const MatrixOrigin&);
 
 /// Host threads for each rank: the cores, shared by the ranks of the host, unless the launcher has bound it to fewer.
 int threads_of_rank(const ProcessTeam&);
+
+/// Cores that a rank may use, and those that it could use: its part of its launcher's, no more than it has threads for.
+struct RankCores {
+  int own, useful;
+};
+/// threads: those that it is told to have; 0: none are named.
+RankCores cores_of_rank(const ProcessTeam&, int threads);
+/// A sentence that names the first rank with fewer cores than it could use: Open MPI binds one or two ranks to a core
+/// each. Empty where there is none, or where so many entries are the work of one thread anyway.
+std::string few_cores(std::span<const RankCores>, std::int64_t entries);
 
 /// Settles backend and device of the case in the place of `auto`: each rank has a device of its own, which it takes in
 /// the order of the ranks of its host, or all of them solve on the host, with a note where there are devices. Returns

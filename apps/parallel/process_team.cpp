@@ -140,6 +140,7 @@ Launched launch_of_environment() {
 ProcessTeam::ProcessTeam(const Launched& launch)
     : module_(open_team_module(launch)),
       place_(),
+      launcher_(launch.launcher),
       patience_of_environment_(patience_of_environment()),
       patience_(patience_of_environment_.value_or(ParallelOptions{}.timeout)) {
   TeamMessage message{};

@@ -53,6 +53,7 @@ class ProcessTeam final : public Team {
   int ranks_on_host() const { return place_.local_size; }
   int rank_on_host() const { return place_.local_rank; }
   std::string library() const { return place_.library; }
+  const std::string& launcher() const { return launcher_; }  ///< as Launched's
 
   void gather(const void* mine, void* all, std::size_t bytes) override;
   void start(std::span<const Outgoing>, std::span<const Incoming>) override;
@@ -94,6 +95,7 @@ class ProcessTeam final : public Team {
  private:
   const KrillTeamModule* module_;
   KrillTeamPlace place_;
+  std::string launcher_;
   std::optional<double> patience_of_environment_;
   double patience_;
   const KrillDeviceModule *prepared_ = nullptr, *devices_ = nullptr;

@@ -1,6 +1,9 @@
 // What processes of `krill` find out before they solve together: their launcher, build, case and devices, and what they
 // refuse.
+#include <sched.h>
+
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -116,6 +119,43 @@ TEST(Agreement, names_the_rank_with_another_nccl) {
   ASSERT_TRUE(other);
   EXPECT_EQ(other->rank, 2);
   EXPECT_EQ(other->text, "it has NCCL 2.27.3, where rank 0 has 2.28.9");
+}
+
+TEST(Agreement, names_the_rank_that_is_bound_to_few_cores) {
+  constexpr std::int64_t many = 1'000'000;
+  const auto sentence = [](const std::vector<RankCores>& ranks, std::int64_t entries) {
+    return few_cores(ranks, entries);
+  };
+  EXPECT_EQ(sentence({{16, 16}, {1, 16}, {2, 16}}, many),
+            "mpirun lets rank 1 use 1 core where it could use 16, so reading, set-up and what else the host does take "
+            "longer; mpirun --bind-to none leaves each rank its part of all cores");
+  EXPECT_TRUE(contains(sentence({{2, 3}, {3, 3}}, many), "rank 0 use 2 cores where it could use 3"));
+  EXPECT_EQ(sentence({{16, 16}, {16, 16}}, many), "");
+  EXPECT_EQ(sentence({{4, 1}, {4, 0}}, many), "") << "they have more than they could use";
+  EXPECT_EQ(sentence({{1, 16}, {1, 16}}, 1000), "") << "one thread does that";
+}
+
+/// Each rank is bound to one core of the launcher's.
+TEST_F(TeamProgram, says_where_ranks_are_bound_to_few_cores) {
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
+  if (CPU_COUNT(&own) < 4) GTEST_SKIP() << "with fewer than four cores two ranks have no more than one each";
+  int core = 0;
+  while (!CPU_ISSET(core, &own)) ++core;
+  const std::string free = "env -u OMP_NUM_THREADS ", bound = free + "taskset -c " + std::to_string(core) + " ";
+  const auto notes = [&](const std::string& rank, const std::string& settings) {
+    const Outcome found = ranks(
+        2, "solve case.yaml --backend host --out few --set verify.reference=none --set matrix.nx=" + settings, rank);
+    EXPECT_EQ(found.code, 0) << found.err;
+    return report("few")["notes"].dump();
+  };
+  const std::string sentence = "mpirun lets rank 0 use 1 core where it could use ";
+  EXPECT_TRUE(contains(notes(bound, "200"), sentence));
+  EXPECT_TRUE(contains(notes(bound, "200 --threads 2"), sentence + "2,"));
+  EXPECT_FALSE(contains(notes(bound, "200 --threads 1"), sentence));
+  EXPECT_FALSE(contains(notes(bound, "24"), sentence));
+  EXPECT_FALSE(contains(notes("", "200"), sentence)) << "one thread each, as the environment says";
+  EXPECT_FALSE(contains(notes(free, "200"), sentence));
 }
 
 /// Ranks that read other cases, or none at all: their own environments fill in what differs.
