@@ -31,6 +31,7 @@ StartingContext::StartingContext(ProcessTeam* team, const Case& settings)
         if (team && ctx->on_cuda()) team->join_devices(settings.device);
         return ctx;
       })) {
+  take_threads(settings);  // OpenMP keeps a number for each thread that calls it
   if (start_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) start_.get();
 }
 

@@ -1,6 +1,7 @@
 #include "apps/system/linear_system.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -316,9 +317,14 @@ std::string source_name(const MatrixSource& options) {
                     std::get<GeneratorOptions>(options));
 }
 
+void take_threads(const Case& settings) {
+  if (settings.threads > 0) omp_set_num_threads(settings.threads);
+}
+
 Context make_context(const Case& settings) {
   const bool cuda =
       settings.backend == Backend::cuda || (settings.backend == Backend::automatic && device::count() > 0);
+  take_threads(settings);
   Context ctx = cuda ? Context::cuda({settings.device}) : Context::host(settings.threads);
   if (settings.loop != LoopControl::automatic) ctx.loop_control = settings.loop;
   return ctx;

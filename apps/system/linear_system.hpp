@@ -34,7 +34,10 @@ struct LinearSystem {
   std::optional<Array<T>> known;  ///< the solution, where b was made from one
 };
 
-/// On the backend, the device and the threads that the case asks for. Raises NoDevice.
+/// OpenMP gives the calling thread as many threads as the case asks for, if it does, from now on: to readers, and to
+/// the host side of a CUDA context.
+void take_threads(const Case&);
+/// On the backend, the device and the threads that the case asks for; the calling thread takes them. Raises NoDevice.
 Context make_context(const Case&);
 
 /// The precision of the solve: as the case says, else float64, or complex128 where the matrix is complex. Reads the

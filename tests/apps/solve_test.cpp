@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <cmath>
 
+#include "apps/parallel/starting_context.hpp"
 #include "apps/system/linear_system.hpp"
 #include "sparse/core/optional_libraries.hpp"
 #include "tests/apps/solve_support.hpp"
@@ -527,6 +529,27 @@ TEST_F(Solve, refuses_vectors_that_do_not_fit) {
   EXPECT_TRUE(contains(refusal(guess), "initial_guess.path"));
   scratch_.write("b.mtx", "%%MatrixMarket matrix array real general\n3 2\n0\n0\n0\n1\n1\n1\n");
   EXPECT_TRUE(contains(refusal(guess), "3 rows and 2 columns; one column is expected"));
+}
+
+/// Reading and the host side of a device have so many as OpenMP gives, which is a number for each thread that asks.
+TEST_F(Solve, has_the_threads_of_the_case_for_all_of_it) {
+  const int before = omp_get_max_threads();
+  Case settings;
+  for (const Backend backend : {Backend::host, Backend::cuda})
+    for (const int threads : {3, 1}) {
+      if (backend == Backend::cuda && device::count() == 0) continue;
+      settings.backend = backend, settings.threads = threads;
+      StartingContext start(nullptr, settings);
+      EXPECT_EQ(start.get().threads(), threads);
+      EXPECT_EQ(omp_get_max_threads(), threads);
+      omp_set_num_threads(before);
+      EXPECT_EQ(make_context(settings).threads(), threads);
+      EXPECT_EQ(omp_get_max_threads(), threads);
+    }
+  settings.backend = Backend::host, settings.threads = 0;
+  omp_set_num_threads(2);
+  EXPECT_EQ(make_context(settings).threads(), 2) << "none are named";
+  omp_set_num_threads(before);
 }
 
 TEST_F(Solve, refuses_cuda_without_a_device_before_it_reads) {
