@@ -67,7 +67,7 @@ class Checker {
   explicit Checker(std::vector<Diagnostic>& found) : found_(found) {}
 
   Json section(const YamlNode& node, const std::vector<Key>& keys, const std::string& path) {
-    const auto suggested = unknown_keys(node, names_of(keys), path, [](const std::string&) { return std::string(); });
+    const auto suggested = unknown_keys(node, names_of(keys), path);
     return values(node, keys, path, suggested);
   }
 
@@ -98,39 +98,84 @@ class Checker {
     return json;
   }
 
-  /// Books the keys that are not allowed, with what `reason` says of one or else a proposal. Returns what was proposed.
-  template <class ReasonOf>
+  /// Books the keys that are not allowed, each with what it may have been. Returns what was proposed. Of a section with
+  /// a type, `variant` is its key, and `chosen` the type, or null where that is not known.
   Words unknown_keys(const YamlNode& node, const std::vector<std::string>& allowed, const std::string& path,
-                     ReasonOf&& reason_of) {
+                     const Key* variant = nullptr, const Alternative* chosen = nullptr) {
     Words suggested;
+    const std::string listed =
+        variant && !chosen ? enumerate(selectors(*variant)) + ", with its keys" : enumerate(allowed, ", ");
     for (const auto& [key, value] : node.entries) {
       if (std::find(allowed.begin(), allowed.end(), key.text) != allowed.end()) continue;
-      if (const std::string reason = reason_of(key.text); !reason.empty()) {
-        report(key.place, reason);
-        continue;
-      }
+      if (chosen)
+        if (const auto others = users(*variant, key.text); !others.empty()) {
+          report(key.place, idle(key.text, path, *variant, *chosen, others));
+          continue;
+        }
       std::string hint;
       if (const auto known = synonym(key.text, Synonym::Kind::key)) {
         hint = fmt::format("; Krill calls that {};", known->ours);
         suggested.insert(std::string(known->ours.substr(0, known->ours.find('.'))));
       } else {
         hint = did_you_mean(key.text, allowed);
-        if (hint.empty()) hint = elsewhere(key.text);
+        if (hint.empty() && chosen) hint = of_others(key.text, *variant);
+        if (hint.empty()) hint = elsewhere(key.text, path);
         for (auto& word : nearest(key.text, allowed)) suggested.insert(std::move(word));
       }
-      report(key.place,
-             fmt::format("unknown key {}{}{} allowed: {}", in_quotes(key.text), path.empty() ? "" : " in " + path,
-                         hint.empty() ? ";" : hint, enumerate(allowed, ", ")));
+      report(key.place, fmt::format("unknown key {}{}{} allowed: {}", in_quotes(key.text),
+                                    path.empty() ? "" : " in " + path, hint.empty() ? ";" : hint, listed));
     }
     return suggested;
   }
 
   /// Says where a key belongs that stands in the wrong section.
-  static std::string elsewhere(const std::string& name) {
+  static std::string elsewhere(const std::string& name, const std::string& path) {
     auto sections = sections_with(name);
+    std::erase(sections, path);  // of another type than this one
     if (sections.empty()) return {};
     for (auto& section : sections) section = section.empty() ? "the case itself" : section;
     return fmt::format("; it is a key of {};", enumerate(sections));
+  }
+
+  /// Says that a key may be that of another type, misspelt.
+  static std::string of_others(const std::string& name, const Key& variant) {
+    const auto meant = nearest(name, all_keys(variant));
+    if (meant.empty()) return {};
+    return fmt::format("; did you mean '{}', a key of {}?", meant[0], enumerate(users(variant, meant[0])));
+  }
+
+  /// Says who uses a key that the chosen alternative does not.
+  static std::string idle(const std::string& name, const std::string& path, const Key& variant,
+                          const Alternative& chosen, const std::vector<std::string>& users) {
+    const bool by_type = chosen.key.empty();
+    return fmt::format("{} is not used by {} with {}, only with {}; leave it out or change {}", in_quotes(name), path,
+                       by_type ? fmt::format("{} {}", variant.tag, chosen.type) : chosen.key, enumerate(users),
+                       by_type ? variant.tag : chosen.key);
+  }
+
+  /// The alternatives that have a key of that name, as a message calls them.
+  static std::vector<std::string> users(const Key& variant, const std::string& name) {
+    std::vector<std::string> users;
+    for (const Alternative& one : variant.alternatives)
+      if (find_key(one.keys(), name)) users.push_back(one.key.empty() ? one.type : one.key);
+    return users;
+  }
+
+  /// The names of the keys of all alternatives, each once.
+  static std::vector<std::string> all_keys(const Key& variant) {
+    std::vector<std::string> names;
+    for (const Alternative& one : variant.alternatives)
+      for (const Key& key : one.keys())
+        if (std::find(names.begin(), names.end(), key.name) == names.end()) names.push_back(key.name);
+    return names;
+  }
+
+  /// The keys by which an alternative is chosen.
+  static std::vector<std::string> selectors(const Key& variant) {
+    std::vector<std::string> names{variant.tag};
+    for (const Alternative& one : variant.alternatives)
+      if (!one.key.empty()) names.push_back(one.key);
+    return names;
   }
 
   Json check_entry(const YamlNode& name, const YamlNode& value, const Key& key, const std::string& path) {
@@ -235,15 +280,9 @@ class Checker {
 
   Json variant(const YamlNode& node, const Key& key, const std::string& path) {
     const Alternative* chosen = chosen_alternative(node, key);
-    std::vector<std::string> allowed;
-    if (!chosen || chosen->key.empty()) allowed.push_back(key.tag);
-    for (const Alternative& one : key.alternatives)
-      if (!chosen || chosen == &one)
-        for (const auto& name : names_of(one.keys()))
-          if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) allowed.push_back(name);
-
-    const auto suggested =
-        unknown_keys(node, allowed, path, [&](const std::string& name) { return idle(name, key, chosen, path); });
+    std::vector<std::string> allowed = chosen ? names_of(chosen->keys()) : all_keys(key);
+    if (!chosen || chosen->key.empty()) allowed.insert(allowed.begin(), key.tag);
+    const auto suggested = unknown_keys(node, allowed, path, &key, chosen);
     if (!chosen) {
       report_no_choice(node, key, path, suggested);
       check_without_choice(node, key, path);
@@ -273,36 +312,27 @@ class Checker {
                                                                      : "";
       return refuse(*type, joined(path, key.tag), one_of(types), hint);
     }
-    std::vector<std::string> selectors{key.tag};
-    for (const Alternative& one : key.alternatives)
-      if (!one.key.empty()) selectors.push_back(one.key);
+    const auto ways = selectors(key);
     const bool misspelt =
-        std::any_of(selectors.begin(), selectors.end(), [&](const auto& s) { return suggested.contains(s); });
+        std::any_of(ways.begin(), ways.end(), [&](const auto& way) { return suggested.contains(way); });
     if (!misspelt)
       report(node.place,
-             fmt::format("{} needs {}; {} is {}", path, enumerate(selectors, " or ", "'"), key.tag, one_of(types)));
+             fmt::format("{} needs {}; {} is {}", path, enumerate(ways, " or ", "'"), key.tag, one_of(types)));
   }
 
-  /// Checks what can be checked while nobody knows which alternative was meant.
+  /// Checks what can be checked while nobody knows which alternative was meant: keys that are the same in all that have
+  /// them.
   void check_without_choice(const YamlNode& node, const Key& key, const std::string& path) {
-    for (const auto& [name, value] : node.entries)
-      for (const Alternative& one : key.alternatives)
-        if (const Key* inner = find_key(one.keys(), name.text)) {
-          check_entry(name, value, *inner, joined(path, name.text));
-          break;
-        }
-  }
-
-  /// Says who uses a key that the chosen alternative does not; empty where nobody does.
-  static std::string idle(const std::string& name, const Key& key, const Alternative* chosen, const std::string& path) {
-    if (!chosen) return {};
-    std::vector<std::string> users;
-    for (const Alternative& one : key.alternatives)
-      if (find_key(one.keys(), name)) users.push_back(one.key.empty() ? one.type : one.key);
-    if (users.empty()) return {};
-    const std::string what = chosen->key.empty() ? fmt::format("{} {}", key.tag, chosen->type) : chosen->key;
-    return fmt::format("{} is not used by {} with {}, only with {}; leave it out or change {}", in_quotes(name), path,
-                       what, enumerate(users), chosen->key.empty() ? key.tag : chosen->key);
+    for (const auto& [name, value] : node.entries) {
+      const Key* first = nullptr;
+      bool alike = true;
+      for (const Alternative& one : key.alternatives) {
+        const Key* inner = find_key(one.keys(), name.text);
+        if (!first) first = inner;
+        if (inner && expectation(*inner) != expectation(*first)) alike = false;
+      }
+      if (first && alike) check_entry(name, value, *first, joined(path, name.text));
+    }
   }
 
   std::vector<Diagnostic>& found_;

@@ -33,19 +33,6 @@ void refuse(const YamlNode& node, std::string message, std::vector<Diagnostic>& 
   found.push_back({node.place.source, node.place.line, node.place.column, std::move(message)});
 }
 
-/// Appends all that one part stands for.
-void append_variant(const std::string& name, const YamlNode& part, std::vector<NamedPart>& all,
-                    std::vector<Diagnostic>& found) {
-  if (part.kind != YamlNode::Kind::map)
-    return refuse(part, "a variant has to be a section with keys of a case, such as preconditioner", found);
-  if (count_expanded(part) == 0)
-    return refuse(part, "this variant has an empty list, expected a list of values", found);
-  if (count_expanded(part) > max_variants)
-    return refuse(part, fmt::format("this variant stands for more than {} cases; make its lists shorter", max_variants),
-                  found);
-  for (YamlNode& each : expanded(part)) write_out_words(all.emplace_back(name, std::move(each)).tree);
-}
-
 }  // namespace
 
 YamlNode word(const std::string& text, const SourcePlace& place) {
@@ -130,6 +117,30 @@ double count_expanded(const YamlNode& node) {
 }
 
 namespace {
+
+/// The first list without items that stands in the place of a value, or null.
+const YamlNode* empty_list(const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::sequence && node.items.empty()) return &node;
+  const YamlNode* found = nullptr;
+  for (const YamlNode& item : node.items)
+    if (!found) found = empty_list(item);
+  for (const YamlEntry& entry : node.entries)
+    if (!found && !takes_list(entry.key.text)) found = empty_list(entry.value);
+  return found;
+}
+
+/// Appends all that one part stands for.
+void append_variant(const std::string& name, const YamlNode& part, std::vector<NamedPart>& all,
+                    std::vector<Diagnostic>& found) {
+  if (part.kind != YamlNode::Kind::map)
+    return refuse(part, "a variant has to be a section with keys of a case, such as preconditioner", found);
+  if (const YamlNode* list = empty_list(part))
+    return refuse(*list, "an empty list stands for no case; expected values, or leave the key out", found);
+  if (count_expanded(part) > max_variants)
+    return refuse(part, fmt::format("this variant stands for more than {} cases; make its lists shorter", max_variants),
+                  found);
+  for (YamlNode& each : expanded(part)) write_out_words(all.emplace_back(name, std::move(each)).tree);
+}
 
 void write_out_words(YamlNode& part, const std::vector<Key>& keys) {
   for (auto& [name, value] : part.entries) {

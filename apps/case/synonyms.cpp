@@ -47,6 +47,8 @@ const std::vector<Synonym>& synonyms() {
       {"precond", "preconditioner"},
       {"precon", "preconditioner"},
       {"smoother", "preconditioner"},
+      {"sub_pc", "preconditioner.inner"},
+      {"sub_pc_type", "preconditioner.inner"},
       {"mat", "matrix"},
       {"right_hand_side", "rhs"},
       {"x0", "initial_guess"},
@@ -82,6 +84,12 @@ const std::vector<Synonym>& synonyms() {
       {"sor", "ssor", type},
       {"cheby", "chebyshev", type},
       {"spai", "isai", type},
+      {"asm", "schwarz", type},
+      {"ras", "schwarz", type},
+      {"additive_schwarz", "schwarz", type},
+      {"fieldsplit", "schur", type},
+      {"gamg", "amg", type},
+      {"boomeramg", "amg", type},
       {"identity", "none", type},
   };
   return all;

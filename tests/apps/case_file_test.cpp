@@ -265,6 +265,8 @@ TEST_F(Variants, are_all_checked_with_every_mistake_told_once) {
   EXPECT_TRUE(contains(found, "case.yaml:7:16: backend is hots")) << found;
   EXPECT_TRUE(contains(errors(base + "variants: {a: 1}\n"), "case.yaml:4:15: a variant has to be a section"));
   EXPECT_TRUE(contains(errors(base + "variants: 1\n"), "case.yaml:4:11: variants has to be a section"));
+  EXPECT_EQ(errors(base + "variants: {a: {preconditioner: {type: chebyshev, degree: []}}, b: {backend: host}}\n"),
+            "case.yaml:4:58: an empty list stands for no case; expected values, or leave the key out");
 }
 TEST_F(Variants, may_make_a_case_complete) {
   const std::string part = "matrix: {generate: poisson1d}\nvariants: {a: {solver: {type: pcg}}}\n";
