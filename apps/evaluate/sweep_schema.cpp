@@ -1,5 +1,8 @@
 #include "apps/evaluate/sweep_schema.hpp"
 
+#include <utility>
+
+#include "apps/case/case_file.hpp"
 #include "apps/case/json_schema.hpp"
 #include "apps/evaluate/sweep.hpp"
 
@@ -14,7 +17,10 @@ nlohmann::ordered_json sweep_schema() {
   schema.update(writer.section(sweep_keys(), Form::whole));
   auto& keys = schema["properties"];
   keys["include"].update(SchemaWriter::include());
-  keys["case"]["anyOf"] = {{{"type", "string"}, {"minLength", 1}}, writer.section(case_keys(), Form::part)};
+  auto shared = writer.section(case_file_keys(), Form::part);
+  shared["properties"].erase("include");  // which stands at the top of files
+  shared["properties"]["variants"].update(writer.variants());
+  keys["case"]["anyOf"] = {{{"type", "string"}, {"minLength", 1}}, std::move(shared)};
   keys["grid"].update(writer.section(grid_keys(), Form::lists));
   keys["variants"].update(writer.variants());
   schema["$defs"] = writer.definitions();
