@@ -27,7 +27,8 @@ inline void load(Lanes& to, const R* from) {
 
 /// Adds to sums[2 k] and sums[2 k + 1] the real dots of v[k] with x and y, for k below `group`.
 template <class R>
-#if defined(__x86_64__) && !defined(__clang__)
+// Clones are chosen before the thread sanitizer has started.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
 [[gnu::flatten]] void
@@ -55,7 +56,7 @@ add_dots(const R* const* v, const double* x, const double* y, std::int64_t n, do
 
 /// Over reals: to -= factor[0] v[0] + ... + factor[group - 1] v[group - 1].
 template <class T, class S>
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
 [[gnu::flatten]] void

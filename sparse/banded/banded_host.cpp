@@ -8,8 +8,8 @@ namespace {
 
 /// Systems first to last - 1, row after row of all of them, a tile of rows at a time.
 template <class Steps, class T>
-#ifndef __SANITIZE_ADDRESS__                    // whose builds these would keep five times as long
-#if defined(__x86_64__) && !defined(__clang__)  // which has no clones of what is flattened
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose builds these would keep five times as long
+#if defined(__x86_64__) && !defined(__clang__)                       // which has no clones of what is flattened
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
 [[gnu::flatten]]

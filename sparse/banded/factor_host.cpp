@@ -59,7 +59,7 @@ struct BlockFactor {
 
 /// Systems first to last - 1.
 template <class Steps, class T>
-#ifndef __SANITIZE_ADDRESS__  // whose builds these would keep five times as long
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose builds these would keep five times as long
 #if defined(__x86_64__) && !defined(__clang__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif
@@ -108,7 +108,7 @@ factor_block(const BandedFactoring<T>& s, std::int64_t first, std::int64_t last)
 
 /// Systems first to last - 1, row after row of all of them down, then back.
 template <class Steps, class T>
-#ifndef __SANITIZE_ADDRESS__  // whose builds these would keep five times as long
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose builds these would keep five times as long
 #if defined(__x86_64__) && !defined(__clang__)
 [[gnu::target_clones("arch=x86-64-v3", "default")]]
 #endif

@@ -14,6 +14,12 @@ namespace {
 
 using Bytes = std::vector<char>;
 
+#ifdef __SANITIZE_THREAD__  // whose builds take ten times as long
+constexpr std::chrono::seconds patience(240);
+#else
+constexpr std::chrono::seconds patience(30);
+#endif
+
 /// What the ranks share, under one mutex.
 struct Meeting {
   explicit Meeting(int ranks) : records(static_cast<std::size_t>(ranks)) {}
@@ -26,8 +32,8 @@ struct Meeting {
   int gave_up = -1;                                       // the rank that did so first
 
   void wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready) {
-    if (!changed.wait_for(lock, std::chrono::seconds(30), [&] { return ready() || gave_up >= 0; }))
-      throw LateTeam("thread team: 30 s without an answer");
+    if (!changed.wait_for(lock, patience, [&] { return ready() || gave_up >= 0; }))
+      throw LateTeam("thread team: " + std::to_string(patience.count()) + " s without an answer");
     if (!ready()) throw TeamFailure("thread team: rank " + std::to_string(gave_up) + " gave up");
   }
   /// Until all ranks are here.
