@@ -42,7 +42,7 @@ struct RepresentedSpace {
 };
 
 /// Every step from one level to the next, from what the hierarchy holds of both: each is judged by its definition, with
-/// the level's own matrix; then check_cycle(). Steps whose references would multiply too often are checked on every
+/// the level's own matrix; then check_cycle(). Where a reference would multiply too often, a step is checked on every
 /// n-th row, and what is left out is noted as not checked.
 template <class T>
 void check_hierarchy(Ledger&, Context&, const std::string& prefix, const AmgOptions&, const Hierarchy<T>&,

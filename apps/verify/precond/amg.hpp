@@ -12,6 +12,7 @@
 #include "solvers/precond/amg.hpp"
 #include "solvers/precond/ilu0.hpp"
 #include "solvers/precond/level_smoothers.hpp"
+#include "sparse/convert/convert.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
 #include "sparse/order/coloring.hpp"
 
