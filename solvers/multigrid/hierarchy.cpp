@@ -134,15 +134,15 @@ template <class T>
 template <class Offset>
 std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen_within(Context& ctx, const Csr<T, Offset>& A, double left,
                                                            Level& level, Space& space) {
-  constexpr auto most = std::numeric_limits<Offset>::max();
-  const bool counts = left >= static_cast<double>(most);
+  const LevelRoom room = level_room(left, std::numeric_limits<Offset>::max());
   try {
-    return coarsen(ctx, A, counts ? std::int64_t{most} : static_cast<std::int64_t>(std::max(left, 0.0)), level, space);
+    return coarsen(ctx, A, room.max_entries, level, space);
   } catch (const TooManyEntries& error) {
-    note_end(A.rows(), counts ? error.what()
-                              : fmt::format("with the next one levels would have more than growth_limit = {} times the "
-                                            "entries of the finest",
-                                            options_.growth_limit));
+    note_end(A.rows(), room.by_offsets
+                           ? error.what()
+                           : fmt::format("with the next one levels would have more than growth_limit = {} times the "
+                                         "entries of the finest",
+                                         options_.growth_limit));
     return std::nullopt;
   }
 }

@@ -22,6 +22,21 @@ struct FinestLevel {
   MakeSmoothingPair<T> make_smoothing = {};  ///< for the smoothers that are preconditioners
 };
 
+namespace detail {
+
+/// How many entries a next level may have, and whether row offsets say so.
+struct LevelRoom {
+  std::int64_t max_entries;
+  bool by_offsets;
+};
+/// Of what the growth limit leaves, and of what offsets count up to.
+constexpr LevelRoom level_room(double left, std::int64_t max_offset) {
+  if (left >= static_cast<double>(max_offset)) return {max_offset, true};
+  return {left > 0 ? static_cast<std::int64_t>(left) : 0, false};
+}
+
+}  // namespace detail
+
 /// Levels from a matrix to one that is small, and what a cycle needs at each.
 ///
 /// Everything is found by rules that do not depend on threads: the same levels in every run and, to rounding, on both

@@ -157,6 +157,80 @@ TEST_P(AdversarialMultigrid, names_rows_without_a_positive_diagonal_to_pcg) {
   });
 }
 
+/// Without a positive diagonal other solvers go on.
+TEST_P(AdversarialMultigrid, serves_gmres_where_diagonals_are_missing_or_negative) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const double tolerance = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-8;
+    for (const double diagonal : {0.0, -2.0})
+      for (const MultigridMethod method : tried_methods) {
+        Entries entries = laplacian(60, path(60), 0.1);
+        entries.erase({17, 17});
+        if (diagonal != 0) entries[{17, 17}] = diagonal;
+        const Csr<T> A = csr<T>(60, entries);
+        const auto b = random_vector<T>(1, 60);
+        const auto solved = solve<T>(ctx, A, b, GmresOptions{.max_iterations = 300, .stop = {.relative = tolerance}},
+                                     small_amg(method));
+        EXPECT_EQ(solved.report.reason, Reason::converged) << diagonal;
+        EXPECT_LE(relative_residual(reference(A), to_reference(solved.x), to_reference(b)), 1.1 * tolerance);
+      }
+  });
+}
+
+/// An entry that is stored and 0 binds nothing, and adds nothing: the cycle is that of the matrix without it.
+TEST_P(AdversarialMultigrid, sees_nothing_in_stored_zeros) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const Entries without = laplacian(60, path(60), 0.1);
+    Entries with = without;
+    for (std::int32_t i = 0; i + 7 < 60; ++i) with[{i, i + 7}] = with[{i + 7, i}] = 0;
+    const Array<T> r(random_vector<T>(2, 60));
+    for (const MultigridMethod method : tried_methods) {
+      const AnyMatrix<T> A(csr<T>(60, without)), B(csr<T>(60, with));
+      const auto M = made<T>(ctx, small_amg(method), A), N = made<T>(ctx, small_amg(method), B);
+      const auto of_M = M->report().levels, of_N = N->report().levels;
+      ASSERT_EQ(of_M.size(), of_N.size());
+      for (std::size_t l = 0; l < of_M.size(); ++l) EXPECT_EQ(of_M[l].rows, of_N[l].rows) << l;
+      Array<T> x(60), y(60);
+      const auto expected = contents(M->apply(ctx, r, x)), found = contents(N->apply(ctx, r, y));
+      double most = 0;
+      for (const T& value : expected) most = std::max<double>(most, std::abs(value));
+      for (std::size_t i = 0; i < expected.size(); ++i)  // vector lanes may add rows of other lengths in another order
+        EXPECT_NEAR(std::abs(Z(found[i]) - Z(expected[i])), 0, 1000 * epsilon<T>() * most) << i;
+    }
+  });
+}
+
+/// Rows that say what their mirrors do not, with or without somebody who says that the matrix is Hermitian.
+TEST_P(AdversarialMultigrid, bears_patterns_that_are_not_symmetric) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    Entries entries = laplacian(90, path(90), 0.1);
+    for (std::int32_t i = 0; i + 13 < 90; i += 3) entries[{i, i + 13}] = -1, entries[{i, i}] += 1;
+    const Csr<T> A = csr<T>(90, entries);
+    const auto b = random_vector<T>(1, 90);
+    const double tolerance = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-8;
+    for (const MultigridMethod method : tried_methods) {
+      const AnyMatrix<T> any(A.clone());
+      for (const bool hermitian : {false, true}) {
+        const Hierarchy<T> hierarchy(ctx, small_amg(method), {.A = any, .hermitian = hermitian});
+        EXPECT_GE(hierarchy.levels().size(), 2u);
+        Array<T> x(90);
+        hierarchy.cycle().apply(ctx, Array<T>(b), x, nullptr);
+        for (const T& value : contents(x)) EXPECT_TRUE(std::isfinite(std::abs(value)));
+      }
+      const auto right = solve<T>(ctx, A, b, BicgstabOptions{.max_iterations = 200, .stop = {.relative = tolerance}},
+                                  small_amg(method));
+      EXPECT_EQ(right.report.reason, Reason::converged);
+      // pcg is told that such a matrix is definite: it may fail, but does not say what is not so.
+      const auto told =
+          solve<T>(ctx, A, b, PcgOptions{.max_iterations = 100, .stop = {.relative = tolerance}}, small_amg(method));
+      EXPECT_EQ(told.report.reason == Reason::converged,
+                relative_residual(reference(A), to_reference(told.x), to_reference(b)) <= 1.1 * tolerance);
+    }
+  });
+}
+
 TEST_P(AdversarialMultigrid, refuses_entries_that_are_not_finite) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -283,6 +357,23 @@ TEST_P(AdversarialMultigrid, stops_at_the_growth_limit) {
       EXPECT_EQ(solved.report.reason, Reason::converged);
     }
   });
+}
+
+/// Where offsets count up to less than the growth limit leaves, they decide, before the next level has its memory.
+TEST(LevelRoom, is_what_offsets_count_or_growth_leaves) {
+  constexpr std::int64_t narrow = std::numeric_limits<std::int32_t>::max(),
+                         wide = std::numeric_limits<std::int64_t>::max();
+  const auto room = [](double left, std::int64_t max_offset) {
+    const detail::LevelRoom found = detail::level_room(left, max_offset);
+    return std::pair(found.max_entries, found.by_offsets);
+  };
+  EXPECT_EQ(room(4 * 117e6, narrow), std::pair(std::int64_t{468'000'000}, false));
+  EXPECT_EQ(room(2147483646.5, narrow), std::pair(narrow - 1, false));
+  EXPECT_EQ(room(2147483647.0, narrow), std::pair(narrow, true));
+  EXPECT_EQ(room(4 * 1e9, narrow), std::pair(narrow, true));
+  EXPECT_EQ(room(4 * 1e9, wide), std::pair(std::int64_t{4'000'000'000}, false));
+  EXPECT_EQ(room(std::numeric_limits<double>::infinity(), wide), std::pair(wide, true));
+  EXPECT_EQ(room(-1, narrow), std::pair(std::int64_t{0}, false));
 }
 
 /// A K-cycle is no fixed matrix and no Hermitian one, and that of a matrix that is not symmetric is neither: pcg may

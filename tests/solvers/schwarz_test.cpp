@@ -182,7 +182,7 @@ TEST_P(SchwarzPreconditioner, solves_in_parts_of_several_ranks) {
 
 INSTANTIATE_TEST_SUITE_P(, SchwarzPreconditioner, backends_and_scalars, param_name);
 
-Csr<double> grid(int nx) { return std::get<Csr<double>>(generate<double>(Poisson3dOptions{.nx = nx})); }
+Csr<double> cube(int nx) { return std::get<Csr<double>>(generate<double>(Poisson3dOptions{.nx = nx})); }
 
 int iterations(Context& ctx, const Csr<double>& A, const PreconditionerOptions& M) {
   const auto b = random_vector<double>(75, A.rows());
@@ -197,7 +197,7 @@ int iterations(Context& ctx, const Csr<double>& A, const PreconditionerOptions& 
 /// One part is the inverse inside by itself; many take more iterations, compact ones fewer than slabs, and with
 /// constants fewer again.
 TEST_P(SchwarzFacts, constants_win_where_there_are_many_compact_parts) {
-  const Csr<double> A = grid(24);
+  const Csr<double> A = cube(24);
   Context ctx = context();
   const auto with = [&](int parts, PartKind kind, CoarseSpace coarse) {
     return iterations(ctx, A, SchwarzOptions{.parts = parts, .partition = kind, .coarse = coarse});
@@ -286,7 +286,7 @@ TEST_P(SchwarzFacts, every_preconditioner_stands_inside) {
 
 /// More levels of fill take fewer iterations, for one process and for two ranks; so options arrive.
 TEST_P(SchwarzFacts, what_stands_inside_has_its_own_options) {
-  const Csr<double> A = grid(10);
+  const Csr<double> A = cube(10);
   const auto b = random_vector<double>(81, A.rows());
   const auto partition = RowPartition::by_cost(A.row_offsets().host(), 2, 1);
   Context ctx = context();
