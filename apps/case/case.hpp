@@ -385,6 +385,10 @@ void describe(Fields& fields, Case& o) {
                  "the order of rows and columns in the solve; files keep the order of the matrix");
   fields.variant("solver", "type", o.solver, Need::required, "how the system is solved");
   fields.variant("preconditioner", "type", o.preconditioner, Need::optional, "the approximate inverse of A");
+  fields.value(
+      "contraction_steps", o.contraction_steps, Range{0, 1000},
+      "steps x + M (b - A x) with the preconditioner M that measure by how much each reduces the error, before "
+      "the solve: 20, say, cost 20 products and applications; 0: none");
   fields.section("parallel", o.parallel,
                  "what concerns several processes, which mpirun or srun starts; one process has no use for it");
   fields.section("verify", o.verify, "a second opinion on the solution");

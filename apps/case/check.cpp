@@ -418,6 +418,10 @@ void check_together(const YamlNode& root, const Case& c, std::vector<Diagnostic>
       !std::holds_alternative<AutoPreconditioner>(c.preconditioner))
     refuse({"preconditioner"},
            fmt::format("preconditioner is not used by solver {}; leave it out", type_name(c.solver)));
+  if (!takes_preconditioner(c.solver) && c.contraction_steps > 0)
+    refuse({"contraction_steps"},
+           fmt::format("contraction_steps measures a preconditioner, and solver {} takes none; leave it out",
+                       type_name(c.solver)));
   for (const OptionConflict& both :
        {conflict(c.solver, c.preconditioner, "preconditioner"), conflict(c.preconditioner)}) {
     if (both.message.empty()) continue;

@@ -211,6 +211,7 @@ struct SolveOptions {
   Assume assume = Assume::nothing;
   OnFailure on_failure = OnFailure::automatic;
   PartitionOptions partition = RowsPartition{};
+  int contraction_steps = 0;  ///< by which contraction() measures the preconditioner; 0: it is not measured
 };
 
 }  // namespace krill

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "solvers/contraction.hpp"
 #include "solvers/method/type_name.hpp"
 #include "solvers/system/team_stages.hpp"
 #include "sparse/convert/to_format.hpp"
@@ -159,6 +160,20 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(Context& ctx, SolveOption
 }
 
 template <class T>
+void measure_contraction(Context& ctx, const SolveOptions& options, const Operator<T>& products,
+                         const Preconditioner<T>& M, SolveFacts& facts) {
+  if (options.contraction_steps == 0) return;
+  if (!takes_preconditioner(options.solver)) {
+    facts.notes.push_back(fmt::format("contraction_steps: solver {} takes no preconditioner, so nothing was measured",
+                                      type_name(options.solver)));
+    return;
+  }
+  const bool may_be_singular = !facts.singularity.what.empty() || facts.matrix.null_rows == facts.matrix.rows;
+  facts.preconditioner.facts.push_back(
+      {"contraction", contraction<T>(ctx, products, M, options.contraction_steps, may_be_singular)});
+}
+
+template <class T>
 void solve_columns(Context& ctx, KeptSolver<T>& solver, const PreparedSystem<T>& system, const Array<T>& b, Array<T>& x,
                    SolveFacts& facts, const Watch& watch, const ColumnWatch& solved) {
   const std::int64_t size = cols(*system.A);  // ranks may have fewer rows
@@ -203,14 +218,15 @@ SystemSolver<T>::SystemSolver(Context& ctx, SolveOptions& options, const Prepare
   preconditioner_ = make_preconditioner<T>(ctx, options, facts, system, products_);
   ctx.synchronize();
   facts.timings.preconditioner_setup = clock.lap();
-  report_setup(facts);
+  report_setup(ctx, facts);
   solver_.emplace(options_.solver, products_, *preconditioner_);
 }
 
 template <class T>
-void SystemSolver<T>::report_setup(SolveFacts& facts) const {
+void SystemSolver<T>::report_setup(Context& ctx, SolveFacts& facts) const {
   facts.preconditioner = preconditioner_->report();
   for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
+  measure_contraction<T>(ctx, options_, products_, *preconditioner_, facts);
 }
 
 template <class T>
@@ -235,7 +251,7 @@ void SystemSolver<T>::update(Context& ctx, SolveFacts& facts, bool keeps_precond
     ctx.synchronize();
     facts.timings.preconditioner_setup += clock.lap();
   }
-  report_setup(facts);
+  report_setup(ctx, facts);
 }
 
 template <class T>
@@ -285,6 +301,8 @@ struct StagesInstances {
           prepare),
       instance<std::unique_ptr<Preconditioner<T>>(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
                                                   const Operator<T>&)>(make_preconditioner),
+      instance<void(Context&, const SolveOptions&, const Operator<T>&, const Preconditioner<T>&, SolveFacts&)>(
+          measure_contraction),
       instance<void(Context&, KeptSolver<T>&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,
                     const Watch&, const ColumnWatch&)>(solve_columns),
       instance<void(Context&, SolveOptions&, const PreparedSystem<T>&, const Array<T>&, Array<T>&, SolveFacts&,

@@ -105,6 +105,12 @@ template <class T>
 std::unique_ptr<Preconditioner<T>> make_preconditioner(Context&, SolveOptions&, SolveFacts&, const PreparedSystem<T>&,
                                                        const Operator<T>& products);
 
+/// Measures the contraction of a preconditioner where the options ask for it, and adds it to the facts of that, from
+/// where reports have it; a note says so where the solver takes no preconditioner.
+template <class T>
+void measure_contraction(Context&, const SolveOptions&, const Operator<T>& products, const Preconditioner<T>&,
+                         SolveFacts&);
+
 /// The right-hand side of that number is solved.
 using ColumnWatch = std::function<void(std::size_t column, const SolveReport&)>;
 
@@ -138,7 +144,7 @@ class SystemSolver {
   void update(Context&, SolveFacts&, bool keeps_preconditioner);
 
  private:
-  void report_setup(SolveFacts&) const;
+  void report_setup(Context&, SolveFacts&) const;
 
   SolveOptions& options_;
   const PreparedSystem<T>& system_;

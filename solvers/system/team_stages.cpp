@@ -190,6 +190,7 @@ void solve_in_team(Context& ctx, SolveOptions& options, const PreparedSystem<T>&
   facts.timings.preconditioner_setup = clock.lap();
   facts.preconditioner = mine.preconditioner().report();
   for (const std::string& note : facts.preconditioner.notes) facts.notes.push_back(note);
+  measure_contraction<T>(ctx, options, mine.products(), mine.preconditioner(), facts);
 
   RankReport times{own.part(), facts.timings.products + facts.timings.preconditioner_setup, 0};
   prepared();

@@ -33,7 +33,7 @@ const std::string top_keys =
     "scaling, "
     "ordering, "
     "solver, "
-    "preconditioner, parallel, "
+    "preconditioner, contraction_steps, parallel, "
     "verify, output, variants";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -195,6 +195,10 @@ INSTANTIATE_TEST_SUITE_P(
             "case.yaml:4:9: device is not used by backend host; leave it out or change backend"},
         Bad{"assumption_without_pcg", "matrix: {generate: poisson1d}\nsolver: {type: gmres}\nassume: spd\n",
             "case.yaml:3:9: assume: spd is used by solver pcg only; leave it out or change solver.type"},
+        Bad{"contraction_of_nothing", "matrix: {generate: poisson1d}\nsolver: direct\ncontraction_steps: 20\n",
+            "case.yaml:3:20: contraction_steps measures a preconditioner, and solver direct takes none; leave it out"},
+        Bad{"contraction_without_steps", with("contraction_steps: -1"),
+            "case.yaml:3:20: contraction_steps is -1, expected an integer from 0 to 1000"},
         Bad{"sweep_one_way_with_pcg",
             "matrix: {generate: poisson1d}\nsolver: {type: pcg}\npreconditioner: {type: gauss_seidel, direction: "
             "forward}\n",

@@ -277,6 +277,33 @@ TEST_P(SharedSystems, are_scaled_reordered_and_brought_back) {
     }
 }
 
+/// Of preconditioners that are those of one process.
+TEST_P(SharedSystems, measure_the_same_contraction) {
+  const Csr<double> A = poisson2d<double>(12);
+  const auto b = random_vector<double>(90, A.rows());
+  const auto contraction_of = [](const SystemReport& report) {
+    const auto& facts = report.preconditioner.facts;
+    const auto found = std::ranges::find(facts, "contraction", &Fact::name);
+    return found == facts.end() ? -1.0 : std::get<double>(found->value);
+  };
+  SolveOptions options;
+  options.solver = PcgOptions{}, options.ordering = NaturalOrdering{}, options.format = Format::csr;
+  options.contraction_steps = 30;
+  for (const PreconditionerOptions& M :
+       {PreconditionerOptions(JacobiOptions{}), PreconditionerOptions(IsaiOptions{})}) {
+    options.preconditioner = M;
+    Context ctx = Context::host(1);
+    Array<double> x_alone(std::vector<double>(b.size(), 0.0));
+    const double alone =
+        contraction_of(krill::solve(ctx, AnyMatrix<double>(A.clone()), Array<double>(b), x_alone, options));
+    std::vector<double> x;
+    const double shared = contraction_of(solve_whole(GetParam(), 3, A, b, x, options));
+    EXPECT_GT(alone, 0.5) << name(M);
+    EXPECT_LT(alone, 1) << name(M);
+    EXPECT_NEAR(shared, alone, 1e-9) << name(M);
+  }
+}
+
 /// Each rank has parts of its own rows: as many iterations as one process with as many parts, but for where they begin.
 TEST_P(SharedSystems, are_solved_in_parts) {
   const Csr<double> A = poisson2d<double>(40);
