@@ -31,15 +31,23 @@ struct Fact {
 
 /// A level of a multigrid method, the finest first.
 struct LevelReport {
-  std::int64_t rows = 0, entries = 0;
-  std::string format;                 ///< that products with it are made in; "dense inverse" of the last level
-  std::size_t bytes = 0;              ///< kept for it, transfers to the next level included
-  double max_eigenvalue = 0;          ///< of D^-1 A, as its smoother has it; 0 where that needs none
-  std::int64_t transfer_entries = 0;  ///< of the matrix that interpolates from the next level; 0: there is none
-  std::int64_t not_aggregated = 0;    ///< rows, or nodes, in no aggregate; of those that are made of it
+  std::int64_t rows = 0, entries = 0, longest_row = 0;
+  std::string format;          ///< that products with it are made in; "dense inverse" of the last level
+  std::size_t bytes = 0;       ///< kept for it, transfers to the next level included
+  double max_eigenvalue = 0;   ///< of D^-1 A, as its smoother has it; 0 where that needs none
+  std::int32_t block_dim = 1;  ///< rows of a node
+  /// Aggregates of nodes, which the next level is made of, and nodes in one and in none. Of a level without a next one
+  /// aggregates are 0.
+  std::int64_t aggregates = 0, aggregated = 0, not_aggregated = 0;
+  std::int32_t least_aggregate = 0, greatest_aggregate = 0;  ///< nodes
+  /// Of the matrix that interpolates from the next level; where aggregates themselves do, one for each node in one.
+  std::int64_t transfer_entries = 0;
+  std::int64_t dead_columns = 0;  ///< of that matrix: zeros, for an aggregate with fewer independent rows than columns
   double setup_ms = 0;
   std::vector<std::pair<std::string_view, double>> steps;  ///< of the set-up, in ms
   double visits = 1;                                       ///< in a cycle
+  /// That a cycle goes through: of products with the matrix, or of its dense inverse, and of transfers.
+  double cycle_entries = 0;
 };
 
 struct PreconditionerReport {

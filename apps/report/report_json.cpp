@@ -232,18 +232,35 @@ Json ordering_json(const SolveRecord& record) {
   return json;
 }
 
-Json level_json(const LevelReport& level) {
-  Json steps = Json::object();
+/// `entries`: those of all levels.
+Json level_json(const LevelReport& level, double entries) {
+  const auto over = [](auto part, auto whole) {
+    return whole > 0 ? Json(static_cast<double>(part) / static_cast<double>(whole)) : Json();
+  };
+  Json steps = Json::object(), aggregates;  // null: there is no next level
   for (const auto& [step, ms] : level.steps) steps[std::string(step)] = ms;
+  if (level.aggregates > 0)
+    aggregates = {{"count", level.aggregates},
+                  {"least", level.least_aggregate},
+                  {"mean", over(level.aggregated, level.aggregates)},
+                  {"greatest", level.greatest_aggregate},
+                  {"block_dim", level.block_dim}};
   return {{"rows", level.rows},
           {"entries", level.entries},
+          {"mean_row", over(level.entries, level.rows)},
+          {"longest_row", level.longest_row},
+          {"share_of_entries", over(level.entries, entries)},
           {"products", level.format},
           {"memory_bytes", level.bytes},
           {"max_eigenvalue", level.max_eigenvalue},
+          {"aggregates", aggregates},
           {"not_aggregated", level.not_aggregated},
+          {"transfer_entries", level.transfer_entries},
+          {"dead_columns", level.dead_columns},
           {"setup_ms", level.setup_ms},
           {"setup_steps_ms", steps},
-          {"visits", level.visits}};
+          {"visits", level.visits},
+          {"cycle_entries", level.cycle_entries}};
 }
 
 }  // namespace
@@ -259,7 +276,9 @@ Json versions_json() {
 Json preconditioner_json(const PreconditionerReport& p) {
   Json json = {{"symbolic_ms", p.symbolic_ms}, {"numeric_ms", p.numeric_ms}, {"memory_bytes", p.bytes}};
   for (const Fact& fact : p.facts) std::visit([&](const auto& value) { json[fact.name] = value; }, fact.value);
-  for (const LevelReport& level : p.levels) json["level"].push_back(level_json(level));
+  double entries = 0;
+  for (const LevelReport& level : p.levels) entries += static_cast<double>(level.entries);
+  for (const LevelReport& level : p.levels) json["level"].push_back(level_json(level, entries));
   return json;
 }
 

@@ -168,6 +168,26 @@ std::string setup_text(const PreconditionerReport& p) {
   return text;
 }
 
+/// "0.21 a cycle: good"; empty where it was not measured.
+std::string contraction_text(const SolveRecord& record) {
+  const std::vector<Fact>& facts = record.preconditioner.facts;
+  const auto found = std::ranges::find(facts, "contraction", &Fact::name);
+  if (found == facts.end()) return {};
+  const double contraction = std::get<double>(found->value);
+  const bool cycles = preconditioner_name(record) == "amg";
+  std::string verdict = "good";
+  if (!(contraction < 1))
+    verdict = fmt::format(
+        "by {} alone errors do not shrink, so {} helps little, if at all: compare it with others "
+        "(krill evaluate)",
+        cycles ? "cycles" : "itself", cycles ? "this hierarchy" : "this preconditioner");
+  else if (contraction >= 0.7)
+    verdict = "slow, most is left to the solver";
+  else if (contraction >= 0.3)
+    verdict = "fair";
+  return fmt::format("{:.2g} {}: {}", contraction, cycles ? "a cycle" : "an application", verdict);
+}
+
 /// "product, 479 rows moved, factors 0.1 to 10, in 3 ms"
 std::string matching_text(const SolveRecord& record) {
   const TransformationReport& t = record.transformation;
@@ -210,18 +230,36 @@ std::string where_text(const SolveRecord& record) {
                      human_bytes(record.memory_bytes));
 }
 
-/// Of a multigrid method, a line a level:
-///   level     rows  entries  a row  visits     bytes    ms  products
+/// Of a multigrid method two tables with a line a level: the levels, and how each led to the next.
 void append_levels(std::string& block, const std::vector<LevelReport>& levels) {
   if (levels.empty()) return;
-  fmt::format_to(std::back_inserter(block), "  {:<6}{:>10}{:>12}{:>8}{:>8}{:>12}{:>9}  {}\n", "level", "rows",
-                 "entries", "a row", "visits", "memory", "setup", "products");
+  const auto to = std::back_inserter(block);
+  double entries = 0;
+  for (const LevelReport& level : levels) entries += static_cast<double>(level.entries);
+  const auto over = [](auto part, auto whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+  };
+  fmt::format_to(to, "  {:<5}{:>11}{:>11}{:>7}{:>7}{:>7}{:>11}  {}\n", "level", "rows", "entries", "a row", "most",
+                 "share", "memory", "products");
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const LevelReport& level = levels[l];
-    const double rows = static_cast<double>(std::max<std::int64_t>(1, level.rows));
-    fmt::format_to(std::back_inserter(block), "  {:<6}{:>10}{:>12}{:>8.1f}{:>8.0f}{:>12}{:>9}  {}\n", l, level.rows,
-                   level.entries, static_cast<double>(level.entries) / rows, level.visits, human_bytes(level.bytes),
-                   milliseconds(level.setup_ms), level.format);
+    fmt::format_to(to, "  {:<5}{:>11}{:>11}{:>7.1f}{:>7}{:>5.0f} %{:>11}  {}\n", l, level.rows, level.entries,
+                   over(level.entries, level.rows), level.longest_row, 100 * over(level.entries, entries),
+                   human_bytes(level.bytes), level.format);
+  }
+  fmt::format_to(to, "  {:<5}{:>7}{:>11}{:>6}{:>7}{:>6}{:>8}{:>11}{:>8}{:>9}\n", "level", "visits", "aggregates",
+                 "least", "mean", "most", "in none", "transfer", "lambda", "setup");
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const LevelReport& level = levels[l];
+    fmt::format_to(to, "  {:<5}{:>7.0f}", l, level.visits);
+    if (level.aggregates > 0)
+      fmt::format_to(to, "{:>11}{:>6}{:>7.1f}{:>6}{:>8}{:>11}", level.aggregates, level.least_aggregate,
+                     over(level.aggregated, level.aggregates), level.greatest_aggregate, level.not_aggregated,
+                     level.transfer_entries);
+    else
+      fmt::format_to(to, "{:>49}", "");
+    fmt::format_to(to, "{:>8}{:>9}\n", level.max_eigenvalue > 0 ? fmt::format("{:.3g}", level.max_eigenvalue) : "",
+                   milliseconds(level.setup_ms));
   }
   std::vector<std::string> steps;
   for (const auto& [step, ms] : levels.front().steps) steps.push_back(fmt::format("{} {}", step, milliseconds(ms)));
@@ -288,6 +326,7 @@ std::string summary(const SolveRecord& record, bool verbose, const Paint& paint)
     row(block, "error", fmt::format("{:.3e}  (||x - x*|| / ||x*||, x* known)", *record.known_error));
   row(block, "verification", record.steps.empty() ? verdict_text(record.verification) : verdict_of_steps(record.steps));
   row(block, "", evidence_text(record.verification.judgement));
+  row(block, "contraction", contraction_text(record));
   row(block, "time", time_text(record.timings));
   row(block, "ran on", where_text(record));
   if (!record.ranks.empty())

@@ -116,32 +116,38 @@ double Cycle<T>::returns(std::size_t number) const {
 }
 
 template <class T>
+ApplicationWork Cycle<T>::work_of(std::size_t number) const {
+  const MultigridLevel<T>& level = *levels_[number];
+  const double times = visits(number), again = returns(number);
+  ApplicationWork all;
+  const auto add = [&](double count, const ApplicationWork& one) {
+    all.own += {count * one.own.bytes, count * one.own.flops};
+    all.products += count * one.products;
+  };
+  if (level.dense) {
+    add(times, {level.dense->work()});
+    return all;
+  }
+  add(times - again, level.smoother->work(true));
+  add(times + again, level.smoother->work(false));
+  if (level.transfer) add(times, level.smoother->residual_work()), add(times, {level.transfer->work()});
+  if (level.krylov) {  // each two visits: two products, the second with c1 or v1 for a dot, two dots, two passes
+    all.products += times;
+    const auto n = static_cast<double>(level.report.rows);
+    add(times / 2, {{(2 * 2 + 1 + 2 * 2 + 3 + 3) * n * sizeof(T), (3 + 2 + 1 + 2) * n * multiply_add<T>}});
+  }
+  return all;
+}
+
+template <class T>
 ApplicationWork Cycle<T>::work() const {
   ApplicationWork all;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const MultigridLevel<T>& level = *levels_[l];
-    const double times = visits(l), again = returns(l);
-    double products = 0;
-    const auto add = [&](double count, const ApplicationWork& one) {
-      all.own += {count * one.own.bytes, count * one.own.flops};
-      products += count * one.products;
-    };
-    if (level.dense) {
-      add(times, {level.dense->work()});
-      continue;
-    }
-    add(times - again, level.smoother->work(true));
-    add(times + again, level.smoother->work(false));
-    if (level.transfer) add(times, level.smoother->residual_work()), add(times, {level.transfer->work()});
-    if (level.krylov) {  // each two visits: two products, the second with c1 or v1 for a dot, two dots, two passes
-      products += times;
-      const auto n = static_cast<double>(level.report.rows);
-      add(times / 2, {{(2 * 2 + 1 + 2 * 2 + 3 + 3) * n * sizeof(T), (3 + 2 + 1 + 2) * n * multiply_add<T>}});
-    }
-    if (!level.own_products)
-      all.products += products;
-    else
-      add(products, {level.product_work});
+    const ApplicationWork of_level = work_of(l);
+    const Work& product = levels_[l]->product_work;  // zeros where the level has no products of its own
+    all.own += of_level.own;
+    all.own += {of_level.products * product.bytes, of_level.products * product.flops};
+    if (!levels_[l]->own_products) all.products += of_level.products;
   }
   return all;
 }

@@ -22,6 +22,8 @@ class Cycle {
   bool has_krylov_steps(std::size_t level) const;
   /// How often a cycle comes to a level.
   double visits(std::size_t level) const;
+  /// Of all visits of a level; `products` are those with its matrix.
+  ApplicationWork work_of(std::size_t level) const;
   /// Of apply(); `products` are those with the finest matrix where its level has none of its own.
   ApplicationWork work() const;
 

@@ -19,10 +19,10 @@ struct Pivot {
 };
 
 struct DenseFacts {
-  double shift = 0;           ///< of u u^H with u the scaled kernel, not of unit length; 0: none was added
-  double smallest = 0;        ///< a pivot that is not larger is none
-  std::int32_t singular = 0;  ///< columns without a pivot
-  std::int32_t unused = 0;
+  double shift = 0;              ///< of u u^H with u the scaled kernel, not of unit length; 0: none was added
+  double smallest = 0;           ///< a pivot that is not larger is none
+  std::int32_t singular = 0;     ///< columns without a pivot
+  std::int32_t longest_row = 0;  ///< entries
 };
 
 /// scale_i = 1 / sqrt |a_ii|, or 1 where there is none. Over the rows.
@@ -45,11 +45,13 @@ struct ScaleDense {
 /// What a search for a kernel adds up.
 struct KernelSum {
   double image = 0, row_sum = 0, largest = 0, squares = 0;
+  std::int32_t longest_row = 0, unused = 0;
   constexpr KernelSum& operator+=(const KernelSum& other) {
     image = other.image > image ? other.image : image;
     row_sum = other.row_sum > row_sum ? other.row_sum : row_sum;
     largest = other.largest > largest ? other.largest : largest;
     squares += other.squares;
+    longest_row = other.longest_row > longest_row ? other.longest_row : longest_row;
     return *this;
   }
 };
@@ -74,12 +76,13 @@ struct FindKernel {
       if (kernel) image += wide(a.values[k]) * wide(kernel[j]);
     }
     const double u = kernel ? std::sqrt(squared(kernel[i])) / scale[i] : 0;
-    return {std::sqrt(squared(image)) * scale[i], sum * scale[i], u, u * u};
+    return {std::sqrt(squared(image)) * scale[i], sum * scale[i], u, u * u,
+            static_cast<std::int32_t>(a.row_offsets[i + 1] - a.row_offsets[i])};
   }
   constexpr void finish(const Sum& sum) const {
     constexpr double eps = std::numeric_limits<real_t<T>>::epsilon();
     const bool found = sum.squares > 0 && sum.image <= 64 * eps * sum.row_sum * sum.largest;
-    *facts = {found ? 1 / sum.squares : 0, 16 * eps, 0, 0};
+    *facts = {found ? 1 / sum.squares : 0, 16 * eps, 0, sum.longest_row};
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "solvers/multigrid/level_report.hpp"
 #include "solvers/multigrid/multigrid_passes.hpp"
 #include "solvers/spectrum.hpp"
 #include "sparse/coarsen/contract.hpp"
@@ -81,10 +82,10 @@ Hierarchy<T>::Hierarchy(Context& ctx, const MultigridOptions& options, const Fin
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = *levels_[l];
     const std::int64_t n = level.report.rows;
-    level.report.visits = cycle_.visits(l);
     if (l) level.b = Array<T>(n, "level b"), level.x = Array<T>(n, "level x");
     if (cycle_.has_krylov_steps(l)) level.krylov.emplace(n);
     level.report.bytes += static_cast<std::size_t>(n) * sizeof(T) * ((l ? 2 : 0) + (level.krylov ? 5 : 0));
+    tell_cycle(level, cycle_.visits(l), cycle_.work_of(l).products);
   }
   ctx.synchronize();
   setup_ms_ = watch.milliseconds();
@@ -123,7 +124,7 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
         next = coarsen_within(ctx, *rows, limit - entries, level, space);
     }
     ctx.synchronize();
-    tell(ctx, level, stored, watch.milliseconds());
+    tell_level(ctx, level, stored, watch.milliseconds());
     if (!next) break;
     coarse = std::make_unique<AnyMatrix<T>>(std::move(*next));
   }
@@ -149,7 +150,14 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen_within(Context& ctx, const C
 
 template <class T>
 void Hierarchy<T>::note_end(std::int64_t rows, std::string_view why) {
-  notes_.push_back(fmt::format("multigrid: the last level has {} rows and is smoothed only: {}", rows, why));
+  end_ = fmt::format("multigrid: the last level has {} rows and is smoothed only: {}", rows, why);
+}
+
+template <class T>
+std::vector<std::string> Hierarchy<T>::notes() const {
+  std::vector<std::string> notes = level_notes(levels_);
+  if (!end_.empty()) notes.insert(notes.begin(), end_);
+  return notes;
 }
 
 template <class T>
@@ -298,18 +306,21 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   clock.done("aggregates");
   const std::int64_t nodes = A.rows() / space.block_dim,
                      made = std::int64_t{aggregates.count} * space.candidates->cols();
+  level.report.block_dim = space.block_dim;
   level.report.not_aggregated = nodes - aggregates.rows.size();
   if (aggregates.count == 0 || static_cast<double>(made) * min_reduction > static_cast<double>(A.rows())) {
     note_end(A.rows(), aggregates.count == 0 ? "no rows are bound strongly"
                                              : fmt::format("the next one would have {} of them", made));
     return std::nullopt;
   }
+  tell_aggregates(ctx, level.report, aggregates);
   if (constant) {
     auto plan = std::make_shared<ContractionPlan<T, Offset>>(ctx, A, aggregates);
     if (plan->matrix().nnz() > max_entries) throw TooManyEntries("multigrid: the next level is too large");
     plan->update(ctx, A, aggregates);
     clock.done("coarse matrix");
-    auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.over_correction);
+    level.report.transfer_entries = level.report.aggregated;
+    auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.correction_factor());
     space.candidates = std::make_shared<Dense<T>>(constant_candidates<T>(ctx, made, 1));
     const Aggregates& kept = transfer->aggregates();
     level.transfer = std::move(transfer);
@@ -358,8 +369,8 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   const Space fine = std::exchange(
       space, interpolates_anew ? Space{m, std::shared_ptr<const Dense<T>>(tentative, &tentative->coarse_candidates)}
                                : Space{m, std::make_shared<Dense<T>>(std::move(tentative->coarse_candidates))});
-  level.report.transfer_entries = P->nnz();
-  auto transfer = std::make_unique<MatrixTransfer<T>>(ctx, std::move(*P), std::move(R));
+  level.report.transfer_entries = P->nnz(), level.report.dead_columns = tentative->deficient;
+  auto transfer = std::make_unique<MatrixTransfer<T>>(ctx, std::move(*P), std::move(R), options_.correction_factor());
   MatrixTransfer<T>& kept = *transfer;
   level.transfer = std::move(transfer);
   if (!remakes_levels()) return std::move(*product).release();
@@ -404,28 +415,6 @@ void Hierarchy<T>::end(Context& ctx, Level& level, const AnyMatrix<T>& A, const 
 }
 
 template <class T>
-void Hierarchy<T>::tell(Context& ctx, Level& level, const AnyMatrix<T>& A, double setup_ms) {
-  LevelReport& report = level.report;
-  report.rows = krill::rows(A), report.entries = nnz(A);
-  if (level.smoother) report.max_eigenvalue = level.max_eigenvalue.host()[0];
-  report.setup_ms = setup_ms;
-  report.format = level.dense ? "dense inverse" : "that of the solve";
-  if (level.own_products) {
-    const SpmvPlan<T>& plan = level.own_products->prepare(ctx);
-    report.format = plan.report().method;
-    report.bytes += plan.bytes();
-    level.product_work = {static_cast<double>(plan.report().bytes),
-                          multiply_add<T> * static_cast<double>(report.entries)};
-  }
-  if (level.A) report.bytes += krill::bytes(*level.A);
-  if (level.dense) report.bytes += level.dense->bytes() + detail::bytes_of(level.kernel);
-  report.bytes += detail::bytes_of(level.inverse);
-  if (level.smoother) report.bytes += level.smoother->bytes();
-  if (level.transfer) report.bytes += level.transfer->bytes();
-  report.bytes += level.remaking_bytes;
-}
-
-template <class T>
 void Hierarchy<T>::update(Context& ctx, const AnyMatrix<T>& A) {
   const Stopwatch watch;
   recompute(ctx, A);
@@ -454,6 +443,7 @@ template <class T>
 void Hierarchy<T>::check() {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = *levels_[l];
+    if (level.dense) level.dense_facts = level.dense->facts();
     if (!level.smoother) continue;
     check_diagonal(level, l);
     level.report.max_eigenvalue = level.max_eigenvalue.host()[0];

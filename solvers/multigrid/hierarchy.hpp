@@ -66,7 +66,8 @@ class Hierarchy {
   bool hermitian() const { return hermitian_; }
   /// With the method that was chosen, where that was left open.
   const MultigridOptions& options() const { return options_; }
-  const std::vector<std::string>& notes() const { return notes_; }
+  /// Sentences that a reader of the levels should know.
+  std::vector<std::string> notes() const;
   /// The first row of the finest level whose diagonal entry is not positive, if there is one.
   std::optional<std::int64_t> first_not_positive() const;
   double setup_ms() const { return setup_ms_; }
@@ -98,7 +99,6 @@ class Hierarchy {
   void choose_method(const Level&, const AnyMatrix<T>& A);
   bool remakes_levels() const;
   void end(Context&, Level&, const AnyMatrix<T>& A, const Space&);
-  void tell(Context&, Level&, const AnyMatrix<T>& A, double setup_ms);
   void note_end(std::int64_t rows, std::string_view why);
 
   MultigridOptions options_;
@@ -106,7 +106,7 @@ class Hierarchy {
   bool hermitian_;
   MultigridLevels<T> levels_;
   Cycle<T> cycle_;
-  std::vector<std::string> notes_;
+  std::string end_;  // why levels stopped before one was small enough; empty: none did
   double setup_ms_ = 0;
 };
 

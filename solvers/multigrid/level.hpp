@@ -34,6 +34,7 @@ struct MultigridLevel {
   Array<detail::DiagonalFacts> facts{1, "facts of the diagonal"};
   Array<double> max_eigenvalue{1, "largest eigenvalue"};
   detail::DiagonalFacts diagonal;  ///< `facts`, as they were last looked at
+  detail::DenseFacts dense_facts;  ///< of `dense`, the same
   Array<T> b, x;                   ///< of all but the finest
 
   struct KrylovVectors {

@@ -14,13 +14,15 @@ struct DiagonalFacts {
   std::int32_t bad_row = BadRow::none;       ///< the first with an entry that is not finite
   std::int32_t not_positive = BadRow::none;  ///< the first whose diagonal entry is not positive
   std::int32_t zeros = 0, negatives = 0;
+  std::int32_t longest_row = 0, alone = 0;  ///< entries; rows with nothing but zeros beside the diagonal
   double row_bound = 0;  ///< the greatest sum of moduli in a row of D^-1 A, which no eigenvalue exceeds
   /// Of the moduli of entries other than 0.
   double least = std::numeric_limits<double>::infinity(), greatest = 0;
   constexpr DiagonalFacts& operator+=(const DiagonalFacts& other) {
     bad_row = other.bad_row < bad_row ? other.bad_row : bad_row;
     not_positive = other.not_positive < not_positive ? other.not_positive : not_positive;
-    zeros += other.zeros, negatives += other.negatives;
+    zeros += other.zeros, negatives += other.negatives, alone += other.alone;
+    longest_row = other.longest_row > longest_row ? other.longest_row : longest_row;
     row_bound = other.row_bound > row_bound ? other.row_bound : row_bound;
     least = other.least < least ? other.least : least;
     greatest = other.greatest > greatest ? other.greatest : greatest;
@@ -42,19 +44,24 @@ struct InvertSmootherDiagonal {
   constexpr Sum entry(std::int64_t i) const {
     Sum found;
     double sum = 0, diagonal = 0;
+    bool alone = true;
     for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
       const double size = std::sqrt(squared(a.values[k]));
       sum += size;
       if (size > 0 && size < found.least) found.least = size;
       if (size > found.greatest) found.greatest = size;
-      if (a.col_indices[k] == i) diagonal = static_cast<double>(real(a.values[k]));
+      if (a.col_indices[k] == i)
+        diagonal = static_cast<double>(real(a.values[k]));
+      else if (size > 0)
+        alone = false;
     }
     const double divisor = l1 && diagonal != 0 ? (diagonal < 0 ? -sum : sum) : diagonal;
     inverse[i] = divisor == 0 ? real_t<T>(0) : static_cast<real_t<T>>(1 / divisor);
     const auto row = static_cast<std::int32_t>(i);
     if (!is_finite(sum) || !is_finite(inverse[i])) found.bad_row = row;
     if (!(diagonal > 0)) found.not_positive = row;
-    found.zeros = diagonal == 0, found.negatives = diagonal < 0;
+    found.zeros = diagonal == 0, found.negatives = diagonal < 0, found.alone = alone;
+    found.longest_row = static_cast<std::int32_t>(a.row_offsets[i + 1] - a.row_offsets[i]);
     if (diagonal != 0) found.row_bound = sum / std::abs(diagonal);
     return found;
   }
@@ -186,6 +193,28 @@ struct AddAggregates {
   }
 };
 
+/// The least and the greatest number of rows, or nodes, in an aggregate. Over the aggregates.
+struct AggregateSizes {
+  std::int32_t least = std::numeric_limits<std::int32_t>::max(), greatest = 0;
+  constexpr AggregateSizes& operator+=(const AggregateSizes& other) {
+    least = other.least < least ? other.least : least;
+    greatest = other.greatest > greatest ? other.greatest : greatest;
+    return *this;
+  }
+};
+struct MeasureAggregates {
+  using Sum = AggregateSizes;
+  const std::int32_t* offsets;
+  AggregateSizes* sizes;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t i) const {
+    const std::int32_t size = offsets[i + 1] - offsets[i];
+    return {size, size};
+  }
+  constexpr void finish(const Sum& sum) const { *sizes = sum; }
+};
+
 /// The two steps of a Krylov method on a coarse level (Notay 2010): c1 and c2 are cycles' answers to b and to
 /// r = b - t1 v1, with v = A c and dots with s, which is c for Hermitian positive definite A and v for others.
 template <class W>
@@ -239,7 +268,7 @@ template <class Value, class Where, class T = kernel_t<Value>>
 struct MultigridPasses {
   static constexpr auto list =
       passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, SumAggregates<T>, AddAggregates<T>,
-             FirstCycleResidual<T>, CombineCycles<T>, TakeRowBound, ScalePolynomial<real_t<T>>>;
+             MeasureAggregates, FirstCycleResidual<T>, CombineCycles<T>, TakeRowBound, ScalePolynomial<real_t<T>>>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MultigridSetupPasses {

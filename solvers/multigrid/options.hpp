@@ -119,6 +119,8 @@ struct MultigridOptions {
   HierarchyReuse reuse = HierarchyReuse::nothing;
 
   bool smoothed() const { return method == MultigridMethod::smoothed_aggregation; }
+  /// By which coarse corrections are multiplied.
+  double correction_factor() const { return smoothed() ? 1 : over_correction; }
   bool by_matching() const {
     return aggregates == AggregateChoice::automatic ? !smoothed() : aggregates == AggregateChoice::matching;
   }

@@ -8,12 +8,13 @@ namespace krill {
 using namespace detail;
 
 template <class T>
-MatrixTransfer<T>::MatrixTransfer(Context& ctx, AnyMatrix<T> P, AnyMatrix<T> R)
+MatrixTransfer<T>::MatrixTransfer(Context& ctx, AnyMatrix<T> P, AnyMatrix<T> R, double factor)
     : P_(std::move(P)),
       R_(std::move(R)),
       prolong_(P_),
       restrict_(R_),
-      plan_bytes_(prolong_.prepare(ctx).bytes() + restrict_.prepare(ctx).bytes()) {}
+      plan_bytes_(prolong_.prepare(ctx).bytes() + restrict_.prepare(ctx).bytes()),
+      factor_(static_cast<real_t<T>>(factor)) {}
 
 template <class T>
 void MatrixTransfer<T>::restrict_to(Context& ctx, const Array<T>& r, Array<T>& coarse) const {
@@ -22,7 +23,7 @@ void MatrixTransfer<T>::restrict_to(Context& ctx, const Array<T>& r, Array<T>& c
 
 template <class T>
 void MatrixTransfer<T>::add_correction(Context& ctx, const Array<T>& coarse, Array<T>& x) const {
-  prolong_.prepare(ctx).apply(ctx, T(1), coarse, T(1), x);
+  prolong_.prepare(ctx).apply(ctx, factor_, coarse, T(1), x);
 }
 
 template <class T>

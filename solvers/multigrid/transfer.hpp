@@ -22,11 +22,11 @@ class Transfer {
   virtual Work work() const = 0;
 };
 
-/// By matrices: P, and R = P^H.
+/// By matrices: P, and R = P^H; corrections are multiplied by `factor`.
 template <class T>
 class MatrixTransfer final : public Transfer<T> {
  public:
-  MatrixTransfer(Context&, AnyMatrix<T> P, AnyMatrix<T> R);
+  MatrixTransfer(Context&, AnyMatrix<T> P, AnyMatrix<T> R, double factor);
   void restrict_to(Context&, const Array<T>& r, Array<T>& coarse) const override;
   void add_correction(Context&, const Array<T>& coarse, Array<T>& x) const override;
   std::size_t bytes() const override;
@@ -42,6 +42,7 @@ class MatrixTransfer final : public Transfer<T> {
   AnyMatrix<T> P_, R_;
   MatrixOperator<T> prolong_, restrict_;
   std::size_t plan_bytes_;
+  T factor_;
 };
 
 /// By aggregates: P has one entry, 1, in the rows of each; corrections are multiplied by `factor`.

@@ -36,7 +36,6 @@ class Amg final : public Preconditioner<T> {
         hierarchy_(made(ctx, o, input, NearNullSpace<T>(ctx, o.near_null_space, input.coordinates))) {
     report_.symbolic_ms = hierarchy_->setup_ms();
     report_.bytes = hierarchy_->bytes();
-    report_.notes = hierarchy_->notes();
     tell();
   }
 
@@ -92,15 +91,21 @@ class Amg final : public Preconditioner<T> {
   }
   void tell() {
     report_.levels = hierarchy_->reports();
-    double entries = 0, rows = 0;
-    for (const LevelReport& level : report_.levels)
+    report_.notes = hierarchy_->notes();
+    double entries = 0, rows = 0, cycle = 0;
+    for (const LevelReport& level : report_.levels) {
       entries += static_cast<double>(level.entries), rows += static_cast<double>(level.rows);
+      cycle += level.cycle_entries;
+    }
     const LevelReport& finest = report_.levels.front();
+    const auto over = [](double sum, auto of_finest) { return of_finest ? sum / static_cast<double>(of_finest) : 1.0; };
     const auto method = static_cast<std::size_t>(hierarchy_->options().method);
     report_.facts = {{"method", std::string(multigrid_method_names[method])},
                      {"levels", std::ssize(report_.levels)},
-                     {"operator_complexity", finest.entries ? entries / static_cast<double>(finest.entries) : 1.0},
-                     {"grid_complexity", finest.rows ? rows / static_cast<double>(finest.rows) : 1.0},
+                     {"operator_complexity", over(entries, finest.entries)},
+                     {"grid_complexity", over(rows, finest.rows)},
+                     {"cycle_complexity", over(cycle, finest.entries)},
+                     {"memory_over_matrix", over(static_cast<double>(report_.bytes), krill::bytes(*matrix_))},
                      {"coarsest_rows", report_.levels.back().rows}};
   }
 

@@ -40,8 +40,8 @@ struct StrongGraph {
 template <class T, class Offset>
 StrongGraph<Offset> strong_graph(Context&, const Csr<T, Offset>& A, const Strength& = {});
 
-/// The Frobenius norms of the block_dim x block_dim blocks of A, a matrix of nodes: what binds blocks of unknowns.
-/// O(nnz block_dim). Waits. Raises ShapeMismatch unless A is square, InvalidArgument unless block_dim divides its rows.
+/// The Frobenius norms of the block_dim x block_dim blocks of A, times -1 beside the diagonal: a matrix of nodes, as
+/// matching wants it. O(nnz block_dim). Waits. Raises ShapeMismatch; InvalidArgument unless block_dim divides the rows.
 template <class T, class Offset>
 Csr<real_t<T>, Offset> node_matrix(Context&, const Csr<T, Offset>& A, std::int32_t block_dim);
 

@@ -129,6 +129,63 @@ TEST(Report, documentation_explains_every_key_and_status) {
   }
 }
 
+/// Two levels of multigrid, and what was measured of a cycle.
+SolveRecord with_levels(double contraction) {
+  SolveRecord record = record_of(Reason::converged);
+  record.settings = parse_case("matrix: {generate: poisson1d}\nsolver: pcg\npreconditioner: amg\n", "some.yaml");
+  LevelReport fine, last;
+  fine.rows = 100, fine.entries = 300, fine.longest_row = 5, fine.format = "csr", fine.bytes = 4096;
+  fine.max_eigenvalue = 1.96;
+  fine.aggregates = 24, fine.aggregated = 90, fine.not_aggregated = 10, fine.least_aggregate = 2,
+  fine.greatest_aggregate = 7, fine.transfer_entries = 120, fine.cycle_entries = 1440;
+  fine.steps = {{"products", 1.5}, {"strength", 0.5}}, fine.setup_ms = 2;
+  last.rows = 24, last.entries = 100, last.longest_row = 6, last.format = "dense inverse", last.cycle_entries = 576;
+  record.preconditioner.levels = {fine, last};
+  record.preconditioner.facts = {{"method", "aggregation"}, {"contraction", contraction}};
+  return record;
+}
+
+TEST(Report, levels_are_told_with_all_their_figures) {
+  const SolveRecord record = with_levels(0.21);
+  const auto setup = nlohmann::json::parse(report_text(record))["preconditioner_setup"];
+  EXPECT_EQ(setup["contraction"], 0.21);
+  ASSERT_EQ(setup["level"].size(), 2U);
+  const auto &fine = setup["level"][0], &last = setup["level"][1];
+  EXPECT_EQ(fine["mean_row"], 3.0);
+  EXPECT_EQ(fine["share_of_entries"], 0.75);
+  EXPECT_EQ(fine["aggregates"]["mean"], 3.75);
+  EXPECT_EQ(fine["aggregates"]["greatest"], 7);
+  EXPECT_EQ(fine["setup_steps_ms"]["strength"], 0.5);
+  EXPECT_TRUE(last["aggregates"].is_null());
+  const std::string page = test::contents("docs/report.md");
+  for (const auto& [key, value] : fine.items()) EXPECT_TRUE(contains(page, "`" + key + "`")) << key;
+  for (const auto& [key, value] : fine["aggregates"].items()) EXPECT_TRUE(contains(page, "`" + key + "`")) << key;
+
+  const std::string text = summary(record, true, Paint());
+  EXPECT_TRUE(contains(text,
+                       "  level       rows    entries  a row   most  share     memory  products\n"
+                       "  0            100        300    3.0      5   75 %    4.0 KiB  csr\n"
+                       "  1             24        100    4.2      6   25 %        0 B  dense inverse\n"
+                       "  level visits aggregates least   mean  most in none   transfer  lambda    setup\n"
+                       "  0          1         24     2    3.8     7      10        120    1.96     2 ms\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "products 1.5 ms, strength 0.5 ms")) << text;
+}
+
+TEST(Report, contraction_is_judged) {
+  const auto said = [](double contraction) { return summary(with_levels(contraction), false, Paint()); };
+  EXPECT_TRUE(contains(said(0.21), "0.21 a cycle: good\n"));
+  EXPECT_TRUE(contains(said(0.5), "0.5 a cycle: fair\n"));
+  EXPECT_TRUE(contains(said(0.95), "0.95 a cycle: slow, most is left to the solver\n"));
+  for (const double none : {1.0, 1.3, std::numeric_limits<double>::infinity()})
+    EXPECT_TRUE(contains(said(none), "a cycle: by cycles alone errors do not shrink, so this")) << said(none);
+  SolveRecord other = with_levels(0.8);
+  other.settings.preconditioner = JacobiOptions{};
+  EXPECT_TRUE(contains(summary(other, false, Paint()), "0.8 an application: slow"));
+  other.preconditioner.facts.clear();
+  EXPECT_FALSE(contains(summary(other, true, Paint()), "contraction"));
+}
+
 TEST(Report, csv_gives_all_digits) {
   SolveReport report;
   report.history = {1, 0.1, 1.0 / 3, std::numeric_limits<double>::quiet_NaN()};

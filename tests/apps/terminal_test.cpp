@@ -46,8 +46,10 @@ TEST_F(Terminal, output_fits_80_columns) {
   ASSERT_EQ(krill("generate convection_diffusion2d nx=20 -o m.mtx").code, 0);
   for (const std::string command :
        {"solve case.yaml", "solve case.yaml --verbose",
-        "solve case.yaml --set solver=gmres --set scaling=ruiz --verbose", "solve case.yaml --plan --backend host",
-        "solve m.mtx", "inspect m.mtx", "verify case.yaml --backend host",
+        "solve case.yaml --set solver=gmres --set scaling=ruiz --verbose",
+        "solve case.yaml --set solver=pcg --set 'preconditioner={type: amg, coarse_rows: 9, precision: float64}' "
+        "--set contraction_steps=20 --verbose",
+        "solve case.yaml --plan --backend host", "solve m.mtx", "inspect m.mtx", "verify case.yaml --backend host",
         "evaluate m.mtx --portfolio quick --backend host", "convert m.mtx n.mtx", "formats", "solvers",
         "preconditioners", "explain solver", "explain preconditioner", "explain matrix", "explain gmres"}) {
     const Outcome o = krill(command);

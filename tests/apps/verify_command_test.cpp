@@ -206,9 +206,10 @@ TEST_F(Verify, judges_amg_by_the_near_null_space_of_the_case) {
   for (const std::string matrix :
        {"generate: elasticity3d, nx: 4, ny: 2, nz: 2", "file: bar.mtx, coordinates: nodes.mtx"})
     for (const std::string space :
-         {"type: rigid_body", "block_dim: 3", "type: file, path: columns.mtx, block_dim: 3"}) {
+         {"type: rigid_body}", "block_dim: 3}", "type: file, path: columns.mtx, block_dim: 3}",
+          "block_dim: 3}, method: aggregation, over_correction: 1.5"}) {
       write_case("matrix: {" + matrix +
-                 "}\nsolver: pcg\npreconditioner: {type: amg, coarse_rows: 20, near_null_space: {" + space + "}}\n");
+                 "}\nsolver: pcg\npreconditioner: {type: amg, coarse_rows: 20, near_null_space: {" + space + "}\n");
       const Outcome o = krill("verify case.yaml");
       EXPECT_EQ(o.code, 0) << space << "\n" << o.out << o.err;
       const Json json = verified("flow");

@@ -210,7 +210,7 @@ void count(Count& c, const AmgOptions& o, const PreconditionerReport& report) {
       c.bytes += times * 3 * rows * c.size;  // b - A x
       const double coarse = static_cast<double>(levels[l + 1].rows),
                    entries = static_cast<double>(levels[l].transfer_entries);
-      if (entries > 0) {  // P and R in CSR
+      if (o.smoothed()) {  // P and R in CSR
         c.bytes += times * (2 * entries * (c.size + 4) + (rows + 1 + coarse + 1) * 4);
         c.bytes += times * (coarse + 2 * rows + rows + coarse) * c.size;
         c.multiplied(times * 2 * entries);

@@ -21,7 +21,7 @@ Array<T> zeros(std::int64_t n) {
   return Array<T>(std::vector<T>(static_cast<std::size_t>(n)));
 }
 
-AnyMatrix<double> grid(int nx) { return generate<double>(Poisson2dOptions{.nx = nx}); }
+AnyMatrix<double> square_grid(int nx) { return generate<double>(Poisson2dOptions{.nx = nx}); }
 
 /// ||b - A x|| / ||b|| by the judge.
 template <class T>
@@ -45,7 +45,7 @@ bool is_named(const SolveOptions& o) {
 TEST_P(SystemSolve, without_options_chooses_all_and_says_why) {
   Context ctx = context();
   for (const bool symmetric : {true, false}) {
-    const AnyMatrix<double> A = symmetric ? grid(40) : generate<double>(ConvectionDiffusion2dOptions{.nx = 40});
+    const AnyMatrix<double> A = symmetric ? square_grid(40) : generate<double>(ConvectionDiffusion2dOptions{.nx = 40});
     const auto b = random_vector<double>(1, rows(A));
     Array<double> x = zeros<double>(rows(A));
     const SystemReport report = krill::solve(ctx, A, Array<double>(b), x);
@@ -65,7 +65,7 @@ TEST_P(SystemSolve, without_options_chooses_all_and_says_why) {
 /// Scaled and reordered, and not.
 TEST_P(SystemSolve, takes_several_right_hand_sides_as_it_takes_one) {
   Context ctx = context();
-  const AnyMatrix<double> A = grid(20);
+  const AnyMatrix<double> A = square_grid(20);
   const std::int64_t n = rows(A);
   const auto size = static_cast<std::size_t>(n);
   const auto all = random_vector<double>(3, 3 * n);
@@ -99,7 +99,7 @@ TEST_P(SystemSolve, takes_several_right_hand_sides_as_it_takes_one) {
 
 TEST_P(SystemSolve, loses_no_column_to_one_that_is_not_finite) {
   Context ctx = context();
-  const AnyMatrix<double> A = grid(20);
+  const AnyMatrix<double> A = square_grid(20);
   const auto n = static_cast<std::size_t>(rows(A));
   auto all = random_vector<double>(3, 3 * rows(A));
   all[n + 5] = std::numeric_limits<double>::quiet_NaN();
@@ -115,7 +115,7 @@ TEST_P(SystemSolve, loses_no_column_to_one_that_is_not_finite) {
 
 TEST_P(SystemSolve, keeps_the_columns_that_were_solved_before_a_stop) {
   Context ctx = context();
-  const AnyMatrix<double> A = grid(20);
+  const AnyMatrix<double> A = square_grid(20);
   const std::int64_t n = rows(A);
   Array<double> x = zeros<double>(3 * n);
   std::atomic<int> begun = 0, last = std::numeric_limits<int>::max();
@@ -139,7 +139,7 @@ TEST_P(SystemSolve, keeps_the_columns_that_were_solved_before_a_stop) {
 
 TEST_P(SystemSolve, gives_the_bits_of_its_parts) {
   Context ctx = context();
-  const AnyMatrix<double> A = grid(30);
+  const AnyMatrix<double> A = square_grid(30);
   const Array<double> b(random_vector<double>(2, rows(A)));
   Array<double> x = zeros<double>(rows(A)), by_hand = zeros<double>(rows(A));
   const SystemReport report = krill::solve(ctx, A, b, x,
@@ -210,7 +210,7 @@ TEST_P(SystemSolveTypes, judges_the_given_system_by_its_backward_error) {
 
 TEST_P(SystemSolve, takes_a_matrix_in_any_format) {
   Context ctx = context();
-  const AnyMatrix<double> A = grid(20);
+  const AnyMatrix<double> A = square_grid(20);
   const Array<double> b(random_vector<double>(4, rows(A)));
   const SolveOptions options{.solver = PcgOptions{}, .preconditioner = JacobiOptions{}, .format = Format::csr};
   Array<double> expected = zeros<double>(rows(A));
@@ -225,7 +225,7 @@ TEST_P(SystemSolve, takes_a_matrix_in_any_format) {
 
 TEST_P(SystemSolve, starts_from_the_guess_and_hears_the_watch) {
   Context ctx = context();
-  const AnyMatrix<double> A = grid(20);
+  const AnyMatrix<double> A = square_grid(20);
   const Array<double> b(random_vector<double>(5, rows(A)));
   Array<double> x = zeros<double>(rows(A));
   ASSERT_EQ(krill::solve(ctx, A, b, x).result.reason, Reason::converged);
@@ -243,7 +243,7 @@ TEST_P(SystemSolve, starts_from_the_guess_and_hears_the_watch) {
 TEST_P(SystemSolve, a_scaled_solution_that_overflows_or_vanishes_is_not_representable) {
   Context ctx = context();
   for (const auto& [a, b] : {std::pair{-510, 520}, std::pair{510, -570}}) {
-    Csr<double> scaled = std::get<Csr<double>>(grid(8)).clone();
+    Csr<double> scaled = std::get<Csr<double>>(square_grid(8)).clone();
     for (double& value : scaled.values().edit()) value = std::ldexp(value, a);
     const AnyMatrix<double> A(std::move(scaled));
     Array<double> x = zeros<double>(64);
@@ -355,7 +355,7 @@ TEST_P(SystemSolve, matches_by_itself_where_the_diagonal_has_zeros) {
 
 TEST_P(SystemSolve, solves_a_negative_definite_matrix_by_pcg) {
   Context ctx = context();
-  Csr<double> minus = std::get<Csr<double>>(grid(30));
+  Csr<double> minus = std::get<Csr<double>>(square_grid(30));
   for (double& value : minus.values().edit()) value = -value;
   const AnyMatrix<double> A(std::move(minus));
   const auto b = random_vector<double>(43, rows(A));
@@ -371,7 +371,7 @@ TEST_P(SystemSolve, solves_a_negative_definite_matrix_by_pcg) {
             }).find("use scaling: {type: negative}"),
             std::string::npos);
   const SolveOptions turned{.solver = PcgOptions{}, .scaling = NegativeScaling{}};
-  const AnyMatrix<double> positive = grid(30);
+  const AnyMatrix<double> positive = square_grid(30);
   EXPECT_THROW(krill::solve(ctx, positive, Array<double>(b), x, turned), InvalidArgument);
 }
 
@@ -402,7 +402,7 @@ TEST_P(SystemSolve, says_why_a_system_has_no_solution) {
   EXPECT_EQ(about(shared, {1, 1, 1}).what,
             "the matrix is singular whatever its values are, its rank is at most 2 of 3: rows 0 and 1 have entries in "
             "column 0 only (rows and columns count from 0)");
-  EXPECT_EQ(about(std::get<Csr<double>>(grid(3)), std::vector<double>(9, 1)).what, "");
+  EXPECT_EQ(about(std::get<Csr<double>>(square_grid(3)), std::vector<double>(9, 1)).what, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(, SystemSolve, backends, param_name);

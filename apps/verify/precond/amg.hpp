@@ -133,13 +133,14 @@ class CycleReference {
   BoundedVector<T> corrected(std::size_t l, BoundedVector<T> x, const BoundedVector<T>& coarse) const {
     const auto* plain = dynamic_cast<const AggregateTransfer<T>*>(hierarchy_.levels()[l]->transfer.get());
     const BoundedVector<T> correction = plain ? BoundedVector<T>() : product<T>(parts_[l].P, coarse);
+    const auto by = factor<T>(hierarchy_.options().correction_factor());
     for (std::size_t i = 0; i < x.size(); ++i) {
       BoundedSum<T> sum;
       sum.add(x[i]);
       if (!plain)
-        sum.add(correction[i]);
+        sum.add(correction[i], by);
       else if (const auto I = plain->aggregates().of_row.host()[i]; I >= 0)
-        sum.add(coarse[as_size(I)], factor<T>(hierarchy_.options().over_correction));
+        sum.add(coarse[as_size(I)], by);
       x[i] = sum.result();
     }
     return x;
