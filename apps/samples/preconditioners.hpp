@@ -117,18 +117,20 @@ inline AmgOptions with_levels(AmgOptions o) {
   return o;
 }
 inline Samples samples(Of<AmgOptions>) {
-  AmgOptions smoothed, plain, krylov, w_cycle, exact, swept;
+  AmgOptions smoothed, plain, krylov, w_cycle, exact, swept, by_adjoint;
   swept.smoother = {.type = SmootherKind::multicolor_gauss_seidel, .degree = 1};
   plain.method = krylov.method = w_cycle.method = MultigridMethod::aggregation;
   w_cycle.cycle = MultigridCycle::w;
   plain.over_correction = 1.5;
   krylov.cycle = MultigridCycle::k;
+  by_adjoint.restriction = RestrictionChoice::adjoint_matrix;
   exact.precision = w_cycle.precision = KeptPrecision::float64;
   return {{definite, in_bench, smoothed},
           {definite, in_bench, plain, "amg, plain aggregates"},
           {both, in_tests, with_levels(exact)},
           {definite, in_verify, with_levels(plain)},
           {general, in_tests, with_levels(w_cycle)},
+          {general, in_verify | in_tests, with_levels(by_adjoint)},
           {definite, in_verify, with_levels(smoothed)},
           {definite, in_verify, with_levels(swept)},
           {both, in_verify, with_levels(krylov)}};

@@ -162,7 +162,8 @@ class LevelChecks : CheckedHierarchy<T> {
       return holds(std::move(wrong));
     });
     if (plain) {
-      check_product(l, ones_of<T>(partition), rows);
+      const Rows<T> ones = ones_of<T>(partition);
+      check_product(l, ones, rows, ones);
       space_ = {1, constant_candidates<T>(ctx, partition.count, 1)};
       return;
     }
@@ -190,21 +191,25 @@ class LevelChecks : CheckedHierarchy<T> {
       return all;
     });
     if (hierarchy.options().smoothed())
-      check_smoothed(l, rows, *graph, P0, tentative.coarse_candidates, P);
+      check_smoothed(l, "interpolation", rows, *graph, P0, tentative.coarse_candidates, P);
     else
       ledger.check(name(l, "interpolation"), exact_bound, [&] { return compare_matrices(P, P0); });
-    ledger.check(name(l, "restriction"), exact_bound,
-                 [&] { return compare_matrices(rows_of(transfer.restriction()), transposed(P, Op::adjoint)); });
-    check_product(l, P, rows);
+    const Rows<T> Q = transposed(rows_of(transfer.restriction()), Op::adjoint);
+    if (hierarchy.restricts_by_adjoint())
+      check_smoothed(l, "restriction", transposed(rows, Op::adjoint), *graph, P0, tentative.coarse_candidates, Q);
+    else
+      ledger.check(name(l, "restriction"), exact_bound, [&] { return compare_matrices(Q, P); });
+    check_product(l, Q, rows, P);
     space_ = {m, std::move(tentative.coarse_candidates)};
   }
 
-  void check_smoothed(std::size_t l, const Rows<T>& rows, const StrongGraph<std::int32_t>& graph, const Rows<T>& P0,
-                      const Dense<T>& coarse_candidates, const Rows<T>& P) {
+  /// P by `rows`, those of A; Q, whose adjoint restricts, by those of A^H.
+  void check_smoothed(std::size_t l, std::string_view step, const Rows<T>& rows, const StrongGraph<std::int32_t>& graph,
+                      const Rows<T>& P0, const Dense<T>& coarse_candidates, const Rows<T>& P) {
     const CheckedRows sample =
         CheckedRows::of(count_products(rows, P0) + std::ssize(rows.col) * space_.candidates.cols());
     const auto is_checked = [&](std::int32_t i, std::int32_t) { return sample.has(i); };
-    check_rows(name(l, "interpolation"), sample, running_error, [&] {
+    check_rows(name(l, step), sample, running_error, [&] {
       const long double factor =
           hierarchy.options().interpolation_damping / static_cast<long double>(levels()[l]->max_eigenvalue.host()[0]);
       SmoothedReference<T, std::int32_t> expected(entries_where(rows, is_checked), graph_of(graph), space_.block_dim,
@@ -220,11 +225,12 @@ class LevelChecks : CheckedHierarchy<T> {
     });
   }
 
-  void check_product(std::size_t l, const Rows<T>& P, const Rows<T>& rows) {
+  /// With R = Q^H.
+  void check_product(std::size_t l, const Rows<T>& Q, const Rows<T>& rows, const Rows<T>& P) {
     const CheckedRows sample = CheckedRows::of(count_products(rows, P));
     check_rows(name(l + 1, "matrix R A P"), sample, running_error, [&] {
       const auto expected =
-          triple_product(entries_where(P, [&](std::int32_t, std::int32_t j) { return sample.has(j); }), rows, P);
+          triple_product(entries_where(Q, [&](std::int32_t, std::int32_t j) { return sample.has(j); }), rows, P);
       return compare_entries(
           entries_where(rows_of(matrix(l + 1)), [&](std::int32_t i, std::int32_t) { return sample.has(i); }),
           EntriesOfProduct<T>{expected});

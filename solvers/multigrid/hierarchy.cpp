@@ -11,6 +11,7 @@
 #include "sparse/coarsen/prolongator.hpp"
 #include "sparse/convert/convert.hpp"
 #include "sparse/core/stopwatch.hpp"
+#include "sparse/spgemm/operand.hpp"
 #include "sparse/spgemm/spgemm.hpp"
 #include "sparse/vector/vector.hpp"
 
@@ -98,6 +99,8 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
               std::make_shared<Dense<T>>(finest.candidates ? copy_of_dense(ctx, *finest.candidates)
                                                            : constant_candidates<T>(ctx, A.rows(), finest.block_dim))};
   require_size("multigrid: rows of the near null space", space.candidates->rows(), A.rows());
+  if (hermitian_ && options_.restriction == RestrictionChoice::adjoint_matrix)
+    notes_.push_back("multigrid: the matrix is Hermitian, for which restriction adjoint_matrix changes nothing");
   const Csr<T, Offset>* rows = &A;
   const double limit = options_.growth_limit * static_cast<double>(A.nnz());
   double entries = 0;
@@ -337,13 +340,17 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   const auto tentative = std::make_shared<Tentative<T, Offset>>(
       tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates));
   using Smoothed = SmoothedProlongator<T, Offset>;
-  std::shared_ptr<Smoothed> smoothed;
+  const auto smoothed_by = [&](const Matrix& a) {
+    auto made = std::make_shared<Smoothed>(ctx, *graph, space.block_dim, tentative->P);
+    made->update(ctx, a, *graph, *tentative, *space.candidates, options_.interpolation_damping, level.max_eigenvalue);
+    return made;
+  };
+  std::shared_ptr<Smoothed> smoothed, left;  // by A, by A^H
+  std::shared_ptr<Operand<T, Offset>> adjoint;
   const bool interpolates_anew = options_.smoothed() && options_.reuse == HierarchyReuse::aggregates;
   std::optional<Matrix> P;
   if (options_.smoothed()) {
-    smoothed = std::make_shared<Smoothed>(ctx, *graph, space.block_dim, tentative->P);
-    smoothed->update(ctx, A, *graph, *tentative, *space.candidates, options_.interpolation_damping,
-                     level.max_eigenvalue);
+    smoothed = smoothed_by(A);
     if (interpolates_anew) {
       P.emplace(copy_of_matrix(ctx, smoothed->matrix()));
     } else {
@@ -354,16 +361,23 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
     P.emplace(std::move(tentative->P));
   }
   clock.done("interpolation");
-  Matrix R = transpose(ctx, *P, Op::adjoint);
+  if (restricts_by_adjoint()) {
+    adjoint = std::make_shared<Operand<T, Offset>>(ctx, Op::adjoint, A);
+    left = smoothed_by(adjoint->of(A));
+    if (!interpolates_anew) adjoint.reset();
+  }
+  const Matrix& Q = left ? left->matrix() : *P;
+  Matrix R = transpose(ctx, Q, Op::adjoint);
+  if (!interpolates_anew) left.reset();
   clock.done("restriction");
   using Product = TripleProductPlan<T, Offset>;
-  // A product that is computed once has no use for a list; one whose P changes transposes it itself.
+  // A product that is computed once has no use for a list; one whose Q changes transposes it itself.
   SpgemmOptions options{.max_entries = max_entries};
   if (!remakes_levels()) options.max_list_bytes = 0;
-  auto product = std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, interpolates_anew ? *P : R,
+  auto product = std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, interpolates_anew ? Q : R,
                                            A, *P, options);
   clock.done("pattern of the coarse matrix");
-  product->update(ctx, T(1), interpolates_anew ? *P : R, A, *P);
+  product->update(ctx, T(1), interpolates_anew ? Q : R, A, *P);
   clock.done("coarse matrix");
   const auto m = static_cast<std::int32_t>(space.candidates->cols());
   const Space fine = std::exchange(
@@ -377,17 +391,26 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   level.remaking_bytes = product->bytes();
   if (interpolates_anew) {
     level.remaking_bytes += smoothed->bytes() + tentative->P.bytes() + fine.candidates->bytes() +
-                            bytes_of(graph->row_offsets, graph->col_indices);
+                            bytes_of(graph->row_offsets, graph->col_indices) +
+                            (left ? left->bytes() + adjoint->bytes() : 0);
     auto strong = std::make_shared<StrongGraph<Offset>>(std::move(*graph));
-    level.recompute = [this, &level, &kept, product, smoothed, strong, tentative, candidates = fine.candidates](
-                          Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
+    level.recompute = [this, &level, &kept, product, smoothed, left, adjoint, strong, tentative,
+                       candidates = fine.candidates](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
       with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
         auto &p = std::get<Matrix>(kept.prolongation()), &r = std::get<Matrix>(kept.restriction());
-        smoothed->update(ctx, a, *strong, *tentative, *candidates, options_.interpolation_damping,
-                         level.max_eigenvalue);
+        const auto update = [&](Smoothed& prolongator, const Matrix& by) {
+          prolongator.update(ctx, by, *strong, *tentative, *candidates, options_.interpolation_damping,
+                             level.max_eigenvalue);
+        };
+        update(*smoothed, a);
         copy(ctx, smoothed->matrix().values(), p.values());
-        product->update(ctx, T(1), p, a, p);
-        copy(ctx, product->restriction(p).values(), r.values());
+        if (left) {
+          adjoint->update(ctx, a, "multigrid: the matrix");
+          update(*left, adjoint->of(a));
+        }
+        const Matrix& q = left ? left->matrix() : p;
+        product->update(ctx, T(1), q, a, p);
+        copy(ctx, product->restriction(q).values(), r.values());
         copy(ctx, product->matrix().values(), std::get<Matrix>(coarse).values());
       });
     };

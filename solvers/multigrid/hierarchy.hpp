@@ -64,6 +64,10 @@ class Hierarchy {
   std::vector<LevelReport> reports() const;
   const MultigridLevels<T>& levels() const { return levels_; }
   bool hermitian() const { return hermitian_; }
+  /// Whether levels restrict by Q^H, where Q is the prolongator that A^H would have, and not by P^H.
+  bool restricts_by_adjoint() const {
+    return options_.smoothed() && options_.restriction == RestrictionChoice::adjoint_matrix && !hermitian_;
+  }
   /// With the method that was chosen, where that was left open.
   const MultigridOptions& options() const { return options_; }
   /// Sentences that a reader of the levels should know.

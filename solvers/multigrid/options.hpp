@@ -18,6 +18,10 @@ inline constexpr std::array<std::string_view, 3> multigrid_method_names{"smoothe
 enum class AggregateChoice { automatic, mis2, matching };
 inline constexpr std::array<std::string_view, 3> aggregate_choice_names{"auto", "mis2", "matching"};
 
+/// What smoothed aggregation restricts by: the adjoint of the interpolation, or that of the one that A^H would have.
+enum class RestrictionChoice { interpolation, adjoint_matrix };
+inline constexpr std::array<std::string_view, 2> restriction_choice_names{"interpolation", "adjoint_matrix"};
+
 /// How often, and how, a level asks the next coarser one.
 enum class MultigridCycle { v, w, f, k };
 inline constexpr std::array<std::string_view, 4> multigrid_cycle_names{"v", "w", "f", "k"};
@@ -109,6 +113,7 @@ struct MultigridOptions {
   int matching_passes = 3;
   LevelStrength strength = {};
   double interpolation_damping = 4.0 / 3;
+  RestrictionChoice restriction = RestrictionChoice::interpolation;
   NearNullSpaceOptions near_null_space = {};
   MultigridCycle cycle = MultigridCycle::v;
   double over_correction = 1;
@@ -141,6 +146,10 @@ void describe(Fields& fields, MultigridOptions& o) {
   fields.value("damping", o.interpolation_damping, Range{0.0, 2.0},
                "of smoothed_aggregation: over the largest eigenvalue, the factor of the Jacobi step that smooths the "
                "interpolation");
+  fields.choice("restriction", o.restriction, restriction_choice_names,
+                "of smoothed_aggregation. interpolation: R = P^H; adjoint_matrix: R = Q^H, where Q is what the "
+                "interpolation P would be for A^H (Sala and Tuminaro 2008), for matrices that are not Hermitian; for "
+                "Hermitian ones both are the same");
   fields.section("near_null_space", o.near_null_space, "what coarse levels have to represent");
   fields.choice(
       "cycle", o.cycle, multigrid_cycle_names,

@@ -13,7 +13,7 @@ template <class T>
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  /// coarse = P^H r.
+  /// coarse = R r.
   virtual void restrict_to(Context&, const Array<T>& r, Array<T>& coarse) const = 0;
   /// x += P coarse.
   virtual void add_correction(Context&, const Array<T>& coarse, Array<T>& x) const = 0;
@@ -22,7 +22,7 @@ class Transfer {
   virtual Work work() const = 0;
 };
 
-/// By matrices: P, and R = P^H; corrections are multiplied by `factor`.
+/// By matrices: P, and R, which is P^H unless it is made of A^H; corrections are multiplied by `factor`.
 template <class T>
 class MatrixTransfer final : public Transfer<T> {
  public:

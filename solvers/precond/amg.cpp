@@ -61,7 +61,8 @@ class Amg final : public Preconditioner<T> {
     report_.numeric_ms = hierarchy_->setup_ms();
     tell();
   }
-  /// Books the workspace in which CUDA lists aggregates and transposes P: on the finest level, where both are largest.
+  /// Books the workspace in which CUDA lists aggregates and transposes P, and A where R is made of A^H: on the finest
+  /// level, where all are largest.
   void transposition_scratch(MemoryLedger& ledger) const {
     const Transfer<T>* transfer = hierarchy_->levels().front()->transfer.get();
     if (const auto* by_aggregates = dynamic_cast<const AggregateTransfer<T>*>(transfer))
@@ -71,6 +72,9 @@ class Amg final : public Preconditioner<T> {
       list_scratch(ledger, rows(P), cols(P));
       csr_transpose_scratch(ledger, {rows(P), cols(P), nnz(P), sizeof(T), sizeof(std::int32_t)}, false);
     }
+    if (hierarchy_->restricts_by_adjoint())
+      csr_transpose_scratch(ledger, {rows(*matrix_), cols(*matrix_), nnz(*matrix_), sizeof(T), sizeof(std::int32_t)},
+                            true);
   }
   void require_definite(Context&) const override {
     if (const auto row = hierarchy_->first_not_positive())

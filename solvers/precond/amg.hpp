@@ -27,6 +27,9 @@ struct AmgOptions : MultigridOptions {
       return {{"over_correction"}, "method smoothed_aggregation has no over-correction: leave it out"};
     if (method == MultigridMethod::aggregation && interpolation_damping != MultigridOptions{}.interpolation_damping)
       return {{"damping"}, "method aggregation smooths no interpolation: leave damping out"};
+    if (!smoothed() && restriction != RestrictionChoice::interpolation)
+      return {{"restriction"},
+              "restriction adjoint_matrix smooths by A^H: leave it out, or use method smoothed_aggregation"};
     if (near_null_space.type == CandidateKind::constant && !near_null_space.path.empty())
       return {{"near_null_space", "path"}, "near_null_space constant reads no file: leave path out"};
     if (near_null_space.type == CandidateKind::file && near_null_space.path.empty())

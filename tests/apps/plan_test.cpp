@@ -128,6 +128,15 @@ TEST_P(PlannedPeak, with_what_coarse_levels_have_to_represent) {
                     space));
 }
 
+TEST_P(PlannedPeak, with_restriction_by_the_adjoint) {
+  for (const std::string reuse : {"nothing", "aggregates"})
+    expect_within_a_tenth(
+        fmt::format("matrix: {{generate: convection_diffusion3d, nx: 24}}\nformat: csr\n"
+                    "solver: {{type: bicgstab, max_iterations: 3}}\n"
+                    "preconditioner: {{type: amg, restriction: adjoint_matrix, reuse: {}}}\n",
+                    reuse));
+}
+
 TEST_P(PlannedPeak, with_the_blocks_of_a_saddle_point) {
   for (const std::string keys : {"form: diagonal", "form: least_squares", "block: ilut, complement: ic0"})
     expect_within_a_tenth(

@@ -9,6 +9,7 @@
 #include "sparse/spgemm/spgemm.hpp"
 #include "tests/coarsen/aggregates.hpp"
 #include "tests/support/backends.hpp"
+#include "tests/support/compare.hpp"
 #include "tests/support/multigrid_oracle.hpp"
 #include "tests/support/random.hpp"
 
@@ -96,21 +97,6 @@ Csr<T> from_reference(const Reference& A) {
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(A.rows); ++i) offsets[i + 1] += offsets[i];
   return {static_cast<std::int32_t>(A.cols), Array(std::move(offsets)), Array(A.col), Array(std::move(values))};
-}
-
-/// The entries of both, which may have different patterns.
-void expect_near(const Reference& made, const Reference& expected, double tolerance, const std::string& what) {
-  ASSERT_EQ(made.rows, expected.rows) << what;
-  ASSERT_EQ(made.cols, expected.cols) << what;
-  std::map<std::pair<std::int32_t, std::int32_t>, Z> difference;
-  double greatest = 0;
-  for (std::size_t k = 0; k < expected.value.size(); ++k) {
-    difference[{expected.row[k], expected.col[k]}] -= expected.value[k];
-    greatest = std::max(greatest, modulus(expected.value[k]));
-  }
-  for (std::size_t k = 0; k < made.value.size(); ++k) difference[{made.row[k], made.col[k]}] += made.value[k];
-  for (const auto& [place, d] : difference)
-    ASSERT_LE(modulus(d), tolerance * greatest) << what << ", entry " << place.first << ", " << place.second;
 }
 
 template <class T>

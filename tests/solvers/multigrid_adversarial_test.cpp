@@ -7,7 +7,7 @@
 #include "sparse/io/generate.hpp"
 #include "tests/coarsen/aggregates.hpp"
 #include "tests/solvers/applied.hpp"
-#include "tests/support/multigrid_oracle.hpp"
+#include "tests/solvers/levels.hpp"
 
 namespace krill::test {
 namespace {
@@ -407,27 +407,6 @@ TEST_P(AdversarialMultigrid, never_converges_falsely_with_a_cycle_that_is_not_he
   });
 }
 
-/// What a hierarchy does from one level to the next, for the judge.
-template <class T>
-CoarseningStep step_of(Context& ctx, const Csr<T>& A, std::int32_t block_dim, double damping) {
-  CoarseningStep step;
-  step.block_dim = block_dim, step.damping = damping;
-  const auto take = [&](const auto& nodes) {
-    const auto graph = strong_graph(ctx, nodes);
-    const Aggregates aggregates = aggregate_mis2(ctx, graph, nodes);
-    step.of_node.assign(aggregates.of_row.host().begin(), aggregates.of_row.host().end());
-    for (std::int32_t i = 0; i < graph.rows(); ++i)
-      for (auto k = graph.row_offsets.host()[static_cast<std::size_t>(i)];
-           k < graph.row_offsets.host()[static_cast<std::size_t>(i) + 1]; ++k)
-        step.strong.insert({i, graph.col_indices.host()[static_cast<std::size_t>(k)]});
-  };
-  if (block_dim > 1)
-    take(node_matrix(ctx, A, block_dim));
-  else
-    take(A);
-  return step;
-}
-
 TEST_P(AdversarialMultigrid, has_the_cycle_of_the_judge) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -443,28 +422,14 @@ TEST_P(AdversarialMultigrid, has_the_cycle_of_the_judge) {
       const Hierarchy<T> hierarchy(ctx, options,
                                    {.A = A, .hermitian = true, .block_dim = block_dim, .candidates = &candidates});
       ASSERT_GE(hierarchy.levels().size(), 2u);
-      std::vector<std::vector<Z>> columns;
-      for (std::int64_t j = 0; j < candidates.cols(); ++j) {
-        columns.emplace_back();
-        for (std::int64_t i = 0; i < n; ++i) columns.back().push_back(Z(candidates.host().at(i, j)));
-      }
-      std::vector<CoarseningStep> steps;
       std::vector<JudgeSmoother> smoothers;
       for (std::size_t l = 0; l + 1 < hierarchy.levels().size(); ++l) {
-        const auto& level = *hierarchy.levels()[l];
-        const auto& matrix = std::get<Csr<T>>(l ? *level.A : A);
-        const double lambda = level.report.max_eigenvalue;
-        steps.push_back(step_of(ctx, matrix,
-                                l == 0    ? block_dim
-                                : elastic ? 6
-                                          : 1,
-                                options.interpolation_damping / lambda));
-        JudgeSmoother by{lambda, {}};
+        const double lambda = hierarchy.levels()[l]->report.max_eigenvalue;
+        smoothers.push_back({lambda, {}});
         for (const auto& term : fourth_kind_chebyshev(options.smoother.degree, lambda).steps)
-          by.weights.push_back(term.weight);
-        smoothers.push_back(by);
+          smoothers.back().weights.push_back(term.weight);
       }
-      const MultigridJudge judge(reference(std::get<Csr<T>>(A)), columns, steps);
+      const MultigridJudge judge = judge_of(ctx, hierarchy, std::get<Csr<T>>(A), block_dim, candidates);
       const auto b = random_vector<T>(6, n);
       Array<T> x(n);
       hierarchy.cycle().apply(ctx, Array<T>(b), x, nullptr);

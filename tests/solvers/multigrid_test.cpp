@@ -8,6 +8,7 @@
 #include "sparse/io/generate.hpp"
 #include "sparse/order/coloring.hpp"
 #include "tests/solvers/applied.hpp"
+#include "tests/solvers/levels.hpp"
 
 namespace krill::test {
 namespace {
@@ -283,13 +284,6 @@ TEST_P(Multigrid, cycles_repeat_bit_by_bit_and_in_a_captured_loop) {
       EXPECT_EQ(contents(y), std::vector<T>(static_cast<std::size_t>(b.size()), T(3)));
     }
   });
-}
-
-template <class T>
-std::vector<T> answer(Context& ctx, const Hierarchy<T>& hierarchy, const Array<T>& b) {
-  Array<T> x(b.size());
-  hierarchy.cycle().apply(ctx, b, x, nullptr);
-  return contents(x);
 }
 
 /// A + c I: the strong graph and the aggregates of the finest level stay, the smoothing of interpolation does not.

@@ -124,7 +124,7 @@ struct MultigridJudge::Body {
   struct Level {
     Sparse A;
     Matrix B;
-    Sparse P = {};
+    Sparse P = {}, R = {};
   };
   std::vector<Level> levels;
 
@@ -149,14 +149,17 @@ struct MultigridJudge::Body {
           entries.emplace_back(own[t], a * m + j, f.Q(static_cast<Eigen::Index>(t), j));
       }
     }
-    fine.P = sparse(fine.A.rows(), count * m, entries);
-    if (step.damping != 0) {
-      const auto [product, diagonal] = filtered(fine.A, fine.B, fine.P, coarse, step);
+    const Sparse P0 = sparse(fine.A.rows(), count * m, entries);
+    const auto smoothed = [&](const Sparse& A) {
+      if (step.damping == 0) return P0;
+      const auto [product, diagonal] = filtered(A, fine.B, P0, coarse, step);
       const Column factors = step.damping * inverted(diagonal);
       const Sparse correction = factors.asDiagonal() * product;
-      fine.P = Sparse(fine.P - correction);
-    }
-    const Sparse product = Sparse(fine.P.adjoint()) * Sparse(fine.A * fine.P);
+      return Sparse(P0 - correction);
+    };
+    fine.P = smoothed(fine.A);
+    fine.R = Sparse((step.restricts_by_adjoint ? smoothed(Sparse(fine.A.adjoint())) : fine.P).adjoint());
+    const Sparse product = fine.R * Sparse(fine.A * fine.P);
     levels.push_back({Sparse(product + sparse(count * m, count * m, ones)), coarse});
   }
 
@@ -175,10 +178,10 @@ struct MultigridJudge::Body {
   }
 
   Column cycle(std::size_t level, const std::vector<JudgeSmoother>& by, const Column& r) const {
-    const auto& [A, B, P] = levels[level];
+    const auto& [A, B, P, R] = levels[level];
     if (level + 1 == levels.size()) return Matrix(A).completeOrthogonalDecomposition().solve(r);
     Column x = smoothed(level, by[level], r);
-    x += P * cycle(level + 1, by, P.adjoint() * (r - A * x));
+    x += P * cycle(level + 1, by, R * (r - A * x));
     return x + smoothed(level, by[level], r - A * x);
   }
 };
@@ -201,6 +204,9 @@ Reference MultigridJudge::matrix(int level) const {
 }
 Reference MultigridJudge::prolongator(int level) const {
   return from_eigen(body_->levels[static_cast<std::size_t>(level)].P);
+}
+Reference MultigridJudge::restriction(int level) const {
+  return from_eigen(body_->levels[static_cast<std::size_t>(level)].R);
 }
 std::vector<std::vector<Z>> MultigridJudge::candidates(int level) const {
   const Matrix& B = body_->levels[static_cast<std::size_t>(level)].B;

@@ -17,6 +17,7 @@ struct CoarseningStep {
   std::set<std::pair<std::int32_t, std::int32_t>> strong;  ///< pairs of nodes, each both ways
   std::int32_t block_dim = 1;                              ///< rows of a node
   double damping = 0;                                      ///< omega / lambda of P; 0: the tentative prolongator
+  bool restricts_by_adjoint = false;                       ///< R = Q^H, Q the prolongator of A^H; else R = P^H
 };
 
 /// The smoother of a level: x_k = sum of weights_i (y_i - y_(i-1)), y_i with the residual W_i(I - 2 / lambda A D^-1) r
@@ -34,8 +35,9 @@ class MultigridJudge {
   ~MultigridJudge();
 
   int levels() const;
-  Reference matrix(int level) const;       ///< P^H A P of the level before, ones on the diagonal of dead columns
+  Reference matrix(int level) const;       ///< R A P of the level before, ones on the diagonal of dead columns
   Reference prolongator(int level) const;  ///< from level + 1 to level
+  Reference restriction(int level) const;  ///< from level to level + 1
   std::vector<std::vector<Z>> candidates(int level) const;
 
   /// The smoother of that level applied to r, from x = 0.

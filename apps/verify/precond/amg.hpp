@@ -20,9 +20,10 @@ namespace krill::apps::verify {
 
 inline Judging judging(const AmgOptions& o) {
   const bool polynomial = is_polynomial(o.smoother.type);
-  return {.variant = fmt::format(" {}, cycle {}{}{}", multigrid_method_names[static_cast<std::size_t>(o.method)],
+  return {.variant = fmt::format(" {}, cycle {}{}{}{}", multigrid_method_names[static_cast<std::size_t>(o.method)],
                                  multigrid_cycle_names[static_cast<std::size_t>(o.cycle)], polynomial ? "" : ", ",
-                                 polynomial ? "" : smoother_kind_names[static_cast<std::size_t>(o.smoother.type)])};
+                                 polynomial ? "" : smoother_kind_names[static_cast<std::size_t>(o.smoother.type)],
+                                 o.restriction == RestrictionChoice::interpolation ? "" : ", restriction by A^H")};
 }
 
 /// The levels that preconditioner amg has for a matrix, which has to stay.
