@@ -99,8 +99,6 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
               std::make_shared<Dense<T>>(finest.candidates ? copy_of_dense(ctx, *finest.candidates)
                                                            : constant_candidates<T>(ctx, A.rows(), finest.block_dim))};
   require_size("multigrid: rows of the near null space", space.candidates->rows(), A.rows());
-  if (hermitian_ && options_.restriction == RestrictionChoice::adjoint_matrix)
-    notes_.push_back("multigrid: the matrix is Hermitian, for which restriction adjoint_matrix changes nothing");
   const Csr<T, Offset>* rows = &A;
   const double limit = options_.growth_limit * static_cast<double>(A.nnz());
   double entries = 0;
@@ -158,8 +156,11 @@ void Hierarchy<T>::note_end(std::int64_t rows, std::string_view why) {
 
 template <class T>
 std::vector<std::string> Hierarchy<T>::notes() const {
-  std::vector<std::string> notes = level_notes(levels_);
-  if (!end_.empty()) notes.insert(notes.begin(), end_);
+  std::vector<std::string> notes;
+  if (hermitian_ && options_.restriction == RestrictionChoice::adjoint_matrix)
+    notes.emplace_back("multigrid: the matrix is Hermitian, for which restriction adjoint_matrix changes nothing");
+  if (!end_.empty()) notes.push_back(end_);
+  for (std::string& note : level_notes(levels_)) notes.push_back(std::move(note));
   return notes;
 }
 
