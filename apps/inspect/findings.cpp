@@ -209,12 +209,20 @@ class Diagnosis {
   /// Only what looks like diffusion is told about it.
   void multigrid() {
     const MultigridFit host = multigrid_fit(m_, false), cuda = multigrid_fit(m_, true);
+    if (host.is_flow)
+      add(Severity::note, "flow", "flow dominates the diffusion in this matrix", {}, host.why,
+          fmt::format("{}, with rows in the order of the flow where that is known, and bicgstab or gmres; multigrid "
+                      "(amg) is for diffusion",
+                      2 * m_.dominant_rows >= m_.rows ? "ilu0" : "ilut, for rows are not diagonally dominant"));
     if (!host.is_diffusion || m_.null_rows == m_.rows) return;
+    const bool hermitian = m_.hermitian_error <= rounding_of_files;
     add(Severity::note, "multigrid",
         cuda.suits   ? "multigrid suits this matrix"
         : host.suits ? "multigrid suits this matrix on the host"
                      : "multigrid would help, were the matrix larger or its rows shorter",
-        {}, host.suits ? host.why : cuda.why, "preconditioner: {type: amg}; krill evaluate measures it");
+        {}, host.suits ? host.why : cuda.why,
+        fmt::format("preconditioner: {{type: amg}}{}; krill evaluate measures it",
+                    hermitian ? "" : " with solver bicgstab"));
   }
 
   void order() {

@@ -32,10 +32,12 @@ std::vector<ChoiceReason> choose_for(SolveOptions&, const MatrixProperties&, boo
 /// InvalidArgument where the options name anything else; `matrix` is what messages call it.
 std::vector<ChoiceReason> choose_for_batch(SolveOptions&, std::int32_t systems, const std::string& matrix);
 
-/// Whether multigrid by aggregates is likely to be the quickest, by what the entries show, and why or why not.
+/// Whether multigrid by aggregates is likely to be the quickest, by what the entries show, and why or why not. Of
+/// matrices that are not Hermitian that is by bicgstab, and `auto` does not take it.
 struct MultigridFit {
   bool is_diffusion = false, suits = false;
   std::string why;
+  bool is_flow = false;  ///< which dominates the diffusion that there may be
 };
 MultigridFit multigrid_fit(const MatrixProperties&, bool on_cuda);
 

@@ -152,6 +152,39 @@ TEST_F(Findings, a_harmless_matrix_has_notes_at_most) {
   EXPECT_EQ(all.front().severity, Severity::note);
 }
 
+/// Diffusion with a flow across it: multigrid is for what is nearly symmetric, and flow is told as soon as it decides.
+TEST_F(Findings, tell_diffusion_from_flow) {
+  const auto of_flow = [](double peclet, Convection scheme, int nx) {
+    ConvectionDiffusion2dOptions grid;
+    grid.nx = grid.ny = nx, grid.peclet = peclet, grid.scheme = scheme;
+    const AnyMatrix<double> A = generate<double>(grid);
+    Context host = Context::host();
+    const MatrixProperties m = analyze(host.host_tag(), A);
+    return diagnose(m, look_at_structure(host, A, m, false));
+  };
+  for (const Convection scheme : {Convection::upwind, Convection::central}) {
+    for (const double peclet : {0.0, 0.1, 5.0}) {
+      const auto all = of_flow(peclet, scheme, 40);
+      EXPECT_FALSE(find(all, "flow")) << peclet;
+      ASSERT_TRUE(find(all, "multigrid")) << peclet;
+      EXPECT_EQ(find(all, "multigrid")->remedy.find("with solver bicgstab") != std::string::npos, peclet > 0);
+      EXPECT_EQ(find(all, "multigrid")->what, "multigrid would help, were the matrix larger or its rows shorter");
+    }
+    for (const double peclet : {100.0, 1e3, 1e4}) {
+      const auto all = of_flow(peclet, scheme, 40);
+      EXPECT_FALSE(find(all, "multigrid")) << peclet;
+      ASSERT_TRUE(find(all, "flow")) << peclet;
+      EXPECT_EQ(find(all, "flow")->severity, Severity::note);
+      const bool dominant = scheme == Convection::upwind || peclet < 1000;  // central differences of a fast flow
+      EXPECT_TRUE(find(all, "flow")->remedy.starts_with(dominant ? "ilu0" : "ilut")) << find(all, "flow")->remedy;
+    }
+  }
+  const auto large = of_flow(20, Convection::upwind, 180);  // the same flow is weaker on a finer grid
+  ASSERT_TRUE(find(large, "multigrid"));
+  EXPECT_EQ(find(large, "multigrid")->what, "multigrid suits this matrix on the host");
+  EXPECT_NE(find(large, "multigrid")->why.find("and flow is weak beside it"), std::string::npos);
+}
+
 TEST_F(Findings, say_first_what_forbids_a_solve) {
   const auto all = of(general(3, 3, {"1 1 1", "2 2 nan", "3 1 0"}));
   ASSERT_FALSE(all.empty());
