@@ -97,8 +97,8 @@ std::vector<std::string> level_notes(const MultigridLevels<T>& levels) {
   const DenseFacts& last = levels.back()->dense_facts;
   if (levels.back()->dense && last.shift != 0)
     notes.emplace_back(
-        "multigrid: the matrix is singular: the last level maps the near null space to nothing, and takes the "
-        "correction that has no part of it");
+        "multigrid: the last level maps the near null space to nothing but rounding, as a singular matrix does, and "
+        "takes the correction that has no part of it");
   const std::int64_t dead_of_last = levels.size() > 1 ? levels[levels.size() - 2]->report.dead_columns : 0;
   if (levels.back()->dense && last.singular > dead_of_last)
     notes.push_back(fmt::format("multigrid: the last level's matrix is singular: {} of {} columns without a pivot",

@@ -130,6 +130,32 @@ TEST_F(Evaluate, variants_that_go_wrong_are_rows_with_a_reason) {
   }
 }
 
+/// Cycles that do not contract end with a reason, and are not ranked among what converged.
+TEST_F(Evaluate, a_hierarchy_that_does_not_help_is_last) {
+  folder_.write(
+      "sweep.yaml",
+      "name: small\n"
+      "case: {matrix: {generate: poisson2d, nx: 40}, backend: host, threads: 1, contraction_steps: 20}\n"
+      "variants:\n"
+      "  - {name: too far, solver: multigrid, preconditioner: {type: amg, method: aggregation, coarse_rows: 60, "
+      "over_correction: 2, smoother: {type: l1_jacobi, degree: 1}}}\n"
+      "  - {name: cycles, solver: multigrid, preconditioner: {type: amg, coarse_rows: 60}}\n"
+      "  - {name: plain, solver: pcg}\n");
+  const auto outcome = krill("evaluate sweep.yaml");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const json all = result();
+  const auto contraction = [&](int k) { return all["runs"][k]["preconditioner"]["contraction"]; };
+  EXPECT_TRUE(contraction(0).is_null() || contraction(0) >= 1) << contraction(0);
+  EXPECT_NE(status_of(all, "too far"), "converged");
+  EXPECT_NE(all["runs"][0]["why"], "");
+  EXPECT_LT(contraction(1), 0.75);
+  EXPECT_EQ(status_of(all, "cycles"), "converged");
+  EXPECT_EQ(status_of(all, "plain"), "converged");
+  const auto& order = all["systems"][0]["ranking"]["one_solve"];
+  EXPECT_EQ(order.size(), 2U);
+  for (const auto& k : order) EXPECT_NE(k, 0);
+}
+
 TEST_F(Evaluate, refusals_and_slow_solves_keep_their_diagnosis) {
   folder_.write("sweep.yaml",
                 "name: small\ncase: {matrix: {generate: helmholtz2d, nx: 12}, backend: host}\n"

@@ -164,7 +164,7 @@ TEST(Report, levels_are_told_with_all_their_figures) {
   const std::string text = summary(record, true, Paint());
   EXPECT_TRUE(contains(text,
                        "  level       rows    entries  a row   most  share     memory  products\n"
-                       "  0            100        300    3.0      5   75 %    4.0 KiB  csr\n"
+                       "  0            100        300    3.0      5   75 %   4.00 KiB  csr\n"
                        "  1             24        100    4.2      6   25 %        0 B  dense inverse\n"
                        "  level visits aggregates least   mean  most in none   transfer  lambda    setup\n"
                        "  0          1         24     2    3.8     7      10        120    1.96     2 ms\n"))
