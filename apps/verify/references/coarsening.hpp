@@ -72,7 +72,8 @@ std::string wrong_graph(const EdgeLists<Offset>& a, std::span<const T> values, c
   return {};
 }
 
-/// The Frobenius norms of blocks of dim x dim entries, where one is stored. Kernels add squares in double precision.
+/// The Frobenius norms of blocks of dim x dim entries, where one is stored, times -1 beside the diagonal. Kernels add
+/// squares in double precision.
 template <class T>
 Rows<Bounded<real_t<T>>> block_norms(const Rows<T>& A, std::int32_t dim) {
   Rows<Bounded<real_t<T>>> norms{A.rows / dim, A.cols / dim, {0}, {}, {}};
@@ -85,7 +86,7 @@ Rows<Bounded<real_t<T>>> block_norms(const Rows<T>& A, std::int32_t dim) {
       }
     for (const auto& [col, sum] : squares) {
       const long double norm = std::sqrt(sum), rounding = gamma<real_t<T>>(8) + gamma<double>(4 * dim * dim);
-      norms.col.push_back(col), norms.value.emplace_back(norm, rounding * norm);
+      norms.col.push_back(col), norms.value.emplace_back(col == node ? norm : -norm, rounding * norm);
     }
     norms.offsets.push_back(norms.col.size());
   }
