@@ -369,16 +369,16 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   }
   const Matrix& Q = left ? left->matrix() : *P;
   Matrix R = transpose(ctx, Q, Op::adjoint);
-  if (!interpolates_anew) left.reset();
   clock.done("restriction");
   using Product = TripleProductPlan<T, Offset>;
   // A product that is computed once has no use for a list; one whose Q changes transposes it itself.
   SpgemmOptions options{.max_entries = max_entries};
   if (!remakes_levels()) options.max_list_bytes = 0;
-  auto product = std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, interpolates_anew ? Q : R,
-                                           A, *P, options);
+  const Matrix& factor = interpolates_anew ? Q : R;
+  if (!interpolates_anew) left.reset();
+  auto product = std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, factor, A, *P, options);
   clock.done("pattern of the coarse matrix");
-  product->update(ctx, T(1), interpolates_anew ? Q : R, A, *P);
+  product->update(ctx, T(1), factor, A, *P);
   clock.done("coarse matrix");
   const auto m = static_cast<std::int32_t>(space.candidates->cols());
   const Space fine = std::exchange(

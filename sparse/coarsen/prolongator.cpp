@@ -193,8 +193,8 @@ void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& 
     const DividedRows<Scalar, Offset> rows{A.view(where), graph.pattern(where), block_dim_};
     using Replace = ReplaceWeak<Scalar, Offset>;
     for (std::int32_t first = 0; first < columns_; first += Replace::width)
-      reduce_rows(where, Replace{rows.a, rows, P0.view(where), candidates.view(where),
-                                 tentative.coarse_candidates.view(where), first, weak_.update(where)});
+      reduce_rows(where, Replace{rows, P0.view(where), candidates.view(where), tentative.coarse_candidates.view(where),
+                                 first, weak_.update(where)});
     smooth(where, Smoothing<Scalar, Offset>{rows, P0.view(where), columns_, weak_.read(where), omega.read(where),
                                             lambda.read(where), pattern(where, p_), p_.values().write(where)});
   });

@@ -80,8 +80,7 @@ __device__ void unite_short(const NodeUnion<Offset>& nodes, std::int64_t node, i
   sink.finish(node, count);
 }
 
-// Threads: one a node, which seeks the next aggregate among its neighbors' as often as there are some; a warp for a
-// node
+// Threads: one a node, which seeks the next aggregate among its neighbors' as often as there are some; a warp for one
 //   with more than Tuning::long_list of them. Loops end for a whole warp at a time.
 // Bytes: the strong graph and the nodes' aggregates once, the caches hold rows for the later rounds; what the sink
 //   writes.
@@ -118,11 +117,9 @@ __global__ void __launch_bounds__(sum_threads) unite_nodes_kernel(NodeUnion<Offs
   }
 }
 
-// Threads: a team of `lanes` neighboring ones a row, each with Tuning::width entries of P, which go through the row of
-// A
+// Threads: a team of `lanes` neighboring ones a row, each with Tuning::width entries of P, which go along the row of A
 //   together; what a row has beyond that is its warp's, as much at a time for each lane.
-// Bytes: A, the strong graph, the weak part and P once, P0 by the columns of A; the caches hold a row of A for the
-// other
+// Bytes: A, the strong graph, the weak part and P once, P0 by the columns of A; the caches hold a row of A for all
 //   lanes.
 // Races: an entry of P is one lane's.
 template <class T, class Offset>

@@ -323,7 +323,7 @@ constexpr T diagonal_of_weak(const T* s, const T* p0, std::int32_t columns) {
 /// a_ij b_j, R the aggregate's rows of B_c. Zeros where a row has none, or drops them. Sums of candidates [first, first
 /// + width); with the last of them, s. Not for rows of no aggregate.
 template <class T, class Offset>
-struct ReplaceWeak {
+struct ReplaceWeak : DividedRows<T, Offset> {
   static constexpr int width = 3;  // Not varied
   using Sum = NoSum;
   struct Item {
@@ -334,8 +334,7 @@ struct ReplaceWeak {
       return *this;
     }
   };
-  CsrView<const T, Offset> a;
-  DividedRows<T, Offset> rows;
+  using DividedRows<T, Offset>::a;
   CsrView<const T, Offset> p0;
   DenseView<const T> b, coarse_b;
   std::int32_t first;
@@ -347,7 +346,7 @@ struct ReplaceWeak {
     const std::int32_t column = a.col_indices[k];
     if (column == i)
       item.own = a.values[k];
-    else if (!rows.is_strong(i, k))
+    else if (!this->is_strong(i, k))
       for (int j = 0; j < width; ++j)
         if (first + j < b.cols) item.sums[j] = a.values[k] * b.at(column, first + j);
     return item;

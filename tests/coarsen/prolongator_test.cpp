@@ -180,8 +180,8 @@ TEST_P(Prolongator, has_the_same_rows_when_it_fills_them_piece_by_piece) {
         const detail::DividedRows<kernel_t<T>, std::int32_t> rows{system.A.view(where), strong, dim};
         using Replace = detail::ReplaceWeak<kernel_t<T>, std::int32_t>;
         for (std::int32_t first = 0; first < m; first += Replace::width)
-          reduce_rows(where, Replace{rows.a, rows, P0.P.view(where), b.view(where), P0.coarse_candidates.view(where),
-                                     first, weak.update(where)});
+          reduce_rows(where, Replace{rows, P0.P.view(where), b.view(where), P0.coarse_candidates.view(where), first,
+                                     weak.update(where)});
         const detail::Smoothing<kernel_t<T>, std::int32_t> smoothing{
             rows,
             P0.P.view(where),
