@@ -47,6 +47,12 @@ class Operator {
     apply(ctx, Op::none, x, r);
     axpby(ctx, 1.0, b, -1.0, r);
   }
+  /// The same, and a step that rows take at once (RecurrenceStep), for operators that take them.
+  virtual void take_step(Context&, const Array<T>&, const Array<T>&, Array<T>&, const RecurrenceStep<T>&,
+                         const Dots<T>&) const {
+    throw InvalidArgument("operator: it takes no steps with residuals");
+  }
+  virtual bool takes_steps(Context&) const { return false; }
   /// ||A||_F, for the baseline backward_error. An operator that does not know it raises InvalidArgument.
   virtual double frobenius_norm(Context&) const {
     throw InvalidArgument(
@@ -80,6 +86,9 @@ class MatrixOperator final : public Operator<T> {
   void apply(Context& ctx, Op op, const Array<T>& x, Array<T>& y) const override { apply(ctx, op, x, y, {}); }
   void apply(Context&, Op, const Array<T>& x, Array<T>& y, const Dots<T>&) const override;
   void residual(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r) const override;
+  void take_step(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r, const RecurrenceStep<T>&,
+                 const Dots<T>&) const override;
+  bool takes_steps(Context& ctx) const override { return prepare(ctx).takes_steps(); }
   /// Of the stored entries, on the backend, without a scaling: entries beyond 1e154 overflow. Waits.
   double frobenius_norm(Context&) const override;
   /// The plan of that context.

@@ -1,7 +1,7 @@
 // Kernels that hold a whole loop: what their blocks keep, how they wait for each other, and how they run passes.
 #pragma once
-#include "solvers/grid_barrier.cuh"
 #include "solvers/progress.hpp"
+#include "sparse/core/grid_barrier.cuh"
 
 namespace krill::detail {
 

@@ -112,6 +112,12 @@ void MatrixOperator<T>::residual(Context& ctx, const Array<T>& x, const Array<T>
 }
 
 template <class T>
+void MatrixOperator<T>::take_step(Context& ctx, const Array<T>& x, const Array<T>& b, Array<T>& r,
+                                  const RecurrenceStep<T>& step, const Dots<T>& dots) const {
+  prepare(ctx).take_step(ctx, x, b, r, step, dots);
+}
+
+template <class T>
 double MatrixOperator<T>::frobenius_norm(Context& ctx) const {
   Array<double> norm(1, "||A||_F");
   with_csr(ctx, A_, [&](const auto& csr) { norm2(ctx, csr.values(), norm); });

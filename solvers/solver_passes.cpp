@@ -16,5 +16,6 @@ KRILL_INSTANTIATE(RichardsonPasses, Host);
 KRILL_INSTANTIATE(GmresPasses, Host);
 KRILL_INSTANTIATE(BicgstabPasses, Host);
 KRILL_INSTANTIATE_WITH_OFFSETS(SpectrumPasses, Host);
+template class RitzPasses<Host>;
 
 }  // namespace krill::detail

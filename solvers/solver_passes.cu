@@ -16,5 +16,6 @@ KRILL_INSTANTIATE(RichardsonPasses, Cuda);
 KRILL_INSTANTIATE(GmresPasses, Cuda);
 KRILL_INSTANTIATE(BicgstabPasses, Cuda);
 KRILL_INSTANTIATE_WITH_OFFSETS(SpectrumPasses, Cuda);
+template class RitzPasses<Cuda>;
 
 }  // namespace krill::detail

@@ -1,36 +1,59 @@
 // How large the eigenvalues of D^-1 A are, for polynomials in it.
 #pragma once
 #include <cstdint>
-#include <optional>
 
 #include "solvers/bad_row.hpp"
 #include "solvers/operator.hpp"
+#include "sparse/core/reason.hpp"
 
 namespace krill {
 
-struct SpectrumEstimate {
-  double ritz = 0;            ///< the largest Ritz value
-  double row_bound = 0;       ///< the greatest sum of moduli in a row of D^-1 A: no eigenvalue is larger
-  double upper = 1;           ///< what the largest eigenvalue is not expected to exceed
-  std::int64_t products = 0;  ///< with A
-  /// The first row whose sum is not finite; the figures mean nothing then.
+/// The greatest sum of moduli in a row of D^-1 A: no eigenvalue is larger (Gershgorin 1931).
+struct RowSums {
+  double greatest = 0;
+  /// The first row whose sum is not finite; `greatest` means nothing then.
   std::int32_t bad_row = detail::BadRow::none;
-  /// p'Ap where that is not positive, or not finite: A is not definite. `upper` is the bound then.
-  std::optional<double> bad_curvature = {};
+};
+/// `inverse` has the entries of D^-1; `matrix` is that of the operator, which may have a team. Waits.
+template <class T>
+RowSums greatest_row_sum(Context&, const Operator<T>& A, const AnyMatrix<T>& matrix, const Array<real_t<T>>& inverse);
+
+/// What Lanczos' process found.
+struct LanczosFound {
+  double ritz = 0;            ///< the largest Ritz value
+  double upper = 0;           ///< what the largest eigenvalue is not expected to exceed; 0: the bound by rows
+  double bad_curvature = 0;   ///< p'Ap where it is not positive, or not finite: A is not definite
+  std::int32_t products = 0;  ///< with A
+  std::int32_t is_bad = 0;    ///< 1 where there is such a p'Ap
 };
 
-/// The largest eigenvalue of D^-1 A for Hermitian positive definite A: the largest Ritz value of so many Lanczos steps
-/// from a fixed random vector, plus the residual of its Ritz vector (Zhou and Li 2011), a tenth more than the Ritz
-/// value at least, and never above the greatest row sum (Gershgorin 1931); that sum itself where it is at most 1.2
-/// times the Ritz value, for which five steps may be enough. `inverse` has the entries of D^-1, which are positive; d
-/// and w are room of A's size. `matrix` is that of the operator. Steps follow each other without a wait; waits after
-/// five of them and at the end.
+/// The largest eigenvalue of D^-1 A for Hermitian positive definite A, with what it needs: by so many Lanczos steps
+/// from a fixed random vector.
 template <class T>
-SpectrumEstimate estimate_spectrum(Context&, const Operator<T>& A, const AnyMatrix<T>& matrix,
-                                   const Array<real_t<T>>& inverse, int steps, Array<T>& d, Array<T>& w);
+class LanczosProcess {
+ public:
+  /// Of an operator with `rows` rows here.
+  LanczosProcess(std::int64_t rows, int max_steps);
 
-/// The greatest row sum alone, for matrices that are not Hermitian, or entries of D^-1 that are not positive.
-template <class T>
-SpectrumEstimate bound_spectrum(Context&, const AnyMatrix<T>& matrix, const Array<real_t<T>>& inverse);
+  /// `upper` is the bound by rows before, and after it the largest Ritz value plus the residual of its Ritz vector
+  /// (Zhou and Li 2011), a tenth more than the Ritz value at least, and never above that bound; the bound itself where
+  /// it is at most 1.2 times the Ritz value, for which five steps may be enough. `inverse` has the entries of D^-1,
+  /// which are positive; d and w are room of A's size. No allocation after a first run. may_wait: for what five steps
+  /// have found, so that no more products are asked for where they are enough; else the kernels of the others do
+  /// nothing then, and the process is capturable after a first run.
+  void run(Context&, const Operator<T>& A, const Array<real_t<T>>& inverse, Array<T>& d, Array<T>& w,
+           Array<double>& upper, bool may_wait);
+  /// Of the last run.
+  const Array<LanczosFound>& found() const { return found_; }
+  std::size_t bytes() const { return detail::bytes_of(r_, sums_); }
+
+ private:
+  int max_steps_;
+  Array<T> r_;
+  Array<double> sums_;  // r'z before each step and at the end, p'q of each, and room for the tridiagonal matrix
+  Array<wide_t<T>> pq_{1, "lanczos p'q"};
+  Array<Reason> stop_{1, "lanczos end"};
+  Array<LanczosFound> found_{1, "lanczos result"};
+};
 
 }  // namespace krill

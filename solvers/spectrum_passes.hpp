@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "solvers/bad_row.hpp"
+#include "solvers/spectrum.hpp"
 #include "sparse/core/counter_random.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/formats/csr.hpp"
@@ -39,9 +40,114 @@ struct BoundRows {
   constexpr void finish(const Sum& sum) const { *bound = sum; }
 };
 
-/// What the process leaves of each step, on the backend: rz[k] = r' D^-1 r before step k, and p'Ap of the step.
+/// What the process leaves of each step, on the backend: rz[k] = r' D^-1 r before step k, and p'Ap of the step; and
+/// whether it has ended.
 struct LanczosScalars {
   double *rz, *curvatures;
+  Reason* stop;
+};
+
+/// A symmetric tridiagonal matrix: the operator, as Lanczos saw it. beside[k] is between k and k + 1; the last one is
+/// that of the next step.
+struct Tridiagonal {
+  double *diagonal, *beside;
+  int size = 0;
+
+  struct Ritz {
+    double value, last_component;
+  };
+  /// The largest eigenvalue, and the last component of its vector of length 1: Newton's steps from above for the
+  /// characteristic polynomial, which come down to its largest root one by one. The vector has the ratio of the
+  /// polynomial before the last to the derivative of the last one as the square of that component.
+  constexpr Ritz largest() const {
+    double x = 0, component = 1;
+    for (int k = 0; k < size; ++k) {
+      const double sum = diagonal[k] + beside[k] + (k ? beside[k - 1] : 0);
+      if (sum > x) x = sum;
+    }
+    for (int newton = 0; newton < max_newton; ++newton) {
+      double before = 0, slope_before = 0, p = 1, slope = 0;
+      for (int k = 0; k < size; ++k) {
+        const double a = x - diagonal[k], b = k ? beside[k - 1] * beside[k - 1] : 0;
+        const double next = a * p - b * before, next_slope = p + a * slope - b * slope_before;
+        before = p, slope_before = slope, p = next, slope = next_slope;
+        const double size_of = slope > p ? slope : p;  // ratios alone are wanted
+        if (size_of > 0x1p500 || size_of < 0x1p-500) {
+          const double scale = size_of > 1 ? 0x1p-500 : 0x1p500;
+          before *= scale, slope_before *= scale, p *= scale, slope *= scale;
+        }
+      }
+      component = before / slope;
+      const double step = p / slope;
+      if (!(step > 1e-15 * x)) break;
+      x -= step;
+    }
+    return {x, component > 0 ? std::sqrt(component) : 0};
+  }
+
+ private:
+  static constexpr int max_newton = 100;
+};
+
+/// What `steps` steps have found. *upper is the bound by rows before, and what eigenvalues are not expected to exceed
+/// after it: the residual of the Ritz vector, which is its last component times the next entry beside the diagonal,
+/// added to the Ritz value (Zhou and Li 2011). The process ends where the bound by rows is near. Over nothing.
+struct FindRitz {
+  using Sum = std::int32_t;
+  static constexpr double near_bound = 1.2;  ///< times the Ritz value: more steps would find little then
+  int steps;
+  LanczosScalars scalars;
+  double* room;  // 2 a step
+  double* upper;
+  LanczosFound* found;
+
+  constexpr bool begin() const { return true; }
+  constexpr Sum entry(std::int64_t) const { return 0; }
+  constexpr void finish(Sum) const {
+    LanczosFound now;
+    now.products = steps;
+    Tridiagonal t{room, room + steps};
+    const double* const rz = scalars.rz;
+    double before = 0;  // beta / alpha of the step before
+    for (int k = 0; k < steps && rz[k] > 1e-20 * rz[0]; ++k) {
+      const double curvature = scalars.curvatures[k];
+      if (!(curvature > 0) || !is_finite(curvature)) {
+        now.bad_curvature = curvature, now.is_bad = 1;
+        break;
+      }
+      const double alpha = rz[k] / curvature, beta = rz[k + 1] / rz[k];
+      t.diagonal[k] = 1 / alpha + before;
+      t.beside[k] = std::sqrt(beta) / alpha;
+      before = beta / alpha;
+      t.size = k + 1;
+    }
+    if (now.is_bad) {
+      *scalars.stop = Reason::converged;
+    } else if (t.size > 0) {
+      const auto [ritz, component] = t.largest();
+      const double guarded = ritz + t.beside[t.size - 1] * component, more = 1.1 * ritz;
+      now.ritz = ritz;
+      if (near_bound * ritz >= *upper)
+        *scalars.stop = Reason::converged;
+      else if (const double wanted = guarded > more ? guarded : more; wanted < *upper)
+        now.upper = wanted;
+    }
+    *found = now;
+  }
+};
+
+/// *upper becomes what was found below it; 1 where it is 0. Over one entry.
+struct TakeRitz {
+  using Sum = NoSum;
+  const LanczosFound* found;
+  double* upper;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t) const {
+    if (found->upper > 0 && found->upper < *upper) *upper = found->upper;
+    if (!(*upper > 0)) *upper = 1;
+    return {};
+  }
 };
 
 /// A random r, the same in every run, that is uniform in the scale of D^-1/2 A D^-1/2 and 0 where D^-1 is; p = 0.
@@ -61,7 +167,7 @@ struct StartLanczos {
     p[i] = T{};
     return squared(r[i]) * inverse_i;
   }
-  constexpr void finish(double sum) const { scalars.rz[0] = sum; }
+  constexpr void finish(double sum) const { scalars.rz[0] = sum, *scalars.stop = Reason::running; }
 };
 
 /// p = D^-1 r + beta p, beta = rz / former rz.
@@ -114,6 +220,10 @@ template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct SpectrumPasses {
   static constexpr auto list =
       passes<Where, BoundRows<T, Offset>, StartLanczos<T>, LanczosDirection<T>, LanczosResidual<T>>;
+};
+template <class Where>
+struct RitzPasses {
+  static constexpr auto list = passes<Where, FindRitz, TakeRitz>;
 };
 
 }  // namespace krill::detail

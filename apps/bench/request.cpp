@@ -177,6 +177,22 @@ std::vector<BandedShape> parse_shapes(const std::string& list) {
   return shapes;
 }
 
+/// The preconditioners of a list, some of whose names have commas of their own.
+std::vector<std::string> parse_preconditioners(const std::string& list) {
+  const std::vector<std::string> words = split("--preconditioner", list), known = solver_preconditioners();
+  std::vector<std::string> names;
+  for (std::size_t first = 0, next; first < words.size(); first = next) {
+    names.push_back(words[first]);
+    next = first + 1;
+    std::string joined = words[first];
+    for (std::size_t last = first + 1; last < words.size(); ++last) {
+      joined += "," + words[last];
+      if (is_in(known, joined)) names.back() = joined, next = last + 1;
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 Request parse_request(const BenchCommand& command, bool on_cuda) {
@@ -199,7 +215,7 @@ Request parse_request(const BenchCommand& command, bool on_cuda) {
       require_known("--format: there is no benchmark for a format", format, spmv_formats());
   }
   if (!command.preconditioners.empty()) {
-    request.preconditioners = split("--preconditioner", command.preconditioners);
+    request.preconditioners = parse_preconditioners(command.preconditioners);
     for (const auto& name : request.preconditioners)
       if (!scaling)
         require_known("--preconditioner: there is no benchmark with a preconditioner", name, solver_preconditioners());

@@ -69,7 +69,7 @@ void check_smoothed(Ledger& ledger, Context& ctx, const Subject<T>& s, const Str
   ledger.check("tentative prolongator", running_error, [&] { return compare_tentative<T>(P0, partition); });
 
   constexpr double omega = 4.0 / 3, lambda = 2;
-  SmoothedProlongator<T> smoothed(ctx, graph, 1, tentative.P);
+  SmoothedProlongator<T> smoothed(ctx, graph, 1, tentative);
   smoothed.update(ctx, with_other_values(s.A), graph, tentative, b, omega, lambda);
   smoothed.update(ctx, s.A, graph, tentative, b, omega, lambda);
   const Rows<T> P = rows_of(smoothed.matrix());

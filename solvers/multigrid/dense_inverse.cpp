@@ -36,9 +36,9 @@ void DenseInverse<T>::set(Context& ctx, const AnyMatrix<T>& A, const Array<T>* k
       auto* work = work_.write(where);
       std::int32_t* sources = sources_.write(where);
       run_pass(where, n_, ScaleDense<K, Offset>{view, scale});
-      run_pass(where, n_, FindKernel<K, Offset>{view, scale, u, facts});
+      reduce_rows(where, FindKernel<K, Offset>{view, scale, u, facts});
       run_pass(where, square, FillDense<K>{n_, facts, scale, u, work});
-      run_pass(where, n_, ScatterDense<K, Offset>{view, scale, work, sources});
+      run_pass(where, n_ * ScatterDense<K, Offset>::lanes, ScatterDense<K, Offset>{view, scale, work, sources});
       const auto* inverted = invert_dense(where, n_, work, other_.write(where), sources, facts);
       run_pass(where, square, TakeInverse<K>{n_, ctx.on_cuda(), inverted, scale, sources, inverse_.write(where)});
     });

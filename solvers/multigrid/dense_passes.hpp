@@ -3,6 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "sparse/convert/lower_entry.hpp"
+#include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/formats/csr.hpp"
 
@@ -34,9 +37,9 @@ struct ScaleDense {
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t i) const {
-    double size = 0;
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k)
-      if (a.col_indices[k] == i) size = std::sqrt(squared(a.values[k]));
+    const Offset end = a.row_offsets[i + 1],
+                 at = lower_entry(a.col_indices, a.row_offsets[i], end, static_cast<std::int32_t>(i));
+    const double size = at < end && a.col_indices[at] == i ? double(magnitude(a.values[at])) : 0;
     scale[i] = size > 0 && is_finite(size) ? 1 / std::sqrt(size) : 1;
     return {};
   }
@@ -57,26 +60,30 @@ struct KernelSum {
 };
 
 /// Whether the scaled matrix S A S maps u = S^-1 kernel to nothing but rounding: then the shift is 1 / u'u, for the
-/// scaled diagonal is 1. A null kernel is none. Over the rows.
+/// scaled diagonal is 1. A null kernel is none. Over the rows' entries.
 template <class T, class Offset>
 struct FindKernel {
+  struct Item {
+    wide_t<T> image{};
+    double sum = 0;
+    constexpr Item& operator+=(const Item& other) { return image += other.image, sum += other.sum, *this; }
+  };
   using Sum = KernelSum;
   CsrView<const T, Offset> a;
   const double* scale;
   const T* kernel;
   DenseFacts* facts;
 
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
-    wide_t<T> image{};
-    double sum = 0;
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-      const std::int32_t j = a.col_indices[k];
-      sum += std::sqrt(squared(a.values[k])) * scale[j];
-      if (kernel) image += wide(a.values[k]) * wide(kernel[j]);
-    }
-    const double u = kernel ? std::sqrt(squared(kernel[i])) / scale[i] : 0;
-    return {std::sqrt(squared(image)) * scale[i], sum * scale[i], u, u * u,
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t, std::int64_t k) const {
+    const std::int32_t j = a.col_indices[k];
+    Item item{{}, double(magnitude(a.values[k])) * scale[j]};
+    if (kernel) item.image = wide(a.values[k]) * wide(kernel[j]);
+    return item;
+  }
+  constexpr Sum finish_row(std::int64_t i, const Item& item) const {
+    const double u = kernel ? double(magnitude(kernel[i])) / scale[i] : 0;
+    return {double(magnitude(item.image)) * scale[i], item.sum * scale[i], u, u * u,
             static_cast<std::int32_t>(a.row_offsets[i + 1] - a.row_offsets[i])};
   }
   constexpr void finish(const Sum& sum) const {
@@ -109,23 +116,25 @@ struct FillDense {
   }
 };
 
-/// work += S A S, each row in its own place. Over the rows.
+/// work += S A S, each row in its own place. Over `lanes` a row.
 template <class T, class Offset>
 struct ScatterDense {
   using Sum = NoSum;
+  static constexpr std::int64_t lanes = 16;  // Not varied
   CsrView<const T, Offset> a;
   const double* scale;
   wide_t<T>* work;
   std::int32_t* sources;
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
+  constexpr NoSum entry(std::int64_t at) const {
+    const std::int64_t i = at / lanes;
     wide_t<T>* row = work + i * a.rows;
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
+    for (std::int64_t k = a.row_offsets[i] + at % lanes; k < a.row_offsets[i + 1]; k += lanes) {
       const std::int32_t j = a.col_indices[k];
       row[j] += wide(a.values[k]) * wide_t<T>(scale[i] * scale[j]);
     }
-    sources[i] = static_cast<std::int32_t>(i);
+    if (at % lanes == 0) sources[i] = static_cast<std::int32_t>(i);
     return {};
   }
 };
@@ -152,7 +161,8 @@ struct TakeInverse {
 /// What is compiled for each backend.
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct DenseSetupPasses {
-  static constexpr auto list = passes<Where, ScaleDense<T, Offset>, FindKernel<T, Offset>, ScatterDense<T, Offset>>;
+  static constexpr auto list = passes<Where, ScaleDense<T, Offset>, ScatterDense<T, Offset>>;
+  static constexpr std::tuple of_rows{instance<void(const Where&, FindKernel<T, Offset>)>(reduce_rows)};
 };
 template <class Value, class Where, class T = kernel_t<Value>>
 struct DensePasses {

@@ -8,10 +8,8 @@
 #include "sparse/coarsen/contract.hpp"
 #include "sparse/coarsen/matching.hpp"
 #include "sparse/coarsen/near_null_space.hpp"
-#include "sparse/coarsen/prolongator.hpp"
 #include "sparse/convert/convert.hpp"
-#include "sparse/core/stopwatch.hpp"
-#include "sparse/spgemm/operand.hpp"
+#include "sparse/core/step_times.hpp"
 #include "sparse/spgemm/spgemm.hpp"
 #include "sparse/vector/vector.hpp"
 
@@ -30,21 +28,6 @@ constexpr std::int64_t min_coded_entries = 1 << 20;
 /// many. Entries a row in the mean, above `more_than`.
 struct PlainTuning {
   static constexpr double more_than = 6, max_mean_row = 8, max_spread = 16, over_correction = 1.5;
-};
-
-/// Books the time since it was last asked, on the backend, too.
-class StepClock {
- public:
-  StepClock(Context& ctx, LevelReport& report) : ctx_(ctx), report_(report) {}
-  void done(std::string_view step) {
-    ctx_.synchronize();
-    report_.steps.emplace_back(step, watch_.lap());
-  }
-
- private:
-  Context& ctx_;
-  LevelReport& report_;
-  Stopwatch watch_;
 };
 
 /// f(A in CSR), where its offsets are of the width that the hierarchy was made with.
@@ -102,43 +85,43 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
   const Csr<T, Offset>* rows = &A;
   const double limit = options_.growth_limit * static_cast<double>(A.nnz());
   double entries = 0;
+  std::vector<StepTimes> times;
   for (std::unique_ptr<AnyMatrix<T>> coarse; rows;) {
-    const Stopwatch watch;
     Level& level = *levels_.emplace_back(std::make_unique<Level>());
     level.A = std::move(coarse);
     const AnyMatrix<T>& stored = level.A ? *level.A : finest.A;
     if (level.A) rows = &std::get<Csr<T, Offset>>(*level.A);
     entries += static_cast<double>(rows->nnz());
     std::optional<Csr<T, Offset>> next;
-    StepClock clock(ctx, level.report);
+    StepTimes& steps = times.emplace_back(ctx);
     if (rows->rows() <= options_.coarse_rows) {
       end(ctx, level, stored, space);
-      clock.done("inverse");
+      steps.done("inverse");
     } else {
       multiply_by(ctx, level, stored, level.A ? nullptr : finest.products);
-      clock.done("products");
+      steps.done("products");
       smooth(ctx, level, stored, levels_.size() - 1);
-      clock.done("smoother");
+      steps.done("smoother");
       if (std::ssize(levels_) == options_.max_levels)
         note_end(rows->rows(), fmt::format("max_levels is {}", options_.max_levels));
       else
-        next = coarsen_within(ctx, *rows, limit - entries, level, space);
+        next = coarsen_within(ctx, *rows, limit - entries, level, space, steps);
     }
-    ctx.synchronize();
-    tell_level(ctx, level, stored, watch.milliseconds());
     if (!next) break;
     coarse = std::make_unique<AnyMatrix<T>>(std::move(*next));
   }
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    tell_level(ctx, *levels_[l], l ? *levels_[l]->A : finest.A, times[l].times());
 }
 
 /// As coarsen(), of no more than `left` entries and what offsets count: nullopt, with a note, where it has more.
 template <class T>
 template <class Offset>
 std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen_within(Context& ctx, const Csr<T, Offset>& A, double left,
-                                                           Level& level, Space& space) {
+                                                           Level& level, Space& space, StepTimes& steps) {
   const LevelRoom room = level_room(left, std::numeric_limits<Offset>::max());
   try {
-    return coarsen(ctx, A, room.max_entries, level, space);
+    return coarsen(ctx, A, room.max_entries, level, space, steps);
   } catch (const TooManyEntries& error) {
     note_end(A.rows(), room.by_offsets
                            ? error.what()
@@ -172,7 +155,7 @@ void Hierarchy<T>::multiply_by(Context& ctx, Level& level, const AnyMatrix<T>& A
                  options_.reuse == HierarchyReuse::nothing || (options_.reuse == HierarchyReuse::hierarchy && level.A),
              few_kinds_of_rows = !level.A || !options_.smoothed(),
              coded = stays && few_kinds_of_rows && nnz(A) >= min_coded_entries;
-  level.own_products = std::make_unique<MatrixOperator<T>>(A, coded ? SpmvMethod::automatic : SpmvMethod::in_place);
+  level.own_products = std::make_unique<MatrixOperator<T>>(A, coded ? SpmvMethod::smallest : SpmvMethod::in_place);
   level.own_products->prepare(ctx);
   level.products = level.own_products.get();
 }
@@ -199,7 +182,7 @@ void Hierarchy<T>::smooth(Context& ctx, Level& level, const AnyMatrix<T>& A, std
     level.polynomial->set_polynomial(ctx, level.chebyshev ? fourth_kind_chebyshev(degree, 1) : jacobi_steps(degree));
   else
     level.smoother = std::make_unique<PreconditionedSmoother<T>>(*level.products, make_smoothing_(ctx, A), degree);
-  find_eigenvalue(ctx, level, A);
+  find_eigenvalue(ctx, level, true);
   follow_diagonal(ctx, level, A);
 }
 
@@ -224,16 +207,15 @@ void Hierarchy<T>::follow_diagonal(Context& ctx, Level& level, const AnyMatrix<T
     invert_diagonal(ctx, level, A, true);
 }
 
-/// The same with new values. Waits where an eigenvalue is estimated.
+/// The same with new values.
 template <class T>
-void Hierarchy<T>::smooth_anew(Context& ctx, Level& level, const AnyMatrix<T>& A, std::size_t number) {
+void Hierarchy<T>::smooth_anew(Context& ctx, Level& level, const AnyMatrix<T>& A) {
   const bool interpolates_anew = options_.reuse == HierarchyReuse::aggregates && options_.smoothed(),
              needs_eigenvalue = level.chebyshev || interpolates_anew;
   level.smoother->update(ctx, A);
   invert_diagonal(ctx, level, A, !needs_eigenvalue);
   if (!needs_eigenvalue) return;
-  if (level.definite && options_.smoother.eigenvalue_steps > 0) check_diagonal(level, number);
-  find_eigenvalue(ctx, level, A);
+  find_eigenvalue(ctx, level, false);
   follow_diagonal(ctx, level, A);
 }
 
@@ -247,26 +229,24 @@ void Hierarchy<T>::invert_diagonal(Context& ctx, Level& level, const AnyMatrix<T
   with_csr(ctx, A, [&]<class Offset>(const Csr<T, Offset>& csr) {
     require_size("multigrid: rows of the matrix", csr.rows(), inverse_of(level).size());
     ctx.dispatch([&](const auto& where) {
-      run_pass(where, csr.rows(),
-               InvertSmootherDiagonal<kernel_t<T>, Offset>{csr.view(where), l1, inverse_of(level).write(where),
-                                                           level.facts.write(where)});
+      reduce_rows(where, InvertSmootherDiagonal<kernel_t<T>, Offset>{
+                             csr.view(where), l1, inverse_of(level).write(where), level.facts.write(where)});
     });
   });
 }
 
 /// Of D^-1 A, or a bound of it, from the plain diagonal.
 template <class T>
-void Hierarchy<T>::find_eigenvalue(Context& ctx, Level& level, const AnyMatrix<T>& A) {
-  if (level.definite && options_.smoother.eigenvalue_steps > 0 && (level.chebyshev || options_.smoothed())) {
-    Array<T> d(krill::rows(A), "lanczos d"), w(krill::rows(A), "lanczos w");
-    const double found =
-        estimate_spectrum(ctx, *level.products, A, inverse_of(level), options_.smoother.eigenvalue_steps, d, w).upper;
-    level.max_eigenvalue.edit()[0] = found > 0 ? found : 1;
-    return;
-  }
+void Hierarchy<T>::find_eigenvalue(Context& ctx, Level& level, bool may_wait) {
   ctx.dispatch([&](const auto& where) {
     run_pass(where, 1, TakeRowBound{level.facts.read(where), level.max_eigenvalue.write(where)});
   });
+  const int steps = options_.smoother.eigenvalue_steps;
+  if (!level.definite || steps == 0 || !(level.chebyshev || options_.smoothed())) return;
+  if (!level.lanczos) level.lanczos.emplace(inverse_of(level).size(), steps);
+  auto& [process, d, w] = *level.lanczos;
+  process.run(ctx, *level.products, inverse_of(level), d, w, level.max_eigenvalue, may_wait);
+  if (options_.reuse == HierarchyReuse::nothing) level.lanczos.reset();
 }
 
 template <class T>
@@ -290,24 +270,22 @@ bool Hierarchy<T>::remakes_levels() const {
 template <class T>
 template <class Offset>
 std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, Offset>& A, std::int64_t max_entries,
-                                                    Level& level, Space& space) {
-  using Matrix = Csr<T, Offset>;
-  StepClock clock(ctx, level.report);
+                                                    Level& level, Space& space, StepTimes& steps) {
   const bool by_nodes = space.block_dim > 1,
-             constant = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates->cols() == 1;
+             plain = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates->cols() == 1;
   const Strength strength = options_.strength.at(levels_.size() - 1);
   const auto found = [&]<class V>(const Csr<V, Offset>& nodes) {
     std::optional<StrongGraph<Offset>> graph;  // matching looks at strength by itself
     if (options_.smoothed() || !options_.by_matching()) {
       graph = strong_graph(ctx, nodes, strength);
-      clock.done("strength");
+      steps.done("strength");
     }
     Aggregates aggregates = options_.by_matching() ? aggregate_matching(ctx, nodes, options_.matching_passes, strength)
                                                    : aggregate_mis2(ctx, *graph, nodes);
     return std::pair(std::move(graph), std::move(aggregates));
   };
   auto [graph, aggregates] = by_nodes ? found(node_matrix(ctx, A, space.block_dim)) : found(A);
-  clock.done("aggregates");
+  steps.done("aggregates");
   const std::int64_t nodes = A.rows() / space.block_dim,
                      made = std::int64_t{aggregates.count} * space.candidates->cols();
   level.report.block_dim = space.block_dim;
@@ -317,113 +295,109 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
                                              : fmt::format("the next one would have {} of them", made));
     return std::nullopt;
   }
-  tell_aggregates(ctx, level.report, aggregates);
-  if (constant) {
-    auto plan = std::make_shared<ContractionPlan<T, Offset>>(ctx, A, aggregates);
-    if (plan->matrix().nnz() > max_entries) throw TooManyEntries("multigrid: the next level is too large");
-    plan->update(ctx, A, aggregates);
-    clock.done("coarse matrix");
-    level.report.transfer_entries = level.report.aggregated;
-    auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.correction_factor());
-    space.candidates = std::make_shared<Dense<T>>(constant_candidates<T>(ctx, made, 1));
-    const Aggregates& kept = transfer->aggregates();
-    level.transfer = std::move(transfer);
-    if (!remakes_levels()) return std::move(*plan).release();
-    level.remaking_bytes = plan->bytes();
-    level.recompute = [&kept, plan](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
-      with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
-        plan->update(ctx, a, kept);
-        copy(ctx, plan->matrix().values(), std::get<Matrix>(coarse).values());
-      });
-    };
-    return copy_of_matrix(ctx, plan->matrix());
-  }
-  const auto tentative = std::make_shared<Tentative<T, Offset>>(
-      tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates));
-  using Smoothed = SmoothedProlongator<T, Offset>;
-  const auto smoothed_by = [&](const Matrix& a) {
-    auto made = std::make_shared<Smoothed>(ctx, *graph, space.block_dim, tentative->P);
-    made->update(ctx, a, *graph, *tentative, *space.candidates, options_.interpolation_damping, level.max_eigenvalue);
-    return made;
+  tell_aggregates(ctx, level, aggregates);
+  const Coarsening<Offset> of{A, max_entries, level, space, steps};
+  if (plain) return contracted(ctx, of, std::move(aggregates));
+  Tentative<T, Offset> tentative =
+      tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates);
+  level.dead_columns = std::move(tentative.deficient);
+  if (options_.smoothed()) return projected(ctx, of, std::move(*graph), std::move(tentative));
+  Csr<T, Offset> P = std::move(tentative.P);
+  steps.done("interpolation");
+  Csr<T, Offset> R = transpose(ctx, P, Op::adjoint);
+  steps.done("restriction");
+  space = {space.candidates->cols(), std::make_shared<Dense<T>>(std::move(tentative.coarse_candidates))};
+  return multiplied(ctx, of, std::move(P), std::move(R));
+}
+
+/// The next level of plain aggregates of rows.
+template <class T>
+template <class Offset>
+Csr<T, Offset> Hierarchy<T>::contracted(Context& ctx, const Coarsening<Offset>& of, Aggregates aggregates) {
+  auto plan = std::make_shared<ContractionPlan<T, Offset>>(ctx, of.A, aggregates, of.level.diagonal.longest_row);
+  if (plan->matrix().nnz() > of.max_entries) throw TooManyEntries("multigrid: the next level is too large");
+  plan->update(ctx, of.A, aggregates);
+  of.steps.done("coarse matrix");
+  Level& level = of.level;
+  level.report.transfer_entries = level.report.aggregated;
+  of.space.candidates = std::make_shared<Dense<T>>(constant_candidates<T>(ctx, aggregates.count, 1));
+  auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.correction_factor());
+  const Aggregates& kept = transfer->aggregates();
+  level.transfer = std::move(transfer);
+  if (!remakes_levels()) return std::move(*plan).release();
+  level.remaking_bytes = plan->bytes();
+  level.recompute = [&kept, plan](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
+    with_rows<Offset>(ctx, fine, [&](const Csr<T, Offset>& a) {
+      plan->update(ctx, a, kept);
+      copy(ctx, plan->matrix().values(), std::get<Csr<T, Offset>>(coarse).values());
+    });
   };
-  std::shared_ptr<Smoothed> smoothed, left;  // by A, by A^H
-  std::shared_ptr<Operand<T, Offset>> adjoint;
-  const bool interpolates_anew = options_.smoothed() && options_.reuse == HierarchyReuse::aggregates;
-  std::optional<Matrix> P;
-  if (options_.smoothed()) {
-    smoothed = smoothed_by(A);
-    if (interpolates_anew) {
-      P.emplace(copy_of_matrix(ctx, smoothed->matrix()));
-    } else {
-      P.emplace(std::move(*smoothed).release());
-      smoothed.reset();
-    }
-  } else {
-    P.emplace(std::move(tentative->P));
+  return copy_of_matrix(ctx, plan->matrix());
+}
+
+/// The next level of smoothed aggregates.
+template <class T>
+template <class Offset>
+Csr<T, Offset> Hierarchy<T>::projected(Context& ctx, const Coarsening<Offset>& of, StrongGraph<Offset> graph,
+                                       Tentative<T, Offset> tentative) {
+  const bool follows = options_.reuse == HierarchyReuse::aggregates;
+  auto interpolation = std::make_shared<Interpolation<T, Offset>>(
+      ctx,
+      InterpolationParts<T, Offset>{std::move(graph), std::move(tentative), of.space.candidates, of.space.block_dim,
+                                    options_.interpolation_damping},
+      of.level.max_eigenvalue, of.A);
+  of.steps.done("interpolation");
+  if (restricts_by_adjoint()) interpolation->add_left(ctx, of.A);
+  Csr<T, Offset> R = transpose(ctx, interpolation->Q(), Op::adjoint);
+  of.steps.done("restriction");
+  const std::int32_t m = of.space.candidates->cols();
+  if (follows) {
+    of.space = {m, std::shared_ptr<const Dense<T>>(interpolation, &interpolation->tentative().coarse_candidates)};
+    Csr<T, Offset> P = copy_of_matrix(ctx, interpolation->P());
+    return multiplied(ctx, of, std::move(P), std::move(R), std::move(interpolation));
   }
-  clock.done("interpolation");
-  if (restricts_by_adjoint()) {
-    adjoint = std::make_shared<Operand<T, Offset>>(ctx, Op::adjoint, A);
-    left = smoothed_by(adjoint->of(A));
-    if (!interpolates_anew) adjoint.reset();
-  }
-  const Matrix& Q = left ? left->matrix() : *P;
-  Matrix R = transpose(ctx, Q, Op::adjoint);
-  clock.done("restriction");
-  using Product = TripleProductPlan<T, Offset>;
+  of.space = {m, std::make_shared<Dense<T>>(std::move(*interpolation).release_tentative().coarse_candidates)};
+  Csr<T, Offset> P = std::move(*interpolation).release_P();
+  interpolation.reset();
+  return multiplied(ctx, of, std::move(P), std::move(R));
+}
+
+/// R A P. With an interpolation, new values of A are new ones of P and R, too.
+template <class T>
+template <class Offset>
+Csr<T, Offset> Hierarchy<T>::multiplied(Context& ctx, const Coarsening<Offset>& of, Csr<T, Offset> P, Csr<T, Offset> R,
+                                        std::shared_ptr<Interpolation<T, Offset>> interpolation) {
+  using Matrix = Csr<T, Offset>;
   // A product that is computed once has no use for a list; one whose Q changes transposes it itself.
-  SpgemmOptions options{.max_entries = max_entries};
+  SpgemmOptions options{.max_entries = of.max_entries};
   if (!remakes_levels()) options.max_list_bytes = 0;
-  const Matrix& factor = interpolates_anew ? Q : R;
-  if (!interpolates_anew) left.reset();
-  auto product = std::make_shared<Product>(ctx, interpolates_anew ? Op::adjoint : Op::none, factor, A, *P, options);
-  clock.done("pattern of the coarse matrix");
-  product->update(ctx, T(1), factor, A, *P);
-  clock.done("coarse matrix");
-  const auto m = static_cast<std::int32_t>(space.candidates->cols());
-  const Space fine = std::exchange(
-      space, interpolates_anew ? Space{m, std::shared_ptr<const Dense<T>>(tentative, &tentative->coarse_candidates)}
-                               : Space{m, std::make_shared<Dense<T>>(std::move(tentative->coarse_candidates))});
-  level.report.transfer_entries = P->nnz(), level.report.dead_columns = tentative->deficient;
-  auto transfer = std::make_unique<MatrixTransfer<T>>(ctx, std::move(*P), std::move(R), options_.correction_factor());
+  const Matrix& factor = interpolation ? interpolation->Q() : R;
+  auto product = std::make_shared<TripleProductPlan<T, Offset>>(ctx, interpolation ? Op::adjoint : Op::none, factor,
+                                                                of.A, P, options);
+  of.steps.done("pattern of the coarse matrix");
+  product->update(ctx, T(1), factor, of.A, P);
+  of.steps.done("coarse matrix");
+  Level& level = of.level;
+  level.report.transfer_entries = P.nnz();
+  auto transfer = std::make_unique<MatrixTransfer<T>>(ctx, std::move(P), std::move(R), options_.correction_factor());
   MatrixTransfer<T>& kept = *transfer;
   level.transfer = std::move(transfer);
   if (!remakes_levels()) return std::move(*product).release();
-  level.remaking_bytes = product->bytes();
-  if (interpolates_anew) {
-    level.remaking_bytes += smoothed->bytes() + tentative->P.bytes() + fine.candidates->bytes() +
-                            bytes_of(graph->row_offsets, graph->col_indices) +
-                            (left ? left->bytes() + adjoint->bytes() : 0);
-    auto strong = std::make_shared<StrongGraph<Offset>>(std::move(*graph));
-    level.recompute = [this, &level, &kept, product, smoothed, left, adjoint, strong, tentative,
-                       candidates = fine.candidates](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
-      with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
-        auto &p = std::get<Matrix>(kept.prolongation()), &r = std::get<Matrix>(kept.restriction());
-        const auto update = [&](Smoothed& prolongator, const Matrix& by) {
-          prolongator.update(ctx, by, *strong, *tentative, *candidates, options_.interpolation_damping,
-                             level.max_eigenvalue);
-        };
-        update(*smoothed, a);
-        copy(ctx, smoothed->matrix().values(), p.values());
-        if (left) {
-          adjoint->update(ctx, a, "multigrid: the matrix");
-          update(*left, adjoint->of(a));
-        }
-        const Matrix& q = left ? left->matrix() : p;
-        product->update(ctx, T(1), q, a, p);
-        copy(ctx, product->restriction(q).values(), r.values());
-        copy(ctx, product->matrix().values(), std::get<Matrix>(coarse).values());
-      });
-    };
-  } else {
-    level.recompute = [&kept, product](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
-      with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
-        const auto &p = std::get<Matrix>(kept.prolongation()), &r = std::get<Matrix>(kept.restriction());
+  level.remaking_bytes = product->bytes() + (interpolation ? interpolation->bytes() : 0);
+  level.recompute = [&kept, product, interpolation](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {
+    with_rows<Offset>(ctx, fine, [&](const Matrix& a) {
+      auto &p = std::get<Matrix>(kept.prolongation()), &r = std::get<Matrix>(kept.restriction());
+      if (interpolation) {
+        interpolation->update(ctx, a);
+        copy(ctx, interpolation->P().values(), p.values());
+        product->update(ctx, T(1), interpolation->Q(), a, p);
+        copy(ctx, product->restriction(interpolation->Q()).values(), r.values());
+      } else {
         product->update(ctx, T(1), r, a, p);
-        copy(ctx, product->matrix().values(), std::get<Matrix>(coarse).values());
-      });
-    };
-  }
+      }
+      copy(ctx, product->matrix().values(), std::get<Matrix>(coarse).values());
+    });
+  };
   return copy_of_matrix(ctx, product->matrix());
 }
 
@@ -458,7 +432,7 @@ void Hierarchy<T>::recompute(Context& ctx, const AnyMatrix<T>& A) {
     const AnyMatrix<T>& stored = l ? *level.A : A;
     if (level.own_products) level.own_products->update(ctx);
     if (level.dense) level.dense->set(ctx, stored, level.kernel.size() ? &level.kernel : nullptr);
-    if (level.smoother) smooth_anew(ctx, level, stored, l);
+    if (level.smoother) smooth_anew(ctx, level, stored);
     if (level.recompute) level.recompute(ctx, stored, *levels_[l + 1]->A);
   }
 }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "solvers/multigrid/cycle.hpp"
+#include "solvers/multigrid/interpolation.hpp"
 #include "solvers/multigrid/options.hpp"
+#include "sparse/core/step_times.hpp"
 #include "sparse/formats/dense.hpp"
 
 namespace krill {
@@ -54,9 +56,8 @@ class Hierarchy {
   /// keeps its own. Waits.
   void update(Context&, const AnyMatrix<T>& A);
   /// What options.reuse asks for is computed anew from a matrix with new values, in the memory that there is. No
-  /// allocation but workspace, and no wait: capturable after a first run where A is in CSR, unless smoothers are
-  /// Chebyshev polynomials whose eigenvalues are estimated in steps of Lanczos' process (smoother.eigenvalue_steps),
-  /// which waits. Raises InvalidArgument where reuse is nothing, ShapeMismatch for another matrix.
+  /// allocation but workspace, and no wait: capturable after a first run where A is in CSR. Raises InvalidArgument
+  /// where reuse is nothing, ShapeMismatch for another matrix.
   void recompute(Context&, const AnyMatrix<T>& A);
   /// Looks at what recompute() has met. Waits. Raises InvalidArgument that names the row where an entry is not finite.
   void check();
@@ -89,16 +90,34 @@ class Hierarchy {
   template <class Offset>
   void build(Context&, const FinestLevel<T>&, const Csr<T, Offset>& A);
   template <class Offset>
-  std::optional<Csr<T, Offset>> coarsen_within(Context&, const Csr<T, Offset>& A, double left, Level&, Space&);
+  std::optional<Csr<T, Offset>> coarsen_within(Context&, const Csr<T, Offset>& A, double left, Level&, Space&,
+                                               StepTimes&);
   template <class Offset>
-  std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, std::int64_t max_entries, Level&, Space&);
+  std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, std::int64_t max_entries, Level&, Space&,
+                                        StepTimes&);
+  /// What the next level is made from, and what is told of that.
+  template <class Offset>
+  struct Coarsening {
+    const Csr<T, Offset>& A;
+    std::int64_t max_entries;
+    Level& level;
+    Space& space;
+    StepTimes& steps;
+  };
+  template <class Offset>
+  Csr<T, Offset> contracted(Context&, const Coarsening<Offset>&, Aggregates);
+  template <class Offset>
+  Csr<T, Offset> projected(Context&, const Coarsening<Offset>&, StrongGraph<Offset>, Tentative<T, Offset>);
+  template <class Offset>
+  Csr<T, Offset> multiplied(Context&, const Coarsening<Offset>&, Csr<T, Offset> P, Csr<T, Offset> R,
+                            std::shared_ptr<detail::Interpolation<T, Offset>> = {});
   void multiply_by(Context&, Level&, const AnyMatrix<T>& A, const Operator<T>* products);
   void smooth(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
-  void smooth_anew(Context&, Level&, const AnyMatrix<T>& A, std::size_t number);
+  void smooth_anew(Context&, Level&, const AnyMatrix<T>& A);
   void follow_diagonal(Context&, Level&, const AnyMatrix<T>& A);
   static Array<real_t<T>>& inverse_of(Level&);
   void invert_diagonal(Context&, Level&, const AnyMatrix<T>& A, bool l1);
-  void find_eigenvalue(Context&, Level&, const AnyMatrix<T>& A);
+  void find_eigenvalue(Context&, Level&, bool may_wait);
   void check_diagonal(Level&, std::size_t number);
   void choose_method(const Level&, const AnyMatrix<T>& A);
   bool remakes_levels() const;

@@ -10,6 +10,7 @@
 #include "solvers/multigrid/smoother.hpp"
 #include "solvers/multigrid/transfer.hpp"
 #include "solvers/preconditioner.hpp"
+#include "solvers/spectrum.hpp"
 
 namespace krill {
 
@@ -28,11 +29,21 @@ struct MultigridLevel {
   /// New values of the next level from those of this one.
   std::function<void(Context&, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse)> recompute;
   std::size_t remaking_bytes = 0;  ///< that `recompute` keeps
+  /// What the report is still to be told, on the backend's side.
+  Array<detail::AggregateSizes> aggregate_sizes;
+  Array<std::int64_t> dead_columns;
   LevelReport report;
   bool definite = false, chebyshev = false;  ///< as far as the diagonal tells; what smooths
   /// What the smoother was made of, on the backend's side.
   Array<detail::DiagonalFacts> facts{1, "facts of the diagonal"};
   Array<double> max_eigenvalue{1, "largest eigenvalue"};
+  /// What estimates it, where new values may come.
+  struct Lanczos {
+    Lanczos(std::int64_t n, int steps) : process(n, steps), d(n, "lanczos d"), w(n, "lanczos w") {}
+    LanczosProcess<T> process;
+    Array<T> d, w;
+  };
+  std::optional<Lanczos> lanczos;
   detail::DiagonalFacts diagonal;  ///< `facts`, as they were last looked at
   detail::DenseFacts dense_facts;  ///< of `dense`, the same
   Array<T> b, x;                   ///< of all but the finest

@@ -20,20 +20,27 @@ std::string by_level(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-void tell_aggregates(Context& ctx, LevelReport& report, const Aggregates& aggregates) {
-  Array<AggregateSizes> sizes(1, "sizes of aggregates");
+template <class T>
+void tell_aggregates(Context& ctx, MultigridLevel<T>& level, const Aggregates& aggregates) {
+  level.aggregate_sizes = Array<AggregateSizes>(1, "sizes of aggregates");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, aggregates.count, MeasureAggregates{aggregates.offsets.read(where), sizes.write(where)});
+    run_pass(where, aggregates.count,
+             MeasureAggregates{aggregates.offsets.read(where), level.aggregate_sizes.write(where)});
   });
-  report.aggregates = aggregates.count, report.aggregated = aggregates.rows.size();
-  report.least_aggregate = sizes.host()[0].least, report.greatest_aggregate = sizes.host()[0].greatest;
+  level.report.aggregates = aggregates.count, level.report.aggregated = aggregates.rows.size();
 }
 
 template <class T>
-void tell_level(Context& ctx, MultigridLevel<T>& level, const AnyMatrix<T>& A, double setup_ms) {
+void tell_level(Context& ctx, MultigridLevel<T>& level, const AnyMatrix<T>& A,
+                std::vector<std::pair<std::string_view, double>> steps) {
   LevelReport& report = level.report;
   report.rows = krill::rows(A), report.entries = nnz(A);
-  report.setup_ms = setup_ms;
+  report.setup_ms = 0;
+  for (const auto& step : steps) report.setup_ms += step.second;
+  report.steps = std::move(steps);
+  for (const AggregateSizes& sizes : level.aggregate_sizes.host())
+    report.least_aggregate = sizes.least, report.greatest_aggregate = sizes.greatest;
+  for (const std::int64_t dead : level.dead_columns.host()) report.dead_columns = dead;
   report.format = level.dense ? "dense inverse" : "that of the solve";
   if (level.smoother) {
     report.max_eigenvalue = level.max_eigenvalue.host()[0];
@@ -55,6 +62,7 @@ void tell_level(Context& ctx, MultigridLevel<T>& level, const AnyMatrix<T>& A, d
   if (level.A) report.bytes += krill::bytes(*level.A);
   if (level.transfer) report.bytes += level.transfer->bytes();
   report.bytes += bytes_of(level.inverse) + level.remaking_bytes;
+  if (level.lanczos) report.bytes += level.lanczos->process.bytes() + bytes_of(level.lanczos->d, level.lanczos->w);
 }
 
 template <class T>
@@ -108,10 +116,11 @@ std::vector<std::string> level_notes(const MultigridLevels<T>& levels) {
 
 template <class T>
 struct LevelReports {
-  static constexpr std::tuple list{
-      instance<void(Context&, MultigridLevel<T>&, const AnyMatrix<T>&, double)>(tell_level),
-      instance<void(MultigridLevel<T>&, double, double)>(tell_cycle),
-      instance<std::vector<std::string>(const MultigridLevels<T>&)>(level_notes)};
+  static constexpr std::tuple list{instance<void(Context&, MultigridLevel<T>&, const Aggregates&)>(tell_aggregates),
+                                   instance<void(Context&, MultigridLevel<T>&, const AnyMatrix<T>&,
+                                                 std::vector<std::pair<std::string_view, double>>)>(tell_level),
+                                   instance<void(MultigridLevel<T>&, double, double)>(tell_cycle),
+                                   instance<std::vector<std::string>(const MultigridLevels<T>&)>(level_notes)};
 };
 KRILL_INSTANTIATE(LevelReports);
 

@@ -8,12 +8,16 @@
 
 namespace krill::detail {
 
-/// Into the report, how many aggregates there are and how large: one pass over their offsets. Waits.
-void tell_aggregates(Context&, LevelReport&, const Aggregates&);
-
-/// Into the level's report, what is known once the way to the next level is made. A: the level's matrix. Waits.
+/// Into the level's report, how many aggregates there are; how large they are, tell_level() says: one pass over their
+/// offsets.
 template <class T>
-void tell_level(Context&, MultigridLevel<T>&, const AnyMatrix<T>& A, double setup_ms);
+void tell_aggregates(Context&, MultigridLevel<T>&, const Aggregates&);
+
+/// Into the level's report, what is known once the way to the next level is made. A: the level's matrix; steps: of its
+/// set-up, in ms. Waits.
+template <class T>
+void tell_level(Context&, MultigridLevel<T>&, const AnyMatrix<T>& A,
+                std::vector<std::pair<std::string_view, double>> steps);
 
 /// The same of cycles: `products` are those with the level's matrix, or with its dense inverse.
 template <class T>

@@ -1,4 +1,5 @@
 #include "solvers/multigrid/multigrid_passes.hpp"
+#include "sparse/convert/reduce_rows_cuda.cuh"
 #include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {

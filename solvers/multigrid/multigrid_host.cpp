@@ -3,6 +3,7 @@
 
 #include "solvers/multigrid/dense_inverse.hpp"
 #include "solvers/multigrid/multigrid_passes.hpp"
+#include "sparse/convert/reduce_rows_host.hpp"
 #include "sparse/core/pass_host.hpp"
 
 namespace krill::detail {

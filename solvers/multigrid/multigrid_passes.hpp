@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "solvers/bad_row.hpp"
+#include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/formats/csr.hpp"
 
@@ -30,37 +32,51 @@ struct DiagonalFacts {
   }
 };
 
+/// What a smoother wants to know of a row's entries.
+struct SmoothedRow {
+  double sum = 0, diagonal = 0;  ///< of moduli; the real part
+  double least = std::numeric_limits<double>::infinity(), greatest = 0;
+  double beside = 0;  ///< how many are not 0 beside the diagonal
+  constexpr SmoothedRow& operator+=(const SmoothedRow& other) {
+    sum += other.sum, diagonal += other.diagonal, beside += other.beside;
+    least = other.least < least ? other.least : least;
+    greatest = other.greatest > greatest ? other.greatest : greatest;
+    return *this;
+  }
+};
+
 /// The real diagonal of a smoother, inverted: 1 / Re a_ii, or with l1 one over the row's sum of moduli, with the sign
-/// of Re a_ii; 0 where that is 0. Over the rows.
+/// of Re a_ii; 0 where that is 0. Over the rows' entries.
 template <class T, class Offset>
 struct InvertSmootherDiagonal {
+  using Item = SmoothedRow;
   using Sum = DiagonalFacts;
   CsrView<const T, Offset> a;
   bool l1;
   real_t<T>* inverse;
   DiagonalFacts* facts;
 
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t i, std::int64_t k) const {
+    const double size = double(magnitude(a.values[k]));
+    Item item{.sum = size, .greatest = size};
+    if (size > 0) item.least = size;
+    if (a.col_indices[k] == i)
+      item.diagonal = static_cast<double>(real(a.values[k]));
+    else if (size > 0)
+      item.beside = 1;
+    return item;
+  }
+  constexpr Sum finish_row(std::int64_t i, const Item& item) const {
+    const auto& [sum, diagonal, least, greatest, beside] = item;
     Sum found;
-    double sum = 0, diagonal = 0;
-    bool alone = true;
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-      const double size = std::sqrt(squared(a.values[k]));
-      sum += size;
-      if (size > 0 && size < found.least) found.least = size;
-      if (size > found.greatest) found.greatest = size;
-      if (a.col_indices[k] == i)
-        diagonal = static_cast<double>(real(a.values[k]));
-      else if (size > 0)
-        alone = false;
-    }
+    found.least = least, found.greatest = greatest;
     const double divisor = l1 && diagonal != 0 ? (diagonal < 0 ? -sum : sum) : diagonal;
     inverse[i] = divisor == 0 ? real_t<T>(0) : static_cast<real_t<T>>(1 / divisor);
     const auto row = static_cast<std::int32_t>(i);
     if (!is_finite(sum) || !is_finite(inverse[i])) found.bad_row = row;
     if (!(diagonal > 0)) found.not_positive = row;
-    found.zeros = diagonal == 0, found.negatives = diagonal < 0, found.alone = alone;
+    found.zeros = diagonal == 0, found.negatives = diagonal < 0, found.alone = beside == 0;
     found.longest_row = static_cast<std::int32_t>(a.row_offsets[i + 1] - a.row_offsets[i]);
     if (diagonal != 0) found.row_bound = sum / std::abs(diagonal);
     return found;
@@ -105,7 +121,8 @@ struct StepFactors {
   constexpr bool load() { return old = at[0], fresh = at[1], weight = at[2], true; }
 };
 
-/// The first step from x = 0: d = fresh D^-1 b, x = weight d. Moves 4 n values.
+/// The first step from x = 0: d = fresh D^-1 b, x = weight d, which the next step adds where x is null. Moves 4 n
+/// values.
 template <class T>
 struct BeginSmoothing {
   using Sum = NoSum;
@@ -118,7 +135,7 @@ struct BeginSmoothing {
   constexpr NoSum entry(std::int64_t i) const {
     const T step = scaled(b[i], f.fresh * inverse[i]);
     d[i] = step;
-    x[i] = scaled(step, f.weight);
+    if (x) x[i] = scaled(step, f.weight);
     return {};
   }
 };
@@ -272,7 +289,7 @@ struct MultigridPasses {
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MultigridSetupPasses {
-  static constexpr auto list = passes<Where, InvertSmootherDiagonal<T, Offset>>;
+  static constexpr std::tuple list{instance<void(const Where&, InvertSmootherDiagonal<T, Offset>)>(reduce_rows)};
 };
 
 }  // namespace krill::detail

@@ -63,7 +63,7 @@ ApplicationWork PreconditionedSmoother<T>::work(bool from_zero) const {
 
 template <class T>
 PolynomialSmoother<T>::PolynomialSmoother(const Operator<T>& A, Array<real_t<T>> inverse)
-    : Smoother<T>(A), inverse_(std::move(inverse)), d_(A.rows(), "smoother d"), next_r_(A.rows(), "smoother r") {}
+    : Smoother<T>(A), inverse_(std::move(inverse)), d_(A.rows(), "smoother d") {}
 
 template <class T>
 void PolynomialSmoother<T>::set_polynomial(Context& ctx, const SmootherPolynomial& polynomial) {
@@ -71,6 +71,9 @@ void PolynomialSmoother<T>::set_polynomial(Context& ctx, const SmootherPolynomia
   if (factors_.size() == 0) {
     factors_ = Array<R>(3 * degree_, "smoother factors");
     polynomial_ = Array<double>(3 * degree_, "smoother polynomial");
+    by_residuals_ = degree_ > 1 && A_.takes_steps(ctx);
+    if (!by_residuals_ || is_complex<T> || degree_ > 2) next_r_ = Array<T>(A_.rows(), "smoother r");
+    if (by_residuals_ && degree_ > 2) next_d_ = Array<T>(A_.rows(), "smoother d");
   }
   std::span<double> factors = polynomial_.edit();
   for (std::size_t k = 0; k < polynomial.steps.size(); ++k) {
@@ -117,30 +120,69 @@ void PolynomialSmoother<T>::go_on(Context& ctx, const Array<T>& r, Array<T>& x, 
   }
 }
 
+/// As go_on(), by the products' rows; what the step before has found is not in x yet.
+template <class T>
+void PolynomialSmoother<T>::go_on_by_residuals(Context& ctx, const Array<T>& r, Array<T>& x, bool from_zero,
+                                               const Array<T>* b, Array<double>* dot) const {
+  const Array<T>* before = &r;
+  Array<T>*d = &d_, *next_d = &next_d_;
+  for (int k = 1; k < degree_; ++k) {
+    RecurrenceStep<T> step{inverse_, factors_, k, d};
+    step.from_zero = from_zero && k == 1;
+    if (k + 1 == degree_) {
+      Dots<T> dots;
+      if constexpr (!is_complex<T>)
+        if (dot) dots = {b, dot};
+      A_.take_step(ctx, *d, *before, x, step, dots);
+      return;
+    }
+    Array<T>& after = before == &r_ ? next_r_ : r_;
+    step.d = next_d, step.x = &x;
+    A_.take_step(ctx, *d, *before, after, step, {});
+    before = &after;
+    std::swap(d, next_d);
+  }
+}
+
 template <class T>
 void PolynomialSmoother<T>::smooth_from_zero(Context& ctx, const Array<T>& b, Array<T>& x) const {
   ctx.dispatch([&](const auto& where) {
     run_pass(where, b.size(),
-             BeginSmoothing<K>{
-                 {factors_.read(where)}, inverse_.read(where), b.read(where), d_.write(where), x.write(where)});
+             BeginSmoothing<K>{{factors_.read(where)},
+                               inverse_.read(where),
+                               b.read(where),
+                               d_.write(where),
+                               by_residuals_ ? nullptr : x.write(where)});
   });
-  go_on(ctx, b, x, nullptr, nullptr);
+  by_residuals_ ? go_on_by_residuals(ctx, b, x, true, nullptr, nullptr) : go_on(ctx, b, x, nullptr, nullptr);
 }
 
 template <class T>
 void PolynomialSmoother<T>::smooth(Context& ctx, SmoothingTime, const Array<T>& b, Array<T>& x,
                                    Array<double>* dot) const {
+  if (by_residuals_ && !(is_complex<T> && dot)) {  // dots of products are complex where vectors are
+    RecurrenceStep<T> first{inverse_, factors_, 0};
+    first.d = &d_;
+    A_.take_step(ctx, x, b, r_, first, {});
+    return go_on_by_residuals(ctx, r_, x, false, &b, dot);
+  }
   step(ctx, 0, true, this->residual(ctx, b, x), x, &b, dot);
   go_on(ctx, r_, x, &b, dot);
 }
 
 /// A residual reads x, or d, and b, or the residual before, and writes another one. A step reads that, d, x and D^-1,
-/// and writes x, and d unless it is the last; there is no d before the first.
+/// and writes x, and d unless it is the last; there is no d before the first. By the products' rows it has the residual
+/// and the d before at hand, leaves x alone in the first one, and the last one writes no residual.
 template <class T>
 ApplicationWork PolynomialSmoother<T>::work(bool from_zero) const {
   const auto n = static_cast<double>(A_.rows());
   ApplicationWork work{{}, static_cast<double>(degree_ - (from_zero ? 1 : 0))};
-  for (int k = 0; k < degree_; ++k)
+  for (int k = 0; k < degree_ && by_residuals_; ++k) {
+    const bool begins = k == 0 && from_zero, reads_x = k > 0 && !(from_zero && k == 1);
+    const int vectors = begins ? 2 : k == 0 ? 4 : (k + 1 < degree_ ? 5 : 3) + reads_x;
+    work.own += {n * (vectors * sizeof(T) + sizeof(R)), (k == 0 ? (begins ? 0 : 1) : 3) * n * multiply_add<T>};
+  }
+  for (int k = 0; k < degree_ && !by_residuals_; ++k)
     work.own += k == 0 && from_zero
                     ? Work{n * (3 * sizeof(T) + sizeof(R)), n * multiply_add<T>}
                     : Work{n * ((3 + 3 + (k > 0 ? 1 : 0) + (k + 1 < degree_ ? 1 : 0)) * sizeof(T) + sizeof(R)),

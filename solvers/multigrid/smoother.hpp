@@ -101,7 +101,7 @@ class PolynomialSmoother final : public Smoother<T> {
   /// {old, fresh, weight} of each step.
   const Array<real_t<T>>& factors() const { return factors_; }
   std::size_t bytes() const override {
-    return Smoother<T>::bytes() + detail::bytes_of(inverse_, polynomial_, factors_, d_, next_r_);
+    return Smoother<T>::bytes() + detail::bytes_of(inverse_, polynomial_, factors_, d_, next_d_, next_r_);
   }
   ApplicationWork work(bool from_zero) const override;
 
@@ -111,11 +111,14 @@ class PolynomialSmoother final : public Smoother<T> {
   using Smoother<T>::A_, Smoother<T>::r_;
   void step(Context&, int k, bool first, const Array<T>& r, Array<T>& x, const Array<T>* b, Array<double>* dot) const;
   void go_on(Context&, const Array<T>& r, Array<T>& x, const Array<T>* b, Array<double>* dot) const;
+  void go_on_by_residuals(Context&, const Array<T>& r, Array<T>& x, bool from_zero, const Array<T>* b,
+                          Array<double>* dot) const;
 
   Array<R> inverse_, factors_;
   Array<double> polynomial_;  // the factors as they were set
   int degree_ = 0;
-  mutable Array<T> d_, next_r_;  // the residuals of two steps take turns in r_ and next_r_
+  bool by_residuals_ = false;             // whether steps are taken by the products' rows
+  mutable Array<T> d_, next_d_, next_r_;  // those of two steps take turns
 };
 
 }  // namespace krill

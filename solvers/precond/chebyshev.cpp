@@ -139,20 +139,24 @@ class Chebyshev final : public Preconditioner<T> {
   }
 
   void estimate(Context& ctx) {
-    const SpectrumEstimate found = estimate_spectrum(ctx, A_, *matrix_, inverse_, options_.eigenvalue_steps, d_, w_);
-    if (found.bad_row != BadRow::none)
-      refuse_row(options_.type, found.bad_row,
-                 "there is an entry that is not finite, or too large beside the diagonal,",
+    const RowSums rows = greatest_row_sum(ctx, A_, *matrix_, inverse_);
+    if (rows.bad_row != BadRow::none)
+      refuse_row(options_.type, rows.bad_row, "there is an entry that is not finite, or too large beside the diagonal,",
                  "look at the entries of the matrix (krill inspect)");
-    if (found.bad_curvature)
+    Array<double> upper{rows.greatest};
+    LanczosProcess<T> process(A_.rows(), options_.eigenvalue_steps);
+    process.run(ctx, A_, inverse_, d_, w_, upper, true);
+    if (A_.share().team) ctx.synchronize();  // with an eye on the other ranks
+    const LanczosFound found = process.found().host()[0];
+    if (found.is_bad)
       throw InvalidArgument(
           fmt::format("preconditioner {}: p'Ap is {} for the direction p of step {} of the estimate of the largest "
                       "eigenvalue: the matrix is not positive definite: use preconditioner jacobi with solver gmres",
-                      options_.type, *found.bad_curvature, found.products));
-    max_ = found.upper;
+                      options_.type, found.bad_curvature, found.products));
+    max_ = upper.host()[0];
     min_ = max_ / options_.eigenvalue_ratio;
     report_.facts = {{"eigenvalue_estimate", found.ritz},
-                     {"eigenvalue_bound", found.row_bound},
+                     {"eigenvalue_bound", rows.greatest},
                      {"interval_least", min_},
                      {"interval_most", max_},
                      {"estimation_products", found.products}};

@@ -28,16 +28,19 @@ struct RootKey {
 /// keys: open where a row has neighbors. Over the rows.
 template <class Offset>
 struct StartRoots {
-  using Sum = NoSum;
+  using Sum = std::int64_t;
   const Offset* row_offsets;
   RootKey::Word *keys, *greatest;
+  std::int64_t* alone;  ///< rows without a neighbor
 
   constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    keys[i] = row_offsets[i] < row_offsets[i + 1] ? RootKey::open : RootKey::out;
+  constexpr Sum entry(std::int64_t i) const {
+    const bool has_neighbors = row_offsets[i] < row_offsets[i + 1];
+    keys[i] = has_neighbors ? RootKey::open : RootKey::out;
     greatest[i] = keys[i];
-    return {};
+    return !has_neighbors;
   }
+  constexpr void finish(Sum sum) const { *alone = sum; }
 };
 
 /// The greatest key.
@@ -74,23 +77,17 @@ struct SpreadKeys {
   }
 };
 
-/// How many rows are open.
-struct OpenRowCount {
-  std::int64_t value = 0;
-  constexpr OpenRowCount& operator+=(OpenRowCount other) { return value += other.value, *this; }
-};
-
-/// An open row whose key is the greatest within two edges is a root; one that has a root there is out. Over the rows'
-/// neighbors.
+/// An open row whose key is the greatest within two edges is a root; one that has a root there is out. Adds up the rows
+/// that stay open. Over the rows' neighbors.
 template <class Offset>
 struct DecideRoots {
   using Item = GreatestKey;
-  using Sum = OpenRowCount;
+  using Sum = std::int64_t;
   CsrView<const NoValue, Offset> a;
   int round;
   const RootKey::Word* greatest;
   RootKey::Word* keys;
-  OpenRowCount* left;
+  std::int64_t* open = nullptr;
 
   constexpr bool wants(std::int64_t row) const { return keys[row] == RootKey::open; }
   constexpr Item entry(std::int64_t, std::int64_t k) const { return {greatest[a.col_indices[k]]}; }
@@ -101,11 +98,17 @@ struct DecideRoots {
     else if (item.key == RootKey::of_open(row, round))
       keys[row] = RootKey::root;
     else
-      return {1};
-    return {};
+      return 1;
+    return 0;
   }
-  constexpr void finish(const Sum& sum) const { *left = sum; }
+  constexpr void finish(Sum sum) const { *open = sum; }
 };
+
+/// Spreads keys and decides, round by round, until no row is open: keys are those of roots, or out.
+template <class Offset>
+void find_roots(const Host&, const CsrView<const NoValue, Offset>&, RootKey::Word* keys, RootKey::Word* greatest);
+template <class Offset>
+void find_roots(const Cuda&, const CsrView<const NoValue, Offset>&, RootKey::Word* keys, RootKey::Word* greatest);
 
 /// counts_i = 1 for a root, else 0. Over the rows.
 struct CountRoots {
@@ -117,22 +120,30 @@ struct CountRoots {
   constexpr NoSum entry(std::int64_t i) const { return counts[i] = keys[i] == RootKey::root, NoSum{}; }
 };
 
-/// near_i = the number of the root that row i is, or is beside; else -1. Over the rows.
+/// near_i = the number of the root that row i is, or is beside; else -1. Over the rows' neighbors.
 template <class Offset>
 struct JoinRoots {
+  /// A root; -1: none. No row is beside two.
+  struct Item {
+    std::int32_t root = -1;
+    constexpr Item& operator+=(Item other) {
+      if (other.root > root) root = other.root;
+      return *this;
+    }
+  };
   using Sum = NoSum;
-  const Offset* row_offsets;
-  const std::int32_t* col_indices;
+  CsrView<const NoValue, Offset> a;
   const RootKey::Word* keys;
   const std::int32_t* numbers;  ///< of roots before each row
   std::int32_t* near;
 
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    std::int32_t root = keys[i] == RootKey::root ? static_cast<std::int32_t>(i) : -1;
-    for (Offset k = row_offsets[i]; root < 0 && k < row_offsets[i + 1]; ++k)
-      if (keys[col_indices[k]] == RootKey::root) root = col_indices[k];
-    near[i] = root < 0 ? -1 : numbers[root];
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t, std::int64_t k) const {
+    return {keys[a.col_indices[k]] == RootKey::root ? a.col_indices[k] : -1};
+  }
+  constexpr Sum finish_row(std::int64_t row, Item item) const {
+    if (keys[row] == RootKey::root) item.root = static_cast<std::int32_t>(row);
+    near[row] = item.root < 0 ? -1 : numbers[item.root];
     return {};
   }
 };
@@ -191,6 +202,15 @@ struct FlagAggregated {
   constexpr NoSum entry(std::int64_t row) const { return flags[row] = of_row[row] >= 0, NoSum{}; }
 };
 
+/// numbers[i] = i, of rows that are all in an aggregate.
+struct NumberMembers {
+  using Sum = NoSum;
+  std::int32_t* numbers;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t i) const { return numbers[i] = static_cast<std::int32_t>(i), NoSum{}; }
+};
+
 /// The aggregates of the rows that are in one, in the order of rows. Over the rows.
 struct PackAggregates {
   using Sum = NoSum;
@@ -207,15 +227,14 @@ struct PackAggregates {
 /// What is compiled for each backend.
 template <class Where>
 struct AggregatePasses {
-  static constexpr auto list = passes<Where, CountRoots, FlagAggregated, PackAggregates>;
+  static constexpr auto list = passes<Where, CountRoots, FlagAggregated, NumberMembers, PackAggregates>;
 };
 template <class Offset, class Where>
 struct RootPasses {
   template <class RowPass>
   using Reduce = void(const Where&, RowPass);
-  static constexpr auto of_rows = passes<Where, StartRoots<Offset>, JoinRoots<Offset>>;
-  static constexpr std::tuple list{instance<Reduce<SpreadKeys<Offset>>>(reduce_rows),
-                                   instance<Reduce<DecideRoots<Offset>>>(reduce_rows)};
+  static constexpr auto of_rows = passes<Where, StartRoots<Offset>>;
+  static constexpr std::tuple list{instance<Reduce<JoinRoots<Offset>>>(reduce_rows)};
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct JoinPasses {

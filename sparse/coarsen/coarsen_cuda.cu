@@ -10,5 +10,7 @@ template class RootPasses<std::int32_t, Cuda>;
 template class RootPasses<std::int64_t, Cuda>;
 KRILL_INSTANTIATE_WITH_OFFSETS(JoinPasses, Cuda);
 KRILL_INSTANTIATE_WITH_OFFSETS(StrengthPasses, Cuda);
+template class StrongListPasses<std::int32_t, Cuda>;
+template class StrongListPasses<std::int64_t, Cuda>;
 
 }  // namespace krill::detail

@@ -5,10 +5,25 @@
 
 namespace krill::detail {
 
+template <class Offset>
+void find_roots(const Host& host, const CsrView<const NoValue, Offset>& a, RootKey::Word* keys,
+                RootKey::Word* greatest) {
+  if (host.skip.now()) return;
+  std::int64_t open = a.rows;
+  for (int round = 0; open > 0; ++round) {
+    reduce_rows(host, SpreadKeys<Offset>{a, round, keys, greatest});
+    reduce_rows(host, DecideRoots<Offset>{a, round, greatest, keys, &open});
+  }
+}
+template void find_roots(const Host&, const CsrView<const NoValue, std::int32_t>&, RootKey::Word*, RootKey::Word*);
+template void find_roots(const Host&, const CsrView<const NoValue, std::int64_t>&, RootKey::Word*, RootKey::Word*);
+
 template class AggregatePasses<Host>;
 template class RootPasses<std::int32_t, Host>;
 template class RootPasses<std::int64_t, Host>;
 KRILL_INSTANTIATE_WITH_OFFSETS(JoinPasses, Host);
 KRILL_INSTANTIATE_WITH_OFFSETS(StrengthPasses, Host);
+template class StrongListPasses<std::int32_t, Host>;
+template class StrongListPasses<std::int64_t, Host>;
 
 }  // namespace krill::detail

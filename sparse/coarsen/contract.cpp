@@ -12,7 +12,8 @@ using namespace detail;
 /// C without values: the pattern of the product of the matrix with a row an aggregate, its rows, and A with renamed
 /// columns.
 template <class T, class Offset>
-static Csr<T, Offset> contracted_pattern(Context& ctx, const Csr<T, Offset>& A, const Aggregates& aggregates) {
+auto ContractionPlan<T, Offset>::pattern_of(Context& ctx, const Csr<T, Offset>& A, const Aggregates& aggregates,
+                                            std::int64_t longest_row) -> Pattern {
   require_size("contraction: columns of A", A.cols(), A.rows());
   require_size("contraction: rows of A", A.rows(), aggregates.of_row.size());
   require_size("contraction: offsets of aggregates", aggregates.offsets.size(), std::int64_t{aggregates.count} + 1);
@@ -31,16 +32,29 @@ static Csr<T, Offset> contracted_pattern(Context& ctx, const Csr<T, Offset>& A, 
   const Csr<T, Offset> sums(A.rows(), std::move(of_aggregates), copy_of(ctx, aggregates.rows),
                             Array<T>(aggregates.rows.size())),
       a(aggregates.count, copy_of(ctx, A.row_offsets()), std::move(renamed), Array<T>(A.nnz()));
-  return SpgemmPlan<T, Offset>(ctx, Op::none, sums, Op::none, a, {.max_list_bytes = 0, .b_is_sorted = false}).release();
+  SpgemmOptions options{.max_list_bytes = 0, .b_is_sorted = false};
+  if (aggregates.rows.size() == A.rows())
+    options.products = A.nnz(), options.max_products_of_row = aggregates.most_rows * longest_row;
+  SpgemmPlan<T, Offset> plan(ctx, Op::none, sums, Op::none, a, options);
+  const std::int64_t longest = plan.longest_row();
+  return {std::move(plan).release(), longest};
 }
 
 template <class T, class Offset>
-ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& A, const Aggregates& aggregates)
-    : rows_(A.rows()), nnz_(A.nnz()), c_(contracted_pattern(ctx, A, aggregates)), on_cuda_(ctx.on_cuda()) {
+ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& A, const Aggregates& aggregates,
+                                            std::int64_t longest_row)
+    : ContractionPlan(ctx, A, pattern_of(ctx, A, aggregates, longest_row)) {}
+
+template <class T, class Offset>
+ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& A, Pattern pattern_of_c)
+    : rows_(A.rows()),
+      nnz_(A.nnz()),
+      longest_row_(pattern_of_c.longest_row),
+      c_(std::move(pattern_of_c.matrix)),
+      on_cuda_(ctx.on_cuda()) {
   if (!on_cuda_) return;
-  const std::int64_t longest =
-      ctx.dispatch([&](const auto& where) { return ContractTuning::max_windows * contract_lanes(pattern(where, c_)); });
-  if (longest_row(ctx, c_.row_offsets()) <= longest) return;
+  constexpr std::int64_t longest = ContractTuning::max_entries;
+  if (longest_row_ <= longest) return;
   piece_starts_ = scanned<std::int64_t>(ctx, c_.rows(), "pieces of rows", [&](const auto& where, std::int64_t* items) {
     run_pass(where, c_.rows(), CountContractPieces<Offset>{c_.row_offsets().read(where), longest, items});
   });

@@ -14,8 +14,9 @@ class ContractionPlan {
  public:
   /// Finds the pattern; values come with the first update(). Goes through A twice, with 4 bytes an entry of workspace
   /// and what a SpgemmPlan takes for rows of C. Waits; not inside a capture. Raises ShapeMismatch unless A is square
-  /// and as large as the aggregates say.
-  ContractionPlan(Context&, const Csr<T, Offset>& A, const Aggregates&);
+  /// and as large as the aggregates say. longest_row: of A, or more; 0: not known. Where it is, and every row is in an
+  /// aggregate of a known size, a wait is spared.
+  ContractionPlan(Context&, const Csr<T, Offset>& A, const Aggregates&, std::int64_t longest_row = 0);
 
   /// Values of C from values of A in the pattern that the plan was made of, with the same aggregates. A is read once;
   /// no wait, no allocation: capturable. Sums are in T, in the order of rows and of entries in them: the same bits in
@@ -25,10 +26,19 @@ class ContractionPlan {
 
   const Csr<T, Offset>& matrix() const { return c_; }
   Csr<T, Offset> release() && { return std::move(c_); }
+  std::int64_t longest_row() const { return longest_row_; }  ///< of C
   std::size_t bytes() const;
 
  private:
+  struct Pattern {
+    Csr<T, Offset> matrix;
+    std::int64_t longest_row;
+  };
+  static Pattern pattern_of(Context&, const Csr<T, Offset>& A, const Aggregates&, std::int64_t longest_row);
+  ContractionPlan(Context&, const Csr<T, Offset>& A, Pattern);
+
   std::int64_t rows_, nnz_;  // of A
+  std::int64_t longest_row_;
   Csr<T, Offset> c_;
   Array<std::int64_t> piece_starts_;  // of rows that several teams have; empty where there are none, as on the host
   std::int64_t pieces_ = 0;

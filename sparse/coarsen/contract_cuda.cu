@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sparse/coarsen/contract_passes.hpp"
 #include "sparse/convert/row_of_entry.hpp"
 #include "sparse/core/pass_cuda.cuh"
@@ -5,7 +7,7 @@
 namespace krill::detail {
 namespace {
 
-constexpr int at_once = 4;  ///< rows of A that are on their way at a time. Not varied.
+constexpr int at_once = 4;  ///< rows, or entries, of A that are on their way at a time. Not varied.
 
 /// What lanes of a team add up: entry `column` of a row of C each, -1 for none, of columns from `low` to `high`.
 template <class T>
@@ -81,24 +83,76 @@ __device__ void sum_entries(const Contraction<T, Offset>& p, std::int64_t aggreg
   }
 }
 
-// Threads: a team of `lanes` neighboring ones (a power of two up to 32) a row of C, an entry a lane; rows with pieces
-//   have their warps in the other kernel. Loops end for a whole warp at a time.
-// Bytes: A and its rows' list once for each `lanes` entries of a row of C, aggregates of columns as often as the caches
-//   miss; C once.
-// Races: an entry of C is one lane's.
+/// Entries of C that a thread sums, in shared memory: those of the threads of a warp lie side by side, so that no two
+/// meet in a bank.
+template <class T>
+struct ThreadSums {
+  static constexpr int threads = 128, held = ContractTuning::held;
+  std::int32_t* columns;  // of the thread's first entry, ascending
+  T* sums;
+  int count = 0;
+
+  __device__ std::int32_t& column(int s) const { return columns[s * threads]; }
+  __device__ T& sum(int s) const { return sums[s * threads]; }
+};
+
+/// Entries [first, first + count) of a row of C, by a thread: the rows of its aggregate one after the other, a few
+/// entries of A on their way.
 template <class T, class Offset>
-__global__ void __launch_bounds__(sum_threads, 4) contract_rows_kernel(Contraction<T, Offset> p, int lanes, Skip skip) {
-  if (skip.now()) return;
-  const int teams = sum_threads / lanes;
-  for (std::int64_t first = std::int64_t{blockIdx.x} * teams; first < p.c.rows;
-       first += std::int64_t{gridDim.x} * teams) {
-    const std::int64_t aggregate = first + threadIdx.x / lanes;
-    bool there = aggregate < p.c.rows;
-    if (there && p.pieces > 0) there = p.piece_starts[aggregate] == p.piece_starts[aggregate + 1];
-    sum_entries(p, aggregate, there ? p.c.row_offsets[aggregate] : 0, there ? p.c.row_offsets[aggregate + 1] : 0,
-                lanes);
+__device__ void sum_in_thread(const Contraction<T, Offset>& p, std::int64_t aggregate, const ThreadSums<T>& held) {
+  const std::int32_t low = held.column(0), high = held.column(held.count - 1);
+  for (std::int32_t r = p.offsets[aggregate]; r < p.offsets[aggregate + 1]; ++r) {
+    const std::int32_t row = p.rows[r];
+    const Offset end = p.a.row_offsets[row + 1];
+    for (Offset k = p.a.row_offsets[row]; k < end; k += at_once) {
+      std::int32_t column[at_once];
+      T value[at_once];
+      int place[at_once];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) {
+        const bool there = k + u < end;
+        column[u] = there ? p.of_row[p.a.col_indices[k + u]] : -1;
+        value[u] = there ? p.a.values[k + u] : T{};
+        place[u] = 0;
+      }
+#pragma unroll
+      for (int step = ThreadSums<T>::held / 2; step > 0; step /= 2)  // the last entry that is not beyond the column
+#pragma unroll
+        for (int u = 0; u < at_once; ++u)
+          if (place[u] + step < held.count && held.column(place[u] + step) <= column[u]) place[u] += step;
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (column[u] >= low && column[u] <= high && held.column(place[u]) == column[u]) held.sum(place[u]) += value[u];
+    }
   }
 }
+
+// Threads: one a row of C, up to ThreadSums::held entries at a time; rows with pieces have their warps in the other
+//   kernel.
+// Bytes: A and its rows' list once for each `held` entries of a row of C, aggregates of columns as often as the caches
+//   miss; C once. Races: none, a row is one thread's.
+template <class T, class Offset>
+__global__ void __launch_bounds__(ThreadSums<T>::threads) contract_rows_kernel(Contraction<T, Offset> p, Skip skip) {
+  constexpr int threads = ThreadSums<T>::threads, held = ThreadSums<T>::held;
+  extern __shared__ __align__(16) unsigned char memory[];  // contract_memory<T>
+  if (skip.now()) return;
+  T* const sums = reinterpret_cast<T*>(memory);
+  ThreadSums<T> mine{reinterpret_cast<std::int32_t*>(sums + held * threads) + threadIdx.x, sums + threadIdx.x};
+  for (std::int64_t aggregate = std::int64_t{blockIdx.x} * threads + threadIdx.x; aggregate < p.c.rows;
+       aggregate += std::int64_t{gridDim.x} * threads) {
+    if (p.pieces > 0 && p.piece_starts[aggregate] < p.piece_starts[aggregate + 1]) continue;
+    const std::int64_t end = p.c.row_offsets[aggregate + 1];
+    for (std::int64_t first = p.c.row_offsets[aggregate]; first < end; first += held) {
+      mine.count = end - first < held ? static_cast<int>(end - first) : held;
+      for (int s = 0; s < mine.count; ++s) mine.column(s) = p.c.col_indices[first + s], mine.sum(s) = T{};
+      sum_in_thread(p, aggregate, mine);
+      for (int s = 0; s < mine.count; ++s) p.values[first + s] = mine.sum(s);
+    }
+  }
+}
+template <class T>
+constexpr std::size_t contract_memory = std::size_t{ThreadSums<T>::held} *
+                                        ThreadSums<T>::threads*(sizeof(T) + sizeof(std::int32_t));
 
 // Threads: a warp for each 32 entries of a long row of C.
 // Bytes: the rows of A that the row of C is made of, once for each 32 of its entries. Races: none, as above.
@@ -119,9 +173,11 @@ __global__ void __launch_bounds__(sum_threads) contract_pieces_kernel(Contractio
 template <class T, class Offset>
 void contract(const Cuda& cuda, const Contraction<T, Offset>& p) {
   if (p.c.nnz == 0) return;
-  const int lanes = contract_lanes(p.c);
-  contract_rows_kernel<<<grid_blocks(cuda, p.c.rows, sum_threads / lanes), sum_threads, 0, cuda.stream>>>(p, lanes,
-                                                                                                          cuda.skip);
+  constexpr auto kernel = contract_rows_kernel<T, Offset>;
+  constexpr int threads = ThreadSums<T>::threads;
+  const int blocks =
+      std::min(grid_blocks(cuda, p.c.rows, threads), resident_blocks<kernel>(cuda, contract_memory<T>, threads));
+  kernel<<<blocks, threads, contract_memory<T>, cuda.stream>>>(p, cuda.skip);
   check(cudaGetLastError());
   if (p.pieces == 0) return;
   constexpr int warps = sum_threads / 32;

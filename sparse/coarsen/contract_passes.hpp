@@ -29,10 +29,11 @@ struct RenameColumns {
 
 /// How rows of C are divided among threads on CUDA. Not varied.
 struct ContractTuning {
-  static constexpr std::int64_t max_windows = 8;  ///< of a team's lanes: longer rows have a warp for each 32 entries
+  static constexpr int held = 32;                  ///< entries of C that a thread sums at a time
+  static constexpr std::int64_t max_entries = 96;  ///< of a row for a thread: a longer one has a warp for each 32
 };
 
-/// items[row] = warps of a row of C that is longer than a team of `lanes` takes, 0 for others. Over the rows of C.
+/// items[row] = warps of a row of C that no single thread has, 0 for others. Over the rows of C.
 template <class Offset>
 struct CountContractPieces {
   using Sum = NoSum;
@@ -58,13 +59,6 @@ struct Contraction {
   const std::int64_t* piece_starts = nullptr;  // on CUDA
   std::int64_t pieces = 0;
 };
-
-/// Neighboring threads that have a row of C on CUDA: a power of two.
-template <class Offset>
-int contract_lanes(const CsrView<const NoValue, Offset>& c) {
-  const std::int64_t mean = c.nnz / (c.rows > 0 ? c.rows : 1);
-  return mean <= 4 ? 4 : mean <= 10 ? 8 : mean <= 20 ? 16 : 32;
-}
 
 template <class T, class Offset>
 void contract(const Host&, const Contraction<T, Offset>&);

@@ -21,7 +21,8 @@ struct Numbering {
   std::int32_t count;
   Array<std::int32_t> of_row;
 };
-Numbering numbered(Context& ctx, const Array<std::int32_t>& parents) {
+/// in_pairs: all rows are, so that their number needs no wait.
+Numbering numbered(Context& ctx, const Array<std::int32_t>& parents, bool in_pairs) {
   const std::int64_t rows = parents.size();
   const auto numbers = scanned<std::int32_t>(ctx, rows, "numbers", [&](const auto& where, std::int32_t* flags) {
     run_pass(where, rows, FlagParents{parents.read(where), flags});
@@ -30,7 +31,7 @@ Numbering numbered(Context& ctx, const Array<std::int32_t>& parents) {
   ctx.dispatch([&](const auto& where) {
     run_pass(where, rows, NumberRows{parents.read(where), numbers.read(where), of_row.write(where)});
   });
-  return {static_cast<std::int32_t>(last_offset(ctx, numbers)), std::move(of_row)};
+  return {static_cast<std::int32_t>(in_pairs ? rows / 2 : last_offset(ctx, numbers)), std::move(of_row)};
 }
 
 /// The pairs of one matrix.
@@ -38,7 +39,8 @@ template <class T, class Offset>
 struct Pairs {
   std::optional<Csr<T, Offset>> hermitian;  ///< what was matched where |A| is not symmetric
   Array<std::int32_t> mates, parents;
-  std::int64_t free_rows;  ///< in no pair, but they may have joined one
+  std::int64_t free_rows;    ///< in no pair, but they may have joined one
+  std::int64_t longest_row;  ///< of what was matched; 0: not known
 };
 
 /// In the `first` pass raises where an entry is not finite, and takes the Hermitian part where |A| is not symmetric.
@@ -58,12 +60,15 @@ Pairs<T, Offset> match(Context& ctx, const Csr<T, Offset>& A, const Strength& st
   };
   measure_rows(A);
   std::optional<Csr<T, Offset>> hermitian;
+  std::int64_t longest_row = 0;
   if (first) {
     const MatchMeasure found = measure.host()[0];
     if (found.fault.row < rows)
       throw InvalidArgument(
           fmt::format("matching: row {} (counted from 0) has an entry that is not finite", found.fault.row));
+    longest_row = found.longest_row;
     if (found.difference != 0) {
+      longest_row = 0;
       const T half(static_cast<real_t<T>>(0.5));
       hermitian = spgeam(ctx, Op::none, Op::adjoint, half, A, half, A);
       measure_rows(*hermitian);
@@ -90,7 +95,7 @@ Pairs<T, Offset> match(Context& ctx, const Csr<T, Offset>& A, const Strength& st
     joins.lone_stay = !first;
     reduce_rows(where, joins);
   });
-  return {std::move(hermitian), std::move(mates), std::move(parents), free_rows};
+  return {std::move(hermitian), std::move(mates), std::move(parents), free_rows, longest_row};
 }
 
 /// Where no row is free.
@@ -101,7 +106,7 @@ Aggregates list_pairs(Context& ctx, const Array<std::int32_t>& mates, Numbering 
     run_pass(where, mates.size(),
              ListPairs{mates.read(where), numbers.of_row.read(where), offsets.write(where), rows.write(where)});
   });
-  return {numbers.count, std::move(numbers.of_row), std::move(offsets), std::move(rows)};
+  return {numbers.count, std::move(numbers.of_row), std::move(offsets), std::move(rows), 2};
 }
 
 }  // namespace
@@ -113,7 +118,7 @@ Aggregates detail::number_by_least_row(Context& ctx, const Aggregates& aggregate
              FindLeastRows{aggregates.of_row.read(where), aggregates.offsets.read(where), aggregates.rows.read(where),
                            least.write(where)});
   });
-  Numbering by_least = numbered(ctx, least);
+  Numbering by_least = numbered(ctx, least, false);
   return list_aggregates(ctx, by_least.count, std::move(by_least.of_row));
 }
 
@@ -162,12 +167,16 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
   std::optional<Csr<T, Offset>> contracted;         // the matrix of this pass, where it is not A
   Numbering all{A.rows(), Array<std::int32_t>(0)};  // of the rows of A
   bool has_free_rows = false;
+  std::int64_t longest_row = 0;  // of the matrix of this pass; 0: not known
+  std::int32_t most_rows = 1;    // of an aggregate, as long as no row is free
   for (int pass = 0; pass < passes; ++pass) {
     const Csr<T, Offset>& matrix = contracted ? *contracted : A;
     Pairs<T, Offset> pairs = match(ctx, matrix, strength, pass == 0);
     if (pass > 0 && pairs.free_rows == matrix.rows()) break;
     has_free_rows = has_free_rows || pairs.free_rows > 0;
-    Numbering step = numbered(ctx, pairs.parents);
+    if (pass == 0) longest_row = pairs.longest_row;
+    most_rows *= 2;
+    Numbering step = numbered(ctx, pairs.parents, pairs.free_rows == 0);
     if (pass == 0)
       all.of_row = copy_of(ctx, step.of_row);
     else
@@ -180,12 +189,15 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
     const Aggregates aggregates = pairs.free_rows == 0 ? list_pairs(ctx, pairs.mates, std::move(step))
                                                        : list_aggregates(ctx, step.count, std::move(step.of_row));
     const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
-    ContractionPlan<T, Offset> plan(ctx, matched, aggregates);
+    ContractionPlan<T, Offset> plan(ctx, matched, aggregates, longest_row);
     plan.update(ctx, matched, aggregates);
+    longest_row = plan.longest_row();
     contracted = std::move(plan).release();
   }
-  Aggregates made = list_aggregates(ctx, all.count, std::move(all.of_row));
-  return has_free_rows ? number_by_least_row(ctx, made) : std::move(made);
+  Aggregates made = list_aggregates(ctx, all.count, std::move(all.of_row), !has_free_rows);
+  if (has_free_rows) return number_by_least_row(ctx, made);
+  made.most_rows = most_rows;
+  return made;
 }
 
 template <class T, class Offset>

@@ -23,9 +23,10 @@ struct MatchUnits {
 struct MatchMeasure {
   std::uint64_t difference = 0;
   FirstRow fault;
-  std::int32_t unused = 0;
+  std::int32_t longest_row = 0;
   constexpr MatchMeasure& operator+=(const MatchMeasure& other) {
     difference += other.difference, fault += other.fault;
+    if (other.longest_row > longest_row) longest_row = other.longest_row;
     return *this;
   }
 };
@@ -80,7 +81,9 @@ struct MeasureForMatching {
     units[row] = {1 / (strength == StrengthMeasure::relative ? item.largest : diagonal),
                   real(item.diagonal) < 0 ? -weight : weight};
     mates[row] = -1;
-    return item.measure;
+    Sum sum = item.measure;
+    sum.longest_row = static_cast<std::int32_t>(a.row_offsets[row + 1] - a.row_offsets[row]);
+    return sum;
   }
   constexpr void finish(const Sum& sum) const { *measure = sum; }
 };

@@ -15,7 +15,7 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// The units of the candidates' columns. Waits; raises InvalidArgument where an entry is not finite.
+/// The units of the candidates' columns.
 template <class T>
 Array<ColumnUnit> measured(Context& ctx, const Dense<T>& candidates) {
   Array<ColumnUnit> units(candidates.cols(), "units of candidates");
@@ -25,12 +25,18 @@ Array<ColumnUnit> measured(Context& ctx, const Dense<T>& candidates) {
           where, candidates.rows(),
           MeasureColumn<kernel_t<T>>{candidates.view(where), j, j == 0 ? units.write(where) : units.update(where)});
   });
-  for (std::int32_t j = 0; j < candidates.cols(); ++j)
-    if (const std::int32_t row = units.host()[static_cast<std::size_t>(j)].fault.row; row < candidates.rows())
+  return units;
+}
+
+/// Waits; raises InvalidArgument where an entry is not finite.
+void require_finite(const Array<ColumnUnit>& units) {
+  for (std::size_t j = 0; const ColumnUnit& unit : units.host()) {
+    if (unit.fault.row != no_row)
       throw InvalidArgument(fmt::format(
           "tentative prolongator: candidate {} is not finite in row {}, or its square is not (both counted from 0)", j,
-          row));
-  return units;
+          unit.fault.row));
+    ++j;
+  }
 }
 
 }  // namespace
@@ -50,10 +56,16 @@ Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggre
   require(coarse_rows <= std::numeric_limits<std::int32_t>::max(),
           fmt::format("tentative prolongator: {} columns do not fit 32 bits", coarse_rows));
   const Array<ColumnUnit> units = measured(ctx, candidates);
-  CheckedOffsets<Offset> offsets =
-      checked_offsets<Offset>(ctx, rows, "prolongator row_offsets", [&](const auto& where, std::int64_t* counts) {
-        run_pass(where, rows, CountTentative{aggregates.of_row.read(where), block_dim, columns, counts});
-      });
+  constexpr const char* name = "prolongator row_offsets";
+  CheckedOffsets<Offset> offsets = checked<Offset>(
+      ctx,
+      scanned<std::int64_t>(
+          ctx, rows, name,
+          [&](const auto& where, std::int64_t* counts) {
+            run_pass(where, rows, CountTentative{aggregates.of_row.read(where), block_dim, columns, counts});
+          }),
+      aggregates.rows.size() * block_dim * columns, name);
+  require_finite(units);
   Array<std::int32_t> col_indices(offsets.nnz, "prolongator col_indices");
   Array<T> values(offsets.nnz, "prolongator values");
   Dense<T> coarse_candidates(coarse_rows, columns);
@@ -74,7 +86,7 @@ Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggre
   });
   return {Csr<T, Offset>(static_cast<std::int32_t>(coarse_rows), std::move(offsets.offsets), std::move(col_indices),
                          std::move(values)),
-          std::move(coarse_candidates), deficient.host()[0], std::move(dead)};
+          std::move(coarse_candidates), std::move(deficient), std::move(dead)};
 }
 
 HeldMemory tentative_memory(MemoryLedger& ledger, const CsrSizes& P, std::int32_t candidates) {
@@ -102,12 +114,19 @@ void set_dead_diagonal(Context& ctx, const Array<std::uint8_t>& dead_columns, Cs
   });
 }
 
+/// Raises as the constructor says.
 template <class T, class Offset>
 static Csr<T, Offset> smoothed_pattern(Context& ctx, const StrongGraph<Offset>& graph, std::int32_t block_dim,
-                                       std::int32_t columns, const Csr<T, Offset>& P0) {
+                                       const Tentative<T, Offset>& tentative) {
+  const Csr<T, Offset>& P0 = tentative.P;
+  const std::int32_t columns = tentative.coarse_candidates.cols();
+  require(block_dim > 0, fmt::format("smoothed prolongator: {} rows a node, 1 are needed", block_dim));
+  require_size("smoothed prolongator: rows of P0", P0.rows(), std::int64_t{graph.rows()} * block_dim);
   const std::int64_t nodes = graph.rows();
   Array<std::int32_t> aggregates(nodes, "aggregate of each node");
+  Array<FirstRow> fault(1, "fault");
   ctx.dispatch([&](const auto& where) {
+    run_pass(where, P0.rows(), CheckTentative<Offset>{pattern(where, P0), block_dim, columns, fault.write(where)});
     run_pass(where, nodes, FindAggregates<Offset>{pattern(where, P0), block_dim, columns, aggregates.write(where)});
   });
   const auto nodes_on = [&](const auto& where) {
@@ -117,6 +136,9 @@ static Csr<T, Offset> smoothed_pattern(Context& ctx, const StrongGraph<Offset>& 
       ctx, nodes, "aggregates of nodes",
       [&](const auto& where, std::int64_t* counts) { unite_nodes(where, nodes_on(where), CountNodeUnion{counts}); });
   const std::int64_t nnz = last_offset(ctx, of_nodes) * block_dim * columns;
+  if (const std::int32_t row = fault.host()[0].row; row != no_row)
+    throw InvalidArgument(fmt::format(
+        "smoothed prolongator: row {} of P0 (counted from 0) is not one of a tentative prolongator's", row));
   require_offsets_fit<Offset>(nnz);
   Array<Offset> row_offsets(std::int64_t{P0.rows()} + 1, "prolongator row_offsets");
   Array<std::int32_t> col_indices(nnz, "prolongator col_indices");
@@ -131,32 +153,15 @@ static Csr<T, Offset> smoothed_pattern(Context& ctx, const StrongGraph<Offset>& 
   return {P0.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
 }
 
-/// Entries of a row of an aggregate. Waits; raises as the constructor says.
-template <class T, class Offset>
-static std::int32_t columns_of_aggregates(Context& ctx, const StrongGraph<Offset>& graph, std::int32_t block_dim,
-                                          const Csr<T, Offset>& P0) {
-  require(block_dim > 0, fmt::format("smoothed prolongator: {} rows a node, 1 are needed", block_dim));
-  require_size("smoothed prolongator: rows of P0", P0.rows(), std::int64_t{graph.rows()} * block_dim);
-  const auto columns = static_cast<std::int32_t>(std::max<std::int64_t>(longest_row(ctx, P0.row_offsets()), 1));
-  Array<FirstRow> fault(1, "fault");
-  ctx.dispatch([&](const auto& where) {
-    run_pass(where, P0.rows(), CheckTentative<Offset>{pattern(where, P0), block_dim, columns, fault.write(where)});
-  });
-  if (const std::int32_t row = fault.host()[0].row; row < P0.rows())
-    throw InvalidArgument(fmt::format(
-        "smoothed prolongator: row {} of P0 (counted from 0) is not one of a tentative prolongator's", row));
-  return columns;
-}
-
 template <class T, class Offset>
 SmoothedProlongator<T, Offset>::SmoothedProlongator(Context& ctx, const StrongGraph<Offset>& graph,
-                                                    std::int32_t block_dim, const Csr<T, Offset>& P0)
+                                                    std::int32_t block_dim, const Tentative<T, Offset>& tentative)
     : block_dim_(block_dim),
-      columns_(columns_of_aggregates(ctx, graph, block_dim, P0)),
+      columns_(tentative.coarse_candidates.cols()),
       graph_nnz_(graph.nnz()),
-      p0_nnz_(P0.nnz()),
-      p_(smoothed_pattern(ctx, graph, block_dim, columns_, P0)),
-      weak_(std::int64_t{P0.rows()} * columns_, "weak part of a prolongator"),
+      p0_nnz_(tentative.P.nnz()),
+      p_(smoothed_pattern(ctx, graph, block_dim, tentative)),
+      weak_(std::int64_t{p_.rows()} * columns_, "weak part of a prolongator"),
       on_cuda_(ctx.on_cuda()) {
   ctx.dispatch([&](const auto& where) { weak_.write(where); });  // so that update() allocates nothing
 }

@@ -19,7 +19,7 @@ template <class T, class Offset = std::int32_t>
 struct Tentative {
   Csr<T, Offset> P;                  ///< m entries in each row of an aggregate, none in others
   Dense<T> coarse_candidates;        ///< B_c: m a row of an aggregate, upper triangular with r_jj >= 0
-  std::int64_t deficient = 0;        ///< dead columns
+  Array<std::int64_t> deficient;     ///< how many columns are dead
   Array<std::uint8_t> dead_columns;  ///< 1 for a dead column of P
 };
 
@@ -57,9 +57,9 @@ template <class T, class Offset = std::int32_t>
 class SmoothedProlongator {
  public:
   /// Finds the pattern; values come with the first update(). Of P0 a row has m entries side by side, from a multiple of
-  /// m on, the same columns for all rows of a node, or none. Waits. Raises ShapeMismatch, and InvalidArgument where P0
-  /// is another matrix or the entries do not fit `Offset`.
-  SmoothedProlongator(Context&, const StrongGraph<Offset>&, std::int32_t block_dim, const Csr<T, Offset>& P0);
+  /// m on, the same columns for all rows of a node, or none. Waits once. Raises ShapeMismatch, and InvalidArgument
+  /// where P0 is another matrix or the entries do not fit `Offset`.
+  SmoothedProlongator(Context&, const StrongGraph<Offset>&, std::int32_t block_dim, const Tentative<T, Offset>&);
   static HeldMemory memory(MemoryLedger&, const CsrSizes& P, std::int32_t block_dim, std::int32_t candidates);
 
   /// Values of P, of P0 and B_c that tentative_prolongator() made of these candidates. O(nnz(A) (m + row of P / 8)); no

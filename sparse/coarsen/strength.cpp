@@ -35,27 +35,30 @@ StrongGraph<Offset> strong_graph(Context& ctx, const Csr<T, Offset>& A, const St
   require_size("strong graph: columns of the square matrix", A.cols(), A.rows());
   require(strength.threshold >= 0, "strong graph: the threshold is negative or not a number");
   Array<double> roots(A.rows(), "strength of rows");
-  Array<FirstRow> fault(1, "first row that is not finite");
-  Array<StrongCount> all(1, "strong entries");
+  Array<std::uint8_t> flags(A.nnz(), "strong entries");
+  Array<StrongFacts> facts(1, "facts of strong entries");
   const auto strong = [&](const auto& where) {
     return StrongEntries<K, Offset>{A.view(where), strength.threshold, roots.read(where)};
   };
   ctx.dispatch([&](const auto& where) {
     reduce_rows(where,
-                MeasureStrength<K, Offset>{A.view(where), strength.measure, roots.write(where), fault.write(where)});
+                MeasureStrength<K, Offset>{A.view(where), strength.measure, roots.write(where), facts.write(where)});
   });
-  auto [row_offsets, nnz] =
-      checked_offsets<Offset>(ctx, A.rows(), "strong row_offsets", [&](const auto& where, std::int64_t* counts) {
-        reduce_rows(where, CountStrong<K, Offset>{strong(where), counts, all.write(where)});
-      });
-  if (const std::int32_t row = fault.host()[0].row; row != no_row)
+  constexpr const char* name = "strong row_offsets";
+  auto wide = scanned<std::int64_t>(ctx, A.rows(), name, [&](const auto& where, std::int64_t* counts) {
+    reduce_rows(where, CountStrong<K, Offset>{strong(where), counts, flags.write(where), facts.update(where)});
+  });
+  const StrongFacts found = facts.host()[0];
+  if (const std::int32_t row = found.fault.row; row != no_row)
     throw InvalidArgument(
         fmt::format("strong graph: there is an entry that is not finite in row {} (counted from 0)", row));
-  StrongGraph<Offset> graph{std::move(row_offsets), Array<std::int32_t>(nnz, "strong col_indices")};
+  StrongGraph<Offset> graph{checked<Offset>(ctx, std::move(wide), found.count, name).offsets,
+                            Array<std::int32_t>(found.count, "strong col_indices")};
   ctx.dispatch([&](const auto& where) {
-    list_rows(where, strong(where), graph.row_offsets.read(where), graph.col_indices.write(where));
+    list_rows(where, FlaggedEntries<Offset>{pattern(where, A), flags.read(where)}, graph.row_offsets.read(where),
+              graph.col_indices.write(where));
   });
-  if (all.host()[0].balance == 0) return graph;
+  if (found.balance == 0) return graph;
   return united_with_transpose(ctx, std::move(graph));
 }
 

@@ -12,6 +12,15 @@
 
 namespace krill::detail {
 
+/// What is seen of a matrix while strong entries are sought: how many there are, the sum of their mirror_hash, and the
+/// first row with an entry that is not finite.
+struct StrongFacts {
+  std::int64_t count = 0;
+  std::uint64_t balance = 0;
+  FirstRow fault;
+  std::int32_t unused = 0;
+};
+
 /// The root of what a row is measured by, and the first row with an entry that is not finite. Over the rows' entries.
 template <class T, class Offset>
 struct MeasureStrength {
@@ -20,7 +29,7 @@ struct MeasureStrength {
   CsrView<const T, Offset> a;
   StrengthMeasure measure;
   double* roots;
-  FirstRow* fault;
+  StrongFacts* facts;
 
   constexpr bool wants(std::int64_t) const { return true; }
   constexpr Item entry(std::int64_t row, std::int64_t k) const {
@@ -33,7 +42,7 @@ struct MeasureStrength {
     roots[row] = std::sqrt(item.size);
     return item.fault;
   }
-  constexpr void finish(const Sum& sum) const { *fault = sum; }
+  constexpr void finish(const Sum& sum) const { facts->fault = sum; }
 };
 
 /// Whether an entry is strong: roots of products neither overflow nor vanish. Where it is nearly at the threshold, the
@@ -67,23 +76,35 @@ struct StrongCount {
   }
 };
 
-/// counts = the strong entries of each row. Over the rows' entries.
+/// counts = the strong entries of each row, flags = 1 for them. Over the rows' entries.
 template <class T, class Offset>
 struct CountStrong {
   using Item = StrongCount;
   using Sum = StrongCount;
   StrongEntries<T, Offset> strong;
   std::int64_t* counts;
-  StrongCount* all;
+  std::uint8_t* flags;
+  StrongFacts* facts;
   CsrView<const T, Offset> a = strong.a;
 
   constexpr bool wants(std::int64_t) const { return true; }
   constexpr Item entry(std::int64_t row, std::int64_t k) const {
-    if (!strong.holds(row, k)) return {};
+    const bool holds = strong.holds(row, k);
+    flags[k] = holds;
+    if (!holds) return {};
     return {1, mirror_hash(row, a.col_indices[k])};
   }
   constexpr Sum finish_row(std::int64_t row, const Item& item) const { return counts[row] = item.count, item; }
-  constexpr void finish(const Sum& sum) const { *all = sum; }
+  constexpr void finish(const Sum& sum) const { facts->count = sum.count, facts->balance = sum.balance; }
+};
+
+/// The entries that have been flagged.
+template <class Offset>
+struct FlaggedEntries {
+  CsrView<const NoValue, Offset> a;
+  const std::uint8_t* flags;
+
+  constexpr bool holds(std::int64_t, std::int64_t k) const { return flags[k]; }
 };
 
 /// The norms of a node's blocks, whose columns are known and sorted, negative beside the diagonal. Over `lanes` a node:
@@ -131,10 +152,14 @@ template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct StrengthPasses {
   template <class RowPass>
   using Reduce = void(const Where&, RowPass);
-  static constexpr std::tuple list{
-      instance<Reduce<MeasureStrength<T, Offset>>>(reduce_rows), instance<Reduce<CountStrong<T, Offset>>>(reduce_rows),
-      instance<void(const Where&, StrongEntries<T, Offset>, const Offset*, std::int32_t*)>(list_rows)};
+  static constexpr std::tuple list{instance<Reduce<MeasureStrength<T, Offset>>>(reduce_rows),
+                                   instance<Reduce<CountStrong<T, Offset>>>(reduce_rows)};
   static constexpr auto of_nodes = passes<Where, BlockNorms<T, Offset>>;
+};
+template <class Offset, class Where>
+struct StrongListPasses {
+  static constexpr std::tuple list{
+      instance<void(const Where&, FlaggedEntries<Offset>, const Offset*, std::int32_t*)>(list_rows)};
 };
 
 }  // namespace krill::detail

@@ -12,6 +12,7 @@ namespace krill::detail {
 struct RowPassTuning {
   static constexpr std::int64_t long_row = 256;  ///< entries from which a whole warp has a row
   static constexpr int max_entries = 8;          ///< of a mean row to a lane
+  static constexpr int max_listed = 4;           ///< where entries are listed. Not varied.
 };
 
 /// Adds over neighboring lanes, as many as a power of two says; valid in all of them.
@@ -28,9 +29,7 @@ __device__ Item add_lanes(Item item, int lanes) {
 // Bytes: what the pass reads of each entry, once; what it writes for each row.
 // Races: finish_row(row) is one lane's, and writes what no entry() of another row reads.
 template <class RowPass, class Sum = typename RowPass::Sum>
-__global__ void __launch_bounds__(sum_threads)
-    reduce_rows_kernel(RowPass pass, int lanes, Skip skip, GridScratch<Sum> scratch) {
-  if (skip.now()) return;
+__device__ Sum reduce_rows_of_grid(const RowPass& pass, int lanes) {
   using Item = typename RowPass::Item;
   const int lane = static_cast<int>(threadIdx.x) % lanes, warp_lane = static_cast<int>(threadIdx.x) % 32;
   const int teams = sum_threads / lanes;
@@ -56,6 +55,14 @@ __global__ void __launch_bounds__(sum_threads)
       if (warp_lane == 0) sum += pass.finish_row(of_all, all);
     }
   }
+  return sum;
+}
+
+template <class RowPass, class Sum = typename RowPass::Sum>
+__global__ void __launch_bounds__(sum_threads)
+    reduce_rows_kernel(RowPass pass, int lanes, Skip skip, GridScratch<Sum> scratch) {
+  if (skip.now()) return;
+  const Sum sum = reduce_rows_of_grid(pass, lanes);
   if constexpr (!std::is_same_v<Sum, NoSum>) grid_sum(sum, scratch, [&](const Sum& total) { pass.finish(total); });
 }
 
@@ -92,10 +99,10 @@ __global__ void __launch_bounds__(sum_threads)
 }
 
 /// Of a team.
-inline int lanes_of_rows(std::int64_t nnz, std::int64_t rows) {
+inline int lanes_of_rows(std::int64_t nnz, std::int64_t rows, int entries_a_lane = RowPassTuning::max_entries) {
   const std::int64_t mean = nnz / std::max<std::int64_t>(rows, 1);
   return static_cast<int>(
-      std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(mean / RowPassTuning::max_entries)), 1, 32));
+      std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(mean / entries_a_lane)), 1, 32));
 }
 
 template <class RowPass>
@@ -113,7 +120,7 @@ void reduce_rows(const Cuda& cuda, RowPass pass) {
 template <class Offset, class RowChoice>
 void list_rows(const Cuda& cuda, RowChoice choice, const Offset* row_offsets, std::int32_t* col_indices) {
   if (choice.a.rows == 0) return;
-  const int lanes = lanes_of_rows(choice.a.nnz, choice.a.rows);
+  const int lanes = lanes_of_rows(choice.a.nnz, choice.a.rows, RowPassTuning::max_listed);
   list_rows_kernel<<<grid_blocks(cuda, choice.a.rows, sum_threads / lanes), sum_threads, 0, cuda.stream>>>(
       choice, lanes, row_offsets, col_indices, cuda.skip);
   check(cudaGetLastError());

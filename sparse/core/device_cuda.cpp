@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
 #include "sparse/core/context.hpp"
 #include "sparse/core/cuda_toolkit.hpp"
+#include "sparse/core/events.hpp"
 #include "sparse/core/staging.hpp"
 #include "sparse/core/trace.hpp"
 
@@ -69,6 +71,29 @@ std::string uuid_text(const cudaUUID_t& uuid) {
     text += fmt::format("{}{:02x}", k == 0 || k == 4 || k == 6 || k == 8 || k == 10 ? "-" : "",
                         static_cast<unsigned char>(uuid.bytes[k]));
   return text;
+}
+
+/// Pinned memory of a thread, for what it reads of a device by a few bytes: a count, a flag. The driver copies to such
+/// memory at once, to other by way of its own.
+class Slip {
+ public:
+  static constexpr std::size_t bytes = 1024;
+  Slip() {
+    if (cudaHostAlloc(&memory_, bytes, cudaHostAllocPortable) == cudaSuccess) return;
+    cudaGetLastError();
+    memory_ = nullptr;
+  }
+  ~Slip() { cudaFreeHost(memory_); }
+  Slip(const Slip&) = delete;
+  Slip& operator=(const Slip&) = delete;
+  void* memory() const { return memory_; }
+
+ private:
+  void* memory_ = nullptr;
+};
+void* slip() {
+  thread_local const Slip mine;
+  return mine.memory();
 }
 
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
@@ -175,8 +200,10 @@ void copy_in(const Cuda& where, void* to, const void* from, std::size_t bytes) {
 void copy_out(const Cuda& where, void* to, const void* from, std::size_t bytes) {
   ++counters().transfers;
   const Current current(where.device);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, where.stream));
+  void* const pinned = bytes <= Slip::bytes ? slip() : nullptr;
+  check(cudaMemcpyAsync(pinned ? pinned : to, from, bytes, cudaMemcpyDeviceToHost, where.stream));
   synchronize(where.stream);
+  if (pinned) std::memcpy(to, pinned, bytes);
 }
 
 void copy(const Cuda& where, void* to, const void* from, std::size_t bytes) {
@@ -269,6 +296,23 @@ bool is_done(CUstream_st* stream) {
   const cudaError_t status = cudaStreamQuery(stream);
   if (status != cudaErrorNotReady) check(status);
   return status == cudaSuccess;
+}
+
+CUevent_st* record_event(const Cuda& where) {
+  const Current current(where.device);
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event));
+  check(cudaEventRecord(event, where.stream));
+  return event;
+}
+
+void destroy_event(CUevent_st* event) noexcept { cudaEventDestroy(event); }
+
+double milliseconds_between(CUevent_st* begin, CUevent_st* end) {
+  float ms = 0;
+  check(cudaEventSynchronize(end));
+  check(cudaEventElapsedTime(&ms, begin, end));
+  return ms;
 }
 
 std::uint64_t enlist_stream(int device, CUstream_st* stream) {

@@ -1,5 +1,6 @@
 // The build without CUDA: there is never a device, so nothing below count() is reached.
 #include "sparse/core/context.hpp"
+#include "sparse/core/events.hpp"
 #include "sparse/core/trace.hpp"
 
 namespace krill {
@@ -37,6 +38,9 @@ void destroy_stream(CUstream_st*) noexcept {}
 void require_stream_of(int, CUstream_st*) { throw NoDevice(absence()); }
 void synchronize(CUstream_st*) {}
 bool is_done(CUstream_st*) { return true; }
+CUevent_st* record_event(const Cuda&) { throw NoDevice(absence()); }
+void destroy_event(CUevent_st*) noexcept {}
+double milliseconds_between(CUevent_st*, CUevent_st*) { return 0; }
 std::uint64_t enlist_stream(int, CUstream_st*) { return 0; }
 void strike_stream(std::uint64_t) noexcept {}
 bool find_stream(std::uint64_t, Cuda&) { return false; }

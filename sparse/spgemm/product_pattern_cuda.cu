@@ -440,7 +440,7 @@ void merge_products(const Cuda& cuda, const ProductPattern<Offset>& p, Sink sink
   };
   if constexpr (!std::is_same_v<Sink, KeepUnion>)
     hash_longer_rows(sink);
-  else if (p.max_products > ProductTuning::max_sorted)  // there is no room for these
+  else if (!sink.has_room(p.max_products))
     hash_longer_rows(CountUnion{sink.counts});
   else
     hash_rows<ProductTuning::max_held>(cuda, p, few_held, sink);

@@ -10,8 +10,8 @@ namespace krill::detail {
 /// How rows are divided among threads on CUDA. Not varied.
 struct ProductTuning {
   static constexpr std::int64_t max_sorted = 256;  ///< products of a row whose columns a team sorts
-  /// Of columns that are kept from the count on: of all rows where none has more than max_sorted products, else on CUDA
-  /// of those with up to few_held entries.
+  /// Of columns that are kept from the count on: of all rows where none has more than max_sorted products; where that
+  /// is not so, or does not fit, on CUDA of those with up to few_held entries.
   static constexpr std::int64_t max_kept_bytes = std::int64_t{1} << 31;
   static constexpr std::int64_t min_products_to_keep = 1 << 24;  ///< for those of some rows: fewer are soon found again
   static constexpr std::int64_t few_held = 128;  ///< entries of a row of C for which a small set is enough
@@ -173,6 +173,7 @@ struct KeepUnion {
   std::int32_t* columns;
   std::int64_t* counts;
 
+  constexpr bool has_room(std::int64_t entries) const { return entries <= stride; }
   constexpr std::int64_t begin(std::int64_t row) const { return row * stride; }
   constexpr void entry(std::int64_t at, std::int32_t col, std::int64_t, std::int64_t) const { columns[at] = col; }
   constexpr void finish(std::int64_t row, std::int64_t end) const { counts[row] = end - row * stride; }

@@ -25,6 +25,18 @@ Csr<T, Offset> empty_like(const Csr<T, Offset>& A) {
           Array<T>(0)};
 }
 
+/// Columns that are kept of each row from the count on: of a row with more, none are. 0: none of any. Rows that are
+/// merged have no such limit, so they are all kept, or none.
+constexpr std::int64_t kept_columns(bool may_be_some, std::int64_t rows, std::int64_t max_products,
+                                    std::int64_t products) {
+  const auto fits = [&](std::int64_t columns) {
+    return ProductTuning::kept_bytes(rows, columns) <= ProductTuning::max_kept_bytes;
+  };
+  if (max_products <= ProductTuning::max_sorted && fits(max_products)) return max_products;
+  const bool pays = may_be_some && products >= ProductTuning::min_products_to_keep;
+  return pays && fits(ProductTuning::few_held) ? ProductTuning::few_held : 0;
+}
+
 SpgemmOptions without_limit(SpgemmOptions options) {
   options.max_entries = SpgemmOptions{}.max_entries;
   return options;
@@ -44,16 +56,16 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
     reduce_rows(where, MeasureProducts<Offset>{pattern(where, a), b.row_offsets().read(where), products.write(where),
                                                totals.write(where)});
   });
-  const ProductTotals of_products = totals.host()[0];
+  const bool is_known = options.products > 0 && options.max_products_of_row > 0 && !options.b_is_sorted;
+  const ProductTotals of_products =
+      is_known ? ProductTotals{{options.max_products_of_row}, options.products, {}} : totals.host()[0];
   const std::int64_t max_products = of_products.of_a_row.value;
   products_ = of_products.all;
   if (ctx.on_cuda() && options.b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
-  const bool keeps_all = max_products <= ProductTuning::max_sorted;
-  const std::int64_t stride = keeps_all ? max_products : ProductTuning::few_held;
-  const bool keeps = (keeps_all || (ctx.on_cuda() && products_ >= ProductTuning::min_products_to_keep)) &&
-                     ProductTuning::kept_bytes(rows, stride) <= ProductTuning::max_kept_bytes;
+  const std::int64_t stride = kept_columns(ctx.on_cuda() && merged_terms_ == 0, rows, max_products, products_);
+  const bool keeps = stride > 0, keeps_all = stride >= max_products;
   const auto product = [&](const auto& where) {
     return ProductPattern<Offset>{pattern(where, a), pattern(where, b),          products.read(where), max_products,
                                   windows.on(where), before_windows.read(where), merged_terms_,        !keeps};
@@ -93,8 +105,7 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
     if (keeps)
       run_pass(where, rows * CopyUnion<Offset>::lanes,
                CopyUnion<Offset>{stride, kept.read(where), offsets, col_indices.write(where)});
-    if (!keeps || !keeps_all)
-      merge_products(where, product(where), ListUnion<Offset>{offsets, col_indices.write(where)});
+    if (!keeps_all) merge_products(where, product(where), ListUnion<Offset>{offsets, col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
   });
   find_pieces(ctx, sizes.offsets);
@@ -173,7 +184,7 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
   require_size("masked spgemm: rows of op(B)", b_.of(B).rows(), a_.of(A).cols());
   require_size("masked spgemm: rows of the mask", mask.rows(), a_.of(A).rows());
   require_size("masked spgemm: columns of the mask", mask.cols(), b_.of(B).cols());
-  longest_row_ = longest_row(ctx, c_.row_offsets());
+  longest_row_ = detail::longest_row(ctx, c_.row_offsets());
   find_pieces(ctx, c_.row_offsets());
 }
 

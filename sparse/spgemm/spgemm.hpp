@@ -20,6 +20,9 @@ struct SpgemmOptions {
   bool b_is_sorted = true;
   /// Entries that C may have; of a triple product, the last one.
   std::int64_t max_entries = std::numeric_limits<std::int64_t>::max();
+  /// How many products there are, and what no row of C has more of, where that is known: spares a wait where rows of
+  /// op(B) are not sorted. 0: it is not.
+  std::int64_t products = 0, max_products_of_row = 0;
 };
 
 /// C = alpha op(A) op(B) in CSR, prepared to be computed with many values. The pattern of C is that of the products
@@ -54,6 +57,7 @@ class SpgemmPlan {
   /// keeps.
   const Csr<T, Offset>& left(const Csr<T, Offset>& A) const { return a_.of(A); }
   Csr<T, Offset> release() && { return std::move(c_); }
+  std::int64_t longest_row() const { return longest_row_; }  ///< of C
   /// Of C, of operands that are kept transposed, and of what is kept of products and of long rows.
   std::size_t bytes() const;
 

@@ -1,6 +1,7 @@
 // What the doors of products share: checks, and the pointers that kernels get.
 #pragma once
 #include "sparse/spmv/csr_tiles.hpp"
+#include "sparse/spmv/recurrence_step.hpp"
 #include "sparse/spmv/spmv.hpp"
 
 namespace krill::detail {
@@ -14,6 +15,7 @@ struct SpmvCall {
   Array<T>& y;
   const Dots<T>& dots;
   const Array<T>* z = nullptr;  ///< null: y
+  const RecurrenceStep<T>* step = nullptr;
 
   /// Raises ShapeMismatch and InvalidArgument unless the operands suit op(A).
   void check(std::int64_t rows, std::int64_t cols) const {
@@ -24,6 +26,7 @@ struct SpmvCall {
       require_size("residual: b", z->size(), rows);
       require_disjoint("residual: b and r", *z, y);
     }
+    if (step) check_step();
     check_dot(dots.with_first, dots.first);
     check_dot(dots.with_second, dots.second);
     if (dots.left_out)
@@ -35,13 +38,39 @@ struct SpmvCall {
   Product<View> product(const Where& where, const View& a) const {
     Product<View> p{alpha.read(where), a, x.read(where), beta.read(where), nullptr, dots_view(where)};
     if (z) p.z = z->read(where);
-    p.y = z ? y.write(where) : y.output(where, beta);
+    if (step)
+      take_step(where, p);
+    else
+      p.y = z ? y.write(where) : y.output(where, beta);
     if (dots.with_first == &y) p.dots.with_first = p.y;
     if (dots.with_second == &y) p.dots.with_second = p.y;
     return p;
   }
 
  private:
+  void check_step() const {
+    const std::int64_t rows = y.size();
+    require_size("step: D^-1", step->inverse.size(), rows);
+    require(step->former != nullptr || (step->number == 0 && step->d), "step: the first one has no d before it");
+    if (step->former) require_size("step: the d before it", step->former->size(), rows);
+    if (step->d) require_size("step: d", step->d->size(), rows);
+    if (step->former && step->d) {
+      require(step->x != nullptr, "step: one that is neither the first nor the last needs x");
+      require_size("step: x", step->x->size(), rows);
+      require_disjoint("step: d and the d before it", *step->d, *step->former);
+    }
+  }
+  template <class Where, class P>
+  void take_step(const Where& where, P& p) const {
+    const bool last = !step->d;
+    p.step = {step->inverse.read(where), step->factors.read(where) + std::int64_t{3} * step->number};
+    p.step.from_zero = step->from_zero;
+    if (step->former) p.step.former = step->former->read(where);
+    if (step->d) p.step.d = step->d->write(where);
+    Array<T>* const sum = last ? &y : step->x;
+    if (step->former) p.step.x = step->from_zero ? sum->write(where) : sum->update(where);
+    p.y = last ? p.step.x : y.write(where);
+  }
   void check_dot(const Array<T>* with, const Array<wide_t<T>>* result) const {
     require((with == nullptr) == (result == nullptr),
             "spmv: a dot product needs both a partner and room for the result");

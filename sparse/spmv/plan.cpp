@@ -310,6 +310,21 @@ void SpmvPlan<T>::residual(Context& ctx, const Array<T>& x, const Array<T>& b, A
   body_->multiply(ctx, call);
 }
 
+template <class T>
+void SpmvPlan<T>::take_step(Context& ctx, const Array<T>& x, const Array<T>& b, Array<T>& r,
+                            const RecurrenceStep<T>& step, const Dots<T>& dots) const {
+  require(takes_steps(), "spmv plan: steps are taken with matrices in CSR, or in coded rows");
+  const Scalar<T> minus_one(-1), one(1);
+  const SpmvCall<T> call{minus_one, x, one, r, dots, &b, &step};
+  call.check(rows(), cols());
+  body_->multiply(ctx, call);
+}
+
+template <class T>
+bool SpmvPlan<T>::takes_steps() const {
+  return csr() || (body_->other && std::holds_alternative<Packed<T>>(body_->other->matrix));
+}
+
 KRILL_INSTANTIATE(SpmvPlan);
 
 }  // namespace krill

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sparse/formats/csr_sizes.hpp"
+#include "sparse/spmv/recurrence_step.hpp"
 #include "sparse/spmv/spmv.hpp"
 
 namespace krill {
@@ -78,6 +79,12 @@ class SpmvPlan {
              const Dots<T>& = {}) const;
   /// r = b - op(A) x.
   void residual(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r, const Dots<T>& = {}) const;
+  /// The same, and the step; r: x in the last one, of which dots are then. Where takes_steps() holds. Raises
+  /// InvalidArgument where it does not, ShapeMismatch.
+  void take_step(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r, const RecurrenceStep<T>&,
+                 const Dots<T>& = {}) const;
+  /// Whether products go through CSR or coded rows.
+  bool takes_steps() const;
 
  private:
   template <class>

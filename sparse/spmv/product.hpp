@@ -41,6 +41,32 @@ struct DotsView {
   }
 };
 
+/// What a row does with its r before it goes on, in a step of a recurrence (RecurrenceStep).
+template <class T>
+struct StepView {
+  const real_t<T>* inverse = nullptr;  ///< null: nothing
+  const real_t<T>* factors = nullptr;  ///< old, fresh, weight of this step, behind those of the step before
+  const T* former = nullptr;           ///< null in the first step
+  T* d = nullptr;                      ///< null in the last step
+  T* x = nullptr;                      ///< null in the first step
+  bool from_zero = false;
+
+  /// What y_i becomes: r_i, or in the last step x_i.
+  constexpr T take(std::int64_t i, T r) const {
+    T next = scaled(r, factors[1] * inverse[i]), x_i{};
+    if (former) {
+      const T before = former[i];
+      next += scaled(before, factors[0]);
+      x_i = scaled(before, factors[-1]);
+      if (!from_zero) x_i += x[i];
+    }
+    if (!d) return x_i + scaled(next, factors[2]);
+    d[i] = next;
+    if (former) x[i] = x_i;
+    return r;
+  }
+};
+
 /// y = alpha A x + beta z, where z is y itself unless it is given, and the dots of the new y.
 template <class View>
 struct Product {
@@ -56,6 +82,7 @@ struct Product {
   const std::int32_t* mask =
       nullptr;  ///< for blocks: only these block rows (counted from the matrix's base) are touched
   std::int32_t mask_size = 0;
+  StepView<T> step = {};
 
   constexpr std::int32_t block_row(std::int64_t b) const {
     return mask ? mask[b] - static_cast<std::int32_t>(a.base) : static_cast<std::int32_t>(b);
@@ -64,6 +91,7 @@ struct Product {
   constexpr T put(std::int64_t i, T sum) const {
     T result = alpha() * sum;
     if (const T factor = beta(); !(factor == T(0))) result += factor * (z ? z[i] : y[i]);
+    if (step.inverse) result = step.take(i, result);
     return y[i] = result;
   }
   /// The same, but returns what the row adds to the dots.

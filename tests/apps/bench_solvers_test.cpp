@@ -231,12 +231,12 @@ TEST_F(BenchSolversProgram, solvers_are_a_group_and_no_default) {
 
 TEST_F(BenchSolversProgram, measures_the_preconditioners_that_are_named) {
   const std::string common = " --matrix poisson2d nx=16 --backend host --out r.json";
-  ASSERT_EQ(krill("bench pcg bicgstab --preconditioner jacobi,ic0" + common).code, 0);
+  ASSERT_EQ(krill("bench pcg bicgstab --preconditioner 'jacobi,amg, plain aggregates,ic0'" + common).code, 0);
   std::vector<std::string> rows;
   const Json result = json_file(folder_ / "r.json");
   for (const Json& row : result["rows"])
     rows.push_back(row["kernel"].get<std::string>() + " " + row["variant"].get<std::string>());
-  EXPECT_EQ(rows, (std::vector<std::string>{"pcg jacobi", "pcg ic0", "bicgstab jacobi"}));
+  EXPECT_EQ(rows, (std::vector<std::string>{"pcg jacobi", "pcg ic0", "pcg amg, plain aggregates", "bicgstab jacobi"}));
   const Outcome odd = krill("bench pcg --preconditioner jacoby" + common);
   EXPECT_EQ(odd.code, 2);
   EXPECT_TRUE(contains(odd.err,

@@ -120,7 +120,7 @@ void expect_levels_of_judge(Context& ctx, Problem problem) {
     const CoarseningStep& step = problem.steps[level];
     Tentative<T> tentative = tentative_prolongator<T>(ctx, make_aggregates(step.of_node), step.block_dim, b);
     const auto graph = make_graph<std::int32_t>(std::ssize(step.of_node), step.strong);
-    SmoothedProlongator<T> P(ctx, graph, step.block_dim, tentative.P);
+    SmoothedProlongator<T> P(ctx, graph, step.block_dim, tentative);
     P.update(ctx, A, graph, tentative, b, step.damping, 1.0);
     expect_near(reference(P.matrix()), judge.prolongator(static_cast<int>(level)), tolerance, "prolongator");
     TripleProductPlan<T> coarse(ctx, Op::adjoint, P.matrix(), A, P.matrix());

@@ -27,7 +27,7 @@ void expect_tentative(const Tentative<T, Offset>& made, const Aggregates& aggreg
   const auto r = made.coarse_candidates.host();
   const auto offsets = made.P.row_offsets().host();
   const auto dead = made.dead_columns.host();
-  EXPECT_EQ(made.deficient, std::count(dead.begin(), dead.end(), 1));
+  EXPECT_EQ(made.deficient.host()[0], std::count(dead.begin(), dead.end(), 1));
   // What a column is rounded by: once when it is scaled, once in each of 2 m sweeps and once when its length is divided
   // by; a dead column leaves what counts as nothing.
   const double rounding = (2 * m + 4) * epsilon<T>(), nothing = std::max(1e-10, 32 * epsilon<T>());
@@ -55,9 +55,9 @@ void expect_tentative(const Tentative<T, Offset>& made, const Aggregates& aggreg
     for (std::int32_t j = 0; j < m; ++j) {
       LongComplex product = 0;
       for (std::int32_t k = 0; k < m; ++k) product += q(k) * LongComplex(r.at(std::int64_t{aggregate} * m + k, j));
-      ASSERT_LE(std::abs(product - LongComplex(b.host().at(row, j))), (rounding + (made.deficient > 0 ? nothing : 0)) *
-                                                                          std::sqrt(rows_of_largest) *
-                                                                          size[static_cast<std::size_t>(j)])
+      ASSERT_LE(std::abs(product - LongComplex(b.host().at(row, j))),
+                (rounding + (made.deficient.host()[0] > 0 ? nothing : 0)) * std::sqrt(rows_of_largest) *
+                    size[static_cast<std::size_t>(j)])
           << "row " << row << ", candidate " << j;
       for (std::int32_t k = 0; k < m; ++k) gram[{aggregate * m + j, aggregate * m + k}] += std::conj(q(j)) * q(k);
     }
@@ -95,7 +95,7 @@ TEST_P(TentativeProlongator, restores_candidates_on_aggregates) {
       std::int64_t too_few = 0;
       for (std::size_t a = 0; a < static_cast<std::size_t>(aggregates.count); ++a)
         too_few += std::max(0, m - dim * (aggregates.offsets.host()[a + 1] - aggregates.offsets.host()[a]));
-      EXPECT_EQ(made.deficient, too_few);
+      EXPECT_EQ(made.deficient.host()[0], too_few);
       const auto again = tentative_prolongator<T>(ctx, aggregates, dim, b);
       EXPECT_EQ(contents(again.P.values()), contents(made.P.values()));
       EXPECT_EQ(contents(again.coarse_candidates.values()), contents(made.coarse_candidates.values()));

@@ -40,6 +40,84 @@ void check_plan(Context& ctx, const SpmvPlan<T>& plan, Op op, const Reference& r
   expect_planned(r, product(op, -1.0, ref, to_reference(x), 1.0, to_reference(y0), epsilon<T>()));
 }
 
+/// Three steps of a recurrence by the plan's rows, x = 0 before them or not, against the same with vectors.
+template <class T>
+void check_steps(Context& ctx, const SpmvPlan<T>& plan, const Reference& ref) {
+  using R = real_t<T>;
+  const std::int64_t n = plan.rows();
+  std::vector<R> inverse;
+  for (std::int64_t i = 0; i < n; ++i) inverse.push_back(R(1) / R(3 + i % 5));
+  const std::vector<R> factors{0, 1.5, 0.75, 0.25, 1.25, 0.5, -0.5, 0.75, 1.5};
+  const auto b = random_vector<T>(88, n), x0 = random_vector<T>(89, n);
+  const Array<R> inverse_on(inverse), factors_on(factors);
+  for (const bool from_zero : {false, true}) {
+    Array<T> x(x0), d(n), next_d(n), r(n), next_r(n);
+    const Array<T> x_before(x0), rhs(b), start(from_zero ? std::vector<T>(b.size()) : x0);
+    Array<wide_t<T>> dot(1);
+    replay(ctx, [&] {
+      copy(ctx, x_before, x);
+      plan.take_step(ctx, start, rhs, r, {inverse_on, factors_on, 0, nullptr, &d});
+      plan.take_step(ctx, d, r, next_r, {inverse_on, factors_on, 1, &d, &next_d, &x, from_zero});
+      plan.take_step(ctx, next_d, next_r, x, {inverse_on, factors_on, 2, &next_d}, {&rhs, &dot});
+    });
+    std::vector<Z> expected(b.size()), now = to_reference(from_zero ? std::vector<T>(b.size()) : x0), former(b.size());
+    for (std::size_t i = 0; i < b.size(); ++i) expected[i] = Z(b[i]);
+    double size = 1;
+    for (std::size_t k = 0; k < 3; ++k) {
+      std::vector<Z> v = k == 0 ? now : former;
+      expected = product(Op::none, -1.0, ref, v, 1.0, expected, epsilon<T>()).y;
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        former[i] = double(factors[3 * k]) * former[i] + double(factors[3 * k + 1] * inverse[i]) * expected[i];
+        now[i] += double(factors[3 * k + 2]) * former[i];
+        size = std::max({size, std::abs(former[i]), std::abs(expected[i]), std::abs(now[i])});
+      }
+    }
+    Z sum{};
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      ASSERT_LE(std::abs(Z(x.host()[i]) - now[i]), 1000 * epsilon<T>() * size) << i;
+      sum += std::conj(Z(b[i])) * Z(x.host()[i]);
+    }
+    EXPECT_LE(std::abs(Z(dot.host()[0]) - sum), double(n) * epsilon<double>() * size * size);
+  }
+}
+
+TEST_P(Plan, takes_steps_of_a_recurrence_with_residuals) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto rows : {std::int32_t{100}, 3000}) {
+      const AnyMatrix<T> grid(poisson2d<T>(rows == 100 ? 10 : 54));
+      const AnyMatrix<T> uneven(random_csr<T>(90, {"uneven", rows, rows, [](std::int32_t row, std::mt19937_64&) {
+                                                     return row % 700 == 9 ? 90 : 1 + row % 11;
+                                                   }}));
+      for (const AnyMatrix<T>* A : {&grid, &uneven})
+        for (const SpmvMethod method : {SpmvMethod::in_place, SpmvMethod::smallest}) {
+          const SpmvPlan<T> plan(ctx, *A, Op::none, method);
+          ASSERT_TRUE(plan.takes_steps());
+          check_steps(ctx, plan, reference(std::get<Csr<T>>(*A)));
+        }
+    }
+    // One row that many threads have.
+    const AnyMatrix<T> arrow(random_csr<T>(
+        91, {"arrow", 30'000, 30'000, [](std::int32_t row, std::mt19937_64&) { return row == 17 ? 20'000 : 2; }}));
+    check_steps(ctx, SpmvPlan<T>(ctx, arrow), reference(std::get<Csr<T>>(arrow)));
+    const AnyMatrix<T> sell(to_sell(ctx, poisson2d<T>(4)));
+    const SpmvPlan<T> other(ctx, sell);
+    EXPECT_FALSE(other.takes_steps());
+    Array<T> x(std::vector<T>(16)), b(std::vector<T>(16)), r(16), d(16);
+    const Array<real_t<T>> inverse(std::vector<real_t<T>>(16, 1)), factors(std::vector<real_t<T>>(3, 1));
+    RecurrenceStep<T> step{inverse, factors, 0};
+    step.d = &d;
+    EXPECT_THROW(other.take_step(ctx, x, b, r, step), InvalidArgument);
+    const AnyMatrix<T> csr(poisson2d<T>(4));
+    const SpmvPlan<T> plan(ctx, csr);
+    step.d = nullptr;
+    EXPECT_THROW(plan.take_step(ctx, x, b, r, step), InvalidArgument);
+    Array<T> short_d(15);
+    step.d = &short_d;
+    EXPECT_THROW(plan.take_step(ctx, x, b, r, step), ShapeMismatch);
+  });
+}
+
 TEST_P(Plan, in_place_multiplies_every_format_with_every_op) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
