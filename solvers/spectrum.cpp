@@ -11,7 +11,7 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// After so many steps it is looked whether the bound by rows is near.
+/// After so many steps it is looked whether they are enough.
 constexpr int first_look = 5;
 
 }  // namespace
@@ -34,8 +34,11 @@ RowSums greatest_row_sum(Context& ctx, const Operator<T>& A, const AnyMatrix<T>&
 }
 
 template <class T>
-LanczosProcess<T>::LanczosProcess(std::int64_t rows, int max_steps)
-    : max_steps_(max_steps), r_(rows, "lanczos r"), sums_(4 * max_steps + 1, "sums of lanczos steps") {}
+LanczosProcess<T>::LanczosProcess(std::int64_t rows, int max_steps, double early_margin)
+    : max_steps_(max_steps),
+      early_margin_(early_margin),
+      r_(rows, "lanczos r"),
+      sums_(4 * max_steps + 1, "sums of lanczos steps") {}
 
 /// Conjugate gradients from a random residual: their coefficients are those of Lanczos' process.
 template <class T>
@@ -59,8 +62,8 @@ void LanczosProcess<T>::run(Context& ctx, const Operator<T>& A, const Array<real
   const auto find_ritz = [&](int k) {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, 0,
-               FindRitz{k, scalars(where), sums_.update(where) + 2 * max_steps_ + 1, upper.update(where),
-                        found_.update(where)});
+               FindRitz{k, k < steps ? early_margin_ : 0, scalars(where), sums_.update(where) + 2 * max_steps_ + 1,
+                        upper.update(where), found_.update(where)});
     });
   };
   {

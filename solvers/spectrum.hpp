@@ -32,14 +32,16 @@ struct LanczosFound {
 template <class T>
 class LanczosProcess {
  public:
-  /// Of an operator with `rows` rows here.
-  LanczosProcess(std::int64_t rows, int max_steps);
+  /// Of an operator with `rows` rows here. early_margin: five steps are enough where they leave a residual that is less
+  /// than the Ritz value times so much over 1, which that value is multiplied by then; 0: none are. Of levels of ten
+  /// systems (grids, jumps, elasticity, graphs), five steps find at least 0.88 of the largest eigenvalue, ten 0.94.
+  LanczosProcess(std::int64_t rows, int max_steps, double early_margin = 0);
 
   /// `upper` is the bound by rows before, and after it the largest Ritz value plus the residual of its Ritz vector
   /// (Zhou and Li 2011), a tenth more than the Ritz value at least, and never above that bound; the bound itself where
-  /// it is at most 1.2 times the Ritz value, for which five steps may be enough. `inverse` has the entries of D^-1,
-  /// which are positive; d and w are room of A's size. No allocation after a first run. may_wait: for what five steps
-  /// have found, so that no more products are asked for where they are enough; else the kernels of the others do
+  /// it is at most 1.2 times the Ritz value, for which five steps may be enough, too. `inverse` has the entries of
+  /// D^-1, which are positive; d and w are room of A's size. No allocation after a first run. may_wait: for what five
+  /// steps have found, so that no more products are asked for where they are enough; else the kernels of the others do
   /// nothing then, and the process is capturable after a first run.
   void run(Context&, const Operator<T>& A, const Array<real_t<T>>& inverse, Array<T>& d, Array<T>& w,
            Array<double>& upper, bool may_wait);
@@ -49,6 +51,7 @@ class LanczosProcess {
 
  private:
   int max_steps_;
+  double early_margin_;
   Array<T> r_;
   Array<double> sums_;  // r'z before each step and at the end, p'q of each, and room for the tridiagonal matrix
   Array<wide_t<T>> pq_{1, "lanczos p'q"};

@@ -91,11 +91,14 @@ struct Tridiagonal {
 
 /// What `steps` steps have found. *upper is the bound by rows before, and what eigenvalues are not expected to exceed
 /// after it: the residual of the Ritz vector, which is its last component times the next entry beside the diagonal,
-/// added to the Ritz value (Zhou and Li 2011). The process ends where the bound by rows is near. Over nothing.
+/// added to the Ritz value (Zhou and Li 2011), or a margin over that value. The process ends where the bound by rows is
+/// near, and with an early margin where that is more than the residual. Over nothing.
 struct FindRitz {
   using Sum = std::int32_t;
   static constexpr double near_bound = 1.2;  ///< times the Ritz value: more steps would find little then
+  static constexpr double last_margin = 1.1;
   int steps;
+  double early_margin;  ///< 0: there is none, or this is the end
   LanczosScalars scalars;
   double* room;  // 2 a step
   double* upper;
@@ -125,12 +128,12 @@ struct FindRitz {
       *scalars.stop = Reason::converged;
     } else if (t.size > 0) {
       const auto [ritz, component] = t.largest();
-      const double guarded = ritz + t.beside[t.size - 1] * component, more = 1.1 * ritz;
+      const double guarded = ritz + t.beside[t.size - 1] * component,
+                   more = (early_margin > 0 ? early_margin : last_margin) * ritz;
       now.ritz = ritz;
-      if (near_bound * ritz >= *upper)
-        *scalars.stop = Reason::converged;
-      else if (const double wanted = guarded > more ? guarded : more; wanted < *upper)
-        now.upper = wanted;
+      const bool is_near = near_bound * ritz >= *upper;
+      if (const double wanted = guarded > more ? guarded : more; !is_near && wanted < *upper) now.upper = wanted;
+      if (is_near || (early_margin > 0 && guarded <= more)) *scalars.stop = Reason::converged;
     }
     *found = now;
   }

@@ -14,6 +14,11 @@ constexpr std::size_t krylov_levels = 2;
 }  // namespace
 
 template <class T>
+void Cycle<T>::join_small_levels(Context& ctx) {
+  if (kind_ == MultigridCycle::v) small_ = SmallLevels<T>::of(ctx, levels_);
+}
+
+template <class T>
 void Cycle<T>::apply(Context& ctx, const Array<T>& b, Array<T>& x, Array<double>* dot) const {
   require_size("multigrid: b", b.size(), levels_[0]->report.rows);
   require_size("multigrid: x", x.size(), levels_[0]->report.rows);
@@ -46,6 +51,7 @@ template <class T>
 void Cycle<T>::correct(Context& ctx, std::size_t number, MultigridCycle kind) const {
   MultigridLevel<T>& level = *levels_[number];
   if (has_krylov_steps(number)) return krylov_steps(ctx, number);
+  if (small_ && number == small_->first()) return small_->apply(ctx);
   visit(ctx, number, kind, level.b, level.x, true, nullptr);
   if (level.dense || kind == MultigridCycle::v || kind == MultigridCycle::k) return;
   visit(ctx, number, kind == MultigridCycle::f ? MultigridCycle::v : kind, level.b, level.x, false, nullptr);

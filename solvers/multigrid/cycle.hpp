@@ -2,6 +2,7 @@
 #pragma once
 #include "solvers/multigrid/level.hpp"
 #include "solvers/multigrid/options.hpp"
+#include "solvers/multigrid/small_levels.hpp"
 
 namespace krill {
 
@@ -13,6 +14,9 @@ class Cycle {
   /// The levels have to stay. hermitian: positive definite, too, as far as is known.
   Cycle(MultigridCycle kind, bool hermitian, const MultigridLevels<T>& levels)
       : kind_(kind), hermitian_(hermitian), levels_(levels) {}
+
+  /// On CUDA, small levels at the end become one kernel where the cycle is V. Once all levels are made.
+  void join_small_levels(Context&);
 
   /// From x = 0. With dot, where takes_dot(): dot = Re b'x. Asynchronous, capturable after a first run.
   void apply(Context&, const Array<T>& b, Array<T>& x, Array<double>* dot) const;
@@ -37,6 +41,7 @@ class Cycle {
   MultigridCycle kind_;
   bool hermitian_;
   const MultigridLevels<T>& levels_;
+  std::unique_ptr<detail::SmallLevels<T>> small_;
 };
 
 }  // namespace krill

@@ -22,6 +22,8 @@ class DenseInverse {
   /// Asynchronous, capturable.
   void apply(Context&, const Array<T>& b, Array<T>& x) const;
 
+  /// By rows on CUDA, by columns on the host.
+  const Array<T>& inverse() const { return inverse_; }
   /// What the elimination met. Waits.
   detail::DenseFacts facts() const { return facts_.host()[0]; }
   std::size_t bytes() const { return detail::bytes_of(inverse_, work_, other_, scale_, sources_, facts_); }
@@ -29,7 +31,7 @@ class DenseInverse {
 
  private:
   std::int32_t n_;
-  Array<T> inverse_;               // by rows on CUDA, by columns on the host: as its product reads it
+  Array<T> inverse_;               // as its product reads it
   Array<wide_t<T>> work_, other_;  // by rows; on CUDA a step of the elimination reads one and writes the other
   Array<double> scale_;            // of rows and columns
   Array<std::int32_t> sources_;    // which row stands in each row, once rows have changed places

@@ -71,6 +71,7 @@ Hierarchy<T>::Hierarchy(Context& ctx, const MultigridOptions& options, const Fin
     level.report.bytes += static_cast<std::size_t>(n) * sizeof(T) * ((l ? 2 : 0) + (level.krylov ? 5 : 0));
     tell_cycle(level, cycle_.visits(l), cycle_.work_of(l).products);
   }
+  cycle_.join_small_levels(ctx);
   ctx.synchronize();
   setup_ms_ = watch.milliseconds();
 }
@@ -80,7 +81,8 @@ template <class Offset>
 void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T, Offset>& A) {
   Space space{finest.block_dim,
               std::make_shared<Dense<T>>(finest.candidates ? copy_of_dense(ctx, *finest.candidates)
-                                                           : constant_candidates<T>(ctx, A.rows(), finest.block_dim))};
+                                                           : constant_candidates<T>(ctx, A.rows(), finest.block_dim)),
+              finest.candidates == nullptr};
   require_size("multigrid: rows of the near null space", space.candidates->rows(), A.rows());
   const Csr<T, Offset>* rows = &A;
   const double limit = options_.growth_limit * static_cast<double>(A.nnz());
@@ -110,8 +112,7 @@ void Hierarchy<T>::build(Context& ctx, const FinestLevel<T>& finest, const Csr<T
     if (!next) break;
     coarse = std::make_unique<AnyMatrix<T>>(std::move(*next));
   }
-  for (std::size_t l = 0; l < levels_.size(); ++l)
-    tell_level(ctx, *levels_[l], l ? *levels_[l]->A : finest.A, times[l].times());
+  tell_levels(ctx, levels_, finest.A, times);
 }
 
 /// As coarsen(), of no more than `left` entries and what offsets count: nullopt, with a note, where it has more.
@@ -299,14 +300,14 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
   const Coarsening<Offset> of{A, max_entries, level, space, steps};
   if (plain) return contracted(ctx, of, std::move(aggregates));
   Tentative<T, Offset> tentative =
-      tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates);
+      tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates, space.are_finite);
   level.dead_columns = std::move(tentative.deficient);
   if (options_.smoothed()) return projected(ctx, of, std::move(*graph), std::move(tentative));
   Csr<T, Offset> P = std::move(tentative.P);
   steps.done("interpolation");
   Csr<T, Offset> R = transpose(ctx, P, Op::adjoint);
   steps.done("restriction");
-  space = {space.candidates->cols(), std::make_shared<Dense<T>>(std::move(tentative.coarse_candidates))};
+  space = {space.candidates->cols(), std::make_shared<Dense<T>>(std::move(tentative.coarse_candidates)), true};
   return multiplied(ctx, of, std::move(P), std::move(R));
 }
 
@@ -352,11 +353,11 @@ Csr<T, Offset> Hierarchy<T>::projected(Context& ctx, const Coarsening<Offset>& o
   of.steps.done("restriction");
   const std::int32_t m = of.space.candidates->cols();
   if (follows) {
-    of.space = {m, std::shared_ptr<const Dense<T>>(interpolation, &interpolation->tentative().coarse_candidates)};
+    of.space = {m, std::shared_ptr<const Dense<T>>(interpolation, &interpolation->tentative().coarse_candidates), true};
     Csr<T, Offset> P = copy_of_matrix(ctx, interpolation->P());
     return multiplied(ctx, of, std::move(P), std::move(R), std::move(interpolation));
   }
-  of.space = {m, std::make_shared<Dense<T>>(std::move(*interpolation).release_tentative().coarse_candidates)};
+  of.space = {m, std::make_shared<Dense<T>>(std::move(*interpolation).release_tentative().coarse_candidates), true};
   Csr<T, Offset> P = std::move(*interpolation).release_P();
   interpolation.reset();
   return multiplied(ctx, of, std::move(P), std::move(R));
@@ -370,6 +371,7 @@ Csr<T, Offset> Hierarchy<T>::multiplied(Context& ctx, const Coarsening<Offset>& 
   using Matrix = Csr<T, Offset>;
   // A product that is computed once has no use for a list; one whose Q changes transposes it itself.
   SpgemmOptions options{.max_entries = of.max_entries};
+  options.blocks = {of.space.block_dim, of.level.report.block_dim, of.space.block_dim};
   if (!remakes_levels()) options.max_list_bytes = 0;
   const Matrix& factor = interpolation ? interpolation->Q() : R;
   auto product = std::make_shared<TripleProductPlan<T, Offset>>(ctx, interpolation ? Op::adjoint : Op::none, factor,

@@ -86,6 +86,7 @@ class Hierarchy {
   struct Space {
     std::int32_t block_dim;
     std::shared_ptr<const Dense<T>> candidates;
+    bool are_finite;  ///< which need not be looked at
   };
   template <class Offset>
   void build(Context&, const FinestLevel<T>&, const Csr<T, Offset>& A);

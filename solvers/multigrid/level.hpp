@@ -39,7 +39,8 @@ struct MultigridLevel {
   Array<double> max_eigenvalue{1, "largest eigenvalue"};
   /// What estimates it, where new values may come.
   struct Lanczos {
-    Lanczos(std::int64_t n, int steps) : process(n, steps), d(n, "lanczos d"), w(n, "lanczos w") {}
+    static constexpr double early_margin = 1.15;
+    Lanczos(std::int64_t n, int steps) : process(n, steps, early_margin), d(n, "lanczos d"), w(n, "lanczos w") {}
     LanczosProcess<T> process;
     Array<T> d, w;
   };

@@ -30,20 +30,36 @@ void tell_aggregates(Context& ctx, MultigridLevel<T>& level, const Aggregates& a
   level.report.aggregates = aggregates.count, level.report.aggregated = aggregates.rows.size();
 }
 
+/// The figures of all levels, by one read.
 template <class T>
-void tell_level(Context& ctx, MultigridLevel<T>& level, const AnyMatrix<T>& A,
-                std::vector<std::pair<std::string_view, double>> steps) {
+static std::vector<LevelFigures> collected(Context& ctx, const MultigridLevels<T>& levels) {
+  Array<LevelFigures> all(std::ssize(levels), "figures of levels");
+  ctx.dispatch([&](const auto& where) {
+    const auto there = [&](const auto& array) { return array.size() > 0 ? array.read(where) : nullptr; };
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      const MultigridLevel<T>& level = *levels[l];
+      run_pass(where, 1,
+               CollectFigures{level.smoother ? level.max_eigenvalue.read(where) : nullptr, there(level.dead_columns),
+                              there(level.aggregate_sizes), (l ? all.update(where) : all.write(where)) + l});
+    }
+  });
+  return {all.host().begin(), all.host().end()};
+}
+
+template <class T>
+static void tell_level(Context& ctx, MultigridLevel<T>& level, const AnyMatrix<T>& A, const LevelFigures& figures,
+                       std::vector<std::pair<std::string_view, double>> steps) {
   LevelReport& report = level.report;
   report.rows = krill::rows(A), report.entries = nnz(A);
   report.setup_ms = 0;
   for (const auto& step : steps) report.setup_ms += step.second;
   report.steps = std::move(steps);
-  for (const AggregateSizes& sizes : level.aggregate_sizes.host())
-    report.least_aggregate = sizes.least, report.greatest_aggregate = sizes.greatest;
-  for (const std::int64_t dead : level.dead_columns.host()) report.dead_columns = dead;
+  if (report.aggregates > 0)
+    report.least_aggregate = figures.aggregates.least, report.greatest_aggregate = figures.aggregates.greatest;
+  report.dead_columns = figures.dead_columns;
   report.format = level.dense ? "dense inverse" : "that of the solve";
   if (level.smoother) {
-    report.max_eigenvalue = level.max_eigenvalue.host()[0];
+    report.max_eigenvalue = figures.max_eigenvalue;
     report.longest_row = level.diagonal.longest_row;
     report.bytes += level.smoother->bytes();
   }
@@ -63,6 +79,14 @@ void tell_level(Context& ctx, MultigridLevel<T>& level, const AnyMatrix<T>& A,
   if (level.transfer) report.bytes += level.transfer->bytes();
   report.bytes += bytes_of(level.inverse) + level.remaking_bytes;
   if (level.lanczos) report.bytes += level.lanczos->process.bytes() + bytes_of(level.lanczos->d, level.lanczos->w);
+}
+
+template <class T>
+void tell_levels(Context& ctx, const MultigridLevels<T>& levels, const AnyMatrix<T>& finest,
+                 const std::vector<StepTimes>& times) {
+  const std::vector<LevelFigures> figures = collected(ctx, levels);
+  for (std::size_t l = 0; l < levels.size(); ++l)
+    tell_level(ctx, *levels[l], l ? *levels[l]->A : finest, figures[l], times[l].times());
 }
 
 template <class T>
@@ -116,11 +140,12 @@ std::vector<std::string> level_notes(const MultigridLevels<T>& levels) {
 
 template <class T>
 struct LevelReports {
-  static constexpr std::tuple list{instance<void(Context&, MultigridLevel<T>&, const Aggregates&)>(tell_aggregates),
-                                   instance<void(Context&, MultigridLevel<T>&, const AnyMatrix<T>&,
-                                                 std::vector<std::pair<std::string_view, double>>)>(tell_level),
-                                   instance<void(MultigridLevel<T>&, double, double)>(tell_cycle),
-                                   instance<std::vector<std::string>(const MultigridLevels<T>&)>(level_notes)};
+  static constexpr std::tuple list{
+      instance<void(Context&, MultigridLevel<T>&, const Aggregates&)>(tell_aggregates),
+      instance<void(Context&, const MultigridLevels<T>&, const AnyMatrix<T>&, const std::vector<StepTimes>&)>(
+          tell_levels),
+      instance<void(MultigridLevel<T>&, double, double)>(tell_cycle),
+      instance<std::vector<std::string>(const MultigridLevels<T>&)>(level_notes)};
 };
 KRILL_INSTANTIATE(LevelReports);
 

@@ -5,6 +5,7 @@
 
 #include "solvers/multigrid/level.hpp"
 #include "sparse/coarsen/aggregate.hpp"
+#include "sparse/core/step_times.hpp"
 
 namespace krill::detail {
 
@@ -13,11 +14,9 @@ namespace krill::detail {
 template <class T>
 void tell_aggregates(Context&, MultigridLevel<T>&, const Aggregates&);
 
-/// Into the level's report, what is known once the way to the next level is made. A: the level's matrix; steps: of its
-/// set-up, in ms. Waits.
+/// Into the levels' reports, what is known once all of them are made; their times, of each level. Waits.
 template <class T>
-void tell_level(Context&, MultigridLevel<T>&, const AnyMatrix<T>& A,
-                std::vector<std::pair<std::string_view, double>> steps);
+void tell_levels(Context&, const MultigridLevels<T>&, const AnyMatrix<T>& finest, const std::vector<StepTimes>&);
 
 /// The same of cycles: `products` are those with the level's matrix, or with its dense inverse.
 template <class T>

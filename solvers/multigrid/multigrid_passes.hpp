@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "solvers/bad_row.hpp"
+#include "solvers/multigrid/options.hpp"
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/pass.hpp"
@@ -98,15 +99,19 @@ struct TakeRowBound {
 };
 
 /// The factors of a polynomial for eigenvalues in (0, *eigenvalue] from those of one for (0, 1], of which only `fresh`
-/// depends on it. Over the factors, three a step.
+/// depends on it; those themselves where it is null. Over the factors, three a step.
 template <class R>
 struct ScalePolynomial {
   using Sum = NoSum;
-  const double *eigenvalue, *polynomial;
+  const double* eigenvalue;
+  double polynomial[3 * SmootherOptions::most_steps];
   R* factors;
-  double scale{};
+  double scale = 1;
 
-  constexpr bool begin() { return scale = 1 / *eigenvalue, true; }
+  constexpr bool begin() {
+    if (eigenvalue) scale = 1 / *eigenvalue;
+    return true;
+  }
   constexpr NoSum entry(std::int64_t k) const {
     factors[k] = static_cast<R>(polynomial[k] * (k % 3 == 1 ? scale : 1));
     return {};
@@ -219,6 +224,28 @@ struct AggregateSizes {
     return *this;
   }
 };
+/// What a report is told of a level once all are made.
+struct LevelFigures {
+  double max_eigenvalue = 0;
+  std::int64_t dead_columns = 0;
+  AggregateSizes aggregates;
+};
+/// Brings them to one place; null: there are none. Over one entry.
+struct CollectFigures {
+  using Sum = NoSum;
+  const double* max_eigenvalue;
+  const std::int64_t* dead_columns;
+  const AggregateSizes* aggregates;
+  LevelFigures* figures;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t) const {
+    *figures = {max_eigenvalue ? *max_eigenvalue : 0, dead_columns ? *dead_columns : 0,
+                aggregates ? *aggregates : AggregateSizes{}};
+    return {};
+  }
+};
+
 struct MeasureAggregates {
   using Sum = AggregateSizes;
   const std::int32_t* offsets;
@@ -283,9 +310,9 @@ struct CombineCycles {
 /// What is compiled for each backend.
 template <class Value, class Where, class T = kernel_t<Value>>
 struct MultigridPasses {
-  static constexpr auto list =
-      passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, SumAggregates<T>, AddAggregates<T>,
-             MeasureAggregates, FirstCycleResidual<T>, CombineCycles<T>, TakeRowBound, ScalePolynomial<real_t<T>>>;
+  static constexpr auto list = passes<Where, BeginSmoothing<T>, StepSmoothing<T>, EndSmoothing<T>, SumAggregates<T>,
+                                      AddAggregates<T>, MeasureAggregates, CollectFigures, FirstCycleResidual<T>,
+                                      CombineCycles<T>, TakeRowBound, ScalePolynomial<real_t<T>>>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MultigridSetupPasses {

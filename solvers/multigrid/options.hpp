@@ -42,7 +42,8 @@ constexpr bool is_polynomial(SmootherKind kind) {
 }
 
 struct SmootherOptions {
-  static constexpr double max_degree = 6;
+  static constexpr int most_steps = 6;
+  static constexpr double max_degree = most_steps;
   SmootherKind type = SmootherKind::automatic;
   int degree = 2;
   int eigenvalue_steps = 10;
@@ -58,9 +59,10 @@ void describe(Fields& fields, SmootherOptions& o) {
       "chebyshev where the matrix is Hermitian with a positive diagonal, else l1_jacobi");
   fields.value("degree", o.degree, Range{1.0, SmootherOptions::max_degree},
                "of the polynomial, or steps: products with A before and after a coarser level is asked");
-  fields.value("eigenvalue_steps", o.eigenvalue_steps, Range{0.0, 1000.0},
-               "Lanczos steps, a product with A each, that estimate the largest eigenvalue of D^-1 A of each level; 0: "
-               "it is bounded by the sums of rows, which needs no product and no wait");
+  fields.value(
+      "eigenvalue_steps", o.eigenvalue_steps, Range{0.0, 1000.0},
+      "Lanczos steps at most, a product with A each, that estimate the largest eigenvalue of D^-1 A of each level; 0: "
+      "it is bounded by the sums of rows, which needs no product and no wait");
 }
 
 /// Strength on each level.

@@ -1,5 +1,7 @@
 #include "solvers/multigrid/smoother.hpp"
 
+#include <fmt/format.h>
+
 #include "solvers/multigrid/multigrid_passes.hpp"
 #include "sparse/vector/vector.hpp"
 
@@ -67,27 +69,36 @@ PolynomialSmoother<T>::PolynomialSmoother(const Operator<T>& A, Array<real_t<T>>
 
 template <class T>
 void PolynomialSmoother<T>::set_polynomial(Context& ctx, const SmootherPolynomial& polynomial) {
+  polynomial_ = polynomial;
   degree_ = polynomial.degree();
+  require(degree_ <= SmootherOptions::most_steps,
+          fmt::format("smoother: a polynomial has {} steps, {} are the most", degree_, SmootherOptions::most_steps));
   if (factors_.size() == 0) {
     factors_ = Array<R>(3 * degree_, "smoother factors");
-    polynomial_ = Array<double>(3 * degree_, "smoother polynomial");
     by_residuals_ = degree_ > 1 && A_.takes_steps(ctx);
     if (!by_residuals_ || is_complex<T> || degree_ > 2) next_r_ = Array<T>(A_.rows(), "smoother r");
     if (by_residuals_ && degree_ > 2) next_d_ = Array<T>(A_.rows(), "smoother d");
   }
-  std::span<double> factors = polynomial_.edit();
-  for (std::size_t k = 0; k < polynomial.steps.size(); ++k) {
-    const auto& step = polynomial.steps[k];
-    factors[3 * k] = step.old, factors[3 * k + 1] = step.fresh, factors[3 * k + 2] = step.weight;
-  }
-  scale_polynomial(ctx, Array<double>{1});
+  scale_factors(ctx, nullptr);
 }
 
 template <class T>
 void PolynomialSmoother<T>::scale_polynomial(Context& ctx, const Array<double>& max_eigenvalue) {
+  scale_factors(ctx, &max_eigenvalue);
+}
+
+template <class T>
+void PolynomialSmoother<T>::scale_factors(Context& ctx, const Array<double>* max_eigenvalue) {
+  ScalePolynomial<R> pass{};
+  for (std::size_t k = 0; k < polynomial_.steps.size(); ++k) {
+    const auto& step = polynomial_.steps[k];
+    pass.polynomial[3 * k] = step.old, pass.polynomial[3 * k + 1] = step.fresh,
+                        pass.polynomial[3 * k + 2] = step.weight;
+  }
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, factors_.size(),
-             ScalePolynomial<R>{max_eigenvalue.read(where), polynomial_.read(where), factors_.write(where)});
+    pass.eigenvalue = max_eigenvalue ? max_eigenvalue->read(where) : nullptr;
+    pass.factors = factors_.write(where);
+    run_pass(where, factors_.size(), pass);
   });
 }
 

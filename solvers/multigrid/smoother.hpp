@@ -1,5 +1,6 @@
 // What smooths the levels of a multigrid method.
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
 
@@ -80,10 +81,13 @@ class PreconditionedSmoother final : public Smoother<T> {
 /// x += q(D^-1 A) D^-1 (b - A x) with the polynomial q that a SmootherPolynomial has.
 template <class T>
 class PolynomialSmoother final : public Smoother<T> {
+  using typename Smoother<T>::K;
+
  public:
   /// A has to stay. inverse: the diagonal of D^-1.
   PolynomialSmoother(const Operator<T>& A, Array<real_t<T>> inverse);
-  /// Takes the factors to where kernels read them, in place from the second time on.
+  /// Takes the factors to where kernels read them, in place from the second time on. No more than
+  /// SmootherOptions::most_steps of them.
   void set_polynomial(Context&, const SmootherPolynomial&);
   /// The polynomial that was set is for eigenvalues in (0, 1]: makes it one for those up to `max_eigenvalue`, an entry
   /// on the backend's side. Asynchronous, capturable after a first run.
@@ -98,24 +102,31 @@ class PolynomialSmoother final : public Smoother<T> {
   const Array<real_t<T>>& inverse() const { return inverse_; }
   Array<real_t<T>>& inverse() { return inverse_; }
   int degree() const { return degree_; }
+  /// Whether its steps are taken by the products' rows.
+  bool takes_steps() const { return by_residuals_; }
+  /// r, next r, d and next d, for a kernel that takes the steps by itself; null where there are none.
+  template <class Where>
+  std::array<K*, 4> vectors(const Where& where) const {
+    return {this->r_.write(where), next_r_.write(where), d_.write(where), next_d_.write(where)};
+  }
   /// {old, fresh, weight} of each step.
   const Array<real_t<T>>& factors() const { return factors_; }
   std::size_t bytes() const override {
-    return Smoother<T>::bytes() + detail::bytes_of(inverse_, polynomial_, factors_, d_, next_d_, next_r_);
+    return Smoother<T>::bytes() + detail::bytes_of(inverse_, factors_, d_, next_d_, next_r_);
   }
   ApplicationWork work(bool from_zero) const override;
 
  private:
-  using typename Smoother<T>::K;
   using R = real_t<T>;
   using Smoother<T>::A_, Smoother<T>::r_;
+  void scale_factors(Context&, const Array<double>* max_eigenvalue);
   void step(Context&, int k, bool first, const Array<T>& r, Array<T>& x, const Array<T>* b, Array<double>* dot) const;
   void go_on(Context&, const Array<T>& r, Array<T>& x, const Array<T>* b, Array<double>* dot) const;
   void go_on_by_residuals(Context&, const Array<T>& r, Array<T>& x, bool from_zero, const Array<T>* b,
                           Array<double>* dot) const;
 
   Array<R> inverse_, factors_;
-  Array<double> polynomial_;  // the factors as they were set
+  SmootherPolynomial polynomial_;  // as it was set
   int degree_ = 0;
   bool by_residuals_ = false;             // whether steps are taken by the products' rows
   mutable Array<T> d_, next_d_, next_r_;  // those of two steps take turns

@@ -32,6 +32,7 @@ class MatrixTransfer final : public Transfer<T> {
   std::size_t bytes() const override;
   Work work() const override;
 
+  T factor() const { return factor_; }  ///< of corrections
   const AnyMatrix<T>& prolongation() const { return P_; }
   const AnyMatrix<T>& restriction() const { return R_; }
   /// For new values in the patterns that there are.
@@ -55,6 +56,7 @@ class AggregateTransfer final : public Transfer<T> {
   std::size_t bytes() const override;
   Work work() const override;
 
+  double factor() const { return factor_; }  ///< of corrections
   const Aggregates& aggregates() const { return aggregates_; }
 
  private:

@@ -138,7 +138,7 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const AmgOptions& o, cons
   // What the product that makes the first coarse matrix keeps on CUDA alone, where it adds some four terms an entry.
   std::int64_t kept = 0;
   if (ledger.on_cuda() && levels.size() > 1 && levels[0].entries >= ProductTuning::min_products_to_keep / 4)
-    kept = ProductTuning::kept_bytes(levels[1].rows, ProductTuning::few_held);
+    kept = ProductTuning::kept_bytes(levels[1].rows / levels[1].block_dim, ProductTuning::few_held);
   if (kept > ProductTuning::max_kept_bytes) kept = 0;
   { const HeldMemory most = ledger.hold(use.peak - before + static_cast<std::size_t>(kept)); }
   return ledger.hold(use.now - before);

@@ -43,7 +43,7 @@ void require_finite(const Array<ColumnUnit>& units) {
 
 template <class T, class Offset>
 Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggregates, std::int32_t block_dim,
-                                           const Dense<T>& candidates) {
+                                           const Dense<T>& candidates, bool are_finite) {
   require(block_dim > 0 && candidates.cols() > 0,
           fmt::format("tentative prolongator: {} rows a node and {} candidates, 1 of each are needed", block_dim,
                       candidates.cols()));
@@ -65,7 +65,7 @@ Tentative<T, Offset> tentative_prolongator(Context& ctx, const Aggregates& aggre
             run_pass(where, rows, CountTentative{aggregates.of_row.read(where), block_dim, columns, counts});
           }),
       aggregates.rows.size() * block_dim * columns, name);
-  require_finite(units);
+  if (!are_finite) require_finite(units);
   Array<std::int32_t> col_indices(offsets.nnz, "prolongator col_indices");
   Array<T> values(offsets.nnz, "prolongator values");
   Dense<T> coarse_candidates(coarse_rows, columns);
@@ -144,8 +144,9 @@ static Csr<T, Offset> smoothed_pattern(Context& ctx, const StrongGraph<Offset>& 
   Array<std::int32_t> col_indices(nnz, "prolongator col_indices");
   Array<T> values(nnz, "prolongator values");
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, row_offsets.size(),
-             SpreadOffsets<Offset>{of_nodes.read(where), block_dim, columns, row_offsets.write(where)});
+    run_pass(
+        where, row_offsets.size(),
+        SpreadBlockOffsets<std::int64_t, Offset>{of_nodes.read(where), block_dim, columns, row_offsets.write(where)});
     unite_nodes(where, nodes_on(where),
                 ListNodeUnion<Offset>{block_dim, columns, row_offsets.read(where), col_indices.write(where)});
     values.write(where);  // so that update() allocates nothing
@@ -208,7 +209,8 @@ void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& 
 template <class T, class Offset>
 struct TentativeInstances {
   static constexpr std::tuple list{
-      instance<Tentative<T, Offset>(Context&, const Aggregates&, std::int32_t, const Dense<T>&)>(tentative_prolongator),
+      instance<Tentative<T, Offset>(Context&, const Aggregates&, std::int32_t, const Dense<T>&, bool)>(
+          tentative_prolongator),
       instance<void(Context&, const Array<std::uint8_t>&, Csr<T, Offset>&)>(set_dead_diagonal)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(TentativeInstances);

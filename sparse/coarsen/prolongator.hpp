@@ -26,13 +26,13 @@ struct Tentative {
 /// By aggregates of nodes, block_dim rows each, and m candidates: an orthogonal factorization of each aggregate's rows
 /// of B, by modified Gram-Schmidt twice. A column is dead where what is left of it is no more than 1e-10 (32 units of
 /// roundoff of T, if that is more) of the aggregate's longest one, each measured in the greatest entry of its
-/// candidate. O(rows m^2); one team of lanes has an aggregate on CUDA. Waits; the same bits in every run. Raises
-/// ShapeMismatch where the candidates are not of block_dim rows a node, InvalidArgument unless block_dim and m are
-/// positive, where a candidate is not finite (which names the row), or where entries do not fit `Offset` or columns 32
-/// bits.
+/// candidate. O(rows m^2); one team of lanes has an aggregate on CUDA. Waits, unless candidates are known to be finite;
+/// the same bits in every run. Raises ShapeMismatch where the candidates are not of block_dim rows a node,
+/// InvalidArgument unless block_dim and m are positive, where a candidate is not finite (which names the row), or where
+/// entries do not fit `Offset` or columns 32 bits.
 template <class T, class Offset = std::int32_t>
 Tentative<T, Offset> tentative_prolongator(Context&, const Aggregates&, std::int32_t block_dim,
-                                           const Dense<T>& candidates);
+                                           const Dense<T>& candidates, bool are_finite = false);
 
 /// What that makes, for P of these sizes, which stays, and m candidates.
 HeldMemory tentative_memory(MemoryLedger&, const CsrSizes& P, std::int32_t candidates);

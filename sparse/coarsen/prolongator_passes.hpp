@@ -7,6 +7,7 @@
 #include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
+#include "sparse/spgemm/block_pattern.hpp"
 #include "sparse/vector/vector_passes.hpp"
 
 namespace krill::detail {
@@ -252,23 +253,6 @@ struct ListNodeUnion {
   constexpr void finish(std::int64_t, std::int64_t) const {}
 };
 
-/// Row offsets of P from those of the nodes' aggregates. Over rows + 1.
-template <class Offset>
-struct SpreadOffsets {
-  using Sum = NoSum;
-  const std::int64_t* of_nodes;
-  std::int32_t block_dim, columns;
-  Offset* row_offsets;
-
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    const std::int64_t node = i / block_dim, within = i - node * block_dim;
-    const std::int64_t own = within > 0 ? of_nodes[node + 1] - of_nodes[node] : 0;
-    row_offsets[i] = static_cast<Offset>((of_nodes[node] * block_dim + within * own) * columns);
-    return {};
-  }
-};
-
 /// A, row by row, as the strong graph divides it.
 template <class T, class Offset>
 struct DividedRows {
@@ -507,8 +491,8 @@ template <class Offset, class Where>
 struct ProlongatorPatternKernels {
   template <class Sink>
   using Unite = void(const Where&, const NodeUnion<Offset>&, Sink);
-  static constexpr auto list =
-      passes<Where, ListTentative<Offset>, CheckTentative<Offset>, SpreadOffsets<Offset>, FindAggregates<Offset>>;
+  static constexpr auto list = passes<Where, ListTentative<Offset>, CheckTentative<Offset>,
+                                      SpreadBlockOffsets<std::int64_t, Offset>, FindAggregates<Offset>>;
   static constexpr std::tuple kernels{instance<Unite<CountNodeUnion>>(unite_nodes),
                                       instance<Unite<ListNodeUnion<Offset>>>(unite_nodes)};
 };

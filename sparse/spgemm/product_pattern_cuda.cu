@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "sparse/convert/reduce_rows_cuda.cuh"
+#include "sparse/spgemm/block_pattern.hpp"
 #include "sparse/spgemm/merge_rows.cuh"
 #include "sparse/spgemm/rows_of_b.cuh"
 
@@ -454,6 +455,8 @@ void count_windows(const Cuda& cuda, const ProductPattern<Offset>& p, std::int64
 
 template class ProductPatternKernels<std::int32_t, Cuda>;
 template class ProductPatternKernels<std::int64_t, Cuda>;
+template class BlockPatternPasses<std::int32_t, Cuda>;
+template class BlockPatternPasses<std::int64_t, Cuda>;
 template <class Offset>
 struct ProductWindowKernels {
   static constexpr auto list = instance<void(const Cuda&, const ProductPattern<Offset>&, std::int64_t*)>(count_windows);

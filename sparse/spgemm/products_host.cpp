@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sparse/convert/reduce_rows_host.hpp"
+#include "sparse/spgemm/block_pattern.hpp"
 #include "sparse/spgemm/products.hpp"
 
 namespace krill::detail {
@@ -80,6 +81,8 @@ void sum_products(const Host& host, const ScalarView<T>& alpha, const CsrView<co
 
 template class ProductPatternKernels<std::int32_t, Host>;
 template class ProductPatternKernels<std::int64_t, Host>;
+template class BlockPatternPasses<std::int32_t, Host>;
+template class BlockPatternPasses<std::int64_t, Host>;
 KRILL_INSTANTIATE_WITH_OFFSETS(ProductSumKernels, Host);
 
 }  // namespace krill::detail

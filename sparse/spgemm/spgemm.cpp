@@ -4,6 +4,7 @@
 #include "sparse/core/device.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/core/made_for.hpp"
+#include "sparse/spgemm/block_pattern.hpp"
 
 namespace krill {
 
@@ -37,17 +38,84 @@ constexpr std::int64_t kept_columns(bool may_be_some, std::int64_t rows, std::in
   return pays && fits(ProductTuning::few_held) ? ProductTuning::few_held : 0;
 }
 
-SpgemmOptions without_limit(SpgemmOptions options) {
+/// Of A P, from those of R A P.
+SpgemmOptions inner_options(SpgemmOptions options) {
   options.max_entries = SpgemmOptions{}.max_entries;
+  options.blocks.rows = options.blocks.inner;
   return options;
+}
+
+/// Whether A and B consist of full blocks. Waits.
+template <class T, class Offset>
+bool consist_of_blocks(Context& ctx, const Csr<T, Offset>& A, const Csr<T, Offset>& B, const ProductBlocks& blocks) {
+  const auto [rows, inner, cols] = blocks;
+  if (A.rows() % rows != 0 || A.cols() % inner != 0 || B.cols() % cols != 0) return false;
+  Array<std::int64_t> partial_a(1, "partial blocks"), partial_b(1, "partial blocks");
+  ctx.dispatch([&](const auto& where) {
+    using Find = FindPartialBlocks<Offset>;
+    run_pass(where, A.rows() * Find::lanes, Find{pattern(where, A), blocks.rows, blocks.inner, partial_a.write(where)});
+    run_pass(where, B.rows() * Find::lanes, Find{pattern(where, B), blocks.inner, blocks.cols, partial_b.write(where)});
+  });
+  return partial_a.host()[0] == 0 && partial_b.host()[0] == 0;
+}
+
+/// The pattern of the blocks, an entry each.
+template <class T, class Offset>
+Csr<T, Offset> blocks_of(Context& ctx, const Csr<T, Offset>& A, std::int32_t row_dim, std::int32_t col_dim) {
+  const std::int32_t rows = A.rows() / row_dim;
+  const std::int64_t nnz = A.nnz() / row_dim / col_dim;
+  Array<Offset> offsets(std::int64_t{rows} + 1, "offsets of blocks");
+  Array<std::int32_t> columns(nnz, "columns of blocks");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, offsets.size(),
+             GatherBlockOffsets<Offset>{A.row_offsets().read(where), row_dim, col_dim, offsets.write(where)});
+    using Gather = GatherBlockColumns<Offset>;
+    run_pass(where, rows * Gather::lanes,
+             Gather{pattern(where, A), row_dim, col_dim, offsets.read(where), columns.write(where)});
+  });
+  return {A.cols() / col_dim, std::move(offsets), std::move(columns), Array<T>(nnz)};
 }
 
 }  // namespace
 
 template <class T, class Offset>
+Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_blocks(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
+                                                        const SpgemmOptions& options) {
+  const auto [rows, inner, cols] = options.blocks;
+  const std::int64_t most = std::numeric_limits<Offset>::max(), size = std::int64_t{rows} * cols;
+  const std::int64_t max_entries = std::min(options.max_entries, most);
+  const Csr<T, Offset> of_a = blocks_of(ctx, a, rows, inner), of_b = blocks_of(ctx, b, inner, cols), of_c = [&] {
+    try {
+      return pattern_of_product(ctx, of_a, of_b, {.max_entries = max_entries / size});
+    } catch (const TooManyEntries&) {  // which speaks of blocks
+      throw TooManyEntries(
+          fmt::format("spgemm: the product has more entries than the {} that it may have", max_entries));
+    }
+  }();
+  products_ *= size * inner, longest_row_ *= cols, merged_terms_ = 0;
+  Array<Offset> row_offsets(std::int64_t{a.rows()} + 1, "spgemm row_offsets");
+  Array<std::int32_t> col_indices(of_c.nnz() * size, "spgemm col_indices");
+  Array<T> values(of_c.nnz() * size, "spgemm values");
+  ctx.dispatch([&](const auto& where) {
+    run_pass(where, row_offsets.size(),
+             SpreadBlockOffsets<Offset, Offset>{of_c.row_offsets().read(where), options.blocks.rows,
+                                                options.blocks.cols, row_offsets.write(where)});
+    using Spread = SpreadBlockColumns<Offset>;
+    run_pass(where, a.rows() * Spread::lanes,
+             Spread{pattern(where, of_c), options.blocks.rows, options.blocks.cols, row_offsets.read(where),
+                    col_indices.write(where)});
+    values.write(where);  // so that update() allocates nothing
+  });
+  find_pieces(ctx, row_offsets);
+  return {b.cols(), std::move(row_offsets), std::move(col_indices), std::move(values)};
+}
+
+template <class T, class Offset>
 Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr<T, Offset>& a, const Csr<T, Offset>& b,
                                                          const SpgemmOptions& options) {
   require_size("spgemm: rows of op(B)", b.rows(), a.cols());
+  if (!options.blocks.are_single() && consist_of_blocks(ctx, a, b, options.blocks))
+    return pattern_of_blocks(ctx, a, b, options);
   const std::int64_t rows = a.rows();
   Array<std::int64_t> products(rows, "products of rows"), before_windows(0, "entries before windows");
   ItemsOfRows windows;
@@ -114,6 +182,7 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
 
 template <class T, class Offset>
 void SpgemmPlan<T, Offset>::find_pieces(Context& ctx, const Array<Offset>& row_offsets) {
+  pieces_ = {Array<std::int64_t>(0), Array<std::int32_t>(0)};
   if (!ctx.on_cuda() || longest_row_ <= ProductTuning::max_held) return;
   const auto rows = static_cast<std::int32_t>(row_offsets.size() - 1);
   pieces_ = items_of_rows(ctx, rows, "pieces of rows", [&](const auto& where, std::int64_t* items) {
@@ -225,7 +294,7 @@ std::size_t SpgemmPlan<T, Offset>::bytes() const {
 template <class T, class Offset>
 TripleProductPlan<T, Offset>::TripleProductPlan(Context& ctx, Op op_r, const Csr<T, Offset>& R, const Csr<T, Offset>& A,
                                                 const Csr<T, Offset>& P, SpgemmOptions options)
-    : inner_(ctx, Op::none, A, Op::none, P, without_limit(options)),
+    : inner_(ctx, Op::none, A, Op::none, P, inner_options(options)),
       outer_(ctx, op_r, R, Op::none, inner_.matrix(), options) {}
 
 template <class T, class Offset>

@@ -7,6 +7,12 @@
 
 namespace krill {
 
+/// Sizes of blocks: op(A) has some of rows x inner, op(B) of inner x cols.
+struct ProductBlocks {
+  std::int32_t rows = 1, inner = 1, cols = 1;
+  constexpr bool are_single() const { return rows == 1 && inner == 1 && cols == 1; }
+};
+
 struct SpgemmOptions {
   /// What a plan on CUDA may keep so that update() need not seek where products go: a list of the products of each
   /// entry of C, 8 bytes a product and an Offset an entry, where entries have up to five in the mean and neither A nor
@@ -20,6 +26,10 @@ struct SpgemmOptions {
   bool b_is_sorted = true;
   /// Entries that C may have; of a triple product, the last one.
   std::int64_t max_entries = std::numeric_limits<std::int64_t>::max();
+  /// Where both operands consist of full blocks of these sizes, the pattern of C is found for blocks, in rows x inner x
+  /// cols times fewer products; it is the same. Of a triple product, those of the last one, op(R) times A P: A has
+  /// blocks of inner x inner.
+  ProductBlocks blocks = {};
   /// How many products there are, and what no row of C has more of, where that is known: spares a wait where rows of
   /// op(B) are not sorted. 0: it is not.
   std::int64_t products = 0, max_products_of_row = 0;
@@ -63,6 +73,7 @@ class SpgemmPlan {
 
  private:
   Csr<T, Offset> pattern_of_product(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
+  Csr<T, Offset> pattern_of_blocks(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
   /// How rows of C are summed.
   void find_pieces(Context&, const Array<Offset>& row_offsets);
   /// What spares update() to seek where products go.

@@ -91,6 +91,21 @@ struct SpmvCall {
   }
 };
 
+/// Whether A's format has kernels of its own; others are multiplied by way of CSR.
+template <class Matrix>
+constexpr bool has_kernel = requires(const Host& host, const SpmvCall<value_t<Matrix>>& call, const Matrix& A) {
+  run_product(host, call.product(host, A.view(host)));
+};
+
+/// Whether those find each row's sum at once, and of all rows, so that rows can take a step with it.
+template <class Matrix>
+constexpr bool has_steps = has_kernel<Matrix> && !std::is_same_v<Matrix, Hyb<value_t<Matrix>>> &&
+                           !std::is_same_v<Matrix, Bsrx<value_t<Matrix>>>;
+template <class T>
+bool takes_steps(const AnyMatrix<T>& A) {
+  return std::visit([]<class Matrix>(const Matrix&) { return has_steps<Matrix>; }, A);
+}
+
 /// The product or residual that the call asks for, by A's own kernel. Where A is in BSR, `block_tiles` may have the
 /// tiles of its block rows.
 template <class T>
@@ -103,6 +118,13 @@ void run_call(Context& ctx, const AnyMatrix<T>& A, const CsrTiles& block_tiles, 
       else
         run_product(where, p);
     });
+  if (call.step)
+    return std::visit(
+        [&]<class Matrix>(const Matrix& a) {
+          if constexpr (has_steps<Matrix>)
+            ctx.dispatch([&](const auto& where) { run_product(where, call.product(where, a.view(where))); });
+        },
+        A);
   call.z ? residual(ctx, A, call.x, *call.z, call.y, call.dots)
          : spmv(ctx, Op::none, call.alpha, A, call.x, call.beta, call.y, call.dots);
 }

@@ -313,7 +313,7 @@ void SpmvPlan<T>::residual(Context& ctx, const Array<T>& x, const Array<T>& b, A
 template <class T>
 void SpmvPlan<T>::take_step(Context& ctx, const Array<T>& x, const Array<T>& b, Array<T>& r,
                             const RecurrenceStep<T>& step, const Dots<T>& dots) const {
-  require(takes_steps(), "spmv plan: steps are taken with matrices in CSR, or in coded rows");
+  require(takes_steps(), "spmv plan: no steps are taken with matrices in HYB or BSRX");
   const Scalar<T> minus_one(-1), one(1);
   const SpmvCall<T> call{minus_one, x, one, r, dots, &b, &step};
   call.check(rows(), cols());
@@ -322,7 +322,16 @@ void SpmvPlan<T>::take_step(Context& ctx, const Array<T>& x, const Array<T>& b, 
 
 template <class T>
 bool SpmvPlan<T>::takes_steps() const {
-  return csr() || (body_->other && std::holds_alternative<Packed<T>>(body_->other->matrix));
+  if (body_->other)
+    return std::visit(
+        []<class Form>(const Form& form) {
+          if constexpr (std::is_same_v<Form, Packed<T>>)
+            return true;
+          else
+            return detail::takes_steps(form);
+        },
+        body_->other->matrix);
+  return csr() || (body_->op == Op::none && detail::takes_steps(body_->A));
 }
 
 KRILL_INSTANTIATE(SpmvPlan);

@@ -83,7 +83,7 @@ class SpmvPlan {
   /// InvalidArgument where it does not, ShapeMismatch.
   void take_step(Context&, const Array<T>& x, const Array<T>& b, Array<T>& r, const RecurrenceStep<T>&,
                  const Dots<T>& = {}) const;
-  /// Whether products go through CSR or coded rows.
+  /// Whether products find each row's sum at once: in all formats but HYB and BSRX.
   bool takes_steps() const;
 
  private:

@@ -9,12 +9,6 @@ namespace krill {
 using namespace detail;
 namespace {
 
-/// Whether A's format has kernels of its own; others are multiplied by way of CSR.
-template <class Matrix>
-constexpr bool has_kernel = requires(const Host& host, const SpmvCall<value_t<Matrix>>& call, const Matrix& A) {
-  run_product(host, call.product(host, A.view(host)));
-};
-
 /// y = op(A) x by way of CSR.
 template <class Where, class T, class View>
 void multiply_as_csr(const Where& where, Op op, const View& a, std::int64_t places, const SpmvCall<T>& call) {

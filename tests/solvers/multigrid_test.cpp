@@ -263,6 +263,39 @@ TEST_P(Multigrid, one_level_is_the_dense_solve) {
   });
 }
 
+/// On CUDA the coarse levels of a V-cycle are one kernel.
+TEST_P(Multigrid, cycles_are_those_of_the_host) {
+  if (std::get<0>(GetParam()) == Backend::host) GTEST_SKIP() << "of CUDA";
+  with_scalar([&]<class T>(T) {
+    Context ctx = context(), host = Context::host();
+    // No two entries are alike, so that rounding decides nothing.
+    Csr<T> scaled = poisson2d<T>(60);
+    const auto scales = random_vector<T>(9, scaled.rows());
+    const auto scale = [&](std::int32_t i) { return 1 + std::abs(scales[at(i)]); };
+    for (std::int32_t i = 0; i < scaled.rows(); ++i)
+      for (std::int32_t k = scaled.row_offsets().host()[at(i)]; k < scaled.row_offsets().host()[at(i + 1)]; ++k)
+        scaled.values().edit()[at(k)] *= T(scale(i) * scale(scaled.col_indices().host()[at(k)]));
+    const AnyMatrix<T> A(std::move(scaled));
+    const Array<T> b(random_vector<T>(8, rows(A)));
+    for (const MultigridMethod method : both_methods)
+      for (const MultigridCycle kind : {MultigridCycle::v, MultigridCycle::w})
+        for (const int degree : {1, 2, 3}) {
+          auto options = small_levels(method, kind);
+          options.smoother.degree = degree;
+          Hierarchy<T> made(ctx, options, {.A = A, .hermitian = true}),
+              expected(host, options, {.A = A, .hermitian = true});
+          ASSERT_GE(made.levels().size(), 4u);
+          ASSERT_EQ(made.levels().size(), expected.levels().size());
+          const std::vector<T> x = answer(ctx, made, b), y = answer(host, expected, b);
+          double size = 0;
+          for (const T& value : y) size = std::max(size, std::abs(Z(value)));
+          for (std::size_t i = 0; i < x.size(); ++i)
+            ASSERT_LE(std::abs(Z(x[i]) - Z(y[i])), 1e4 * epsilon<T>() * size) << "row " << i << ", degree " << degree;
+          EXPECT_EQ(answer(ctx, made, b), x);
+        }
+  });
+}
+
 TEST_P(Multigrid, chooses_plain_aggregates_on_grids_in_three_dimensions) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

@@ -162,18 +162,17 @@ void count(Count&, const LineOptions&, const PreconditionerReport&) {}
 /// A smoother's steps, `from_zero` or not: products aside. Returns how many products they take.
 double count_smoothing(Count& c, double rows, int degree, bool from_zero) {
   const auto vectors = [&](double many) { c.bytes += many * rows * c.size; };
-  for (int k = 0; k < degree; ++k) {
-    c.bytes += rows * c.real_size;  // D^-1
-    if (k == 0 && from_zero) {
-      vectors(3), c.multiplied(rows);  // b, d, x
-      continue;
-    }
-    vectors(3);                      // the residual: d or x, r or b, and the new r
-    vectors(1);                      // r
-    if (k > 0) vectors(1);           // the old d
-    if (k + 1 < degree) vectors(1);  // the new d
-    vectors(2);                      // x
-    c.multiplied((k == 0 ? 2 : 3) * rows);
+  c.bytes += degree * rows * c.real_size;  // D^-1
+  if (degree == 1) {
+    vectors(from_zero ? 3 : 3 + 1 + 2), c.multiplied((from_zero ? 1 : 2) * rows);  // b, d, x; b, x and r, r, x twice
+    return from_zero ? 0 : 1;
+  }
+  vectors(from_zero ? 2 : 4), c.multiplied(from_zero ? 0 : rows);  // b and d; b, x, r and d by the product's rows
+  for (int k = 1; k < degree; ++k) {
+    vectors(2 + 1);                       // d and r before, x
+    if (!from_zero || k > 1) vectors(1);  // x before
+    if (k + 1 < degree) vectors(2);       // r and d
+    c.multiplied(3 * rows);
   }
   return degree - (from_zero ? 1 : 0);
 }

@@ -57,6 +57,54 @@ void expect_same(const Csr<T, Offset>& expected, const Csr<T, Offset>& C) {
   EXPECT_EQ(contents(C.values()), contents(expected.values()));
 }
 
+/// A with a full block of random entries in place of each of its own.
+template <class T>
+Csr<T> in_blocks(unsigned seed, const Csr<T>& A, std::int32_t row_dim, std::int32_t col_dim) {
+  std::vector<std::int32_t> offsets{0}, columns;
+  for (std::int32_t i = 0; i < A.rows() * row_dim; ++i) {
+    const auto row = static_cast<std::size_t>(i / row_dim);
+    for (std::int32_t k = A.row_offsets().host()[row]; k < A.row_offsets().host()[row + 1]; ++k)
+      for (std::int32_t c = 0; c < col_dim; ++c)
+        columns.push_back(A.col_indices().host()[static_cast<std::size_t>(k)] * col_dim + c);
+    offsets.push_back(static_cast<std::int32_t>(columns.size()));
+  }
+  Array<T> values(random_vector<T>(seed, std::ssize(columns)));
+  return {A.cols() * col_dim, Array(std::move(offsets)), Array(std::move(columns)), std::move(values)};
+}
+
+TEST_P(Spgemm, finds_patterns_of_blocks_as_those_of_entries) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    for (const auto& [rows, inner, cols] : {std::array{3, 3, 6}, {6, 3, 6}, {1, 2, 1}, {2, 1, 1}, {4, 5, 3}})
+      for (const int length : {2, 8, 32}) {
+        const Csr<T> A = in_blocks(21, random_csr<T>(22, short_rows(90, 70, length)), rows, inner),
+                     B = in_blocks(23, random_csr<T>(24, short_rows(70, 200, length)), inner, cols);
+        const ProductBlocks blocks{rows, inner, cols};
+        SpgemmPlan<T> by_blocks(ctx, Op::none, A, Op::none, B, {.blocks = blocks}),
+            by_entries(ctx, Op::none, A, Op::none, B);
+        for (SpgemmPlan<T>* plan : {&by_blocks, &by_entries}) plan->update(ctx, T(1), A, B);
+        expect_same(by_entries.matrix(), by_blocks.matrix());
+        EXPECT_EQ(by_entries.longest_row(), by_blocks.longest_row());
+        // Limits count entries, and an operand that has a block with a gap is taken entry by entry.
+        const std::int64_t nnz = by_entries.matrix().nnz();
+        SpgemmPlan<T>(ctx, Op::none, A, Op::none, B, {.max_entries = nnz, .blocks = blocks});
+        EXPECT_THROW(SpgemmPlan<T>(ctx, Op::none, A, Op::none, B, {.max_entries = nnz - 1, .blocks = blocks}),
+                     TooManyEntries);
+        const Csr<T> uneven = random_csr<T>(25, short_rows(70 * inner, 200 * cols, 5));
+        SpgemmPlan<T> mixed(ctx, Op::none, A, Op::none, uneven, {.blocks = blocks}),
+            expected(ctx, Op::none, A, Op::none, uneven);
+        for (SpgemmPlan<T>* plan : {&mixed, &expected}) plan->update(ctx, T(1), A, uneven);
+        expect_same(expected.matrix(), mixed.matrix());
+      }
+    const Csr<T> A = in_blocks(26, random_csr<T>(27, short_rows(120, 120, 8)), 3, 3),
+                 P = in_blocks(28, random_csr<T>(29, short_rows(120, 30, 2)), 3, 6);
+    TripleProductPlan<T> by_blocks(ctx, Op::adjoint, P, A, P, {.blocks = {6, 3, 6}}),
+        by_entries(ctx, Op::adjoint, P, A, P);
+    for (TripleProductPlan<T>* plan : {&by_blocks, &by_entries}) plan->update(ctx, T(1), P, A, P);
+    expect_same(by_entries.matrix(), by_blocks.matrix());
+  });
+}
+
 TEST_P(Spgemm, is_the_product_for_every_op) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();

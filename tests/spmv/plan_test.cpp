@@ -100,8 +100,18 @@ TEST_P(Plan, takes_steps_of_a_recurrence_with_residuals) {
     const AnyMatrix<T> arrow(random_csr<T>(
         91, {"arrow", 30'000, 30'000, [](std::int32_t row, std::mt19937_64&) { return row == 17 ? 20'000 : 2; }}));
     check_steps(ctx, SpmvPlan<T>(ctx, arrow), reference(std::get<Csr<T>>(arrow)));
-    const AnyMatrix<T> sell(to_sell(ctx, poisson2d<T>(4)));
-    const SpmvPlan<T> other(ctx, sell);
+    const Csr<T> grid = poisson2d<T>(9);
+    for (const NamedFormat& named : all_formats()) {
+      const auto F = converted<T>(ctx, grid, named);
+      if (!F) continue;
+      SCOPED_TRACE(named.name);
+      const SpmvPlan<T> plan(ctx, *F);
+      const bool no_rows = std::holds_alternative<Hyb<T>>(*F) || std::holds_alternative<Bsrx<T>>(*F);
+      ASSERT_EQ(plan.takes_steps(), !no_rows);
+      if (plan.takes_steps()) check_steps(ctx, plan, reference(grid));
+    }
+    const AnyMatrix<T> hyb(to_hyb(ctx, poisson2d<T>(4)));
+    const SpmvPlan<T> other(ctx, hyb);
     EXPECT_FALSE(other.takes_steps());
     Array<T> x(std::vector<T>(16)), b(std::vector<T>(16)), r(16), d(16);
     const Array<real_t<T>> inverse(std::vector<real_t<T>>(16, 1)), factors(std::vector<real_t<T>>(3, 1));
