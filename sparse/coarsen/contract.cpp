@@ -9,6 +9,17 @@ namespace krill {
 
 using namespace detail;
 
+/// The same memory, to be read.
+template <class T>
+static Array<T> lent(Context& ctx, const Array<T>& array) {
+  return ctx.dispatch([&](const auto& where) {
+    const T* const memory = array.read(where);
+    const Cuda* const cuda = where.cuda();
+    return cuda ? Array<T>::borrow_device(cuda->device, memory, array.size(), array.name())
+                : Array<T>::borrow_host(memory, array.size(), array.name());
+  });
+}
+
 /// C without values: the pattern of the product of the matrix with a row an aggregate, its rows, and A with renamed
 /// columns.
 template <class T, class Offset>
@@ -18,20 +29,23 @@ auto ContractionPlan<T, Offset>::pattern_of(Context& ctx, const Csr<T, Offset>& 
   require_size("contraction: rows of A", A.rows(), aggregates.of_row.size());
   require_size("contraction: offsets of aggregates", aggregates.offsets.size(), std::int64_t{aggregates.count} + 1);
   Array<std::int32_t> renamed(A.nnz(), "aggregates of columns");
-  Array<Offset> of_aggregates(aggregates.offsets.size(), "offsets of aggregates");
+  constexpr bool is_narrow = std::is_same_v<Offset, std::int32_t>;
+  Array<Offset> of_aggregates(is_narrow ? 0 : aggregates.offsets.size(), "offsets of aggregates");
   ctx.dispatch([&](const auto& where) {
     const std::int32_t* of_row = aggregates.of_row.read(where);
     if (aggregates.rows.size() == A.rows())
       apply_permutation(where, A.nnz(), of_row, A.col_indices().read(where), renamed.write(where));
     else
       run_pass(where, A.rows(), RenameColumns<Offset>{pattern(where, A), of_row, renamed.write(where)});
-    run_pass(where, of_aggregates.size(),
-             ConvertOffsets<std::int32_t, Offset>{aggregates.offsets.read(where), of_aggregates.write(where)});
+    if constexpr (!is_narrow)
+      run_pass(where, of_aggregates.size(),
+               ConvertOffsets<std::int32_t, Offset>{aggregates.offsets.read(where), of_aggregates.write(where)});
   });
+  if constexpr (is_narrow) of_aggregates = lent(ctx, aggregates.offsets);
   // Values are not looked at, so they are not allocated.
-  const Csr<T, Offset> sums(A.rows(), std::move(of_aggregates), copy_of(ctx, aggregates.rows),
+  const Csr<T, Offset> sums(A.rows(), std::move(of_aggregates), lent(ctx, aggregates.rows),
                             Array<T>(aggregates.rows.size())),
-      a(aggregates.count, copy_of(ctx, A.row_offsets()), std::move(renamed), Array<T>(A.nnz()));
+      a(aggregates.count, lent(ctx, A.row_offsets()), std::move(renamed), Array<T>(A.nnz()));
   SpgemmOptions options{.max_list_bytes = 0, .b_is_sorted = false};
   if (aggregates.rows.size() == A.rows())
     options.products = A.nnz(), options.max_products_of_row = aggregates.most_rows * longest_row;
@@ -61,10 +75,9 @@ ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& 
   pieces_ = last_offset(ctx, piece_starts_);
 }
 
-HeldMemory contraction_memory(MemoryLedger& ledger, const CsrSizes& A, std::int64_t aggregated_rows,
-                              const CsrSizes& C) {
-  const HeldMemory renamed = ledger.hold(A.columns_bytes()), of_aggregates = ledger.hold(C.offsets_bytes()),
-                   rows = ledger.hold<std::int32_t>(aggregated_rows), of_a = ledger.hold(A.offsets_bytes());
+HeldMemory contraction_memory(MemoryLedger& ledger, const CsrSizes& A, const CsrSizes& C) {
+  const HeldMemory renamed = ledger.hold(A.columns_bytes()),
+                   of_aggregates = ledger.hold(C.offset > sizeof(std::int32_t) ? C.offsets_bytes() : 0);
   // What a SpgemmPlan takes, where rows of C are sums of about as many entries.
   const HeldMemory products = ledger.hold<std::int64_t>(C.rows), kept = ledger.hold(A.columns_bytes()),
                    wide = ledger.hold<std::int64_t>(C.rows + 1LL);

@@ -45,8 +45,7 @@ class ContractionPlan {
   bool on_cuda_;
 };
 
-/// What the making of a plan takes, with so many rows in aggregates; C stays. In rows of C about as many entries of A
-/// are added.
-HeldMemory contraction_memory(MemoryLedger&, const CsrSizes& A, std::int64_t aggregated_rows, const CsrSizes& C);
+/// What the making of a plan takes; C stays. In rows of C about as many entries of A are added.
+HeldMemory contraction_memory(MemoryLedger&, const CsrSizes& A, const CsrSizes& C);
 
 }  // namespace krill

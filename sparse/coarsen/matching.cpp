@@ -151,7 +151,7 @@ HeldMemory matching_memory(MemoryLedger& ledger, const CsrSizes& A, int passes) 
     const HeldMemory offsets = ledger.hold<std::int32_t>(count + 1LL), listed = ledger.hold<std::int32_t>(m.rows);
     CsrSizes half = m.with_nnz(m.nnz / 2);
     half.rows = half.cols = count;
-    contracted = contraction_memory(ledger, m, m.rows, half);
+    contracted = contraction_memory(ledger, m, half);
     m = half;
   }
   all += list_memory(ledger, A.rows, m.rows);

@@ -246,7 +246,7 @@ TEST_P(Matching, takes_the_memory_that_is_planned) {
     expect_planned(
         ctx, [&] { return ContractionPlan<T>(ctx, A, boxes); },
         [&](MemoryLedger& ledger, const auto& made) {
-          return contraction_memory(ledger, CsrSizes::of(A), boxes.rows.size(), CsrSizes::of(made.matrix()));
+          return contraction_memory(ledger, CsrSizes::of(A), CsrSizes::of(made.matrix()));
         },
         workspace);
   });
