@@ -145,7 +145,7 @@ Trials trials(TrialsOf<AmgOptions>) {
           {standard, flexible, "method: aggregation, cycle: k"},
           {thorough, pcg, "cycle: w"},
           {thorough, pcg, "smoother: {degree: 4}"},
-          {thorough, gmres}};
+          {thorough, gmres, "restriction: adjoint_matrix"}};
 }
 
 Trials trials(TrialsOf<SchurOptions>) { return {}; }  // chosen_by_rules() has it where it fits

@@ -72,7 +72,8 @@ SmallLevel<kernel_t<T>, Offset> view_of(const Cuda& cuda, MultigridLevel<T>& lev
 template <class T>
 std::unique_ptr<SmallLevels<T>> SmallLevels<T>::of(Context& ctx, const MultigridLevels<T>& levels) {
   const bool has_cycles = ctx.dispatch([]<class Where>(const Where& where) {
-    if constexpr (std::is_same_v<Where, Cuda>) return has_small_cycles(where);
+    if constexpr (std::is_same_v<Where, Cuda>)
+      return has_small_cycles<kernel_t<T>, std::int32_t>(where) && has_small_cycles<kernel_t<T>, std::int64_t>(where);
     return false;
   });
   if (!has_cycles || !levels.back()->dense) return nullptr;

@@ -34,7 +34,8 @@ struct SmallCycle {
 /// than kernels follow each other.
 template <class T, class Offset>
 void small_cycle(const Cuda&, const SmallCycle<T, Offset>&);
-/// Whether the device has such clusters.
+/// Whether the device has such clusters, and the kernel was compiled for them; allows it to be launched so.
+template <class T, class Offset>
 bool has_small_cycles(const Cuda&);
 
 /// Levels so small that kernels of their own would take longer to start than to work.

@@ -141,31 +141,52 @@ __global__ void __launch_bounds__(threads) small_cycle_kernel(SmallCycle<T, Offs
   }
 }
 
+/// One cluster. Keeps what the launch points to.
+class ClusterLaunch {
+ public:
+  explicit ClusterLaunch(const Cuda& cuda) {
+    attribute_.id = cudaLaunchAttributeClusterDimension;
+    attribute_.val.clusterDim = {cluster, 1, 1};
+    configuration_.gridDim = cluster, configuration_.blockDim = threads;
+    configuration_.stream = cuda.stream;
+    configuration_.attrs = &attribute_, configuration_.numAttrs = 1;
+  }
+  ClusterLaunch(const ClusterLaunch&) = delete;
+  ClusterLaunch& operator=(const ClusterLaunch&) = delete;
+  const cudaLaunchConfig_t* operator*() const { return &configuration_; }
+
+ private:
+  cudaLaunchAttribute attribute_{};
+  cudaLaunchConfig_t configuration_{};
+};
+
 }  // namespace
 
+template <class T, class Offset>
 bool has_small_cycles(const Cuda& cuda) {
-  int has_clusters = 0;
+  constexpr auto kernel = small_cycle_kernel<T, Offset>;
+  int has_clusters = 0, active = 0;
+  cudaFuncAttributes compiled{};
   check(cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, cuda.device));
-  return has_clusters != 0;
+  check(cudaFuncGetAttributes(&compiled, kernel));
+  if (!has_clusters || compiled.ptxVersion < 90) return false;  // which has no barrier of clusters
+  ClusterLaunch launch(cuda);
+  const bool fits = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) == cudaSuccess &&
+                    cudaOccupancyMaxActiveClusters(&active, kernel, *launch) == cudaSuccess && active > 0;
+  if (!fits) cudaGetLastError();
+  return fits;
 }
 
 template <class T, class Offset>
 void small_cycle(const Cuda& cuda, const SmallCycle<T, Offset>& cycle) {
-  constexpr auto kernel = small_cycle_kernel<T, Offset>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {cluster, 1, 1};
-  cudaLaunchConfig_t configuration{};
-  configuration.gridDim = cluster, configuration.blockDim = threads;
-  configuration.stream = cuda.stream;
-  configuration.attrs = &attribute, configuration.numAttrs = 1;
-  check(cudaLaunchKernelEx(&configuration, kernel, cycle, cuda.skip));
+  ClusterLaunch launch(cuda);
+  check(cudaLaunchKernelEx(*launch, small_cycle_kernel<T, Offset>, cycle, cuda.skip));
 }
 
 template <class Value, class Offset, class T = kernel_t<Value>>
 struct SmallCycleCuda {
-  static constexpr auto list = instance<void(const Cuda&, const SmallCycle<T, Offset>&)>(small_cycle);
+  static constexpr std::tuple list{instance<bool(const Cuda&)>(has_small_cycles<T, Offset>),
+                                   instance<void(const Cuda&, const SmallCycle<T, Offset>&)>(small_cycle)};
 };
 KRILL_INSTANTIATE_WITH_OFFSETS(SmallCycleCuda);
 

@@ -38,8 +38,9 @@ output: {plot: false}
                      std::to_string(count) + " " + before_program);
   }
   nlohmann::json report(const std::string& folder) const { return json_file(folder_ / (folder + "/report.json")); }
-  /// A solve that goes on until something ends it, in the folder `end`; beside it runs what a shell does by itself, for
-  /// each rank as RANK: $$ is the rank's process, $PPID mpirun's, and `begun` waits until the solver is under way.
+  /// A solve that goes on until something ends it, by steps too small to get anywhere; in the folder `end`. Beside it
+  /// runs what a shell does by itself, for each rank as RANK: $$ is the rank's process, $PPID mpirun's, and `begun`
+  /// waits until the solver is under way.
   Outcome endless(int count, const std::string& beside, const std::string& settings = "") {
     std::filesystem::remove_all(folder_ / "end");
     folder_.write("as_rank.sh",
@@ -48,7 +49,8 @@ output: {plot: false}
                       beside + "\nexec \"$@\"\n");
     return ranks(count,
                  "solve case.yaml --out end --backend host --set verify.reference=none --set solver.type=richardson "
-                 "--set solver.max_iterations=10000000 --set solver.stop.relative=0 --set solver.stop.stagnation=0 " +
+                 "--set solver.relaxation=1e-9 --set solver.max_iterations=1000000000 --set solver.stop.relative=0 "
+                 "--set solver.stop.stagnation=0 " +
                      settings,
                  "env LOG='" + (outputs_ / "stdout") + "' sh as_rank.sh");
   }
