@@ -24,7 +24,9 @@ struct Tuning {
   static constexpr std::int32_t min_flat_rows_for_multigrid_on_cuda = 250'000,
                                 min_rows_for_multigrid_on_cuda = 1'200'000;
   static constexpr double max_mean_flat_row = 5.5;
-  static constexpr double max_mean_row_for_multigrid = 16;
+  /// Longer rows than those of the sweep up to 27 points: docs/results/h200-multigrid.md.
+  static constexpr std::int32_t min_long_rows_for_multigrid = 4'000'000;
+  static constexpr double max_mean_short_row = 16, max_mean_row_for_multigrid = 32;
   static constexpr double min_share_of_null_rows = 0.25;  ///< that tells diffusion from rows that dominate
   /// Of entries and their mirrors, over the greatest one. Convection and diffusion on 200^2 points, upwind, iterations
   /// of bicgstab with amg and with ilu0: 11 and 94 at 0.075, 21 and 34 at 0.32, 24 and 9 at 0.47.
@@ -352,11 +354,17 @@ bool may_be_negative_definite(const MatrixProperties& m, double asymmetry) {
          m.negative_diagonal == m.rows && !m.indefinite_pair;
 }
 
+/// From how many rows on multigrid is quicker than others.
+std::int32_t min_rows_for_multigrid(const MatrixProperties& m, bool on_cuda) {
+  if (m.mean_row > Tuning::max_mean_short_row) return Tuning::min_long_rows_for_multigrid;
+  if (!on_cuda) return Tuning::min_rows_for_multigrid_on_host;
+  return m.mean_row <= Tuning::max_mean_flat_row ? Tuning::min_flat_rows_for_multigrid_on_cuda
+                                                 : Tuning::min_rows_for_multigrid_on_cuda;
+}
+
 MultigridFit multigrid_fit(const MatrixProperties& m, bool on_cuda) {
   const auto null_rows = static_cast<double>(m.null_rows), rows = static_cast<double>(m.rows);
-  const std::int32_t min_rows = !on_cuda                                  ? Tuning::min_rows_for_multigrid_on_host
-                                : m.mean_row <= Tuning::max_mean_flat_row ? Tuning::min_flat_rows_for_multigrid_on_cuda
-                                                                          : Tuning::min_rows_for_multigrid_on_cuda;
+  const std::int32_t min_rows = min_rows_for_multigrid(m, on_cuda);
   const bool definite = may_be_positive_definite(m), one_sided = m.rows == m.cols && m.non_finite == 0 &&
                                                                  m.positive_diagonal && m.symmetric_pattern &&
                                                                  m.hermitian_error > rounding_of_files;

@@ -24,10 +24,13 @@ constexpr double min_reduction = 1.25;
 /// levels may have few different rows. Those of smoothed ones have not, and other forms save less than the look costs.
 constexpr std::int64_t min_coded_entries = 1 << 20;
 
-/// Where plain aggregates were quicker than smoothed ones (docs/results/multigrid-sweep): neighbors pull alike, and are
-/// many. Entries a row in the mean, above `more_than`.
+/// Where plain aggregates were quicker than smoothed ones (docs/results/multigrid-sweep, h200-multigrid.md): neighbors
+/// pull alike, and rows have as many entries in the mean as on grids in three dimensions, 7 or 27.
 struct PlainTuning {
-  static constexpr double more_than = 6, max_mean_row = 8, max_spread = 16, over_correction = 1.5;
+  static constexpr double max_spread = 32, over_correction = 1.5;
+  static constexpr bool takes(double mean_row) {
+    return (mean_row > 6 && mean_row <= 8) || (mean_row > 20 && mean_row <= 32);
+  }
 };
 
 /// f(A in CSR), where its offsets are of the width that the hierarchy was made with.
@@ -192,8 +195,7 @@ template <class T>
 void Hierarchy<T>::choose_method(const Level& level, const AnyMatrix<T>& A) {
   const double mean_row = static_cast<double>(nnz(A)) / static_cast<double>(krill::rows(A));
   const bool plain = options_.near_null_space.type == CandidateKind::constant &&
-                     options_.near_null_space.block_dim == 1 && mean_row > PlainTuning::more_than &&
-                     mean_row <= PlainTuning::max_mean_row &&
+                     options_.near_null_space.block_dim == 1 && PlainTuning::takes(mean_row) &&
                      level.diagonal.greatest <= PlainTuning::max_spread * level.diagonal.least;
   options_.method = plain ? MultigridMethod::aggregation : MultigridMethod::smoothed_aggregation;
   if (plain && options_.over_correction == 1) options_.over_correction = PlainTuning::over_correction;

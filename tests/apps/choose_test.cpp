@@ -74,9 +74,15 @@ TEST(Choose, takes_multigrid_for_large_diffusion) {
   m.mean_row = 6.9;
   EXPECT_EQ(chosen(true), "chebyshev") << "a grid in three dimensions pays later";
   EXPECT_EQ(chosen(false), "amg");
-  m.mean_row = 27;
+  m.mean_row = 26.6;
+  EXPECT_EQ(chosen(false), "ic0") << "and long rows later still";
   EXPECT_EQ(chosen(true), "chebyshev");
-  m.mean_row = 5, m.null_rows = 100'000;
+  m.rows = m.cols = 4'096'000, m.null_rows = 3'900'000;
+  EXPECT_EQ(chosen(false), "amg");
+  EXPECT_EQ(chosen(true), "amg");
+  m.mean_row = 60;
+  EXPECT_EQ(chosen(true), "chebyshev");
+  m.rows = m.cols = 600'000, m.mean_row = 5, m.null_rows = 100'000;
   EXPECT_EQ(chosen(true), "chebyshev");
   EXPECT_NE(multigrid_fit(m, true).why.find("100000 of 600000 rows add up to 0"), std::string::npos);
 }

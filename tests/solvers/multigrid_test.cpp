@@ -304,9 +304,11 @@ TEST_P(Multigrid, chooses_plain_aggregates_on_grids_in_three_dimensions) {
       o.method = MultigridMethod::automatic, o.coarse_rows = 10;
       return Hierarchy<T>(ctx, o, FinestLevel<T>{A, nullptr, true, 1, nullptr}).options();
     };
-    const MultigridOptions grid = chosen(generate<T>(Poisson3dOptions{.nx = 8}));
-    EXPECT_EQ(grid.method, MultigridMethod::aggregation);
-    EXPECT_EQ(grid.over_correction, 1.5);
+    for (const Stencil3d stencil : {Stencil3d::seven, Stencil3d::twenty_seven}) {
+      const MultigridOptions grid = chosen(generate<T>(Poisson3dOptions{.nx = 10, .stencil = stencil}));
+      EXPECT_EQ(grid.method, MultigridMethod::aggregation) << static_cast<int>(stencil);
+      EXPECT_EQ(grid.over_correction, 1.5);
+    }
     EXPECT_EQ(chosen(poisson2d<T>(12)).method, MultigridMethod::smoothed_aggregation);
     EXPECT_EQ(chosen(generate<T>(Jumps3dOptions{.nx = 8, .block = 4})).method, MultigridMethod::smoothed_aggregation);
   });
