@@ -125,7 +125,7 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen_within(Context& ctx, const C
                                                            Level& level, Space& space, StepTimes& steps) {
   const LevelRoom room = level_room(left, std::numeric_limits<Offset>::max());
   try {
-    return coarsen(ctx, A, room.max_entries, level, space, steps);
+    return coarsen<Offset>(ctx, {A, room.max_entries, level, space, steps});
   } catch (const TooManyEntries& error) {
     note_end(A.rows(), room.by_offsets
                            ? error.what()
@@ -272,8 +272,11 @@ bool Hierarchy<T>::remakes_levels() const {
 /// before the next level has its memory.
 template <class T>
 template <class Offset>
-std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, Offset>& A, std::int64_t max_entries,
-                                                    Level& level, Space& space, StepTimes& steps) {
+std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Coarsening<Offset>& of) {
+  const Csr<T, Offset>& A = of.A;
+  Level& level = of.level;
+  Space& space = of.space;
+  StepTimes& steps = of.steps;
   const bool by_nodes = space.block_dim > 1,
              plain = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates->cols() == 1;
   const Strength strength = options_.strength.at(levels_.size() - 1);
@@ -299,7 +302,6 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Csr<T, O
     return std::nullopt;
   }
   tell_aggregates(ctx, level, aggregates);
-  const Coarsening<Offset> of{A, max_entries, level, space, steps};
   if (plain) return contracted(ctx, of, std::move(aggregates));
   Tentative<T, Offset> tentative =
       tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates, space.are_finite);

@@ -93,9 +93,6 @@ class Hierarchy {
   template <class Offset>
   std::optional<Csr<T, Offset>> coarsen_within(Context&, const Csr<T, Offset>& A, double left, Level&, Space&,
                                                StepTimes&);
-  template <class Offset>
-  std::optional<Csr<T, Offset>> coarsen(Context&, const Csr<T, Offset>& A, std::int64_t max_entries, Level&, Space&,
-                                        StepTimes&);
   /// What the next level is made from, and what is told of that.
   template <class Offset>
   struct Coarsening {
@@ -105,6 +102,8 @@ class Hierarchy {
     Space& space;
     StepTimes& steps;
   };
+  template <class Offset>
+  std::optional<Csr<T, Offset>> coarsen(Context&, const Coarsening<Offset>&);
   template <class Offset>
   Csr<T, Offset> contracted(Context&, const Coarsening<Offset>&, Aggregates);
   template <class Offset>

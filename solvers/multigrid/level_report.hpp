@@ -9,7 +9,7 @@
 
 namespace krill::detail {
 
-/// Into the level's report, how many aggregates there are; how large they are, tell_level() says: one pass over their
+/// Into the level's report, how many aggregates there are; how large they are, tell_levels() says: one pass over their
 /// offsets.
 template <class T>
 void tell_aggregates(Context&, MultigridLevel<T>&, const Aggregates&);

@@ -104,7 +104,7 @@ template <class R>
 struct ScalePolynomial {
   using Sum = NoSum;
   const double* eigenvalue;
-  double polynomial[3 * SmootherOptions::most_steps];
+  double polynomial[3 * SmootherOptions::max_degree];
   R* factors;
   double scale = 1;
 

@@ -42,8 +42,7 @@ constexpr bool is_polynomial(SmootherKind kind) {
 }
 
 struct SmootherOptions {
-  static constexpr int most_steps = 6;
-  static constexpr double max_degree = most_steps;
+  static constexpr int max_degree = 6;
   SmootherKind type = SmootherKind::automatic;
   int degree = 2;
   int eigenvalue_steps = 10;

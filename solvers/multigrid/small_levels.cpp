@@ -1,8 +1,6 @@
 #include "solvers/multigrid/small_levels.hpp"
 
-#include <algorithm>
-#include <bit>
-
+#include "sparse/convert/lanes_of_rows.hpp"
 #include "sparse/core/instantiate.hpp"
 #include "sparse/vector/vector.hpp"
 
@@ -13,7 +11,7 @@ namespace {
 /// of 5,300 rows with 320,000 entries 63 and 37: sixteen multiprocessors are too few for those.
 struct Tuning {
   static constexpr std::int64_t max_rows = 10'000, max_entries = 60'000;
-  static constexpr std::int64_t entries_a_lane = 4;  ///< of a mean row. Not varied.
+  static constexpr int entries_a_lane = 4;  ///< of a mean row. Not varied.
 };
 
 template <class Offset, class T>
@@ -45,8 +43,7 @@ SmallLevel<kernel_t<T>, Offset> view_of(const Cuda& cuda, MultigridLevel<T>& lev
     return view;
   }
   const Csr<T, Offset>& A = *csr_of<Offset>(level.A.get());
-  const auto mean = static_cast<std::uint64_t>(A.nnz() / std::max(A.rows(), 1) / Tuning::entries_a_lane);
-  view.lanes = static_cast<int>(std::clamp<std::uint64_t>(std::bit_ceil(mean), 1, 32));
+  view.lanes = lanes_of_rows(A.nnz(), A.rows(), Tuning::entries_a_lane);
   view.a = A.view(cuda);
   const PolynomialSmoother<T>& smoother = *level.polynomial;
   view.degree = smoother.degree();

@@ -71,8 +71,8 @@ template <class T>
 void PolynomialSmoother<T>::set_polynomial(Context& ctx, const SmootherPolynomial& polynomial) {
   polynomial_ = polynomial;
   degree_ = polynomial.degree();
-  require(degree_ <= SmootherOptions::most_steps,
-          fmt::format("smoother: a polynomial has {} steps, {} are the most", degree_, SmootherOptions::most_steps));
+  require(degree_ <= SmootherOptions::max_degree,
+          fmt::format("smoother: a polynomial has {} steps, {} are the most", degree_, SmootherOptions::max_degree));
   if (factors_.size() == 0) {
     factors_ = Array<R>(3 * degree_, "smoother factors");
     by_residuals_ = degree_ > 1 && A_.takes_steps(ctx);

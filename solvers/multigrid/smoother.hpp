@@ -87,7 +87,7 @@ class PolynomialSmoother final : public Smoother<T> {
   /// A has to stay. inverse: the diagonal of D^-1.
   PolynomialSmoother(const Operator<T>& A, Array<real_t<T>> inverse);
   /// Takes the factors to where kernels read them, in place from the second time on. No more than
-  /// SmootherOptions::most_steps of them.
+  /// SmootherOptions::max_degree of them.
   void set_polynomial(Context&, const SmootherPolynomial&);
   /// The polynomial that was set is for eigenvalues in (0, 1]: makes it one for those up to `max_eigenvalue`, an entry
   /// on the backend's side. Asynchronous, capturable after a first run.

@@ -10,7 +10,7 @@ struct Aggregates {
   Array<std::int32_t> of_row;   ///< an entry a row; -1: in none
   Array<std::int32_t> offsets;  ///< count + 1; where the rows of each begin
   Array<std::int32_t> rows;     ///< of each aggregate, ascending
-  std::int32_t most_rows = 0;   ///< no aggregate has more; 0: not known
+  std::int32_t max_rows = 0;    ///< no aggregate has more; 0: not known
 };
 
 /// Aggregates around roots that are more than two edges apart in the strong graph, while every row with a neighbor is

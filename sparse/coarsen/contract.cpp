@@ -2,6 +2,7 @@
 
 #include "sparse/coarsen/contract_passes.hpp"
 #include "sparse/convert/sort.hpp"
+#include "sparse/core/borrow.hpp"
 #include "sparse/core/made_for.hpp"
 #include "sparse/spgemm/spgemm.hpp"
 
@@ -12,12 +13,7 @@ using namespace detail;
 /// The same memory, to be read.
 template <class T>
 static Array<T> lent(Context& ctx, const Array<T>& array) {
-  return ctx.dispatch([&](const auto& where) {
-    const T* const memory = array.read(where);
-    const Cuda* const cuda = where.cuda();
-    return cuda ? Array<T>::borrow_device(cuda->device, memory, array.size(), array.name())
-                : Array<T>::borrow_host(memory, array.size(), array.name());
-  });
+  return ctx.dispatch([&](const auto& where) { return borrow(where, array.read(where), array.size(), array.name()); });
 }
 
 /// C without values: the pattern of the product of the matrix with a row an aggregate, its rows, and A with renamed
@@ -48,7 +44,7 @@ auto ContractionPlan<T, Offset>::pattern_of(Context& ctx, const Csr<T, Offset>& 
       a(aggregates.count, lent(ctx, A.row_offsets()), std::move(renamed), Array<T>(A.nnz()));
   SpgemmOptions options{.max_list_bytes = 0, .b_is_sorted = false};
   if (aggregates.rows.size() == A.rows())
-    options.products = A.nnz(), options.max_products_of_row = aggregates.most_rows * longest_row;
+    options.products = A.nnz(), options.max_products_of_row = aggregates.max_rows * longest_row;
   SpgemmPlan<T, Offset> plan(ctx, Op::none, sums, Op::none, a, options);
   const std::int64_t longest = plan.longest_row();
   return {std::move(plan).release(), longest};

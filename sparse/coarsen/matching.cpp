@@ -168,14 +168,14 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
   Numbering all{A.rows(), Array<std::int32_t>(0)};  // of the rows of A
   bool has_free_rows = false;
   std::int64_t longest_row = 0;  // of the matrix of this pass; 0: not known
-  std::int32_t most_rows = 1;    // of an aggregate, as long as no row is free
+  std::int32_t max_rows = 1;     // of an aggregate, as long as no row is free
   for (int pass = 0; pass < passes; ++pass) {
     const Csr<T, Offset>& matrix = contracted ? *contracted : A;
     Pairs<T, Offset> pairs = match(ctx, matrix, strength, pass == 0);
     if (pass > 0 && pairs.free_rows == matrix.rows()) break;
     has_free_rows = has_free_rows || pairs.free_rows > 0;
     if (pass == 0) longest_row = pairs.longest_row;
-    most_rows *= 2;
+    max_rows *= 2;
     Numbering step = numbered(ctx, pairs.parents, pairs.free_rows == 0);
     if (pass == 0)
       all.of_row = copy_of(ctx, step.of_row);
@@ -196,7 +196,7 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
   }
   Aggregates made = list_aggregates(ctx, all.count, std::move(all.of_row), !has_free_rows);
   if (has_free_rows) return number_by_least_row(ctx, made);
-  made.most_rows = most_rows;
+  made.max_rows = max_rows;
   return made;
 }
 

@@ -8,12 +8,10 @@ namespace {
 constexpr int open_slots = 3;  // of this round, of the one before, and of the next one
 
 // Threads: teams of `lanes` neighboring ones have rows, as in reduce_rows; all blocks are resident and go through
-// rounds
-//   together. A round has two barriers of the grid.
+//   rounds together. A round has two barriers of the grid.
 // Bytes: the graph twice a round, as far as rows are open; keys as often as the caches miss.
 // Races: keys are written between the barriers at which they are read, each by one lane; slots of open rows are added
-// to
-//   in one round, read after its last barrier and cleared a round later.
+//   to in one round, read after its last barrier and cleared a round later.
 template <class Offset>
 __global__ void __launch_bounds__(sum_threads, sum_blocks_per_multiprocessor)
     find_roots_kernel(SpreadKeys<Offset> spread, DecideRoots<Offset> decide, int lanes, unsigned* arrivals,

@@ -1,19 +1,12 @@
 // Passes over the entries of rows, on CUDA: a team of lanes has a row.
 #pragma once
 #include <algorithm>
-#include <bit>
 
+#include "sparse/convert/lanes_of_rows.hpp"
 #include "sparse/convert/reduce_rows.hpp"
 #include "sparse/core/pass_cuda.cuh"
 
 namespace krill::detail {
-
-/// How rows are divided among threads. Not varied, but for max_entries.
-struct RowPassTuning {
-  static constexpr std::int64_t long_row = 256;  ///< entries from which a whole warp has a row
-  static constexpr int max_entries = 8;          ///< of a mean row to a lane
-  static constexpr int max_listed = 4;           ///< where entries are listed. Not varied.
-};
 
 /// Adds over neighboring lanes, as many as a power of two says; valid in all of them.
 template <class Item>
@@ -96,13 +89,6 @@ __global__ void __launch_bounds__(sum_threads)
       list(shuffle_from(row, owner), shuffle_from(begin, owner), shuffle_from(end, owner), shuffle_from(at, owner), 32);
     }
   }
-}
-
-/// Of a team.
-inline int lanes_of_rows(std::int64_t nnz, std::int64_t rows, int entries_a_lane = RowPassTuning::max_entries) {
-  const std::int64_t mean = nnz / std::max<std::int64_t>(rows, 1);
-  return static_cast<int>(
-      std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(mean / entries_a_lane)), 1, 32));
 }
 
 template <class RowPass>

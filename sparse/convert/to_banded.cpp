@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sparse/convert/banded_passes.hpp"
+#include "sparse/core/borrow.hpp"
 #include "sparse/core/instantiate.hpp"
 
 namespace krill {
@@ -45,16 +46,6 @@ std::optional<int> band_of(std::int64_t offset, const BandLayout& l, int most, O
           fmt::format("banded: the diagonal {} of the matrix is none of {}{}", offset, 2 * most + 1,
                       l.batch > 1 ? " of its systems" : ""));
   return std::nullopt;
-}
-
-/// So many entries of memory that is there, on the side of the tag.
-template <class T>
-Array<T> piece(const Host&, T* memory, std::int64_t size) {
-  return Array<T>::borrow_host(memory, size, "diagonal");
-}
-template <class T>
-Array<T> piece(const Cuda& where, T* memory, std::int64_t size) {
-  return Array<T>::borrow_device(where.device, memory, size, "diagonal");
 }
 
 /// Where each band of a matrix in DIA begins among its values, -1 where it has none.
@@ -130,7 +121,7 @@ Banded<T> to_banded(Context& ctx, Dia<T>&& A, const BandLayout& layout, int diag
     T* const values = reinterpret_cast<T*>(owner->update(where));
     for (auto k = static_cast<std::size_t>(2 - most); k <= static_cast<std::size_t>(2 + most); ++k)
       bands[k] = places[k] < 0 ? Array<T>(std::vector<T>(static_cast<std::size_t>(n)), "diagonal of zeros")
-                               : piece(where, values + places[k], n);
+                               : borrow(where, values + places[k], n, "diagonal");
   });
   return Banded<T>(layout, diagonals, std::move(bands), owner);
 }

@@ -33,6 +33,18 @@ TEST_P(ArrayOnBackend, comes_back_when_the_host_asks) {
   EXPECT_EQ(counters(), before);
 }
 
+/// Few bytes of a device come by another way than many.
+TEST_P(ArrayOnBackend, comes_back_whole_at_any_size) {
+  Context ctx = context();
+  for (const std::int64_t n : {1, 127, 128, 129, 1000}) {
+    const std::vector<double> values = random_vector<double>(7, n);
+    Array<double> a(values);
+    axpby(ctx, 2.0, a, 1.0, a);
+    const auto found = a.host();
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(found[i], 2 * values[i] + values[i]) << i << " of " << n;
+  }
+}
+
 TEST_P(ArrayOnBackend, forgets_the_device_copy_when_the_host_edits) {
   Context ctx = context();
   Array<double> a(std::vector<double>(10, 1.0)), sum(1);
