@@ -69,6 +69,47 @@ __global__ void __launch_bounds__(sum_threads)
   }
 }
 
+/// Of counts that one block adds up.
+template <class Offset>
+struct ScanTuning {
+  static constexpr int threads = 1024;                               ///< Not varied.
+  static constexpr int run = 32 / static_cast<int>(sizeof(Offset));  ///< neighboring counts of a thread. Not varied.
+  static constexpr int most = threads * run;
+};
+
+// Threads: one block; a thread has neighboring counts. Shared memory brings those of neighboring threads side by side.
+// Bytes: counts and offsets once. Races: barriers between steps.
+template <class Offset>
+__global__ void __launch_bounds__(ScanTuning<Offset>::threads)
+    scan_kernel(int n, const Offset* counts, Offset* offsets) {
+  using Tuning = ScanTuning<Offset>;
+  constexpr int threads = Tuning::threads, run = Tuning::run;
+  __shared__ Offset of_warps[threads / 32], shared[Tuning::most + threads];  // a gap after each run: other banks
+  const auto place = [](int i) { return i + i / run; };
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  for (int i = thread; i < Tuning::most; i += threads) shared[place(i)] = i < n ? counts[i] : 0;
+  __syncthreads();
+  Offset sum = 0;
+#pragma unroll
+  for (int i = 0; i < run; ++i) sum += shared[place(thread * run + i)];
+  const auto add_before = [lane](Offset value) {
+    for (int apart = 1; apart < 32; apart *= 2)
+      if (const Offset other = __shfl_up_sync(~0u, value, apart); lane >= apart) value += other;
+    return value;
+  };
+  const Offset to_here = add_before(sum);
+  if (lane == 31) of_warps[thread / 32] = to_here;
+  __syncthreads();
+  const Offset warps_to_here = add_before(of_warps[lane]),
+               before_warp = __shfl_sync(~0u, warps_to_here, thread / 32 - 1);
+  Offset before = to_here - sum + (thread < 32 ? 0 : before_warp);
+#pragma unroll
+  for (int i = 0; i < run; ++i) shared[place(thread * run + i)] = before += shared[place(thread * run + i)];
+  __syncthreads();
+  if (thread == 0) offsets[0] = 0;
+  for (int i = thread; i < n; i += threads) offsets[i + 1] = shared[place(i)];
+}
+
 /// Entry k of the transpose from entry order[k] of the matrix.
 template <class T, class Offset>
 struct GatherTransposed {
@@ -140,6 +181,11 @@ void compress_rows(const Cuda& cuda, std::int32_t rows, std::int64_t nnz, const 
 
 template <class Offset>
 void scan_counts(const Cuda& cuda, std::int64_t n, const Offset* counts, Offset* offsets) {
+  if (n <= ScanTuning<Offset>::most) {  // else three kernels, which take longer to start than to run
+    scan_kernel<<<1, ScanTuning<Offset>::threads, 0, cuda.stream>>>(static_cast<int>(n), counts, offsets);
+    check(cudaGetLastError());
+    return;
+  }
   Frame frame(cuda);
   std::size_t bytes = 0;
   device::fill_zero(cuda, offsets, sizeof(Offset));
