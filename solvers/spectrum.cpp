@@ -1,6 +1,7 @@
 #include "solvers/spectrum.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "solvers/spectrum_passes.hpp"
 #include "sparse/convert/convert.hpp"
@@ -13,6 +14,10 @@ namespace {
 
 /// After so many steps it is looked whether they are enough.
 constexpr int first_look = 5;
+
+/// Of what is found with vectors of T, over the greatest eigenvalue.
+template <class T>
+constexpr double rounding = 100.0 * std::numeric_limits<real_t<T>>::epsilon();
 
 }  // namespace
 
@@ -37,10 +42,10 @@ template <class T>
 LanczosProcess<T>::LanczosProcess(std::int64_t rows, int max_steps, double early_margin)
     : max_steps_(max_steps),
       early_margin_(early_margin),
-      r_(rows, "lanczos r"),
+      other_(rows, "lanczos vector"),
       sums_(4 * max_steps + 1, "sums of lanczos steps") {}
 
-/// Conjugate gradients from a random residual: their coefficients are those of Lanczos' process.
+/// D^-1 A is Hermitian in the inner product of D, whose u'D D^-1 A u is the u'Au that comes with the product.
 template <class T>
 void LanczosProcess<T>::run(Context& ctx, const Operator<T>& A, const Array<real_t<T>>& inverse, Array<T>& d,
                             Array<T>& w, Array<double>& upper, bool may_wait) {
@@ -51,19 +56,19 @@ void LanczosProcess<T>::run(Context& ctx, const Operator<T>& A, const Array<real
   const Context::TeamScope over(ctx, team);
   const Reason* stop = nullptr;
   const auto scalars = [&](const auto& where) {
-    double* const rz = sums_.update(where);
-    return LanczosScalars{rz, rz + max_steps_ + 1, stop_.update(where)};
+    double* const norms = sums_.update(where);
+    return LanczosScalars{norms, norms + max_steps_ + 1, stop_.update(where)};
   };
   ctx.dispatch([&](const auto& where) {
-    run_pass(where, r_.size(),
-             StartLanczos<K>{inverse.read(where), r_.write(where), d.write(where), scalars(where), first_row});
+    run_pass(where, d.size(),
+             StartLanczos<K>{inverse.read(where), d.write(where), other_.write(where), scalars(where), first_row});
     stop = stop_.read(where);
   });
   const auto find_ritz = [&](int k) {
     ctx.dispatch([&](const auto& where) {
       run_pass(where, 0,
-               FindRitz{k, k < steps ? early_margin_ : 0, scalars(where), sums_.update(where) + 2 * max_steps_ + 1,
-                        upper.update(where), found_.update(where)});
+               FindRitz{k, k < steps ? early_margin_ : 0, rounding<T>, scalars(where),
+                        sums_.update(where) + 2 * max_steps_ + 1, upper.update(where), found_.update(where)});
     });
   };
   {
@@ -74,15 +79,12 @@ void LanczosProcess<T>::run(Context& ctx, const Operator<T>& A, const Array<real
         if (may_wait && team) ctx.synchronize();  // with an eye on the other ranks
         if (may_wait && stop_.host()[0] != Reason::running) break;
       }
+      Array<T>&u = k % 2 == 0 ? d : other_, &before = k % 2 == 0 ? other_ : d;
+      A.apply(ctx, u, w, {&u, &curvature_});
       ctx.dispatch([&](const auto& where) {
-        run_pass(where, r_.size(),
-                 LanczosDirection<K>{k, scalars(where), inverse.read(where), r_.read(where), d.update(where)});
-      });
-      A.apply(ctx, d, w, {&d, &pq_});
-      ctx.dispatch([&](const auto& where) {
-        run_pass(where, r_.size(),
-                 LanczosResidual<K>{k, scalars(where), pq_.read(where), inverse.read(where), w.read(where),
-                                    r_.update(where)});
+        run_pass(where, u.size(),
+                 LanczosStep<K>{k, scalars(where), curvature_.read(where), inverse.read(where), w.read(where),
+                                u.read(where), before.update(where)});
       });
     }
     find_ritz(steps);

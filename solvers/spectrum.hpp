@@ -22,7 +22,7 @@ RowSums greatest_row_sum(Context&, const Operator<T>& A, const AnyMatrix<T>& mat
 struct LanczosFound {
   double ritz = 0;            ///< the largest Ritz value
   double upper = 0;           ///< what the largest eigenvalue is not expected to exceed; 0: the bound by rows
-  double bad_curvature = 0;   ///< p'Ap where it is not positive, or not finite: A is not definite
+  double bad_curvature = 0;   ///< p'Ap of a direction where it is negative, or not finite: A is not definite
   std::int32_t products = 0;  ///< with A
   std::int32_t is_bad = 0;    ///< 1 where there is such a p'Ap
 };
@@ -47,14 +47,14 @@ class LanczosProcess {
            Array<double>& upper, bool may_wait);
   /// Of the last run.
   const Array<LanczosFound>& found() const { return found_; }
-  std::size_t bytes() const { return detail::bytes_of(r_, sums_); }
+  std::size_t bytes() const { return detail::bytes_of(other_, sums_); }
 
  private:
   int max_steps_;
   double early_margin_;
-  Array<T> r_;
-  Array<double> sums_;  // r'z before each step and at the end, p'q of each, and room for the tridiagonal matrix
-  Array<wide_t<T>> pq_{1, "lanczos p'q"};
+  Array<T> other_;      // of a step's vector and the one before, the one that is not in d
+  Array<double> sums_;  // norms before each step and at the end, u'Au of each, and room for the tridiagonal matrix
+  Array<wide_t<T>> curvature_{1, "lanczos u'Au"};
   Array<Reason> stop_{1, "lanczos end"};
   Array<LanczosFound> found_{1, "lanczos result"};
 };

@@ -40,10 +40,10 @@ struct BoundRows {
   constexpr void finish(const Sum& sum) const { *bound = sum; }
 };
 
-/// What the process leaves of each step, on the backend: rz[k] = r' D^-1 r before step k, and p'Ap of the step; and
+/// What the process leaves of each step, on the backend: norms[k] = u'Du of its vector u, curvatures[k] = u'Au; and
 /// whether it has ended.
 struct LanczosScalars {
-  double *rz, *curvatures;
+  double *norms, *curvatures;
   Reason* stop;
 };
 
@@ -92,13 +92,15 @@ struct Tridiagonal {
 /// What `steps` steps have found. *upper is the bound by rows before, and what eigenvalues are not expected to exceed
 /// after it: the residual of the Ritz vector, which is its last component times the next entry beside the diagonal,
 /// added to the Ritz value (Zhou and Li 2011), or a margin over that value. The process ends where the bound by rows is
-/// near, and with an early margin where that is more than the residual. Over nothing.
+/// near, and with an early margin where that is more than the residual. Pivots of the tridiagonal matrix are p'Ap of
+/// the directions that conjugate gradients would take, so a negative one says that A is not definite. Over nothing.
 struct FindRitz {
   using Sum = std::int32_t;
   static constexpr double near_bound = 1.2;  ///< times the Ritz value: more steps would find little then
   static constexpr double last_margin = 1.1;
   int steps;
   double early_margin;  ///< 0: there is none, or this is the end
+  double rounding;      ///< of the vectors: no eigenvalue that is less below 0, over the bound, is taken for negative
   LanczosScalars scalars;
   double* room;  // 2 a step
   double* upper;
@@ -110,18 +112,17 @@ struct FindRitz {
     LanczosFound now;
     now.products = steps;
     Tridiagonal t{room, room + steps};
-    const double* const rz = scalars.rz;
-    double before = 0;  // beta / alpha of the step before
-    for (int k = 0; k < steps && rz[k] > 1e-20 * rz[0]; ++k) {
-      const double curvature = scalars.curvatures[k];
-      if (!(curvature > 0) || !is_finite(curvature)) {
-        now.bad_curvature = curvature, now.is_bad = 1;
+    const double* const norms = scalars.norms;
+    const auto goes_on = [&](int k) { return norms[k] > (k ? 1e-20 * t.diagonal[k - 1] * t.diagonal[k - 1] : 0); };
+    double pivot = 0;
+    for (int k = 0; k < steps && goes_on(k); ++k) {
+      t.diagonal[k] = scalars.curvatures[k] / norms[k];
+      t.beside[k] = std::sqrt(norms[k + 1]);
+      pivot = t.diagonal[k] + rounding * *upper - (k ? t.beside[k - 1] * t.beside[k - 1] / pivot : 0);
+      if (!(pivot > 0) || !is_finite(pivot)) {
+        now.bad_curvature = pivot, now.is_bad = 1;
         break;
       }
-      const double alpha = rz[k] / curvature, beta = rz[k + 1] / rz[k];
-      t.diagonal[k] = 1 / alpha + before;
-      t.beside[k] = std::sqrt(beta) / alpha;
-      before = beta / alpha;
       t.size = k + 1;
     }
     if (now.is_bad) {
@@ -153,76 +154,63 @@ struct TakeRitz {
   }
 };
 
-/// A random r, the same in every run, that is uniform in the scale of D^-1/2 A D^-1/2 and 0 where D^-1 is; p = 0.
+/// u random, the same in every run, uniform in the scale of D^-1/2 A D^-1/2, and 0 where D^-1 is; before = 0.
 template <class T>
 struct StartLanczos {
   using Sum = double;
   const real_t<T>* inverse;
-  T *r, *p;
+  T *u, *before;
   LanczosScalars scalars;
-  std::int64_t first_row;  // of the whole operator's rows, the one of r[0]
+  std::int64_t first_row;  // of the whole operator's rows, the one of u[0]
 
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t i) const {
     const auto inverse_i = static_cast<double>(inverse[i]);
     const auto value = CounterRandom(1, 0).template symmetric<wide_t<T>>(first_row + i);
-    r[i] = inverse_i > 0 ? T(scaled(value, 1 / std::sqrt(inverse_i))) : T{};
-    p[i] = T{};
-    return squared(r[i]) * inverse_i;
+    u[i] = inverse_i > 0 ? T(scaled(value, std::sqrt(inverse_i))) : T{};
+    before[i] = T{};
+    return inverse_i > 0 ? squared(u[i]) / inverse_i : 0;
   }
-  constexpr void finish(double sum) const { scalars.rz[0] = sum, *scalars.stop = Reason::running; }
+  constexpr void finish(double sum) const { scalars.norms[0] = sum, *scalars.stop = Reason::running; }
 };
 
-/// p = D^-1 r + beta p, beta = rz / former rz.
+/// The next vector, in place of the one before u: (D^-1 w - alpha u) / |u| - |u| / |before| before, with w = A u and
+/// alpha = u'w / |u|^2, norms in D. |before| is that of the step before; u / |u| are orthogonal in D.
 template <class T>
-struct LanczosDirection {
-  using Sum = NoSum;
-  int step;
-  LanczosScalars scalars;
-  const real_t<T>* inverse;
-  const T* r;
-  T* p;
-  real_t<T> beta = 0;
-
-  constexpr bool begin() {
-    if (step > 0) beta = static_cast<real_t<T>>(scalars.rz[step] / scalars.rz[step - 1]);
-    return true;
-  }
-  constexpr NoSum entry(std::int64_t i) const { return p[i] = scaled(r[i], inverse[i]) + scaled(p[i], beta), NoSum{}; }
-};
-
-/// r -= alpha q, alpha = rz / p'q.
-template <class T>
-struct LanczosResidual {
+struct LanczosStep {
   using Sum = double;
   int step;
   LanczosScalars scalars;
   const wide_t<T>* curvature;
   const real_t<T>* inverse;
-  const T* q;
-  T* r;
-  real_t<T> alpha = 0;
+  const T *w, *u;
+  T* before;
+  real_t<T> of_w = 0, of_u = 0, of_before = 0;
 
   constexpr bool begin() {
-    alpha = static_cast<real_t<T>>(scalars.rz[step] / real(*curvature));
+    const double norm = scalars.norms[step], length = std::sqrt(norm);
+    if (!(norm > 0)) return true;  // all vectors from here on are 0
+    of_w = static_cast<real_t<T>>(1 / length);
+    of_u = static_cast<real_t<T>>(real(*curvature) / norm / length);
+    if (step > 0) of_before = static_cast<real_t<T>>(length / std::sqrt(scalars.norms[step - 1]));
     return true;
   }
   constexpr double entry(std::int64_t i) const {
-    const T value = r[i] - scaled(q[i], alpha);
-    r[i] = value;
-    return squared(value) * static_cast<double>(inverse[i]);
+    const T next = scaled(w[i], inverse[i] * of_w) - scaled(u[i], of_u) - scaled(before[i], of_before);
+    before[i] = next;
+    const auto inverse_i = static_cast<double>(inverse[i]);
+    return inverse_i > 0 ? squared(next) / inverse_i : 0;
   }
   constexpr void finish(double sum) const {
     scalars.curvatures[step] = real(*curvature);
-    scalars.rz[step + 1] = sum;
+    scalars.norms[step + 1] = sum;
   }
 };
 
 /// What is compiled for each backend.
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct SpectrumPasses {
-  static constexpr auto list =
-      passes<Where, BoundRows<T, Offset>, StartLanczos<T>, LanczosDirection<T>, LanczosResidual<T>>;
+  static constexpr auto list = passes<Where, BoundRows<T, Offset>, StartLanczos<T>, LanczosStep<T>>;
 };
 template <class Where>
 struct RitzPasses {
