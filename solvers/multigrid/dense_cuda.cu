@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "solvers/multigrid/dense_inverse.hpp"
 #include "sparse/convert/reduce_rows_cuda.cuh"
 #include "sparse/core/pass_cuda.cuh"
@@ -6,7 +8,7 @@ namespace krill::detail {
 namespace {
 
 struct Tuning {
-  static constexpr int panel_threads = 512;    ///< of the block that eliminates a panel. Not varied.
+  static constexpr int panel_threads = 512;    ///< at most, of the block that eliminates a panel. Not varied.
   static constexpr int update_threads = 128;   ///< of a block that takes the other columns along. Not varied.
   static constexpr int update_rows = 4;        ///< of such a block. Not varied.
   static constexpr int product_threads = 128;  ///< of a block; a warp has a row. Not varied.
@@ -25,32 +27,45 @@ struct Panel {
 
 /// A row of a panel in registers, and which row it was.
 template <class W, int width>
-struct PanelRow {
+struct alignas(16) PanelRow {
   W value[width];
   std::int32_t was;
 };
 
-/// The best pivot of a warp, in all lanes.
-__device__ Pivot best_of_warp(Pivot pivot) {
-  for (int apart = 16; apart > 0; apart /= 2)
-    pivot += Pivot{__shfl_xor_sync(~0u, pivot.size, apart), __shfl_xor_sync(~0u, pivot.row, apart)};
-  return pivot;
-}
+/// A row that can be the pivot's: the first one of the greatest key of a warp, or of a block, in all lanes.
+struct PanelCandidate {
+  unsigned key;  ///< grows with the modulus in single precision
+  std::int32_t row;
 
-// Gauss-Jordan elimination of a panel of up to `columns` columns, with pivots from rows that have had none.
-// Threads: one block; a thread has every 512th row, `rows` of them in registers. Bytes: the panel, from and to L2.
-// Races: between barriers only the owners of the two rows that change places write what all read after the next.
+  __device__ static PanelCandidate none() { return {0, INT32_MAX}; }
+
+  __device__ PanelCandidate best_of_warp() const {
+    const unsigned best = __reduce_max_sync(~0u, key);
+    return {best, __reduce_min_sync(~0u, key == best ? row : INT32_MAX)};
+  }
+};
+__device__ double modulus(double value) { return fabs(value); }
+__device__ double modulus(Complex<double> value) { return sqrt(squared(value)); }
+
+// Gauss-Jordan elimination of a panel of up to `columns` columns, with pivots from rows that have had none. The column
+// whose turn it is stands first; what it becomes is put last, so that after `columns` steps all stand where they were,
+// and the loop over them, which is not unrolled, stays in the cache of instructions.
+// Threads: one block, of no more than need be; a thread has `rows` rows in registers, which are as far apart as there
+//   are threads. Each warp offers its best row in shared memory; then all threads read the best of these, and
+//   eliminate.
+// Bytes: the panel, from and to L2.
+// Races: what is offered in a step is read after its barrier, and written over after the barrier of the next one.
 template <class W, int rows, int columns>
 __global__ void __launch_bounds__(Tuning::panel_threads) panel_kernel(Panel<W> p, Skip skip) {
-  constexpr int threads = Tuning::panel_threads, warps = threads / 32;
-  __shared__ Pivot candidates[2][warps];
-  __shared__ __align__(16) unsigned char memory[2 * sizeof(PanelRow<W, columns>)];
+  using Row = PanelRow<W, columns>;
+  constexpr int max_warps = Tuning::panel_threads / 32;
+  __shared__ PanelCandidate candidates[2][max_warps];
+  __shared__ __align__(16) unsigned char memory[2 * (max_warps + 1) * sizeof(Row)];
   if (skip.now()) return;
-  PanelRow<W, columns>*const pivot_row = reinterpret_cast<PanelRow<W, columns>*>(memory), *const own_row =
-                                                                                              pivot_row + 1;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32,
+            threads = static_cast<int>(blockDim.x);
   const double smallest = p.facts->smallest;
-  PanelRow<W, columns> mine[rows];
+  Row mine[rows];
 #pragma unroll
   for (int r = 0; r < rows; ++r) {
     const std::int32_t i = thread + r * threads;
@@ -60,47 +75,56 @@ __global__ void __launch_bounds__(Tuning::panel_threads) panel_kernel(Panel<W> p
       mine[r].value[c] = i < p.n && c < p.width ? p.from[std::int64_t{i} * p.n + p.first + c] : W{};
   }
   int singular = 0;
-#pragma unroll
-  for (int k = 0; k < columns; ++k) {
-    if (k >= p.width) continue;
+#pragma unroll 1
+  for (int k = 0; k < p.width; ++k) {
+    Row* const offered = reinterpret_cast<Row*>(memory) + k % 2 * (max_warps + 1);  // by each warp; then the own row
     const std::int32_t own = p.first + k;
-    Pivot pivot;
+    PanelCandidate candidate = PanelCandidate::none();
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
-      if (const std::int32_t i = thread + r * threads; i >= own && i < p.n)
-        pivot += Pivot{sqrt(squared(mine[r].value[k])), i};
-    pivot = best_of_warp(pivot);
-    if (lane == 0) candidates[k % 2][thread / 32] = pivot;
+    for (int r = 0; r < rows; ++r) {
+      const std::int32_t i = thread + r * threads;
+      if (i < own || i >= p.n) continue;
+      const auto size = static_cast<float>(modulus(mine[r].value[0]));
+      const unsigned key = size > 0 ? __float_as_uint(size) : 0;
+      if (candidate.row == INT32_MAX || key > candidate.key) candidate = {key, i};
+    }
+    candidate = candidate.best_of_warp();
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const std::int32_t i = thread + r * threads;
+      if (i == candidate.row) offered[warp] = mine[r];
+      if (i == own) offered[max_warps] = mine[r];
+    }
+    if (lane == 0) candidates[k % 2][warp] = candidate;
     __syncthreads();
-    pivot = best_of_warp(candidates[k % 2][lane % warps]);
-    const bool exists = pivot.size > smallest;
+    const PanelCandidate of_lane = lane < threads / 32 ? candidates[k % 2][lane] : PanelCandidate::none();
+    const std::int32_t pivot = of_lane.best_of_warp().row;
+    const Row& pivot_row = offered[__ffs(static_cast<int>(__ballot_sync(~0u, of_lane.row == pivot))) - 1];
+    const W value = pivot_row.value[0];
+    const bool exists = modulus(value) > smallest;
+    const W inverse = exists ? W(1) / value : W{};
     singular += !exists;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       const std::int32_t i = thread + r * threads;
-      if (i == own) *own_row = mine[r];
-      if (i != pivot.row) continue;
-      const W inverse = exists ? W(1) / mine[r].value[k] : W{};
-      pivot_row->was = mine[r].was;
+      if (pivot != own && i == pivot) mine[r] = offered[max_warps];
+      const W factor = mine[r].value[0] * inverse;
 #pragma unroll
-      for (int c = 0; c < columns; ++c) pivot_row->value[c] = (c == k ? W(1) : mine[r].value[c]) * inverse;
-    }
-    __syncthreads();
+      for (int c = 1; c < columns; ++c) mine[r].value[c - 1] = mine[r].value[c] - factor * pivot_row.value[c];
+      mine[r].value[columns - 1] = -factor;
+      if (i != own) continue;
+      mine[r].was = pivot_row.was;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      const std::int32_t i = thread + r * threads;
-      if (i == own) {
-        mine[r] = *pivot_row;
-        continue;
-      }
-      if (i == pivot.row) mine[r] = *own_row;
-      const W factor = mine[r].value[k];
-      mine[r].value[k] = W{};
-      if (!exists) continue;
-#pragma unroll
-      for (int c = 0; c < columns; ++c) mine[r].value[c] -= factor * pivot_row->value[c];
+      for (int c = 1; c < columns; ++c) mine[r].value[c - 1] = pivot_row.value[c] * inverse;
+      mine[r].value[columns - 1] = inverse;
     }
   }
+#pragma unroll 1
+  for (int k = p.width; k < columns; ++k)
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+#pragma unroll
+      for (int c = 0; c < columns; ++c) mine[r].value[c] = mine[r].value[(c + 1) % columns];
   std::int32_t sources[rows];
 #pragma unroll
   for (int r = 0; r < rows; ++r) {
@@ -158,8 +182,7 @@ __global__ void __launch_bounds__(Tuning::update_threads) update_kernel(Panel<W>
 /// Where a thread of a panel has `rows` rows: as many columns as registers hold.
 template <class W, int rows>
 W* invert_by_panels(const Cuda& cuda, std::int32_t n, W* work, W* other, std::int32_t* sources, DenseFacts* facts) {
-  constexpr int in_registers = 64 / (rows * static_cast<int>(sizeof(W) / sizeof(double))),
-                columns = in_registers < 16 ? in_registers : 16;
+  constexpr int columns = 32 / (rows * static_cast<int>(sizeof(W) / sizeof(double)));
   Frame frame(cuda);
   Panel<W> panel{n,
                  0,
@@ -171,10 +194,11 @@ W* invert_by_panels(const Cuda& cuda, std::int32_t n, W* work, W* other, std::in
                  facts};
   const dim3 blocks(static_cast<unsigned>((n + Tuning::update_rows - 1) / Tuning::update_rows),
                     static_cast<unsigned>((n + Tuning::update_threads - 1) / Tuning::update_threads));
+  const int threads = (n + 32 * rows - 1) / (32 * rows) * 32;
   for (; panel.first < n; panel.first += columns) {
     panel.width = n - panel.first < columns ? n - panel.first : columns;
     panel.from = work;
-    panel_kernel<W, rows, columns><<<1, Tuning::panel_threads, 0, cuda.stream>>>(panel, cuda.skip);
+    panel_kernel<W, rows, columns><<<1, threads, 0, cuda.stream>>>(panel, cuda.skip);
     check(cudaGetLastError());
     update_kernel<W, columns><<<blocks, Tuning::update_threads, 0, cuda.stream>>>(panel, other, cuda.skip);
     check(cudaGetLastError());
@@ -203,7 +227,6 @@ __global__ void __launch_bounds__(Tuning::product_threads)
 
 template <class W>
 W* invert_dense(const Cuda& cuda, std::int32_t n, W* work, W* other, std::int32_t* sources, DenseFacts* facts) {
-  if (n <= Tuning::panel_threads) return invert_by_panels<W, 1>(cuda, n, work, other, sources, facts);
   if (n <= 2 * Tuning::panel_threads) return invert_by_panels<W, 2>(cuda, n, work, other, sources, facts);
   return invert_by_panels<W, 4>(cuda, n, work, other, sources, facts);
 }
