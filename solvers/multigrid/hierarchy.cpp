@@ -321,7 +321,6 @@ template <class Offset>
 Csr<T, Offset> Hierarchy<T>::contracted(Context& ctx, const Coarsening<Offset>& of, Aggregates aggregates) {
   auto plan = std::make_shared<ContractionPlan<T, Offset>>(ctx, of.A, aggregates, of.level.diagonal.longest_row);
   if (plan->matrix().nnz() > of.max_entries) throw TooManyEntries("multigrid: the next level is too large");
-  plan->update(ctx, of.A, aggregates);
   of.steps.done("coarse matrix");
   Level& level = of.level;
   level.report.transfer_entries = level.report.aggregated;

@@ -41,9 +41,7 @@ void require_coarse_size(std::int64_t parts) {
 /// Parts of a matrix as aggregates, with Z a one in the rows of each.
 template <class T, class Offset>
 AnyMatrix<T> contracted(Context& ctx, const Csr<T, Offset>& A, const Aggregates& parts) {
-  ContractionPlan<T, Offset> plan(ctx, A, parts);
-  plan.update(ctx, A, parts);
-  return std::move(plan).release();
+  return ContractionPlan<T, Offset>(ctx, A, parts).release();
 }
 
 /// Z^H A Z of the parts of all ranks, each of which adds up the rows of its own: `own` has them, parts `first` to

@@ -92,8 +92,30 @@ struct ThreadSums {
   T* sums;
   int count = 0;
 
+  /// Of a block with `memory(room)` bytes, for `room` entries a thread.
+  __device__ ThreadSums(unsigned char* memory, int room)
+      : columns(reinterpret_cast<std::int32_t*>(memory + room * threads * sizeof(T)) + threadIdx.x),
+        sums(reinterpret_cast<T*>(memory) + threadIdx.x) {}
+  static constexpr std::size_t memory(int room) {
+    return static_cast<std::size_t>(room) * threads * (sizeof(T) + sizeof(std::int32_t));
+  }
+
   __device__ std::int32_t& column(int s) const { return columns[s * threads]; }
   __device__ T& sum(int s) const { return sums[s * threads]; }
+
+  /// Adds to the entry of a column, which is made where there is none. place: where the last one was, and then where
+  /// this one is. False where there is no room.
+  __device__ bool add(std::int32_t of_entry, T value, int room, int& place) {
+    while (place < count && column(place) < of_entry) ++place;
+    while (place > 0 && column(place - 1) >= of_entry) --place;
+    if (place == count || column(place) != of_entry) {
+      if (count == room) return false;
+      for (int s = count++; s > place; --s) column(s) = column(s - 1), sum(s) = sum(s - 1);
+      column(place) = of_entry, sum(place) = T{};
+    }
+    sum(place) += value;
+    return true;
+  }
 };
 
 /// Entries [first, first + count) of a row of C, by a thread: the rows of its aggregate one after the other, a few
@@ -134,10 +156,9 @@ __device__ void sum_in_thread(const Contraction<T, Offset>& p, std::int64_t aggr
 template <class T, class Offset>
 __global__ void __launch_bounds__(ThreadSums<T>::threads) contract_rows_kernel(Contraction<T, Offset> p, Skip skip) {
   constexpr int threads = ThreadSums<T>::threads, held = ThreadSums<T>::held;
-  extern __shared__ __align__(16) unsigned char memory[];  // contract_memory<T>
+  extern __shared__ __align__(16) unsigned char memory[];
   if (skip.now()) return;
-  T* const sums = reinterpret_cast<T*>(memory);
-  ThreadSums<T> mine{reinterpret_cast<std::int32_t*>(sums + held * threads) + threadIdx.x, sums + threadIdx.x};
+  ThreadSums<T> mine(memory, held);
   for (std::int64_t aggregate = std::int64_t{blockIdx.x} * threads + threadIdx.x; aggregate < p.c.rows;
        aggregate += std::int64_t{gridDim.x} * threads) {
     if (p.pieces > 0 && p.piece_starts[aggregate] < p.piece_starts[aggregate + 1]) continue;
@@ -150,9 +171,97 @@ __global__ void __launch_bounds__(ThreadSums<T>::threads) contract_rows_kernel(C
     }
   }
 }
-template <class T>
-constexpr std::size_t contract_memory = std::size_t{ThreadSums<T>::held} *
-                                        ThreadSums<T>::threads*(sizeof(T) + sizeof(std::int32_t));
+
+/// The entries of a row of C, by a thread: those of the rows of its aggregate one after the other. False where there is
+/// no room for one.
+template <class T, class Offset>
+__device__ bool find_in_thread(const ContractionRows<T, Offset>& p, std::int32_t aggregate, ThreadSums<T>& found) {
+  bool fits = true;
+  for (std::int32_t r = p.offsets[aggregate]; r < p.offsets[aggregate + 1]; ++r) {
+    const std::int32_t row = p.rows[r];
+    const Offset end = p.a.row_offsets[row + 1];
+    int place = 0;
+    for (Offset k = p.a.row_offsets[row]; k < end; k += at_once) {
+      std::int32_t column[at_once];
+      T value[at_once];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (k + u < end) column[u] = p.of_row[p.a.col_indices[k + u]], value[u] = p.a.values[k + u];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) {
+        if (k + u >= end) break;
+        const bool is_there = column[u] >= 0;
+        fits = found.add(is_there ? column[u] : aggregate, is_there ? value[u] : T{}, p.room, place) && fits;
+      }
+    }
+  }
+  return fits;
+}
+
+// Threads: one a row of C, whose entries lie in shared memory in the order of columns.
+// Bytes: A and its rows' list once, aggregates of columns as often as the caches miss; columns and values of C once,
+//   entries of neighboring rows side by side. Races: none, a row is one thread's.
+template <class T, class Offset>
+__global__ void __launch_bounds__(ThreadSums<T>::threads)
+    find_rows_kernel(ContractionRows<T, Offset> p, Skip skip, GridScratch<FoundRows> scratch) {
+  constexpr int threads = ThreadSums<T>::threads;
+  extern __shared__ __align__(16) unsigned char memory[];
+  if (skip.now()) return;
+  ThreadSums<T> mine(memory, p.room);
+  FoundRows found;
+  for (std::int64_t row = std::int64_t{blockIdx.x} * threads + threadIdx.x; row < p.count;
+       row += std::int64_t{gridDim.x} * threads) {
+    mine.count = 0;
+    const bool fits = find_in_thread(p, static_cast<std::int32_t>(row), mine);
+    for (int s = 0; s < mine.count; ++s) {
+      const std::int64_t at = row + std::int64_t{s} * p.count;
+      p.columns[at] = mine.column(s), p.values[at] = mine.sum(s);
+    }
+    p.counts[row] = static_cast<Offset>(mine.count);
+    found += FoundRows{mine.count, mine.count, fits ? 0 : 1};
+  }
+  grid_sum(found, scratch, [&](const FoundRows& all) { *p.found = all; });
+}
+
+// Threads: a block has neighboring rows, a thread each: entries come side by side across rows, and leave side by side
+//   along them; in between they lie in shared memory.
+// Bytes: entries and offsets of C, read and written. Races: a barrier between the two, and one before the next rows.
+template <class T, class Offset>
+__global__ void __launch_bounds__(ThreadSums<T>::threads)
+    pack_rows_kernel(ContractionRows<T, Offset> p, const Offset* row_offsets, std::int32_t* col_indices, T* values,
+                     Skip skip) {
+  constexpr int threads = ThreadSums<T>::threads;
+  extern __shared__ __align__(16) unsigned char memory[];
+  if (skip.now()) return;
+  T* const sums = reinterpret_cast<T*>(memory);
+  auto* const columns = reinterpret_cast<std::int32_t*>(sums + p.room * threads);
+  for (std::int64_t begin = std::int64_t{blockIdx.x} * threads; begin < p.count;
+       begin += std::int64_t{gridDim.x} * threads) {
+    const std::int64_t end = min(begin + threads, std::int64_t{p.count}), row = begin + threadIdx.x;
+    const Offset first = row_offsets[begin];
+    const auto all = static_cast<int>(row_offsets[end] - first);
+    if (row < end) {
+      const auto own = static_cast<int>(row_offsets[row] - first),
+                 count = static_cast<int>(row_offsets[row + 1] - first) - own;
+      for (int s = 0; s < count; ++s) {
+        const std::int64_t at = row + std::int64_t{s} * p.count;
+        columns[own + s] = p.columns[at], sums[own + s] = p.values[at];
+      }
+    }
+    __syncthreads();
+    for (int i = static_cast<int>(threadIdx.x); i < all; i += threads)
+      col_indices[first + i] = columns[i], values[first + i] = sums[i];
+    __syncthreads();
+  }
+}
+
+/// Blocks of a kernel whose threads have `room` entries each, for so many rows.
+template <auto kernel, class T>
+int blocks_of_rows(const Cuda& cuda, std::int32_t rows, int room) {
+  constexpr int threads = ThreadSums<T>::threads;
+  const int resident = resident_blocks<kernel>(cuda, ThreadSums<T>::memory(room), threads);
+  return std::min(grid_blocks(cuda, rows, threads), resident);
+}
 
 // Threads: a warp for each 32 entries of a long row of C.
 // Bytes: the rows of A that the row of C is made of, once for each 32 of its entries. Races: none, as above.
@@ -175,9 +284,8 @@ void contract(const Cuda& cuda, const Contraction<T, Offset>& p) {
   if (p.c.nnz == 0) return;
   constexpr auto kernel = contract_rows_kernel<T, Offset>;
   constexpr int threads = ThreadSums<T>::threads;
-  const int blocks =
-      std::min(grid_blocks(cuda, p.c.rows, threads), resident_blocks<kernel>(cuda, contract_memory<T>, threads));
-  kernel<<<blocks, threads, contract_memory<T>, cuda.stream>>>(p, cuda.skip);
+  kernel<<<blocks_of_rows<kernel, T>(cuda, p.c.rows, ThreadSums<T>::held), threads,
+           ThreadSums<T>::memory(ThreadSums<T>::held), cuda.stream>>>(p, cuda.skip);
   check(cudaGetLastError());
   if (p.pieces == 0) return;
   constexpr int warps = sum_threads / 32;
@@ -185,6 +293,34 @@ void contract(const Cuda& cuda, const Contraction<T, Offset>& p) {
       p, cuda.skip);
   check(cudaGetLastError());
 }
+
+template <class T, class Offset>
+void find_rows(const Cuda& cuda, const ContractionRows<T, Offset>& p) {
+  constexpr auto kernel = find_rows_kernel<T, Offset>;
+  const int blocks = blocks_of_rows<kernel, T>(cuda, p.count, p.room);
+  Frame frame(cuda);
+  kernel<<<blocks, ThreadSums<T>::threads, ThreadSums<T>::memory(p.room), cuda.stream>>>(
+      p, cuda.skip, grid_scratch<FoundRows>(cuda, frame, blocks));
+  check(cudaGetLastError());
+}
+
+template <class T, class Offset>
+void pack_rows(const Cuda& cuda, const ContractionRows<T, Offset>& p, const Offset* row_offsets,
+               std::int32_t* col_indices, T* values) {
+  constexpr auto kernel = pack_rows_kernel<T, Offset>;
+  kernel<<<blocks_of_rows<kernel, T>(cuda, p.count, p.room), ThreadSums<T>::threads, ThreadSums<T>::memory(p.room),
+           cuda.stream>>>(p, row_offsets, col_indices, values, cuda.skip);
+  check(cudaGetLastError());
+}
+
+template <class T, class Offset, class K = kernel_t<T>>
+struct FoundRowKernels {
+  using Rows = ContractionRows<K, Offset>;
+  static constexpr std::tuple list{
+      instance<void(const Cuda&, const Rows&)>(find_rows),
+      instance<void(const Cuda&, const Rows&, const Offset*, std::int32_t*, K*)>(pack_rows)};
+};
+KRILL_INSTANTIATE_WITH_OFFSETS(FoundRowKernels);
 
 template class ContractPasses<std::int32_t, Cuda>;
 template class ContractPasses<std::int64_t, Cuda>;

@@ -29,7 +29,9 @@ struct RenameColumns {
 
 /// How rows of C are divided among threads on CUDA. Not varied.
 struct ContractTuning {
-  static constexpr int held = 32;                  ///< entries of C that a thread sums at a time
+  static constexpr int held = 32;  ///< entries of C that a thread sums at a time
+  /// Of rows that are found and summed at once, before C has its memory.
+  static constexpr std::int64_t max_found_bytes = std::int64_t{1} << 31;
   static constexpr std::int64_t max_entries = 96;  ///< of a row for a thread: a longer one has a warp for each 32
 };
 
@@ -59,6 +61,40 @@ struct Contraction {
   const std::int64_t* piece_starts = nullptr;  // on CUDA
   std::int64_t pieces = 0;
 };
+
+/// What is found of the rows of C. Rows without room have more entries than they may have.
+struct FoundRows {
+  std::int64_t entries = 0;
+  std::int32_t longest = 0, without_room = 0;
+
+  constexpr FoundRows& operator+=(const FoundRows& other) {
+    entries += other.entries, without_room += other.without_room;
+    if (other.longest > longest) longest = other.longest;
+    return *this;
+  }
+};
+
+/// Rows of C whose entries are not known yet, on CUDA. Entry e of a row stands at row + e count of `columns`, `values`.
+template <class T, class Offset>
+struct ContractionRows {
+  CsrView<const T, Offset> a;
+  const std::int32_t* of_row;
+  std::int32_t count;                  // of the aggregates
+  const std::int32_t *offsets, *rows;  // of the aggregates
+  int room;                            // entries that a row may have, ContractTuning::held at most
+  std::int32_t* columns;
+  T* values;
+  Offset* counts;  // entries of each row
+  FoundRows* found;
+};
+
+/// Columns, values and counts of all rows, and what was found of them.
+template <class T, class Offset>
+void find_rows(const Cuda&, const ContractionRows<T, Offset>&);
+/// The rows side by side, from their offsets on.
+template <class T, class Offset>
+void pack_rows(const Cuda&, const ContractionRows<T, Offset>&, const Offset* row_offsets, std::int32_t* col_indices,
+               T* values);
 
 template <class T, class Offset>
 void contract(const Host&, const Contraction<T, Offset>&);

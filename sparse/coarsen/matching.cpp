@@ -49,20 +49,31 @@ Pairs<T, Offset> match(Context& ctx, const Csr<T, Offset>& A, const Strength& st
   const std::int32_t rows = A.rows();
   Array<MatchUnits> units(rows, "units of rows");
   Array<std::int32_t> mates(rows, "mates"), best(rows, "best neighbors"), parents(rows, "parents");
-  Array<MatchMeasure> measure(1, "measure of a matrix");
-  Array<FreeRows> free(1, "free rows");
+  Array<MatchFigures> figures(1, "figures of a matching");
   const auto measure_rows = [&](const Csr<T, Offset>& of) {
     ctx.dispatch([&](const auto& where) {
       reduce_rows(where,
                   MeasureForMatching<kernel_t<T>, Offset>{of.view(where), strength.measure, first, units.write(where),
-                                                          mates.write(where), measure.write(where)});
+                                                          mates.write(where), &figures.update(where)->measure});
+    });
+  };
+  std::optional<Csr<T, Offset>> hermitian;
+  const auto neighbors = [&](const auto& where) {
+    return BestNeighbor<kernel_t<T>, Offset>{(hermitian ? *hermitian : A).view(where), units.read(where),
+                                             strength.threshold * strength.threshold, mates.read(where),
+                                             best.update(where)};
+  };
+  const auto pair_rows = [&] {
+    ctx.dispatch([&](const auto& where) {
+      reduce_rows(where, neighbors(where));
+      run_pass(where, rows, PairRows{best.read(where), mates.update(where), &figures.update(where)->free});
     });
   };
   measure_rows(A);
-  std::optional<Csr<T, Offset>> hermitian;
+  pair_rows();  // of a matrix whose measure is read with the result: one wait for both
   std::int64_t longest_row = 0;
   if (first) {
-    const MatchMeasure found = measure.host()[0];
+    const MatchMeasure found = figures.host()[0].measure;
     if (found.fault.row < rows)
       throw InvalidArgument(
           fmt::format("matching: row {} (counted from 0) has an entry that is not finite", found.fault.row));
@@ -72,21 +83,11 @@ Pairs<T, Offset> match(Context& ctx, const Csr<T, Offset>& A, const Strength& st
       const T half(static_cast<real_t<T>>(0.5));
       hermitian = spgeam(ctx, Op::none, Op::adjoint, half, A, half, A);
       measure_rows(*hermitian);
+      pair_rows();
     }
   }
-  const auto neighbors = [&](const auto& where) {
-    return BestNeighbor<kernel_t<T>, Offset>{(hermitian ? *hermitian : A).view(where), units.read(where),
-                                             strength.threshold * strength.threshold, mates.read(where),
-                                             best.update(where)};
-  };
-  for (int round = 0; round < max_rounds; ++round) {
-    ctx.dispatch([&](const auto& where) {
-      reduce_rows(where, neighbors(where));
-      run_pass(where, rows, PairRows{best.read(where), mates.update(where), free.write(where)});
-    });
-    if (free.host()[0].hopeful == 0) break;
-  }
-  const std::int64_t free_rows = free.host()[0].all;
+  for (int round = 1; round < max_rounds && figures.host()[0].free.hopeful > 0; ++round) pair_rows();
+  const std::int64_t free_rows = figures.host()[0].free.all;
   ctx.dispatch([&](const auto& where) {
     run_pass(where, rows, FindParents{mates.read(where), parents.write(where)});
     if (free_rows == 0) return;
@@ -190,7 +191,6 @@ Aggregates aggregate_matching(Context& ctx, const Csr<T, Offset>& A, int passes,
                                                        : list_aggregates(ctx, step.count, std::move(step.of_row));
     const Csr<T, Offset>& matched = pairs.hermitian ? *pairs.hermitian : matrix;
     ContractionPlan<T, Offset> plan(ctx, matched, aggregates, longest_row);
-    plan.update(ctx, matched, aggregates);
     longest_row = plan.longest_row();
     contracted = std::move(plan).release();
   }

@@ -155,6 +155,12 @@ struct FreeRows {
   }
 };
 
+/// What a round of a matching needs the host to know.
+struct MatchFigures {
+  MatchMeasure measure;
+  FreeRows free;
+};
+
 /// Rows that like each other best are pairs. Over the rows.
 struct PairRows {
   using Sum = FreeRows;
