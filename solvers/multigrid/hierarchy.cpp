@@ -373,14 +373,12 @@ Csr<T, Offset> Hierarchy<T>::multiplied(Context& ctx, const Coarsening<Offset>& 
                                         std::shared_ptr<Interpolation<T, Offset>> interpolation) {
   using Matrix = Csr<T, Offset>;
   // A product that is computed once has no use for a list; one whose Q changes transposes it itself.
-  SpgemmOptions options{.max_entries = of.max_entries};
+  SpgemmOptions options{.with_values = true, .max_entries = of.max_entries};
   options.blocks = {of.space.block_dim, of.level.report.block_dim, of.space.block_dim};
   if (!remakes_levels()) options.max_list_bytes = 0;
   const Matrix& factor = interpolation ? interpolation->Q() : R;
   auto product = std::make_shared<TripleProductPlan<T, Offset>>(ctx, interpolation ? Op::adjoint : Op::none, factor,
                                                                 of.A, P, options);
-  of.steps.done("pattern of the coarse matrix");
-  product->update(ctx, T(1), factor, of.A, P);
   of.steps.done("coarse matrix");
   Level& level = of.level;
   level.report.transfer_entries = P.nnz();

@@ -37,6 +37,29 @@ struct MergedSums : AddProducts<T, Offset> {  // as MergedColumns
   __device__ std::int64_t begin(std::int64_t row) const { return row_offsets[row]; }
   __device__ void end(std::int64_t, std::int64_t) const {}
 };
+template <class T, class Offset>
+struct MergedEntries {  // the same, with their columns
+  struct Slot {
+    wide_t<T> sum;
+    std::int32_t column;
+  };
+  using OfA = T;
+  using OfB = T;
+  static constexpr bool writes = true;
+  MergedSums<T, Offset> sums;
+  std::int32_t* col_indices;
+
+  __device__ std::int64_t begin(std::int64_t row) const { return sums.begin(row); }
+  __device__ T of_a(Offset k) const { return sums.of_a(k); }
+  __device__ T of_b(Offset e) const { return sums.of_b(e); }
+  __device__ Slot start(std::int32_t col) const { return {sums.start(col), col}; }
+  __device__ void add(Slot& slot, T first, T second) const { sums.add(slot.sum, first, second); }
+  __device__ void finish(std::int64_t at, const Slot& slot) const {
+    col_indices[at] = slot.column;
+    sums.finish(at, slot.sum);
+  }
+  __device__ void end(std::int64_t, std::int64_t) const {}
+};
 template <class Offset>
 struct CountEach {
   using Slot = Offset;
@@ -365,6 +388,14 @@ void sum_products(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<co
 }
 
 template <class T, class Offset>
+void sum_new_rows(const Cuda& cuda, const CsrView<const T, Offset>& a, const CsrView<const T, Offset>& b,
+                  std::int64_t merged_terms, const Offset* row_offsets, std::int32_t* col_indices, T* values) {
+  if (a.rows == 0) return;
+  const AddProducts<T, Offset> sums{{T(1), nullptr}, a.values, b.values, values};
+  merge_rows(cuda, a, b, merged_terms, MergedEntries<T, Offset>{{sums, row_offsets}, col_indices});
+}
+
+template <class T, class Offset>
 void sum_pieces(const Cuda& cuda, const ScalarView<T>& alpha, const CsrView<const T, Offset>& a,
                 const CsrView<const T, Offset>& b, const SumTeams& by, const CsrView<const NoValue, Offset>& c,
                 T* values) {
@@ -406,8 +437,11 @@ struct ProductListKernels {
 template <class T, class Offset, class K = kernel_t<T>>
 struct PieceKernels {
   using Matrix = CsrView<const K, Offset>;
-  static constexpr auto list = instance<void(const Cuda&, const ScalarView<K>&, const Matrix&, const Matrix&,
-                                             const SumTeams&, const CsrView<const NoValue, Offset>&, K*)>(sum_pieces);
+  static constexpr std::tuple list{
+      instance<void(const Cuda&, const ScalarView<K>&, const Matrix&, const Matrix&, const SumTeams&,
+                    const CsrView<const NoValue, Offset>&, K*)>(sum_pieces),
+      instance<void(const Cuda&, const Matrix&, const Matrix&, std::int64_t, const Offset*, std::int32_t*, K*)>(
+          sum_new_rows)};
 };
 template class ProductListKernels<std::int32_t>;
 template class ProductListKernels<std::int64_t>;

@@ -229,6 +229,12 @@ void sum_products(const Cuda&, const ScalarView<T>& alpha, const CsrView<const T
                   const CsrView<const T, Offset>& b, const SumTeams&, const CsrView<const NoValue, Offset>& c,
                   T* values);
 
+/// Columns and values of A B, whose offsets are known, where no row of A has more than `merged_terms` entries and B is
+/// sorted.
+template <class T, class Offset>
+void sum_new_rows(const Cuda&, const CsrView<const T, Offset>& a, const CsrView<const T, Offset>& b,
+                  std::int64_t merged_terms, const Offset* row_offsets, std::int32_t* col_indices, T* values);
+
 /// A product: an entry of A and one of B.
 struct ProductPair {
   std::int32_t a, b;

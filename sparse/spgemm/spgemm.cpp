@@ -132,7 +132,9 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   if (ctx.on_cuda() && options.b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
-  const std::int64_t stride = kept_columns(ctx.on_cuda() && merged_terms_ == 0, rows, max_products, products_);
+  const bool sums_now = options.with_values && merged_terms_ > 0 && merged_terms_ <= MergeTuning::max_summed;
+  const std::int64_t stride =
+      sums_now ? 0 : kept_columns(ctx.on_cuda() && merged_terms_ == 0, rows, max_products, products_);
   const bool keeps = stride > 0, keeps_all = stride >= max_products;
   const auto product = [&](const auto& where) {
     return ProductPattern<Offset>{pattern(where, a), pattern(where, b),          products.read(where), max_products,
@@ -173,9 +175,14 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
     if (keeps)
       run_pass(where, rows * CopyUnion<Offset>::lanes,
                CopyUnion<Offset>{stride, kept.read(where), offsets, col_indices.write(where)});
+    kernel_t<T>* const sums = values.write(where);  // so that update() allocates nothing
+    if constexpr (std::is_same_v<std::decay_t<decltype(where)>, Cuda>)
+      if (sums_now)
+        return sum_new_rows(where, a.view(where), b.view(where), merged_terms_, offsets, col_indices.write(where),
+                            sums);
     if (!keeps_all) merge_products(where, product(where), ListUnion<Offset>{offsets, col_indices.write(where)});
-    values.write(where);  // so that update() allocates nothing
   });
+  has_values_ = sums_now;
   find_pieces(ctx, sizes.offsets);
   return {b.cols(), std::move(sizes.offsets), std::move(col_indices), std::move(values)};
 }
@@ -240,6 +247,7 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
       c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options)),
       on_cuda_(ctx.on_cuda()) {
   keep_products(ctx, a_.of(A), b_.of(B), options);
+  if (options.with_values && !has_values_) update(ctx, T(1), A, B);
 }
 
 template <class T, class Offset>

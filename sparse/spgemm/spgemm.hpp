@@ -24,6 +24,10 @@ struct SpgemmOptions {
   /// Whether columns of op(B) ascend in each row, as those of a Csr do. Where they do not, or repeat, rows are not
   /// merged.
   bool b_is_sorted = true;
+  /// Whether C is to have the values of A and B, with an alpha of 1, as soon as the plan is made. On CUDA, where rows
+  /// of op(A) have at most seven entries and no row of C more than 256 products, they come with the columns, so that
+  /// products are gone through once less.
+  bool with_values = false;
   /// Entries that C may have; of a triple product, the last one.
   std::int64_t max_entries = std::numeric_limits<std::int64_t>::max();
   /// Where both operands consist of full blocks of these sizes, the pattern of C is found for blocks, in rows x inner x
@@ -43,13 +47,13 @@ struct SpgemmOptions {
 template <class T, class Offset = std::int32_t>
 class SpgemmPlan {
  public:
-  /// Finds the pattern, by going through all products twice; the values come with the first update(). An operand with
-  /// an op is kept transposed, with a permutation. While it works it takes up to 40 bytes a row of C, and on the host 8
-  /// a column for each thread; on CUDA also up to 4 a product of the longest row, 1024 at most, times the rows, where
-  /// that is no more than 2 GiB, and it keeps 8 a row, and 4 for 4096 entries, where C has rows of more than 512.
-  /// Waits; not inside a capture. Raises ShapeMismatch unless op(B) has as many rows as op(A) columns, and
-  /// TooManyEntries, an InvalidArgument, where the entries of C do not fit `Offset` or are more than the options allow,
-  /// before C is allocated.
+  /// Finds the pattern, by going through all products twice; the values come with the first update(), or at once where
+  /// the options say so. An operand with an op is kept transposed, with a permutation. While it works it takes up to 40
+  /// bytes a row of C, and on the host 8 a column for each thread; on CUDA also up to 4 a product of the longest row,
+  /// 1024 at most, times the rows, where that is no more than 2 GiB, and it keeps 8 a row, and 4 for 4096 entries,
+  /// where C has rows of more than 512. Waits; not inside a capture. Raises ShapeMismatch unless op(B) has as many rows
+  /// as op(A) columns, and TooManyEntries, an InvalidArgument, where the entries of C do not fit `Offset` or are more
+  /// than the options allow, before C is allocated.
   SpgemmPlan(Context&, Op op_a, const Csr<T, Offset>& A, Op op_b, const Csr<T, Offset>& B, SpgemmOptions = {});
 
   /// The masked product: C has the pattern of `mask`, sorted, and products outside of it are left out; entries that no
@@ -85,6 +89,7 @@ class SpgemmPlan {
   std::int64_t longest_row_ = 0;
   detail::ItemsOfRows pieces_;  // of rows that are summed in pieces; empty where there are none, as on the host
   std::int64_t products_ = 0, merged_terms_ = 0;
+  bool has_values_ = false;  // since it was made
   Csr<T, Offset> c_;
   Array<Offset> list_starts_;  // of each entry of C; empty where there is no list
   Array<detail::ProductPair> list_;

@@ -173,6 +173,46 @@ TEST_P(Spgemm, keeps_columns_of_short_rows_beside_long_ones) {
   });
 }
 
+/// The same bits with the pattern as by update(): rows that are merged, that teams hold, that are longer, with windows;
+/// with an op, and of three matrices.
+TEST_P(Spgemm, has_its_values_as_soon_as_it_is_made) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto check = [&]<class Offset>(Op op, const Csr<T, Offset>& A, const Csr<T, Offset>& B) {
+      SpgemmPlan<T, Offset> made(ctx, op, A, Op::none, B, {.with_values = true}), updated(ctx, op, A, Op::none, B);
+      updated.update(ctx, T(1), A, B);
+      expect_same(updated.matrix(), made.matrix());
+      EXPECT_EQ(made.longest_row(), updated.longest_row());
+      made.update(ctx, T(1), A, B);
+      expect_same(updated.matrix(), made.matrix());
+    };
+    for (const int of_A : {2, 5, 8, 16, 32})
+      for (const int of_B : {1, 2, 8, 16, 32}) {
+        const Csr<T> A = random_csr<T>(31, short_rows(301, 400, of_A)),
+                     B = random_csr<T>(32, short_rows(400, of_B > 8 ? 90 : 500, of_B));
+        check(Op::none, A, B);
+        check(Op::adjoint, random_csr<T>(33, short_rows(400, 90, of_A)), B);
+      }
+    check(Op::none, random_csr<T>(31, factor_shape("A", 300, 2000)), random_csr<T>(32, factor_shape("B", 2000, 1900)));
+    check(Op::none, random_csr<T>(31, factor_shape("A", 300, 2000)), random_csr<T>(32, factor_shape("B", 2000, 50)));
+    const auto none = [](std::int32_t, std::mt19937_64&) { return 0; };
+    check(Op::none, random_csr<T>(1, {"A", 5, 6, none}), random_csr<T>(2, {"B", 6, 7, none}));
+    const Shape wide{"wide", 300, 600'000, [](std::int32_t row, std::mt19937_64&) { return row % 60; }};
+    check(Op::none,
+          random_csr<T, std::int64_t>(31, {"many", 20, 300,
+                                           [](std::int32_t row, std::mt19937_64&) {
+                                             return row == 7 ? 290 : row % 2 ? 100 : 3;
+                                           }}),
+          random_csr<T, std::int64_t>(32, wide));
+    const Csr<T> A = random_csr<T>(41, short_rows(500, 500, 8)), P = random_csr<T>(42, short_rows(500, 60, 5));
+    TripleProductPlan<T> made(ctx, Op::adjoint, P, A, P, {.with_values = true}), updated(ctx, Op::adjoint, P, A, P);
+    updated.update(ctx, T(1), P, A, P);
+    expect_same(updated.matrix(), made.matrix());
+    EXPECT_THROW(SpgemmPlan<T>(ctx, Op::none, A, Op::none, A, {.with_values = true, .max_entries = 100}),
+                 TooManyEntries);
+  });
+}
+
 /// More columns than the bits of a window on CUDA, in a row that no team merges; in several pieces, with a list and
 /// without, and under a mask that lacks every other entry.
 TEST_P(Spgemm, has_wide_results_and_offsets_of_64_bits) {
