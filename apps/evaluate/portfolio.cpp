@@ -140,7 +140,7 @@ Trials trials(TrialsOf<LineOptions>) {
 
 Trials trials(TrialsOf<AmgOptions>) {
   return {{quick, pcg},
-          {standard, pcg, "method: aggregation, over_correction: 1.6"},
+          {standard, pcg, "method: aggregation, over_correction: 1.7"},
           {standard, bicgstab},
           {standard, flexible, "method: aggregation, cycle: k"},
           {thorough, pcg, "cycle: w"},

@@ -121,7 +121,7 @@ inline Samples samples(Of<AmgOptions>) {
   swept.smoother = {.type = SmootherKind::multicolor_gauss_seidel, .degree = 1};
   plain.method = krylov.method = w_cycle.method = MultigridMethod::aggregation;
   w_cycle.cycle = MultigridCycle::w;
-  plain.over_correction = 1.5;
+  plain.over_correction = 1.7;
   krylov.cycle = MultigridCycle::k;
   by_adjoint.restriction = RestrictionChoice::adjoint_matrix;
   exact.precision = w_cycle.precision = KeptPrecision::float64;

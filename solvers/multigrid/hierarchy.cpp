@@ -27,7 +27,7 @@ constexpr std::int64_t min_coded_entries = 1 << 20;
 /// Where plain aggregates were quicker than smoothed ones (docs/results/multigrid-sweep, h200-multigrid.md): neighbors
 /// pull alike, and rows have as many entries in the mean as on grids in three dimensions, 7 or 27.
 struct PlainTuning {
-  static constexpr double max_spread = 32, over_correction = 1.5;
+  static constexpr double max_spread = 32, over_correction = 1.7;
   static constexpr bool takes(double mean_row) {
     return (mean_row > 6 && mean_row <= 8) || (mean_row > 20 && mean_row <= 32);
   }

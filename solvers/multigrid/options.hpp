@@ -137,7 +137,7 @@ void describe(Fields& fields, MultigridOptions& o) {
       "method", o.method, multigrid_method_names,
       "smoothed_aggregation: interpolation is smoothed (Vanek, Mandel and Brezina 1996); aggregation: "
       "piecewise constant, cheaper to set up, best with cycle k (Notay 2010); auto: aggregation with "
-      "over_correction 1.5 where rows have more than 6 and up to 8 entries in the mean, or more than 20 and up "
+      "over_correction 1.7 where rows have more than 6 and up to 8 entries in the mean, or more than 20 and up "
       "to 32, and all moduli are within a factor of 32, as on grids in three dimensions, else "
       "smoothed_aggregation");
   fields.choice("aggregates", o.aggregates, aggregate_choice_names,
