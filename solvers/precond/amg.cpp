@@ -10,7 +10,6 @@
 #include "solvers/multigrid/hierarchy.hpp"
 #include "solvers/precond/level_smoothers.hpp"
 #include "solvers/precond/make.hpp"
-#include "sparse/coarsen/contract.hpp"
 #include "sparse/convert/transpose.hpp"
 #include "sparse/core/memory_use.hpp"
 #include "sparse/inverse/sparse_inverse.hpp"
@@ -62,16 +61,13 @@ class Amg final : public Preconditioner<T> {
     report_.numeric_ms = hierarchy_->setup_ms();
     tell();
   }
-  /// Room that CUDA takes for the rows of the first coarse matrix, or, where pairs of rows come first, of theirs.
-  std::size_t room_for_coarse_rows() const {
+  /// What the product that makes the first coarse matrix keeps on CUDA alone, where it adds some four terms an entry. A
+  /// contraction's room for rows is about what its pattern takes on the host.
+  std::size_t kept_by_product() const {
     const auto& levels = hierarchy_->levels();
-    if (levels.size() < 2) return 0;
+    if (levels.size() < 2 || dynamic_cast<const AggregateTransfer<T>*>(levels[0]->transfer.get())) return 0;
     const LevelReport &fine = levels[0]->report, &coarse = levels[1]->report;
-    if (dynamic_cast<const AggregateTransfer<T>*>(levels[0]->transfer.get())) {
-      const auto rows = static_cast<std::int32_t>(fine.rows);
-      return found_rows_bytes({rows, rows, fine.entries, sizeof(T), 0}, rows / 2);
-    }
-    if (fine.entries < ProductTuning::min_products_to_keep / 4) return 0;  // some four terms are added for an entry
+    if (fine.entries < ProductTuning::min_products_to_keep / 4) return 0;
     const std::int64_t kept = ProductTuning::kept_bytes(coarse.rows / coarse.block_dim, ProductTuning::few_held);
     return kept <= ProductTuning::max_kept_bytes ? static_cast<std::size_t>(kept) : 0;
   }
@@ -148,7 +144,7 @@ HeldMemory memory(MemoryLedger& ledger, Context& host, const AmgOptions& o, cons
   const Amg<T> made(host, o, input);
   if (ledger.on_cuda()) made.transposition_scratch(ledger);
   const MemoryUse use = host.memory_use();
-  { const HeldMemory most = ledger.hold(use.peak - before + (ledger.on_cuda() ? made.room_for_coarse_rows() : 0)); }
+  { const HeldMemory most = ledger.hold(use.peak - before + (ledger.on_cuda() ? made.kept_by_product() : 0)); }
   return ledger.hold(use.now - before);
 }
 

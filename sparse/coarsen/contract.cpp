@@ -126,8 +126,9 @@ ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& 
   update(ctx, A, aggregates);
 }
 
-/// As if rows of A were alike, and so were aggregates.
-std::size_t found_rows_bytes(const CsrSizes& A, std::int32_t aggregates) {
+/// Room for the rows of C that are found and summed at once on CUDA, as if rows of A were alike, and so were
+/// aggregates; 0: they are not.
+static std::size_t found_rows_bytes(const CsrSizes& A, std::int32_t aggregates) {
   if (A.rows == 0 || aggregates == 0) return 0;
   const int room = room_for((A.rows + aggregates - 1) / aggregates, (A.nnz + A.rows - 1) / A.rows);
   if (!sums_at_once(A.rows, A.nnz, aggregates, room, A.scalar)) return 0;

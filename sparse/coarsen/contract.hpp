@@ -51,9 +51,6 @@ class ContractionPlan {
   bool on_cuda_;
 };
 
-/// Room for the rows of C that are found and summed at once on CUDA, of A with so many aggregates; 0: they are not.
-std::size_t found_rows_bytes(const CsrSizes& A, std::int32_t aggregates);
-
 /// What the making of a plan takes; C stays. In rows of C about as many entries of A are added.
 HeldMemory contraction_memory(MemoryLedger&, const CsrSizes& A, const CsrSizes& C);
 
