@@ -33,9 +33,13 @@ TEST_F(TeamProgram, ends_where_a_rank_is_killed) {
   EXPECT_FALSE(exists("end/report.json"));
 }
 
-/// mpirun hands it on and kills them all a second later, or as long as it is told: a busy host may need more.
+/// mpirun waits, hands it on, and kills them all as much later, whatever they do then. So they have to be quick: under
+/// sanitizers, beside other tests, seconds may pass until both have a processor at the same time.
 TEST_F(TeamProgram, writes_x_where_mpirun_is_told_to_end) {
-  setenv("OMPI_MCA_odls_base_sigkill_timeout", "5", 1);
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "sanitizers make it too slow for mpirun";
+#endif
+  setenv("OMPI_MCA_odls_base_sigkill_timeout", "8", 1);
   for (const std::string signal : {"TERM", "INT"}) {
     const Outcome found = endless(2, "[ $RANK != 0 ] || { begun; kill -" + signal + " $PPID; } &");
     EXPECT_NE(found.code, 0) << signal;
