@@ -11,16 +11,6 @@
 
 namespace krill::detail {
 
-/// The row of a column's pivot, and its modulus.
-struct Pivot {
-  double size = -1;
-  std::int32_t row = 0, unused = 0;
-  constexpr Pivot& operator+=(const Pivot& other) {
-    if (other.size > size || (other.size == size && other.row < row)) *this = other;
-    return *this;
-  }
-};
-
 struct DenseFacts {
   double shift = 0;              ///< of u u^H with u the scaled kernel, not of unit length; 0: none was added
   double smallest = 0;           ///< a pivot that is not larger is none

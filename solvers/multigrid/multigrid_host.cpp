@@ -14,15 +14,17 @@ W* invert_dense(const Host& host, std::int32_t n, W* work, W*, std::int32_t* sou
   if (host.skip.now()) return work;
   const std::int64_t size = n;
   for (std::int64_t k = 0; k < size; ++k) {
-    Pivot pivot;
+    std::int64_t pivot = 0;
+    double greatest = -1;
     for (std::int64_t i = k; i < size; ++i)
-      pivot += Pivot{std::sqrt(squared(work[i * size + k])), static_cast<std::int32_t>(i)};
+      if (const double modulus = std::sqrt(squared(work[i * size + k])); modulus > greatest)
+        greatest = modulus, pivot = i;
     W* row = work + k * size;
-    if (pivot.row != k) {
-      std::swap_ranges(row, row + size, work + pivot.row * size);
-      std::swap(sources[k], sources[pivot.row]);
+    if (pivot != k) {
+      std::swap_ranges(row, row + size, work + pivot * size);
+      std::swap(sources[k], sources[pivot]);
     }
-    const bool exists = pivot.size > facts->smallest;
+    const bool exists = greatest > facts->smallest;
     facts->singular += !exists;
     const W inverse = exists ? W(1) / row[k] : W{};
     row[k] = W(1);

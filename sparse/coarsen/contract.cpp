@@ -1,6 +1,5 @@
 #include "sparse/coarsen/contract.hpp"
 
-#include <algorithm>
 #include <type_traits>
 
 #include "sparse/coarsen/contract_passes.hpp"
@@ -26,11 +25,13 @@ static int room_for(std::int64_t max_rows, std::int64_t longest_row) {
   return static_cast<int>(most > 0 && most < held ? most : held);
 }
 
-/// Whether rows of C are summed before their entries are known: where it can be hoped that there is room for them.
-static bool sums_at_once(std::int64_t rows, std::int64_t entries, std::int32_t aggregates, int room,
-                         std::size_t scalar) {
-  const std::int64_t bytes = std::int64_t{aggregates} * room * static_cast<std::int64_t>(sizeof(std::int32_t) + scalar);
-  return entries <= rows * ContractTuning::held && bytes <= ContractTuning::max_found_bytes;
+/// Of the rows of C that are found and summed at once on CUDA; 0: they are not, as it cannot be hoped that there is
+/// room for them.
+static std::size_t found_rows_bytes(const CsrSizes& A, std::int32_t aggregates, int room) {
+  const std::int64_t bytes =
+      std::int64_t{aggregates} * room * static_cast<std::int64_t>(sizeof(std::int32_t) + A.scalar);
+  const bool may_fit = A.nnz <= std::int64_t{A.rows} * ContractTuning::held && bytes <= ContractTuning::max_found_bytes;
+  return may_fit ? static_cast<std::size_t>(bytes) : 0;
 }
 
 template <class T, class Offset>
@@ -38,7 +39,7 @@ auto ContractionPlan<T, Offset>::sum_short_rows(Context& ctx, const Csr<T, Offse
                                                 std::int64_t longest_row) -> std::optional<Pattern> {
   const std::int32_t count = aggregates.count;
   const int room = room_for(aggregates.max_rows, longest_row);
-  if (!ctx.on_cuda() || !sums_at_once(A.rows(), A.nnz(), count, room, sizeof(T))) return std::nullopt;
+  if (!ctx.on_cuda() || found_rows_bytes(CsrSizes::of(A), count, room) == 0) return std::nullopt;
   Array<std::int32_t> columns(std::int64_t{count} * room, "columns of rows");
   Array<T> sums(columns.size(), "sums of rows");
   Array<Offset> counts(count, "entries of rows"), row_offsets(std::int64_t{count} + 1, "contraction row_offsets");
@@ -126,19 +127,13 @@ ContractionPlan<T, Offset>::ContractionPlan(Context& ctx, const Csr<T, Offset>& 
   update(ctx, A, aggregates);
 }
 
-/// Room for the rows of C that are found and summed at once on CUDA, as if rows of A were alike, and so were
-/// aggregates; 0: they are not.
-static std::size_t found_rows_bytes(const CsrSizes& A, std::int32_t aggregates) {
-  if (A.rows == 0 || aggregates == 0) return 0;
-  const int room = room_for((A.rows + aggregates - 1) / aggregates, (A.nnz + A.rows - 1) / A.rows);
-  if (!sums_at_once(A.rows, A.nnz, aggregates, room, A.scalar)) return 0;
-  return static_cast<std::size_t>(aggregates) * static_cast<std::size_t>(room) * (sizeof(std::int32_t) + A.scalar);
-}
-
 HeldMemory contraction_memory(MemoryLedger& ledger, const CsrSizes& A, const CsrSizes& C) {
-  if (const std::size_t found = ledger.on_cuda() ? found_rows_bytes(A, C.rows) : 0) {
-    const HeldMemory rows = ledger.hold(found), counts = ledger.hold(C.offset * static_cast<std::size_t>(C.rows));
-    return csr_memory(ledger, C);
+  if (ledger.on_cuda() && C.rows > 0) {  // as if rows of A were alike, and so were aggregates
+    const int room = room_for(ceil_div(A.rows, C.rows), ceil_div(A.nnz, A.rows));
+    if (const std::size_t found = found_rows_bytes(A, C.rows, room)) {
+      const HeldMemory rows = ledger.hold(found), counts = ledger.hold(C.offset * static_cast<std::size_t>(C.rows));
+      return csr_memory(ledger, C);
+    }
   }
   const HeldMemory renamed = ledger.hold(A.columns_bytes()),
                    of_aggregates = ledger.hold(C.offset > sizeof(std::int32_t) ? C.offsets_bytes() : 0);

@@ -132,7 +132,7 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
   if (ctx.on_cuda() && options.b_is_sorted && of_products.terms.value <= ProductTuning::max_merged &&
       max_products <= ProductTuning::max_sorted)
     merged_terms_ = of_products.terms.value;
-  const bool sums_now = options.with_values && merged_terms_ > 0 && merged_terms_ <= MergeTuning::max_summed;
+  const bool sums_now = options.with_values && summed_terms() > 0;
   const std::int64_t stride =
       sums_now ? 0 : kept_columns(ctx.on_cuda() && merged_terms_ == 0, rows, max_products, products_);
   const bool keeps = stride > 0, keeps_all = stride >= max_products;
@@ -182,7 +182,6 @@ Csr<T, Offset> SpgemmPlan<T, Offset>::pattern_of_product(Context& ctx, const Csr
                             sums);
     if (!keeps_all) merge_products(where, product(where), ListUnion<Offset>{offsets, col_indices.write(where)});
   });
-  has_values_ = sums_now;
   find_pieces(ctx, sizes.offsets);
   return {b.cols(), std::move(sizes.offsets), std::move(col_indices), std::move(values)};
 }
@@ -198,10 +197,14 @@ void SpgemmPlan<T, Offset>::find_pieces(Context& ctx, const Array<Offset>& row_o
 }
 
 template <class T, class Offset>
+std::int64_t SpgemmPlan<T, Offset>::summed_terms() const {
+  return merged_terms_ <= MergeTuning::max_summed ? merged_terms_ : 0;
+}
+
+template <class T, class Offset>
 template <class Where>
 SumTeams SpgemmPlan<T, Offset>::teams(const Where& where, std::int64_t entries_of_b, std::int32_t rows_of_b) const {
-  return {lanes_along(entries_of_b, rows_of_b), longest_row_, pieces_.on(where), masked_,
-          merged_terms_ <= MergeTuning::max_summed ? merged_terms_ : 0};
+  return {lanes_along(entries_of_b, rows_of_b), longest_row_, pieces_.on(where), masked_, summed_terms()};
 }
 
 template <class T, class Offset>
@@ -247,7 +250,7 @@ SpgemmPlan<T, Offset>::SpgemmPlan(Context& ctx, Op op_a, const Csr<T, Offset>& A
       c_(pattern_of_product(ctx, a_.of(A), b_.of(B), options)),
       on_cuda_(ctx.on_cuda()) {
   keep_products(ctx, a_.of(A), b_.of(B), options);
-  if (options.with_values && !has_values_) update(ctx, T(1), A, B);
+  if (options.with_values && summed_terms() == 0) update(ctx, T(1), A, B);
 }
 
 template <class T, class Offset>

@@ -82,6 +82,8 @@ class SpgemmPlan {
   void find_pieces(Context&, const Array<Offset>& row_offsets);
   /// What spares update() to seek where products go.
   void keep_products(Context&, const Csr<T, Offset>& a, const Csr<T, Offset>& b, const SpgemmOptions&);
+  /// Of the longest row of op(A), where rows are merged for sums, too; else 0.
+  std::int64_t summed_terms() const;
   template <class Where>
   detail::SumTeams teams(const Where&, std::int64_t entries_of_b, std::int32_t rows_of_b) const;
 
@@ -89,7 +91,6 @@ class SpgemmPlan {
   std::int64_t longest_row_ = 0;
   detail::ItemsOfRows pieces_;  // of rows that are summed in pieces; empty where there are none, as on the host
   std::int64_t products_ = 0, merged_terms_ = 0;
-  bool has_values_ = false;  // since it was made
   Csr<T, Offset> c_;
   Array<Offset> list_starts_;  // of each entry of C; empty where there is no list
   Array<detail::ProductPair> list_;

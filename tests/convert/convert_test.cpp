@@ -22,6 +22,24 @@ void expect_equal(const Csr<T, Offset>& a, const Csr<T, Offset>& b, const std::s
   EXPECT_TRUE(std::ranges::equal(a.values().host(), b.values().host())) << what;
 }
 
+/// As many as one block of CUDA adds up, in either width, and more.
+TEST_P(Convert, counts_add_up_to_offsets) {
+  Context ctx = context();
+  const auto check = [&]<class Offset>(Offset, std::int64_t n) {
+    std::vector<Offset> counts, expected{0};
+    for (std::int64_t i = 0; i < n; ++i) {
+      counts.push_back(static_cast<Offset>(i * 7919 % 13));
+      expected.push_back(expected.back() + counts.back());
+    }
+    const Array<Offset> given(counts);
+    Array<Offset> offsets(n + 1);
+    ctx.dispatch([&](const auto& where) { scan_counts(where, n, given.read(where), offsets.write(where)); });
+    EXPECT_TRUE(std::ranges::equal(offsets.host(), expected)) << n << " counts of " << sizeof(Offset) << " bytes";
+  };
+  for (const std::int64_t n : {0, 1, 2, 31, 1023, 1025, 4095, 4096, 4097, 8191, 8192, 8193, 20'000})
+    check(std::int32_t{}, n), check(std::int64_t{}, n);
+}
+
 TEST_P(Convert, csr_to_coo_and_back_changes_nothing) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
