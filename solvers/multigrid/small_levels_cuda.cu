@@ -9,6 +9,7 @@ namespace krill::detail {
 namespace {
 
 constexpr int cluster = 16, threads = 1024;  // multiprocessors, and threads of each. Not varied.
+constexpr int flight = 4;                    // entries that a lane asks for before it uses the first. Not varied.
 
 /// What any thread of the cluster has written before it, all of them read after it.
 __device__ void wait_for_cluster() {
@@ -31,19 +32,34 @@ template <class T, class Offset>
 __device__ T row_sum(const CsrView<const T, Offset>& a, std::int64_t i, int lane, int lanes, const T* x) {
   T sum{};
   if (i < a.rows)
-    for (Offset k = a.row_offsets[i] + lane; k < a.row_offsets[i + 1]; k += lanes)
-      sum += a.values[k] * x[a.col_indices[k]];
+    for (Offset k = a.row_offsets[i] + lane, end = a.row_offsets[i + 1]; k < end; k += flight * lanes) {
+      std::int32_t column[flight];
+      T value[flight];
+#pragma unroll
+      for (int u = 0; u < flight; ++u) {
+        const bool there = k + u * lanes < end;
+        column[u] = there ? a.col_indices[k + u * lanes] : -1;
+        value[u] = there ? a.values[k + u * lanes] : T{};
+      }
+#pragma unroll
+      for (int u = 0; u < flight; ++u)
+        if (column[u] >= 0) sum += value[u] * x[column[u]];
+    }
   return lanes_sum(sum, lanes);
 }
 
 /// y_i = what the step makes of z_i less row i of A v.
 template <class T, class Offset>
 __device__ void take_step(const SmallLevel<T, Offset>& level, const T* v, const T* z, T* y, const StepView<T>& step) {
+  const ReadFactors<T> factors = step.read_factors();
   for_rows(level.rows, level.lanes, [&](std::int64_t i, int lane) {
+    const bool mine = i < level.rows && lane == 0;
+    LoadedOperands<T> own;
+    if (mine) own.of_z = z[i], step.fetch(i, own);
     const T sum = row_sum(level.a, i, lane, level.lanes, v);
-    if (i >= level.rows || lane != 0) return;
-    const T r = z[i] - sum;
-    y[i] = step.inverse ? step.take(i, r) : r;
+    if (!mine) return;
+    const T r = own.z() - sum;
+    y[i] = step.inverse ? step.take(i, r, own, factors) : r;
   });
 }
 

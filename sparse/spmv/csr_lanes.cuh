@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(sum_threads, LanesTuning::blocks<T, with_dots>
       const bool mine = r < rows && end <= tile.end;
       const int count = mine ? static_cast<int>(end - begin) : 0;
       const bool is_long = lanes < 32 && count > LanesTuning::alone * lanes;
+      const auto own = book.fetch(row, mine && lane == 0);
       T sum{};
       if (!is_long)
 #pragma unroll 1  // unrolled, it was a tenth slower; so it was with pointers that move on
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(sum_threads, LanesTuning::blocks<T, with_dots>
         }
       sum = lanes_sum(sum, lanes);
       if (lanes < 32 && __any_sync(~0u, is_long)) sum += sum_long_segments<T>(is_long && lane == 0, begin, count, term);
-      if (mine && lane == 0) book.put(row, sum);
+      if (mine && lane == 0) book.put(row, sum, own);
     }
     t += static_cast<std::int32_t>(gridDim.x);
   } while (with_dots && t < tiles.count);

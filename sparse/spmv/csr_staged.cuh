@@ -10,6 +10,9 @@ struct StagedTuning {
   static constexpr int stages = 2;  ///< tiles in shared memory: one that is read, one that comes. Not varied.
   template <class T>
   static constexpr int flight = sizeof(T) > 8 ? 4 : 8;  ///< products that a thread has in flight. Not varied.
+  /// The same where rows have no more in the mean: less is asked for in vain. Larger values would spill registers.
+  template <class T>
+  static constexpr int few = sizeof(T) > 4 ? flight<T> : flight<T> / 2;
   template <class T>
   static constexpr int blocks = sizeof(T) > 8 ? 2 : 4;  ///< that a multiprocessor is to hold. Not varied.
 };
@@ -73,10 +76,9 @@ __device__ void fill_stage(const CsrView<const T, Offset>& a, const TileBounds<O
   if (column_bytes) copy_async(columns, a.col_indices + from, column_bytes, full);
 }
 
-/// The sum of entries from .. to of a stage, a thread on its own.
-template <class T>
+/// The sum of entries from .. to of a stage, a thread on its own with `flight` products in flight.
+template <int flight, class T>
 __device__ T sum_alone(const T* values, const std::int32_t* columns, std::int32_t base, const T* x, int from, int to) {
-  constexpr int flight = StagedTuning::flight<T>;
   T sum{};
 #pragma unroll 1
   for (int k = from; k < to; k += flight) {
@@ -191,6 +193,8 @@ __global__ void __launch_bounds__(staged_threads, StagedTuning::blocks<T>)
   } else if (thread < staged_rows) {
     const auto first_column = static_cast<std::int32_t>(p.a.base);
     const auto base = static_cast<Offset>(p.a.base);
+    constexpr int flight = StagedTuning::flight<T>, few = StagedTuning::few<T>;
+    const bool few_entries = few < flight && tiles.tiling.entries <= few * staged_rows;  // a row, in the mean
     unsigned round = 0;
     for (auto t = static_cast<std::int32_t>(blockIdx.x); t < tiles.count; t += stride, ++round) {
       const unsigned stage = round % stages;
@@ -207,9 +211,12 @@ __global__ void __launch_bounds__(staged_threads, StagedTuning::blocks<T>)
       if (tile.began < 0) {
         for (int r = thread; r < rows; r += staged_rows) {
           const Offset* row = bounds_of(r);
-          book.put(tile.first_row + r,
-                   sum_alone(values, columns, first_column, p.x, static_cast<int>(row[0] - base - from),
-                             static_cast<int>(row[1] - base - from)));
+          const auto own = book.fetch(tile.first_row + r);
+          const auto row_begin = static_cast<int>(row[0] - base - from),
+                     row_end = static_cast<int>(row[1] - base - from);
+          const T sum = few_entries ? sum_alone<few>(values, columns, first_column, p.x, row_begin, row_end)
+                                    : sum_alone<flight>(values, columns, first_column, p.x, row_begin, row_end);
+          book.put(tile.first_row + r, sum, own);
         }
       } else {
         multiply_in_place(values, columns, first_column, p.x, static_cast<int>(tile.begin - from),

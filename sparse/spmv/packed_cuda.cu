@@ -14,13 +14,13 @@ struct Tuning {
     return sizeof(T) > 8 ? 4 : with_dots ? 6 : 8;
   }
   /// The same, and entries that a thread asks for at a time, where patterns name the columns.
-  template <class T, bool with_dots, ValueCode values>
+  template <class T>
   static constexpr int pattern_blocks() {
-    return sizeof(T) > 8 ? 4 : values == ValueCode::pattern && !with_dots ? 6 : 5;
+    return sizeof(T) > 8 ? 4 : 5;
   }
   template <class T>
   static constexpr int pattern_flight() {
-    return sizeof(T) > 8 ? 4 : 8;
+    return is_complex<T> ? 4 : 8;
   }
 };
 constexpr int slots = 1 << Tuning::log_slots;
@@ -143,12 +143,24 @@ struct alignas(sizeof(T) > 4 ? 16 : 8) PatternTerm {
 template <ValueCode values, class T>
 using PatternPlace = std::conditional_t<values == ValueCode::pattern, PatternTerm<T>, std::int32_t>;
 
-/// Bytes of shared memory: places of all patterns, their lengths, the dictionary.
+/// Places of a pattern in shared memory: as many as are asked for at a time, or a multiple.
+template <class T>
+constexpr std::int32_t padded_width(const PackedView<const T>& a) {
+  constexpr int flight = Tuning::pattern_flight<T>();
+  return (a.pattern_width + flight - 1) / flight * flight;
+}
+
+/// Where a pattern begins among the places, and how many it has.
+struct PatternPart {
+  std::int32_t first, length;
+};
+
+/// Bytes of shared memory: places of all patterns, their parts, the dictionary.
 template <ValueCode values, class T>
 std::size_t pattern_memory(const PackedView<const T>& a) {
-  const auto count = static_cast<std::size_t>(a.pattern_count), width = static_cast<std::size_t>(a.pattern_width);
+  const auto count = static_cast<std::size_t>(a.pattern_count), width = static_cast<std::size_t>(padded_width(a));
   return (values == ValueCode::dictionary ? max_words * sizeof(T) : 0) +
-         count * (width * sizeof(PatternPlace<values, T>) + sizeof(std::int32_t));
+         count * (width * sizeof(PatternPlace<values, T>) + sizeof(PatternPart));
 }
 
 // Threads: one a row, striding over the grid; rows of a warp mostly have the same pattern, whose places are then read
@@ -157,63 +169,69 @@ std::size_t pattern_memory(const PackedView<const T>& a) {
 //   dictionary are read into shared memory once a block.
 // Races: as above.
 template <bool with_dots, ValueCode values, class T>
-__global__ void __launch_bounds__(sum_threads, Tuning::pattern_blocks<T, with_dots, values>())
+__global__ void __launch_bounds__(sum_threads, Tuning::pattern_blocks<T>())
     pattern_kernel(Product<PackedView<const T>> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
   constexpr int flight = Tuning::pattern_flight<T>();
+  constexpr std::integral_constant<int, flight> many;
+  constexpr std::integral_constant<int, flight / 2> few;
   using Place = PatternPlace<values, T>;
   extern __shared__ __align__(16) unsigned char memory[];
   const PackedView<const T>& a = p.a;
-  const int places = a.pattern_count * a.pattern_width;
-  T* const dictionary = reinterpret_cast<T*>(memory);
-  auto* const table = reinterpret_cast<Place*>(memory + (values == ValueCode::dictionary ? max_words * sizeof(T) : 0));
-  auto* const lengths = reinterpret_cast<std::int32_t*>(table + places);
-  if constexpr (values == ValueCode::dictionary)
-    for (int w = threadIdx.x; w < max_words; w += sum_threads) dictionary[w] = a.dictionary[w];
-  for (int at = threadIdx.x; at < places; at += sum_threads)
-    if constexpr (values == ValueCode::pattern)
-      table[at] = {a.pattern_values[at], a.table[at]};
-    else
-      table[at] = a.table[at];
-  for (int id = threadIdx.x; id < a.pattern_count; id += sum_threads) lengths[id] = a.lengths[id];
-  __syncthreads();
-  RowBook<with_dots, PackedView<const T>> book(p);
   const auto rows = static_cast<unsigned>(a.rows);  // below 2^31, so that `i` cannot wrap
   const unsigned stride = gridDim.x * sum_threads;
   unsigned i = blockIdx.x * sum_threads + threadIdx.x;
   unsigned next = i < rows ? a.patterns[i] : 0;
+  const std::int32_t width = padded_width(a), places = a.pattern_count * width;
+  T* const dictionary = reinterpret_cast<T*>(memory);
+  auto* const table = reinterpret_cast<Place*>(memory + (values == ValueCode::dictionary ? max_words * sizeof(T) : 0));
+  auto* const parts = reinterpret_cast<PatternPart*>(table + places);  // there are evenly many places
+  if constexpr (values == ValueCode::dictionary)
+    for (int w = threadIdx.x; w < max_words; w += sum_threads) dictionary[w] = a.dictionary[w];
+  for (int at = threadIdx.x; at < places; at += sum_threads) {
+    const std::int32_t id = at / width, k = at % width, first = id * a.pattern_width,
+                       from = first + (k < a.pattern_width ? k : 0);
+    // behind its end a pattern has its first column, which x has, and which is not added
+    const std::int32_t column = k < a.lengths[id] ? a.table[from] : a.table[first];
+    if constexpr (values == ValueCode::pattern)
+      table[at] = {a.pattern_values[from], column};
+    else
+      table[at] = column;
+  }
+  for (int id = threadIdx.x; id < a.pattern_count; id += sum_threads) parts[id] = {id * width, a.lengths[id]};
+  __syncthreads();
+  RowBook<with_dots, PackedView<const T>, sizeof(T) <= 8> book(p);
   for (; i < rows; i += stride) {
     const unsigned id = next;
     if (i + stride < rows) next = a.patterns[i + stride];
-    const Place* place = table + id * static_cast<unsigned>(a.pattern_width);
-    const T* const x = p.x + i;
+    const auto own = book.fetch(i);
+    const PatternPart part = parts[id];
+    const Place* place = table + part.first;
     std::int64_t at = values == ValueCode::pattern ? 0 : a.first_place(i / packed_slice) + i % packed_slice;
     T sum{};
-    const auto add = [&](auto has) {  // has(u): whether there is a u-th of the next entries
-      T with[flight], value[flight];
+    int left = part.length;
+    const auto add = [&](auto count, auto whole) {  // the next `count` entries, or those that are left
+      T with[count], value[count];
 #pragma unroll
-      for (int u = 0; u < flight; ++u) {
-        with[u] = value[u] = T{};
-        if (!has(u)) continue;
+      for (int u = 0; u < count; ++u)
         if constexpr (values == ValueCode::pattern) {
-          with[u] = x[place[u].column];
+          const Place term = place[u];
+          value[u] = term.value, with[u] = p.x[static_cast<std::int32_t>(i) + term.column];
         } else {
-          with[u] = x[place[u]];
-          value[u] = packed_value<values>(a, dictionary, at + u * packed_slice);
+          value[u] = whole || u < left ? packed_value<values>(a, dictionary, at + u * packed_slice) : T{};
+          with[u] = p.x[static_cast<std::int32_t>(i) + place[u]];
         }
-      }
 #pragma unroll
-      for (int u = 0; u < flight; ++u) {
-        if (!has(u)) continue;
-        if constexpr (values == ValueCode::pattern) value[u] = place[u].value;
-        sum += value[u] * with[u];
-      }
-      place += flight, at += flight * packed_slice;
+      for (int u = 0; u < count; ++u)
+        if (whole || u < left) sum += value[u] * with[u];
     };
-    int left = lengths[id];
-    for (; left >= flight; left -= flight) add([](int) { return true; });
-    if (left > 0) add([left](int u) { return u < left; });
-    book.put(i, sum);
+#pragma unroll 1
+    for (; left >= flight; left -= flight, place += flight, at += flight * packed_slice) add(many, std::true_type{});
+    if (left > few)
+      add(many, std::false_type{});
+    else if (left > 0)
+      add(few, std::false_type{});
+    book.put(i, sum, own);
   }
   book.finish(scratch);
 }

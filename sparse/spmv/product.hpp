@@ -41,6 +41,24 @@ struct DotsView {
   }
 };
 
+/// What a row needs beside its sum, of vectors that it alone reads and writes: values that a kernel has asked for.
+template <class T>
+struct LoadedOperands {
+  T of_z{}, of_d{}, of_x{};
+  real_t<T> of_inverse{};
+
+  constexpr T z() const { return of_z; }
+  constexpr T former() const { return of_d; }
+  constexpr T x() const { return of_x; }
+  constexpr real_t<T> inverse() const { return of_inverse; }
+};
+
+/// What a step multiplies with; before: the weight of the step before.
+template <class T>
+struct ReadFactors {
+  real_t<T> before{}, old{}, fresh{}, weight{};
+};
+
 /// What a row does with its r before it goes on, in a step of a recurrence (RecurrenceStep).
 template <class T>
 struct StepView {
@@ -51,16 +69,32 @@ struct StepView {
   T* x = nullptr;                      ///< null in the first step
   bool from_zero = false;
 
+  /// Those of ReadFactors that it needs, read.
+  constexpr ReadFactors<T> read_factors() const {
+    ReadFactors<T> read;
+    if (!inverse) return read;
+    read.fresh = factors[1];
+    if (former) read.before = factors[-1], read.old = factors[0];
+    if (!d) read.weight = factors[2];
+    return read;
+  }
+  constexpr void fetch(std::int64_t i, LoadedOperands<T>& own) const {
+    if (!inverse) return;
+    own.of_inverse = inverse[i];
+    if (former) own.of_d = former[i];
+    if (former && !from_zero) own.of_x = x[i];
+  }
   /// What y_i becomes: r_i, or in the last step x_i.
-  constexpr T take(std::int64_t i, T r) const {
-    T next = scaled(r, factors[1] * inverse[i]), x_i{};
+  template <class Operands>
+  constexpr T take(std::int64_t i, T r, const Operands& own, const ReadFactors<T>& read) const {
+    T next = scaled(r, read.fresh * own.inverse()), x_i{};
     if (former) {
-      const T before = former[i];
-      next += scaled(before, factors[0]);
-      x_i = scaled(before, factors[-1]);
-      if (!from_zero) x_i += x[i];
+      const T before = own.former();
+      next += scaled(before, read.old);
+      x_i = scaled(before, read.before);
+      if (!from_zero) x_i += own.x();
     }
-    if (!d) return x_i + scaled(next, factors[2]);
+    if (!d) return x_i + scaled(next, read.weight);
     d[i] = next;
     if (former) x[i] = x_i;
     return r;
@@ -87,13 +121,39 @@ struct Product {
   constexpr std::int32_t block_row(std::int64_t b) const {
     return mask ? mask[b] - static_cast<std::int32_t>(a.base) : static_cast<std::int32_t>(b);
   }
+  /// Operands of row i that are read when they are needed.
+  struct Operands {
+    const Product* p;
+    std::int64_t i;
+
+    constexpr T z() const { return p->z ? p->z[i] : p->y[i]; }
+    constexpr T former() const { return p->step.former[i]; }
+    constexpr T x() const { return p->step.x[i]; }
+    constexpr real_t<T> inverse() const { return p->step.inverse[i]; }
+  };
+  /// What all rows multiply with, read.
+  struct Factors {
+    T alpha{}, beta{};
+    ReadFactors<T> step;
+  };
+  constexpr Factors read_factors() const { return {alpha(), beta(), step.read_factors()}; }
+
+  constexpr LoadedOperands<T> fetch(std::int64_t i, const Factors& read) const {
+    LoadedOperands<T> own;
+    if (!(read.beta == T(0))) own.of_z = z ? z[i] : y[i];
+    step.fetch(i, own);
+    return own;
+  }
+
   /// y_i for the sum of row i: stores and returns it.
-  constexpr T put(std::int64_t i, T sum) const {
-    T result = alpha() * sum;
-    if (const T factor = beta(); !(factor == T(0))) result += factor * (z ? z[i] : y[i]);
-    if (step.inverse) result = step.take(i, result);
+  template <class Own>
+  constexpr T put(std::int64_t i, T sum, const Own& own, const Factors& read) const {
+    T result = read.alpha * sum;
+    if (!(read.beta == T(0))) result += read.beta * own.z();
+    if (step.inverse) result = step.take(i, result, own, read.step);
     return y[i] = result;
   }
+  constexpr T put(std::int64_t i, T sum) const { return put(i, sum, Operands{this, i}, read_factors()); }
   /// The same, but returns what the row adds to the dots.
   constexpr typename DotsView<T>::Sum store(std::int64_t i, T sum) const { return dots.row(i, y, put(i, sum)); }
 };

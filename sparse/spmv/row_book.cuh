@@ -6,20 +6,34 @@
 namespace krill::detail {
 
 /// How a thread stores its rows and keeps its part of the dots. Kernels without dots save the registers.
-template <bool with_dots, class View>
+/// keeps_factors: they are read once, which pays where a thread has many rows.
+template <bool with_dots, class View, bool keeps_factors = false>
 class RowBook {
   using T = typename View::Value;
   using Sum = typename DotsView<T>::Sum;
 
  public:
-  __device__ explicit RowBook(const Product<View>& product) : product_(product) {}
-
-  __device__ void put(std::int64_t row, T sum) {
-    if constexpr (with_dots)
-      dots_ += product_.store(row, sum);
-    else
-      product_.put(row, sum);
+  __device__ explicit RowBook(const Product<View>& product) : product_(product) {
+    if constexpr (keeps_factors) kept_ = product.read_factors();
   }
+
+  /// Whether a kernel asks for a row's operands before it adds up the row: one wait for memory, not two. Larger values
+  /// are read when they are needed, for registers that hold them would be spilled.
+  static constexpr bool asks_early = sizeof(T) <= 4;
+  using Operands = std::conditional_t<asks_early, LoadedOperands<T>, typename Product<View>::Operands>;
+
+  /// Nothing where the row is not `mine`.
+  __device__ Operands fetch(std::int64_t row, bool mine = true) const {
+    if constexpr (asks_early)
+      return mine ? product_.fetch(row, factors()) : Operands{};
+    else
+      return {&product_, row};
+  }
+  __device__ void put(std::int64_t row, T sum, const Operands& own) {
+    const T y = product_.put(row, sum, own, factors());
+    if constexpr (with_dots) dots_ += product_.dots.row(row, product_.y, y);
+  }
+  __device__ void put(std::int64_t row, T sum) { put(row, sum, fetch(row)); }
 
   /// Adds the part of rows that were stored elsewhere.
   __device__ void add(const Sum& part) {
@@ -38,7 +52,17 @@ class RowBook {
   }
 
  private:
+  using Factors = typename Product<View>::Factors;
+  struct Nothing {};
+  __device__ Factors factors() const {
+    if constexpr (keeps_factors)
+      return kept_;
+    else
+      return product_.read_factors();
+  }
+
   const Product<View>& product_;
+  std::conditional_t<keeps_factors, Factors, Nothing> kept_;
   std::conditional_t<with_dots, Sum, NoSum> dots_;
 };
 
