@@ -20,7 +20,7 @@ std::byte* allocate(const Cuda* where, std::size_t bytes) {
 
 void release(int device, std::byte* memory, std::size_t bytes) {
   constexpr std::uint64_t gone = 0;  // a context's stream goes before its arena
-  if (device != Arena::on_host) return device::release(device, gone, memory);
+  if (device != Arena::on_host) return device::release(device, gone, memory, bytes);
   host_memory::subtract(bytes);
   ::operator delete(memory, alignment);
 }

@@ -59,7 +59,7 @@ MirroredMemory::MirroredMemory(const Borrowed& from, std::size_t bytes, const ch
 
 MirroredMemory::~MirroredMemory() {
   mark_stale(false);
-  if (device_ && lender_ != Lender::device) device::release(device_index_, stream_id_, device_);
+  if (device_ && lender_ != Lender::device) device::release(device_index_, stream_id_, device_, bytes_);
 }
 
 void MirroredMemory::swap(MirroredMemory& other) noexcept {
@@ -174,7 +174,7 @@ void MirroredMemory::leave_other_device(const Cuda& where) const {
         "{}: its memory is borrowed on CUDA device {} and stays there, this context runs on device {}: use a "
         "context of device {}, or a clone()",
         name_, device_index_, where.device, device_index_));
-  device::release(device_index_, stream_id_, device_);
+  device::release(device_index_, stream_id_, device_, bytes_);
   device_ = nullptr, device_current_ = false;
   mark_stale(false);
 }

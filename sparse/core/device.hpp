@@ -47,10 +47,10 @@ class Current {
   int former_, device_;
 };
 
-/// What Krill has on a device in its pool, of all contexts; zeros where the device has no pools.
+/// What Krill has on a device, of all contexts.
 MemoryUse memory_use(int device);
 void restart_peak(int device);
-/// Bytes that can still be allocated, those that the pool keeps included.
+/// Bytes that can still be allocated, those that are kept for it included.
 std::size_t free_memory(int device);
 
 /// Usable CUDA devices: 0 without a driver, without a device, or in a build without CUDA. Never throws.
@@ -60,15 +60,16 @@ DeviceInfo info(int device);  ///< Raises NoDevice.
 std::string absence();
 
 // All on the tag's device, whichever is current, in the order of its stream; copy_out also waits for it.
-/// From a pool that keeps what is released, so that a plan costs its kernels and not its allocations. Raises
-/// OutOfMemory with the bytes asked and free; `what` names the asker.
+/// From a pool that keeps what is released, so that a plan costs its kernels and not its allocations; small blocks that
+/// its stream used last come first (KeptBlocks), unless KRILL_MEMORY=driver is in the environment, for tools that watch
+/// memory. Raises OutOfMemory with the bytes asked and free; `what` names the asker.
 void* allocate(const Cuda&, std::size_t bytes, const char* what);
 void copy_in(const Cuda&, void* to, const void* from, std::size_t bytes);
 void copy_out(const Cuda&, void* to, const void* from, std::size_t bytes);
 void copy(const Cuda&, void* to, const void* from, std::size_t bytes);
 void fill_zero(const Cuda&, void* to, std::size_t bytes);
-/// Once the work is done that stands in the stream that used the memory last.
-void release(int device, std::uint64_t last_stream_id, void*) noexcept;
+/// Once the work is done that stands in the stream that used the memory last; `bytes` as they were asked.
+void release(int device, std::uint64_t last_stream_id, void*, std::size_t bytes) noexcept;
 
 /// Raises InvalidArgument, in the name of `what`, unless the memory is that device's, or managed.
 void require_memory_of(int device, const void*, const char* what);

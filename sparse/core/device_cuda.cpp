@@ -2,13 +2,20 @@
 #include <fmt/format.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 
 #include "sparse/core/context.hpp"
 #include "sparse/core/cuda_toolkit.hpp"
 #include "sparse/core/events.hpp"
+#include "sparse/core/kept_blocks.hpp"
+#include "sparse/core/read_back.hpp"
 #include "sparse/core/staging.hpp"
 #include "sparse/core/trace.hpp"
 
@@ -41,27 +48,89 @@ Register& streams() {
   return all;
 }
 
-/// The pool of a device; null where it has none. It gives nothing back to the driver until memory is short.
-cudaMemPool_t pool_of(int device) {
-  static std::mutex mutex;
-  static std::unordered_map<int, cudaMemPool_t> pools;
-  const std::lock_guard lock(mutex);
-  const auto [place, is_new] = pools.try_emplace(device, nullptr);
+/// The memory of a device.
+struct DeviceMemory {
+  cudaMemPool_t pool = nullptr;  ///< none where it has none; gives nothing back to the driver until memory is short
+  std::mutex mutex;              ///< for what follows
+  KeptBlocks kept;
+  MemoryUse use;
+};
+
+cudaMemPool_t new_pool(int device) {
   int supported = 0;
-  if (is_new) check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
-  if (supported) {
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location = {cudaMemLocationTypeDevice, device};
-    check(cudaMemPoolCreate(&place->second, &properties));
-    std::uint64_t kept = ~std::uint64_t{0};
-    check(cudaMemPoolSetAttribute(place->second, cudaMemPoolAttrReleaseThreshold, &kept));
+  check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device));
+  if (!supported) return nullptr;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, device};
+  cudaMemPool_t pool = nullptr;
+  check(cudaMemPoolCreate(&pool, &properties));
+  std::uint64_t threshold = ~std::uint64_t{0};
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  return pool;
+}
+
+DeviceMemory& memory_of(int device) {
+  static std::mutex mutex;
+  static std::unordered_map<int, std::unique_ptr<DeviceMemory>> devices;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<DeviceMemory>& memory = devices[device];
+  if (!memory) {
+    auto made = std::make_unique<DeviceMemory>();
+    made->pool = new_pool(device);
+    memory = std::move(made);
   }
-  return place->second;
+  return *memory;
+}
+
+/// Not where tools watch memory, to whom a block that is kept would be one that is still used.
+bool keeps_blocks() {
+  static const bool keeps = [] {
+    const char* source = std::getenv("KRILL_MEMORY");
+    return !source || std::string_view(source) != "driver";
+  }();
+  return keeps;
 }
 
 cudaError_t try_allocate(const Cuda& where, cudaMemPool_t pool, std::size_t bytes, void** memory) {
   return pool ? cudaMallocFromPoolAsync(memory, bytes, pool, where.stream) : cudaMalloc(memory, bytes);
+}
+
+/// In the order of that stream; where it is gone, its work is done. cudaFree would leave memory booked as the pool's.
+void free_behind(const DeviceMemory& of, std::uint64_t stream_id, void* memory) {
+  Cuda last;
+  find_stream(stream_id, last);
+  of.pool ? cudaFreeAsync(memory, last.stream) : cudaFree(memory);
+}
+
+void give_back_blocks(DeviceMemory& of, const std::uint64_t* stream_id = nullptr) {
+  std::vector<KeptBlocks::Block> blocks;
+  {
+    const std::lock_guard lock(of.mutex);
+    blocks = of.kept.give_up(stream_id);
+  }
+  for (const KeptBlocks::Block& block : blocks) free_behind(of, block.stream_id, block.memory);
+}
+
+/// What was released may lie in other sizes, so that it is given back before there is no memory.
+void* allocate_from_driver(const Cuda& where, DeviceMemory& of, std::size_t bytes, const char* what) {
+  void* memory = nullptr;
+  cudaError_t status = try_allocate(where, of.pool, bytes, &memory);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    give_back_blocks(of);
+    check(cudaDeviceSynchronize());
+    if (of.pool) check(cudaMemPoolTrimTo(of.pool, 0));
+    status = try_allocate(where, of.pool, bytes, &memory);
+  }
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    throw OutOfMemory(what, bytes, free, where.device);
+  }
+  check(status);
+  return memory;
 }
 
 /// As nvidia-smi writes it.
@@ -73,27 +142,49 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
-/// Pinned memory of a thread, for what it reads of a device by a few bytes: a count, a flag. The driver copies to such
-/// memory at once, to other by way of its own.
+/// Pinned memory of a thread, for what it reads of a device by a few words: a count, a flag. A kernel brings them and
+/// says so there, which the host sees 5 us earlier than the end of a copy.
 class Slip {
  public:
   static constexpr std::size_t bytes = 1024;
   Slip() {
-    if (cudaHostAlloc(&memory_, bytes, cudaHostAllocPortable) == cudaSuccess) return;
-    cudaGetLastError();
-    memory_ = nullptr;
+    void* memory = nullptr;
+    if (cudaHostAlloc(&memory, bytes + sizeof(unsigned), cudaHostAllocPortable | cudaHostAllocMapped) == cudaSuccess)
+      words_ = static_cast<unsigned*>(memory), *sign() = 0;
+    else
+      cudaGetLastError();
   }
-  ~Slip() { cudaFreeHost(memory_); }
+  ~Slip() { cudaFreeHost(words_); }
   Slip(const Slip&) = delete;
   Slip& operator=(const Slip&) = delete;
-  void* memory() const { return memory_; }
+
+  /// Whether read() serves for that.
+  bool takes(const void* from, std::size_t size) const {
+    return words_ && size <= bytes && size % sizeof(unsigned) == 0 &&
+           reinterpret_cast<std::uintptr_t>(from) % sizeof(unsigned) == 0;
+  }
+  void read(const Cuda& where, void* to, const void* from, std::size_t size) {
+    post_words(where, static_cast<const unsigned*>(from), size / sizeof(unsigned), words_, sign(), ++posted_);
+    if (!has_come()) check(cudaStreamSynchronize(where.stream));
+    std::memcpy(to, words_, size);
+  }
 
  private:
-  void* memory_ = nullptr;
+  static constexpr int looks = 2'000'000;  // before the driver waits, which also hears of faults. Not varied.
+  unsigned* sign() const { return words_ + bytes / sizeof(unsigned); }
+  bool has_come() const {
+    const std::atomic_ref<unsigned> said(*sign());
+    for (int look = 0; look < looks; ++look)
+      if (said.load(std::memory_order_acquire) == posted_) return true;
+    return false;
+  }
+
+  unsigned* words_ = nullptr;
+  unsigned posted_ = 0;
 };
-void* slip() {
-  thread_local const Slip mine;
-  return mine.memory();
+Slip& slip() {
+  thread_local Slip mine;
+  return mine;
 }
 
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
@@ -141,19 +232,16 @@ DeviceInfo info(int device) {
 
 MemoryUse memory_use(int device) {
   const Current current(device);
-  cudaMemPool_t pool = pool_of(device);
-  std::uint64_t now = 0, peak = 0;
-  if (!pool) return {};
-  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now));
-  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &peak));
-  return {static_cast<std::size_t>(now), static_cast<std::size_t>(peak)};
+  DeviceMemory& memory = memory_of(device);
+  const std::lock_guard lock(memory.mutex);
+  return memory.use;
 }
 
 void restart_peak(int device) {
   const Current current(device);
-  cudaMemPool_t pool = pool_of(device);
-  std::uint64_t from_now = 0;  // the only value that the runtime takes
-  if (pool) check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &from_now));
+  DeviceMemory& memory = memory_of(device);
+  const std::lock_guard lock(memory.mutex);
+  memory.use.peak = memory.use.now;
 }
 
 std::size_t free_memory(int device) {
@@ -161,32 +249,29 @@ std::size_t free_memory(int device) {
   std::size_t free = 0, total = 0;
   std::uint64_t reserved = 0, used = 0;
   check(cudaMemGetInfo(&free, &total));
-  if (cudaMemPool_t pool = pool_of(device)) {
-    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
-    check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  DeviceMemory& memory = memory_of(device);
+  if (memory.pool) {
+    check(cudaMemPoolGetAttribute(memory.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+    check(cudaMemPoolGetAttribute(memory.pool, cudaMemPoolAttrUsedMemCurrent, &used));
   }
-  return free + static_cast<std::size_t>(reserved - used);
+  const std::lock_guard lock(memory.mutex);
+  return free + static_cast<std::size_t>(reserved - used) + memory.kept.bytes();
 }
 
 void* allocate(const Cuda& where, std::size_t bytes, const char* what) {
   ++counters().allocations;
   const Current current(where.device);
-  cudaMemPool_t pool = pool_of(where.device);
+  DeviceMemory& of = memory_of(where.device);
+  const std::size_t size = KeptBlocks::rounded(bytes);
   void* memory = nullptr;
-  cudaError_t status = try_allocate(where, pool, bytes, &memory);
-  if (status == cudaErrorMemoryAllocation && pool) {  // what was released may lie in other sizes
-    cudaGetLastError();
-    check(cudaDeviceSynchronize());
-    check(cudaMemPoolTrimTo(pool, 0));
-    status = try_allocate(where, pool, bytes, &memory);
+  {
+    const std::lock_guard lock(of.mutex);
+    memory = of.kept.take(where.stream_id, size);
   }
-  if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
-    throw OutOfMemory(what, bytes, free, where.device);
-  }
-  check(status);
+  if (!memory) memory = allocate_from_driver(where, of, size, what);
+  const std::lock_guard lock(of.mutex);
+  of.use.now += size;
+  of.use.peak = std::max(of.use.peak, of.use.now);
   return memory;
 }
 
@@ -200,10 +285,12 @@ void copy_in(const Cuda& where, void* to, const void* from, std::size_t bytes) {
 void copy_out(const Cuda& where, void* to, const void* from, std::size_t bytes) {
   ++counters().transfers;
   const Current current(where.device);
-  void* const pinned = bytes <= Slip::bytes ? slip() : nullptr;
-  check(cudaMemcpyAsync(pinned ? pinned : to, from, bytes, cudaMemcpyDeviceToHost, where.stream));
+  if (slip().takes(from, bytes)) {
+    ++counters().synchronizations;
+    return slip().read(where, to, from, bytes);
+  }
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, where.stream));
   synchronize(where.stream);
-  if (pinned) std::memcpy(to, pinned, bytes);
 }
 
 void copy(const Cuda& where, void* to, const void* from, std::size_t bytes) {
@@ -216,16 +303,18 @@ void fill_zero(const Cuda& where, void* to, std::size_t bytes) {
   check(cudaMemsetAsync(to, 0, bytes, where.stream));
 }
 
-void release(int device, std::uint64_t last_stream_id, void* memory) noexcept {
+void release(int device, std::uint64_t last_stream_id, void* memory, std::size_t bytes) noexcept {
   const Current current(device);
-  if (!pool_of(device)) {
-    cudaFree(memory);
-    return;
-  }
-  // Where that stream is gone, its work is done. cudaFree would leave the memory booked as used by the pool.
+  DeviceMemory& of = memory_of(device);
+  const std::size_t size = KeptBlocks::rounded(bytes);
   Cuda last;
-  find_stream(last_stream_id, last);
-  cudaFreeAsync(memory, last.stream);
+  const bool is_there = find_stream(last_stream_id, last);
+  {
+    const std::lock_guard lock(of.mutex);
+    of.use.now -= size;
+    if (keeps_blocks() && is_there && of.kept.keep(last_stream_id, size, memory)) return;
+  }
+  free_behind(of, last_stream_id, memory);
 }
 
 void require_memory_of(int device, const void* memory, const char* what) {
@@ -310,8 +399,13 @@ void destroy_event(CUevent_st* event) noexcept { cudaEventDestroy(event); }
 
 double milliseconds_between(CUevent_st* begin, CUevent_st* end) {
   float ms = 0;
-  check(cudaEventSynchronize(end));
-  check(cudaEventElapsedTime(&ms, begin, end));
+  cudaError_t status = cudaEventElapsedTime(&ms, begin, end);
+  if (status == cudaErrorNotReady) {
+    cudaGetLastError();
+    check(cudaEventSynchronize(end));
+    status = cudaEventElapsedTime(&ms, begin, end);
+  }
+  check(status);
   return ms;
 }
 
@@ -322,6 +416,10 @@ std::uint64_t enlist_stream(int device, CUstream_st* stream) {
 }
 
 void strike_stream(std::uint64_t id) noexcept {
+  if (Cuda tag; find_stream(id, tag)) {
+    const Current current(tag.device);
+    give_back_blocks(memory_of(tag.device), &id);
+  }
   const std::lock_guard lock(streams().mutex);
   const auto found = streams().streams.find(id);
   if (found == streams().streams.end()) return;

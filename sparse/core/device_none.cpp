@@ -29,7 +29,7 @@ void copy_in(const Cuda&, void*, const void*, std::size_t) {}
 void copy_out(const Cuda&, void*, const void*, std::size_t) {}
 void copy(const Cuda&, void*, const void*, std::size_t) {}
 void fill_zero(const Cuda&, void*, std::size_t) {}
-void release(int, std::uint64_t, void*) noexcept {}
+void release(int, std::uint64_t, void*, std::size_t) noexcept {}
 void require_memory_of(int, const void*, const char*) { throw NoDevice(absence()); }
 void forbid_in_capture(const Cuda&, const char*) {}
 void wait_for(const Cuda&, std::uint64_t) {}

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "sparse/vector/vector.hpp"
+#include "tests/support/assertions.hpp"
 #include "tests/support/backends.hpp"
 #include "tests/support/random.hpp"
 
@@ -100,6 +101,30 @@ TEST_P(ArrayOnBackend, gives_its_memory_back_before_and_after_the_context_ends) 
     EXPECT_GT(watcher.memory_use().now, before);
   }
   EXPECT_EQ(watcher.memory_use().now, before);
+}
+
+TEST_P(ArrayOnBackend, has_what_was_written_in_a_block_that_was_another_ones) {
+  Context ctx = context();
+  Array<double> sum(1);
+  for (int i = 1; i <= 50; ++i) {  // the same memory, on CUDA, while kernels are still under way
+    Array<double> a(1000), b(999);
+    fill(ctx, double(i), a);
+    fill(ctx, -1.0, b);
+    axpby(ctx, 2.0, a, 1.0, a);
+    EXPECT_EQ(contents(a), std::vector<double>(1000, 3.0 * i));
+    fill(ctx, 7.0, b);
+  }
+  norm2(ctx, Array<double>(std::vector<double>(1000, 2.0)), sum);
+  EXPECT_DOUBLE_EQ(sum.host()[0], std::sqrt(4000.0));
+}
+
+TEST_P(ArrayOnBackend, brings_any_number_of_values_to_the_host) {
+  Context ctx = context();
+  for (const std::int64_t size : {1, 2, 127, 128, 129, 255, 256, 1025, 5000}) {
+    Array<double> values(std::vector<double>(static_cast<std::size_t>(size), 0.5));
+    axpby(ctx, 1.0, values, 1.0, values);
+    EXPECT_EQ(contents(values), std::vector<double>(static_cast<std::size_t>(size), 1.0));
+  }
 }
 
 TEST_P(ArrayOnBackend, is_seen_by_another_context) {
