@@ -30,6 +30,11 @@ const Array<T>& Preconditioner<T>::apply_adjoint(Context&, const Array<T>&, Arra
 }
 
 template <class T>
+const Array<T>& Preconditioner<T>::apply_wide(Context&, const Array<wide_t<T>>&, Array<T>&, Array<T>&) const {
+  throw InvalidArgument("preconditioner: it takes vectors of its own precision only (takes_wide() tells)");
+}
+
+template <class T>
 void require_fixed(std::string_view solver, const Preconditioner<T>& M) {
   if (M.varies())
     throw InvalidArgument(

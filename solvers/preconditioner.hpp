@@ -108,6 +108,10 @@ class Preconditioner {
   /// which preconditioners that can take the dot with M r avoid.
   virtual Preconditioned<T> apply_dot(Context&, const Array<T>& r, const Array<double>& rr, Array<T>& z,
                                       Array<double>& rz) const;
+  /// Whether there is an apply_wide().
+  virtual bool takes_wide() const { return false; }
+  /// As apply(), where r becomes `wide`, in double precision, in a pass that it takes anyway.
+  virtual const Array<T>& apply_wide(Context&, const Array<wide_t<T>>& wide, Array<T>& r, Array<T>& z) const;
   virtual PreconditionerReport report() const { return {}; }
   /// Of apply().
   virtual ApplicationWork work() const = 0;

@@ -19,22 +19,23 @@ void Cycle<T>::join_small_levels(Context& ctx) {
 }
 
 template <class T>
-void Cycle<T>::apply(Context& ctx, const Array<T>& b, Array<T>& x, Array<double>* dot) const {
+void Cycle<T>::apply(Context& ctx, const Array<T>& b, Array<T>& x, Array<double>* dot,
+                     const WideVector<T>& wide) const {
   require_size("multigrid: b", b.size(), levels_[0]->report.rows);
   require_size("multigrid: x", x.size(), levels_[0]->report.rows);
   require_disjoint("multigrid: b and x", b, x);
-  visit(ctx, 0, kind_, b, x, true, dot);
+  visit(ctx, 0, kind_, b, x, true, dot, wide);
 }
 
 /// x = an approximate solution of the level, or a better one. A dense inverse has no use for a first guess, nor a dot.
 template <class T>
 void Cycle<T>::visit(Context& ctx, std::size_t number, MultigridCycle kind, const Array<T>& b, Array<T>& x,
-                     bool from_zero, Array<double>* dot) const {
+                     bool from_zero, Array<double>* dot, const WideVector<T>& wide) const {
   const MultigridLevel<T>& level = *levels_[number];
   if (level.dense) return level.dense->apply(ctx, b, x);
   const Smoother<T>& smoother = *level.smoother;
   if (from_zero)
-    smoother.smooth_from_zero(ctx, b, x);
+    smoother.smooth_from_zero(ctx, b, x, wide);
   else
     smoother.smooth(ctx, SmoothingTime::before, b, x);
   if (level.transfer) {

@@ -18,10 +18,12 @@ class Cycle {
   /// On CUDA, small levels at the end become one kernel where the cycle is V. Once all levels are made.
   void join_small_levels(Context&);
 
-  /// From x = 0. With dot, where takes_dot(): dot = Re b'x. Asynchronous, capturable after a first run.
-  void apply(Context&, const Array<T>& b, Array<T>& x, Array<double>* dot) const;
+  /// From x = 0. With dot, where takes_dot(): dot = Re b'x. With `wide`, where takes_wide(): b becomes that vector
+  /// first. Asynchronous, capturable after a first run.
+  void apply(Context&, const Array<T>& b, Array<T>& x, Array<double>* dot, const WideVector<T>& wide = {}) const;
   /// Whether apply() takes the dot in its last pass; a single level that is solved at once does not.
   bool takes_dot() const { return !levels_[0]->dense && levels_[0]->smoother->takes_dot(); }
+  bool takes_wide() const { return !levels_[0]->dense && levels_[0]->smoother->takes_wide(); }
   /// Whether a level is solved by steps of a Krylov method, which takes vectors of its own.
   bool has_krylov_steps(std::size_t level) const;
   /// How often a cycle comes to a level.
@@ -33,7 +35,7 @@ class Cycle {
 
  private:
   void visit(Context&, std::size_t level, MultigridCycle, const Array<T>& b, Array<T>& x, bool from_zero,
-             Array<double>* dot) const;
+             Array<double>* dot, const WideVector<T>& wide = {}) const;
   void correct(Context&, std::size_t level, MultigridCycle) const;
   void krylov_steps(Context&, std::size_t level) const;
   double returns(std::size_t level) const;

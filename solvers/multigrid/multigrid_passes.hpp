@@ -127,7 +127,7 @@ struct StepFactors {
 };
 
 /// The first step from x = 0: d = fresh D^-1 b, x = weight d, which the next step adds where x is null. Moves 4 n
-/// values.
+/// values. With `from`, b becomes that vector first.
 template <class T>
 struct BeginSmoothing {
   using Sum = NoSum;
@@ -135,10 +135,13 @@ struct BeginSmoothing {
   const real_t<T>* inverse;
   const T* b;
   T *d, *x;
+  const wide_t<T>* from = nullptr;
+  T* to = nullptr;  ///< b
 
   constexpr bool begin() { return f.load(); }
   constexpr NoSum entry(std::int64_t i) const {
-    const T step = scaled(b[i], f.fresh * inverse[i]);
+    const T b_i = from ? T(from[i]) : b[i], step = scaled(b_i, f.fresh * inverse[i]);
+    if (from) to[i] = b_i;
     d[i] = step;
     if (x) x[i] = scaled(step, f.weight);
     return {};

@@ -25,7 +25,8 @@ PreconditionedSmoother<T>::PreconditionedSmoother(const Operator<T>& A, Smoothin
     : Smoother<T>(A), M_(std::move(M)), steps_(steps), z_(A.rows(), "smoother z") {}
 
 template <class T>
-void PreconditionedSmoother<T>::smooth_from_zero(Context& ctx, const Array<T>& b, Array<T>& x) const {
+void PreconditionedSmoother<T>::smooth_from_zero(Context& ctx, const Array<T>& b, Array<T>& x,
+                                                 const WideVector<T>&) const {
   M_.before->apply(ctx, b, x);
   for (int k = 1; k < steps_; ++k) {
     this->residual(ctx, b, x);
@@ -156,14 +157,17 @@ void PolynomialSmoother<T>::go_on_by_residuals(Context& ctx, const Array<T>& r, 
 }
 
 template <class T>
-void PolynomialSmoother<T>::smooth_from_zero(Context& ctx, const Array<T>& b, Array<T>& x) const {
+void PolynomialSmoother<T>::smooth_from_zero(Context& ctx, const Array<T>& b, Array<T>& x,
+                                             const WideVector<T>& wide) const {
   ctx.dispatch([&](const auto& where) {
     run_pass(where, b.size(),
              BeginSmoothing<K>{{factors_.read(where)},
                                inverse_.read(where),
-                               b.read(where),
+                               wide.from ? nullptr : b.read(where),
                                d_.write(where),
-                               by_residuals_ ? nullptr : x.write(where)});
+                               by_residuals_ ? nullptr : x.write(where),
+                               wide.from ? wide.from->read(where) : nullptr,
+                               wide.from ? wide.to->write(where) : nullptr});
   });
   by_residuals_ ? go_on_by_residuals(ctx, b, x, true, nullptr, nullptr) : go_on(ctx, b, x, nullptr, nullptr);
 }

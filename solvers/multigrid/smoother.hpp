@@ -14,6 +14,13 @@ namespace krill {
 /// smoother is made so for Hermitian matrices.
 enum class SmoothingTime { before, after };
 
+/// A vector in double precision that a right-hand side becomes; none where `from` is null.
+template <class T>
+struct WideVector {
+  const Array<wide_t<T>>* from = nullptr;
+  Array<T>* to = nullptr;
+};
+
 /// Makes x a better solution of A x = b. Asynchronous, capturable after a first run. One smoothing at a time: it has
 /// vectors of its own.
 template <class T>
@@ -23,8 +30,9 @@ class Smoother {
   explicit Smoother(const Operator<T>& A) : A_(A), r_(A.rows(), "smoother r") {}
   virtual ~Smoother() = default;
 
-  /// From x = 0, before a coarser level is asked.
-  virtual void smooth_from_zero(Context&, const Array<T>& b, Array<T>& x) const = 0;
+  /// From x = 0, before a coarser level is asked. With `wide`, where takes_wide(), b becomes that vector first.
+  virtual void smooth_from_zero(Context&, const Array<T>& b, Array<T>& x, const WideVector<T>& wide = {}) const = 0;
+  virtual bool takes_wide() const { return false; }
   /// With dot, where takes_dot(): dot = Re b'x of the new x.
   virtual void smooth(Context&, SmoothingTime, const Array<T>& b, Array<T>& x, Array<double>* dot = nullptr) const = 0;
   virtual bool takes_dot() const { return false; }
@@ -60,7 +68,7 @@ template <class T>
 class PreconditionedSmoother final : public Smoother<T> {
  public:
   PreconditionedSmoother(const Operator<T>& A, SmoothingPair<T> M, int steps);
-  void smooth_from_zero(Context&, const Array<T>& b, Array<T>& x) const override;
+  void smooth_from_zero(Context&, const Array<T>& b, Array<T>& x, const WideVector<T>& wide = {}) const override;
   void smooth(Context&, SmoothingTime, const Array<T>& b, Array<T>& x, Array<double>* dot = nullptr) const override;
   void update(Context&, const AnyMatrix<T>&) override;
   std::size_t bytes() const override;
@@ -94,7 +102,8 @@ class PolynomialSmoother final : public Smoother<T> {
   void scale_polynomial(Context&, const Array<double>& max_eigenvalue);
 
   /// x = q D^-1 b. degree - 1 products.
-  void smooth_from_zero(Context&, const Array<T>& b, Array<T>& x) const override;
+  void smooth_from_zero(Context&, const Array<T>& b, Array<T>& x, const WideVector<T>& wide = {}) const override;
+  bool takes_wide() const override { return true; }
   /// degree products, at any time.
   void smooth(Context&, SmoothingTime, const Array<T>& b, Array<T>& x, Array<double>* dot = nullptr) const override;
   bool takes_dot() const override { return true; }

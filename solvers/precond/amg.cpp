@@ -43,6 +43,11 @@ class Amg final : public Preconditioner<T> {
     hierarchy_->cycle().apply(ctx, r, z, nullptr);
     return z;
   }
+  bool takes_wide() const override { return hierarchy_->cycle().takes_wide(); }
+  const Array<T>& apply_wide(Context& ctx, const Array<wide_t<T>>& wide, Array<T>& r, Array<T>& z) const override {
+    hierarchy_->cycle().apply(ctx, r, z, nullptr, {&wide, &r});
+    return z;
+  }
   Preconditioned<T> apply_dot(Context& ctx, const Array<T>& r, const Array<double>& rr, Array<T>& z,
                               Array<double>& rz) const override {
     if (!hierarchy_->cycle().takes_dot()) return Preconditioner<T>::apply_dot(ctx, r, rr, z, rz);

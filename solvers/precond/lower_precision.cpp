@@ -143,7 +143,9 @@ class LowerPrecision final : public Preconditioner<T> {
     ApplicationWork all = made_->work();
     if (products_)
       all.own += {all.products * product_work_.bytes, all.products * product_work_.flops}, all.products = 0;
-    all.own.bytes += 2.0 * static_cast<double>(r_.size()) * (sizeof(T) + sizeof(lower_t<T>));
+    const auto n = static_cast<double>(r_.size());
+    all.own.bytes += 2 * n * (sizeof(T) + sizeof(lower_t<T>));
+    if (made_->takes_wide()) all.own.bytes -= n * sizeof(lower_t<T>);  // which it would read
     return all;
   }
 
@@ -209,6 +211,8 @@ class LowerPrecision final : public Preconditioner<T> {
     });
   }
   const Array<lower_t<T>>& apply_low(Context& ctx, const Array<T>& r) const {
+    require_size("preconditioner: r", r.size(), r_.size());
+    if (made_->takes_wide()) return made_->apply_wide(ctx, r, r_, z_);
     lower(ctx, r);
     return made_->apply(ctx, r_, z_);
   }

@@ -354,6 +354,28 @@ TEST_P(Multigrid, cycles_repeat_bit_by_bit_and_in_a_captured_loop) {
   });
 }
 
+TEST_P(Multigrid, a_wide_vector_is_narrowed_by_the_first_pass) {
+  with_scalar([&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, wide_t<T>>) {
+      Context ctx = context();
+      const AnyMatrix<T> A(poisson2d<T>(15));
+      const std::vector<wide_t<T>> wide = random_vector<wide_t<T>>(7, rows(A));
+      std::vector<T> narrow;
+      for (const wide_t<T>& value : wide) narrow.push_back(T(value));
+      const MultigridOptions options = small_levels(MultigridMethod::aggregation, MultigridCycle::v);
+      const Hierarchy<T> hierarchy(ctx, options, finest(A, options));
+      ASSERT_TRUE(hierarchy.cycle().takes_wide());
+      const Array<wide_t<T>> from(wide);
+      const Array<T> b(narrow);
+      Array<T> x(b.size()), y(b.size()), to(b.size());
+      hierarchy.cycle().apply(ctx, b, x, nullptr);
+      hierarchy.cycle().apply(ctx, to, y, nullptr, {&from, &to});
+      EXPECT_EQ(contents(to), narrow);
+      EXPECT_EQ(contents(x), contents(y));
+    }
+  });
+}
+
 /// A + c I: the strong graph and the aggregates of the finest level stay, the smoothing of interpolation does not.
 template <class T>
 AnyMatrix<T> shifted_poisson(double c) {

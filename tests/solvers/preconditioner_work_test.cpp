@@ -295,6 +295,12 @@ void count(Count& c, const InnerSolverOptions& o, const PreconditionerReport& re
   }
 }
 
+/// Whether its first pass takes r in double precision, of which it would read a copy else.
+bool narrows_by_itself(const PreconditionerOptions& options) {
+  const auto* amg = std::get_if<AmgOptions>(&options);
+  return amg && is_polynomial(amg->smoother.type);
+}
+
 TEST_P(PreconditionerWork, is_what_its_passes_count) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
@@ -313,6 +319,7 @@ TEST_P(PreconditionerWork, is_what_its_passes_count) {
         expected.real_size = is_complex<T> ? expected.size / 2 : expected.size;
         std::visit([&](const auto& o) { count(expected, o, M->report()); }, sample.options);
         if (converted) expected.bytes += 2 * expected.n * (expected.size + sizeof(T));
+        if (converted && narrows_by_itself(sample.options)) expected.bytes -= expected.n * expected.size;
         if (!with_products || converted)
           for (; expected.products > 0; --expected.products) expected.csr(pattern.all());
 
