@@ -1,3 +1,4 @@
+#include "sparse/convert/reduce_rows_cuda.cuh"
 #include "sparse/spmv/packed_passes.hpp"
 #include "sparse/spmv/row_kernel.cuh"
 
@@ -20,6 +21,11 @@ struct Tuning {
   }
   template <class T>
   static constexpr int pattern_flight() {
+    return sizeof(T) > 8 ? 4 : 8;
+  }
+  /// And where they name the values, too: registers hold both.
+  template <class T>
+  static constexpr int coded_flight() {
     return is_complex<T> ? 4 : 8;
   }
 };
@@ -134,48 +140,103 @@ __global__ void __launch_bounds__(sum_threads, Tuning::blocks<T, with_dots>())
   book.finish(scratch);
 }
 
-/// A place of a pattern in shared memory; where values do not go by patterns, it is a column alone.
-template <class T>
-struct alignas(sizeof(T) > 4 ? 16 : 8) PatternTerm {
-  T value;
-  std::int32_t column;
-};
-template <ValueCode values, class T>
-using PatternPlace = std::conditional_t<values == ValueCode::pattern, PatternTerm<T>, std::int32_t>;
-
-/// Places of a pattern in shared memory: as many as are asked for at a time, or a multiple.
-template <class T>
-constexpr std::int32_t padded_width(const PackedView<const T>& a) {
-  constexpr int flight = Tuning::pattern_flight<T>();
-  return (a.pattern_width + flight - 1) / flight * flight;
-}
-
-/// Where a pattern begins among the places, and how many it has.
-struct PatternPart {
-  std::int32_t first, length;
-};
-
-/// Bytes of shared memory: places of all patterns, their parts, the dictionary.
+/// Bytes of shared memory where patterns name the columns: those of all patterns, their lengths, the dictionary.
 template <ValueCode values, class T>
 std::size_t pattern_memory(const PackedView<const T>& a) {
-  const auto count = static_cast<std::size_t>(a.pattern_count), width = static_cast<std::size_t>(padded_width(a));
-  return (values == ValueCode::dictionary ? max_words * sizeof(T) : 0) +
-         count * (width * sizeof(PatternPlace<values, T>) + sizeof(PatternPart));
+  const auto count = static_cast<std::size_t>(a.pattern_count), width = static_cast<std::size_t>(a.pattern_width);
+  return (values == ValueCode::dictionary ? max_words * sizeof(T) : 0) + count * (width + 1) * sizeof(std::int32_t);
 }
 
-// Threads: one a row, striding over the grid; rows of a warp mostly have the same pattern, whose places are then read
+// Threads: one a row, striding over the grid; rows of a warp mostly have the same pattern, whose columns are then read
 //   for all lanes at once. The pattern of a thread's next row is on its way while it works on one.
-// Bytes: a byte a row, values unless the pattern has them, y once, x as often as the caches miss; patterns and
-//   dictionary are read into shared memory once a block.
+// Bytes: a byte a row, values, y once, x as often as the caches miss; patterns and dictionary are read into shared
+//   memory once a block.
 // Races: as above.
 template <bool with_dots, ValueCode values, class T>
 __global__ void __launch_bounds__(sum_threads, Tuning::pattern_blocks<T>())
     pattern_kernel(Product<PackedView<const T>> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
   if (skip.now()) return;
   constexpr int flight = Tuning::pattern_flight<T>();
+  extern __shared__ __align__(16) unsigned char memory[];
+  const PackedView<const T>& a = p.a;
+  const int places = a.pattern_count * a.pattern_width;
+  T* const dictionary = reinterpret_cast<T*>(memory);
+  auto* const table =
+      reinterpret_cast<std::int32_t*>(memory + (values == ValueCode::dictionary ? max_words * sizeof(T) : 0));
+  auto* const lengths = table + places;
+  if constexpr (values == ValueCode::dictionary)
+    for (int w = threadIdx.x; w < max_words; w += sum_threads) dictionary[w] = a.dictionary[w];
+  for (int at = threadIdx.x; at < places; at += sum_threads) table[at] = a.table[at];
+  for (int id = threadIdx.x; id < a.pattern_count; id += sum_threads) lengths[id] = a.lengths[id];
+  __syncthreads();
+  RowBook<with_dots, PackedView<const T>> book(p);
+  const auto rows = static_cast<unsigned>(a.rows);  // below 2^31, so that `i` cannot wrap
+  const unsigned stride = gridDim.x * sum_threads;
+  unsigned i = blockIdx.x * sum_threads + threadIdx.x;
+  unsigned next = i < rows ? a.patterns[i] : 0;
+  for (; i < rows; i += stride) {
+    const unsigned id = next;
+    if (i + stride < rows) next = a.patterns[i + stride];
+    const std::int32_t* place = table + id * static_cast<unsigned>(a.pattern_width);
+    const T* const x = p.x + i;
+    std::int64_t at = a.first_place(i / packed_slice) + i % packed_slice;
+    T sum{};
+    const auto add = [&](auto has) {  // has(u): whether there is a u-th of the next entries
+      T with[flight], value[flight];
+#pragma unroll
+      for (int u = 0; u < flight; ++u) {
+        with[u] = value[u] = T{};
+        if (!has(u)) continue;
+        with[u] = x[place[u]];
+        value[u] = packed_value<values>(a, dictionary, at + u * packed_slice);
+      }
+#pragma unroll
+      for (int u = 0; u < flight; ++u)
+        if (has(u)) sum += value[u] * with[u];
+      place += flight, at += flight * packed_slice;
+    };
+    int left = lengths[id];
+    for (; left >= flight; left -= flight) add([](int) { return true; });
+    if (left > 0) add([left](int u) { return u < left; });
+    book.put(i, sum);
+  }
+  book.finish(scratch);
+}
+
+/// A place of a pattern of columns and values in shared memory.
+template <class T>
+struct alignas(sizeof(T) > 4 ? 16 : 8) PatternTerm {
+  T value;
+  std::int32_t column;
+};
+/// Where a pattern begins among the places, and how many it has.
+struct PatternPart {
+  std::int32_t first, length;
+};
+
+/// Places of a pattern in shared memory: as many as are asked for at a time, or a multiple.
+template <class T>
+constexpr std::int32_t padded_width(const PackedView<const T>& a) {
+  constexpr int flight = Tuning::coded_flight<T>();
+  return (a.pattern_width + flight - 1) / flight * flight;
+}
+template <class T>
+std::size_t coded_memory(const PackedView<const T>& a) {
+  const auto count = static_cast<std::size_t>(a.pattern_count), width = static_cast<std::size_t>(padded_width(a));
+  return count * (width * sizeof(PatternTerm<T>) + sizeof(PatternPart));
+}
+
+// Threads: one a row, striding over the grid, as above. Patterns are filled up with a column that x has, so that sums
+//   alone look at their length: these kernels are bound by instructions next to bytes.
+// Bytes: a byte a row, y once, x as often as the caches miss; patterns are read into shared memory once a block.
+// Races: as above.
+template <bool with_dots, class T>
+__global__ void __launch_bounds__(sum_threads, Tuning::pattern_blocks<T>())
+    coded_kernel(Product<PackedView<const T>> p, Skip skip, GridScratch<typename DotsView<T>::Sum> scratch) {
+  if (skip.now()) return;
+  constexpr int flight = Tuning::coded_flight<T>();
   constexpr std::integral_constant<int, flight> many;
   constexpr std::integral_constant<int, flight / 2> few;
-  using Place = PatternPlace<values, T>;
   extern __shared__ __align__(16) unsigned char memory[];
   const PackedView<const T>& a = p.a;
   const auto rows = static_cast<unsigned>(a.rows);  // below 2^31, so that `i` cannot wrap
@@ -183,20 +244,13 @@ __global__ void __launch_bounds__(sum_threads, Tuning::pattern_blocks<T>())
   unsigned i = blockIdx.x * sum_threads + threadIdx.x;
   unsigned next = i < rows ? a.patterns[i] : 0;
   const std::int32_t width = padded_width(a), places = a.pattern_count * width;
-  T* const dictionary = reinterpret_cast<T*>(memory);
-  auto* const table = reinterpret_cast<Place*>(memory + (values == ValueCode::dictionary ? max_words * sizeof(T) : 0));
-  auto* const parts = reinterpret_cast<PatternPart*>(table + places);  // there are evenly many places
-  if constexpr (values == ValueCode::dictionary)
-    for (int w = threadIdx.x; w < max_words; w += sum_threads) dictionary[w] = a.dictionary[w];
+  auto* const table = reinterpret_cast<PatternTerm<T>*>(memory);
+  auto* const parts = reinterpret_cast<PatternPart*>(table + places);
   for (int at = threadIdx.x; at < places; at += sum_threads) {
     const std::int32_t id = at / width, k = at % width, first = id * a.pattern_width,
                        from = first + (k < a.pattern_width ? k : 0);
-    // behind its end a pattern has its first column, which x has, and which is not added
     const std::int32_t column = k < a.lengths[id] ? a.table[from] : a.table[first];
-    if constexpr (values == ValueCode::pattern)
-      table[at] = {a.pattern_values[from], column};
-    else
-      table[at] = column;
+    table[at] = {a.pattern_values[from], column};
   }
   for (int id = threadIdx.x; id < a.pattern_count; id += sum_threads) parts[id] = {id * width, a.lengths[id]};
   __syncthreads();
@@ -206,27 +260,22 @@ __global__ void __launch_bounds__(sum_threads, Tuning::pattern_blocks<T>())
     if (i + stride < rows) next = a.patterns[i + stride];
     const auto own = book.fetch(i);
     const PatternPart part = parts[id];
-    const Place* place = table + part.first;
-    std::int64_t at = values == ValueCode::pattern ? 0 : a.first_place(i / packed_slice) + i % packed_slice;
-    T sum{};
+    const PatternTerm<T>* place = table + part.first;
     int left = part.length;
+    T sum{};
     const auto add = [&](auto count, auto whole) {  // the next `count` entries, or those that are left
       T with[count], value[count];
 #pragma unroll
-      for (int u = 0; u < count; ++u)
-        if constexpr (values == ValueCode::pattern) {
-          const Place term = place[u];
-          value[u] = term.value, with[u] = p.x[static_cast<std::int32_t>(i) + term.column];
-        } else {
-          value[u] = whole || u < left ? packed_value<values>(a, dictionary, at + u * packed_slice) : T{};
-          with[u] = p.x[static_cast<std::int32_t>(i) + place[u]];
-        }
+      for (int u = 0; u < count; ++u) {
+        const PatternTerm<T> term = place[u];
+        value[u] = term.value, with[u] = p.x[static_cast<std::int32_t>(i) + term.column];
+      }
 #pragma unroll
       for (int u = 0; u < count; ++u)
         if (whole || u < left) sum += value[u] * with[u];
     };
 #pragma unroll 1
-    for (; left >= flight; left -= flight, place += flight, at += flight * packed_slice) add(many, std::true_type{});
+    for (; left >= flight; left -= flight, place += flight) add(many, std::true_type{});
     if (left > few)
       add(many, std::false_type{});
     else if (left > 0)
@@ -247,13 +296,22 @@ void find_words(const Cuda& cuda, std::int64_t n, Words word, std::uint64_t* fou
   check(cudaGetLastError());
 }
 
+template <class V, class Offset>
+void name_patterns(const Cuda& cuda, const NamePatterns<V, Offset>& names) {
+  reduce_rows(cuda, names);
+}
+
 template <class T>
 void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
   with_codes(p.a.column_code, p.a.value_code, [&](auto columns, auto values) {
     constexpr ColumnCode column_code = decltype(columns)::value;
     constexpr ValueCode value_code = decltype(values)::value;
     ProductGrid grid{.blocks = grid_blocks(cuda, p.a.rows)};
-    if constexpr (column_code == ColumnCode::pattern) {
+    if constexpr (value_code == ValueCode::pattern) {
+      grid.shared = coded_memory(p.a);
+      p.dots.wanted() ? launch_product<coded_kernel<true, T>>(cuda, p, grid)
+                      : launch_product<coded_kernel<false, T>>(cuda, p, grid);
+    } else if constexpr (column_code == ColumnCode::pattern) {
       grid.shared = pattern_memory<value_code>(p.a);
       p.dots.wanted() ? launch_product<pattern_kernel<true, value_code, T>>(cuda, p, grid)
                       : launch_product<pattern_kernel<false, value_code, T>>(cuda, p, grid);

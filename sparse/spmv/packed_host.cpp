@@ -3,6 +3,7 @@
 #include <mutex>
 #include <vector>
 
+#include "sparse/convert/reduce_rows_host.hpp"
 #include "sparse/spmv/packed_passes.hpp"
 #include "sparse/spmv/row_tiles.hpp"
 
@@ -43,13 +44,14 @@ void find_words(const Host& host, std::int64_t n, Words word, std::uint64_t* fou
 }
 
 template <class V, class Offset>
-void name_patterns(const Host& host, std::int64_t rows, const NamePatterns<V, Offset>& names) {
-  for_blocks(host, rows, sum_block, rows, [&](std::int64_t begin, std::int64_t end) {
+void name_patterns(const Host& host, const NamePatterns<V, Offset>& names) {
+  const PatternWords<V, Offset> words = names.words();
+  for_blocks(host, names.a.rows, sum_block, names.a.rows, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
-      if (i > begin && names.word.repeats(i))
+      if (i > begin && words.repeats(i))
         names.patterns[i] = names.patterns[i - 1];
       else
-        names.entry(i);
+        names.name(i, words(i));
   });
 }
 

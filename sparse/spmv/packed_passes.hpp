@@ -2,6 +2,7 @@
 #pragma once
 #include <cstring>
 
+#include "sparse/convert/reduce_rows.hpp"
 #include "sparse/convert/sell_passes.hpp"
 #include "sparse/spmv/packed.hpp"
 
@@ -20,27 +21,40 @@ constexpr bool same_bits(const T& a, const T& b) {
   return true;
 }
 
+/// What the entries of a row make of its word, in any order.
+struct RowWord {
+  std::uint64_t value = 0;
+  constexpr RowWord& operator+=(RowWord other) { return value += other.value, *this; }
+};
+
 /// The pattern of a row as a word: equal for rows whose entries have the same columns minus row and, unless V is
-/// NoValue, the same values, and as a rule for no others (they are compared afterwards). FNV-1a over 4-byte words, with
-/// a closing mix.
+/// NoValue, the same values, and as a rule for no others (they are compared afterwards). The sum of what FNV-1a makes
+/// of each entry and its place, mixed.
 template <class V, class Offset>
 struct PatternWords {
   CsrView<const V, Offset> a;
 
-  constexpr std::uint64_t operator()(std::int64_t i) const {
+  constexpr RowWord part(std::int64_t i, std::int64_t k) const {
     std::uint64_t hash = 0xcbf29ce484222325;
     const auto add = [&](std::uint32_t word) { hash = (hash ^ word) * 0x100000001b3; };
-    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) {
-      add(static_cast<std::uint32_t>(a.col_indices[k] - static_cast<std::int32_t>(i)));
-      if constexpr (!std::is_same_v<V, NoValue>) {
-        std::uint32_t words[sizeof(V) / sizeof(std::uint32_t)];
-        memcpy(words, a.values + k, sizeof(V));
-        for (const std::uint32_t word : words) add(word);
-        hash ^= hash >> 31;  // the upper bits of values differ, where a product moves bits up alone
-      }
+    add(static_cast<std::uint32_t>(k - a.row_offsets[i]));
+    add(static_cast<std::uint32_t>(a.col_indices[k] - static_cast<std::int32_t>(i)));
+    if constexpr (!std::is_same_v<V, NoValue>) {
+      std::uint32_t words[sizeof(V) / sizeof(std::uint32_t)];
+      memcpy(words, a.values + k, sizeof(V));
+      for (const std::uint32_t word : words) add(word);
     }
-    hash ^= hash >> 29;
+    hash ^= hash >> 31;  // the upper bits of values differ, where a product moves bits up alone
+    return {hash * 0x9e3779b97f4a7c15};
+  }
+  static constexpr std::uint64_t word(RowWord all) {
+    const std::uint64_t hash = all.value ^ (all.value >> 29);
     return hash == no_word ? 0 : hash;
+  }
+  constexpr std::uint64_t operator()(std::int64_t i) const {
+    RowWord all;
+    for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) all += part(i, k);
+    return word(all);
   }
   /// Whether row i > 0 has the pattern of the row before: found without the multiplications of its word.
   constexpr bool repeats(std::int64_t i) const {
@@ -92,32 +106,34 @@ constexpr std::int32_t place_of(const std::uint64_t* sorted, std::int32_t count,
 
 inline constexpr std::int32_t no_example = -1;
 
-/// patterns[i] and one row of each pattern, where there is none yet. Over the rows.
+/// patterns[i] and one row of each pattern, where there is none yet. A pass over rows (reduce_rows).
 template <class V, class Offset>
 struct NamePatterns {
+  using Item = RowWord;
   using Sum = NoSum;
-  PatternWords<V, Offset> word;
+  CsrView<const V, Offset> a;
   const std::uint64_t* sorted;
   std::int32_t count;
   std::uint8_t* patterns;
   std::int32_t* example;
 
-  constexpr bool begin() const { return true; }
-  constexpr NoSum entry(std::int64_t i) const {
-    const std::int32_t id = place_of(sorted, count, word(i));
+  constexpr PatternWords<V, Offset> words() const { return {a}; }
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t i, std::int64_t k) const { return words().part(i, k); }
+  constexpr Sum finish_row(std::int64_t i, const Item& all) const { return name(i, words().word(all)), Sum{}; }
+  constexpr void finish(const Sum&) const {}
+  constexpr void name(std::int64_t i, std::uint64_t word) const {
+    const std::int32_t id = place_of(sorted, count, word);
     patterns[i] = static_cast<std::uint8_t>(id);
     if (load_relaxed(example[id]) == no_example) store_relaxed(example[id], static_cast<std::int32_t>(i));
-    return {};
   }
 };
 
 /// That pass; the host looks at the row before first.
 template <class V, class Offset>
-void name_patterns(const Host&, std::int64_t rows, const NamePatterns<V, Offset>&);
+void name_patterns(const Host&, const NamePatterns<V, Offset>&);
 template <class V, class Offset>
-void name_patterns(const Cuda& where, std::int64_t rows, const NamePatterns<V, Offset>& names) {
-  run_pass(where, rows, names);
-}
+void name_patterns(const Cuda&, const NamePatterns<V, Offset>&);
 
 /// A count, as a pass's sum.
 struct Count {
@@ -125,27 +141,28 @@ struct Count {
   constexpr Count& operator+=(Count other) { return value += other.value, *this; }
 };
 
-/// The number of rows that differ from the row that stands for their pattern. Over the rows.
+/// The number of rows that differ from the row that stands for their pattern. A pass over rows (reduce_rows).
 template <class V, class Offset>
 struct ComparePatterns {
+  using Item = Count;  // of entries
   using Sum = Count;
   CsrView<const V, Offset> a;
   const std::uint8_t* patterns;
   const std::int32_t* example;
   Count* different;
 
-  constexpr bool begin() const { return true; }
-  constexpr Sum entry(std::int64_t i) const {
+  constexpr bool wants(std::int64_t) const { return true; }
+  constexpr Item entry(std::int64_t i, std::int64_t k) const {
+    const std::int64_t other = example[patterns[i]], its = a.row_offsets[other] + (k - a.row_offsets[i]);
+    if (its >= a.row_offsets[other + 1]) return {1};
+    bool same = a.col_indices[k] - i == a.col_indices[its] - other;
+    if constexpr (!std::is_same_v<V, NoValue>) same = same && same_bits(a.values[k], a.values[its]);
+    return {same ? 0 : 1};
+  }
+  constexpr Sum finish_row(std::int64_t i, const Item& entries) const {
     const std::int64_t other = example[patterns[i]];
-    const Offset length = a.row_offsets[i + 1] - a.row_offsets[i];
-    if (a.row_offsets[other + 1] - a.row_offsets[other] != length) return {1};
-    for (Offset k = 0; k < length; ++k) {
-      const Offset mine = a.row_offsets[i] + k, its = a.row_offsets[other] + k;
-      if (a.col_indices[mine] - i != a.col_indices[its] - other) return {1};
-      if constexpr (!std::is_same_v<V, NoValue>)
-        if (!same_bits(a.values[mine], a.values[its])) return {1};
-    }
-    return {};
+    const bool as_long = a.row_offsets[i + 1] - a.row_offsets[i] == a.row_offsets[other + 1] - a.row_offsets[other];
+    return {entries.value == 0 && as_long ? 0 : 1};
   }
   constexpr void finish(const Sum& sum) const { *different = sum; }
 };
@@ -383,11 +400,14 @@ struct PackedPasses {
   template <class Words>
   using FindWords = void(const Where&, std::int64_t, Words, std::uint64_t*, std::int32_t*);
   template <class V>
-  using NameRows = void(const Where&, std::int64_t, const NamePatterns<V, Offset>&);
+  using NameRows = void(const Where&, const NamePatterns<V, Offset>&);
   template <class V>
-  static constexpr auto patterns = std::tuple_cat(
-      passes<Where, NamePatterns<V, Offset>, ComparePatterns<V, Offset>, FillPatterns<V, Offset>>,
-      std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words), instance<NameRows<V>>(name_patterns)});
+  using CompareRows = void(const Where&, ComparePatterns<V, Offset>);
+  template <class V>
+  static constexpr auto patterns = std::tuple_cat(passes<Where, FillPatterns<V, Offset>>,
+                                                  std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words),
+                                                             instance<NameRows<V>>(name_patterns),
+                                                             instance<CompareRows<V>>(reduce_rows)});
   static constexpr auto list =
       std::tuple_cat(patterns<NoValue>, patterns<T>,
                      passes<Where, GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>);

@@ -1,5 +1,8 @@
 #include "sparse/spmv/plan.hpp"
 
+#include <array>
+#include <limits>
+
 #include "sparse/convert/convert.hpp"
 #include "sparse/convert/structure.hpp"
 #include "sparse/core/stopwatch.hpp"
@@ -214,6 +217,62 @@ void check_packed(Context& ctx, Csr<T> A, ColumnCode columns, ValueCode values) 
   });
   expect_planned(y, product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
                             std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>()));
+}
+
+/// Rows of twelve lengths that take turns, entry k of row i in column i + first + k; rows before `begin` have none.
+template <class T, class Value>
+Csr<T> rows_of_patterns(std::int32_t rows, std::int32_t cols, std::int32_t begin, std::int32_t first, Value&& value) {
+  constexpr std::array lengths = {7, 1, 27, 0, 3, 4, 5, 8, 9, 12, 16, 17};
+  std::vector<std::int32_t> offsets{0}, columns;
+  std::vector<T> values;
+  for (std::int32_t i = 0; i < rows; ++i) {
+    const std::size_t kind = static_cast<std::size_t>(i) / 5 % lengths.size();
+    for (int k = 0; i >= begin && k < lengths[kind]; ++k)
+      columns.push_back(i + first + k), values.push_back(value(kind, k, values.size()));
+    offsets.push_back(static_cast<std::int32_t>(columns.size()));
+  }
+  return {cols, Array<std::int32_t>(std::move(offsets)), Array<std::int32_t>(std::move(columns)),
+          Array<T>(std::move(values))};
+}
+
+TEST_P(Plan, rows_of_patterns_take_nothing_of_x_but_their_own) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    const auto by_kind = [](std::size_t kind, int k, std::size_t) {
+      return T(static_cast<real_t<T>>(1 + kind) + static_cast<real_t<T>>(k) / 4);
+    };
+    const auto by_entry = [](std::size_t, int, std::size_t at) {
+      return T(static_cast<real_t<T>>(std::sin(static_cast<double>(at))));
+    };
+    const auto check = [&](Csr<T> A, ValueCode values) {
+      check_packed(ctx, A.clone(), ColumnCode::pattern, values);
+      Packed<T> packed(ctx, A, longest_row(ctx, A.row_offsets()));
+      packed.fill(ctx, A);
+      std::vector<T> x(static_cast<std::size_t>(A.cols()), T(1));
+      for (std::size_t j = 3; j < x.size(); j += 50) x[j] = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+      const Array<T> ax(x);
+      Array<T> y(A.rows());
+      ctx.dispatch([&](const auto& where) {
+        using K = kernel_t<T>;
+        run_product(where, krill::Product<PackedView<const K>>{
+                               {K(1)}, packed.view(where), ax.read(where), {K(0)}, y.write(where), {}});
+      });
+      for (std::int32_t i = 0; i < A.rows(); ++i) {
+        bool meets = false;
+        for (auto k = static_cast<std::size_t>(A.row_offsets().host()[static_cast<std::size_t>(i)]);
+             k < static_cast<std::size_t>(A.row_offsets().host()[static_cast<std::size_t>(i) + 1]); ++k)
+          meets = meets || A.col_indices().host()[k] % 50 == 3;
+        const T y_i = y.host()[static_cast<std::size_t>(i)];
+        ASSERT_EQ(y_i != y_i, meets) << "row " << i;
+      }
+    };
+    for (const auto& [rows, cols, begin, first] : std::array<std::array<std::int32_t, 4>, 3>{
+             {{2500, 2527, 0, 0}, {2500, 9000, 0, 5000}, {2500, 2450, 80, -79}}}) {
+      SCOPED_TRACE(cols);
+      check(rows_of_patterns<T>(rows, cols, begin, first, by_kind), ValueCode::pattern);
+      check(rows_of_patterns<T>(rows, cols, begin, first, by_entry), ValueCode::full);
+    }
+  });
 }
 
 TEST_P(Plan, every_code_of_columns_and_values_gives_the_product) {
