@@ -1,4 +1,4 @@
-// Small blocks of device memory that were released, for the next arrays of their size.
+// Blocks of device memory that were released, for the next arrays of their size.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -201,13 +201,10 @@ Csr<T> stencil(std::int32_t n, Value&& value) {
   return A;
 }
 
+/// A x by the coded form of A.
 template <class T>
-void check_packed(Context& ctx, Csr<T> A, ColumnCode columns, ValueCode values) {
-  Packed<T> packed(ctx, A, longest_row(ctx, A.row_offsets()));
-  EXPECT_EQ(packed.sizes().columns, columns);
-  EXPECT_EQ(packed.sizes().values, values);
+Array<T> packed_product(Context& ctx, Packed<T>& packed, const Csr<T>& A, const std::vector<T>& x) {
   packed.fill(ctx, A);
-  const auto x = random_vector<T>(88, A.cols());
   const Array<T> ax(x);
   Array<T> y(A.rows());
   ctx.dispatch([&](const auto& where) {
@@ -215,8 +212,18 @@ void check_packed(Context& ctx, Csr<T> A, ColumnCode columns, ValueCode values) 
     run_product(where, krill::Product<PackedView<const K>>{
                            {K(1)}, packed.view(where), ax.read(where), {K(0)}, y.write(where), {}});
   });
-  expect_planned(y, product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
-                            std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>()));
+  return y;
+}
+
+template <class T>
+void check_packed(Context& ctx, Csr<T> A, ColumnCode columns, ValueCode values) {
+  Packed<T> packed(ctx, A, longest_row(ctx, A.row_offsets()));
+  EXPECT_EQ(packed.sizes().columns, columns);
+  EXPECT_EQ(packed.sizes().values, values);
+  const auto x = random_vector<T>(88, A.cols());
+  expect_planned(packed_product(ctx, packed, A, x),
+                 product(Op::none, 1.0, reference(A), to_reference(x), 0.0,
+                         std::vector<Z>(static_cast<std::size_t>(A.rows())), epsilon<T>()));
 }
 
 /// Rows of twelve lengths that take turns, entry k of row i in column i + first + k; rows before `begin` have none.
@@ -247,16 +254,9 @@ TEST_P(Plan, rows_of_patterns_take_nothing_of_x_but_their_own) {
     const auto check = [&](Csr<T> A, ValueCode values) {
       check_packed(ctx, A.clone(), ColumnCode::pattern, values);
       Packed<T> packed(ctx, A, longest_row(ctx, A.row_offsets()));
-      packed.fill(ctx, A);
       std::vector<T> x(static_cast<std::size_t>(A.cols()), T(1));
       for (std::size_t j = 3; j < x.size(); j += 50) x[j] = T(std::numeric_limits<real_t<T>>::quiet_NaN());
-      const Array<T> ax(x);
-      Array<T> y(A.rows());
-      ctx.dispatch([&](const auto& where) {
-        using K = kernel_t<T>;
-        run_product(where, krill::Product<PackedView<const K>>{
-                               {K(1)}, packed.view(where), ax.read(where), {K(0)}, y.write(where), {}});
-      });
+      const Array<T> y = packed_product(ctx, packed, A, x);
       for (std::int32_t i = 0; i < A.rows(); ++i) {
         bool meets = false;
         for (auto k = static_cast<std::size_t>(A.row_offsets().host()[static_cast<std::size_t>(i)]);
