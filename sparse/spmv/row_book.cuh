@@ -20,17 +20,22 @@ class RowBook {
   /// Whether a kernel asks for a row's operands before it adds up the row: one wait for memory, not two. Larger values
   /// are read when they are needed, for registers that hold them would be spilled.
   static constexpr bool asks_early = sizeof(T) <= 4;
-  using Operands = std::conditional_t<asks_early, LoadedOperands<T>, typename Product<View>::Operands>;
+  struct Nothing {};
+  using Operands = std::conditional_t<asks_early, LoadedOperands<T>, Nothing>;
 
   /// Nothing where the row is not `mine`.
   __device__ Operands fetch(std::int64_t row, bool mine = true) const {
-    if constexpr (asks_early)
-      return mine ? product_.fetch(row, factors()) : Operands{};
-    else
-      return {&product_, row};
+    if constexpr (asks_early) {
+      if (mine) return product_.fetch(row, factors());
+    }
+    return {};
   }
   __device__ void put(std::int64_t row, T sum, const Operands& own) {
-    const T y = product_.put(row, sum, own, factors());
+    T y;
+    if constexpr (asks_early)
+      y = product_.put(row, sum, own, factors());
+    else
+      y = product_.put(row, sum, typename Product<View>::Operands{&product_, row}, factors());
     if constexpr (with_dots) dots_ += product_.dots.row(row, product_.y, y);
   }
   __device__ void put(std::int64_t row, T sum) { put(row, sum, fetch(row)); }
@@ -53,7 +58,6 @@ class RowBook {
 
  private:
   using Factors = typename Product<View>::Factors;
-  struct Nothing {};
   __device__ Factors factors() const {
     if constexpr (keeps_factors)
       return kept_;

@@ -31,13 +31,13 @@ __global__ void __launch_bounds__(sum_threads, RowTuning::blocks<typename View::
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   for (unsigned first = blockIdx.x * rows_a_block; first < count; first += gridDim.x * rows_a_block) {
     const unsigned s = first + threadIdx.x / lanes;
+    const auto row = [&] { return std::int64_t{p.a.row_of(static_cast<std::int32_t>(s))}; };  // a register less
     const bool mine = s < count && lane == 0;
-    const std::int64_t row = mine ? p.a.row_of(static_cast<std::int32_t>(s)) : 0;
-    const auto own = book.fetch(row, mine);
+    const auto own = book.fetch(mine ? row() : 0, mine);
     T sum{};
     if (s < count) sum = part(p.a, static_cast<std::int32_t>(s), lane, p.x);
     sum = lanes_sum(sum, lanes);
-    if (mine) book.put(row, sum, own);
+    if (mine) book.put(row(), sum, own);
   }
   book.finish(scratch);
 }
