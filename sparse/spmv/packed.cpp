@@ -140,8 +140,8 @@ bool Packed<T>::find_patterns(Context& ctx, const Csr<T, Offset>& A) {
     const CsrView<const Entry, Offset> a = rows_on(where).as_const();
     name_patterns(where, NamePatterns<Entry, Offset>{a, words.read(where), found.count, found.of_rows.write(where),
                                                      example.update(where)});
-    reduce_rows(where, ComparePatterns<Entry, Offset>{a, found.of_rows.read(where), example.read(where),
-                                                      different.write(where)});
+    compare_patterns(where, ComparePatterns<Entry, Offset>{a, found.of_rows.read(where), example.read(where),
+                                                           different.write(where)});
     FillPatterns<Entry, Offset> fill{
         a, example.read(where), found.width, found.lengths.write(where), found.columns.write(where), nullptr};
     if constexpr (with_values) fill.values = found.values.write(where);

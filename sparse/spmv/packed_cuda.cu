@@ -301,6 +301,11 @@ void name_patterns(const Cuda& cuda, const NamePatterns<V, Offset>& names) {
   reduce_rows(cuda, names);
 }
 
+template <class V, class Offset>
+void compare_patterns(const Cuda& cuda, const ComparePatterns<V, Offset>& rows) {
+  reduce_rows(cuda, rows);
+}
+
 template <class T>
 void run_product(const Cuda& cuda, const Product<PackedView<const T>>& p) {
   with_codes(p.a.column_code, p.a.value_code, [&](auto columns, auto values) {

@@ -55,6 +55,24 @@ void name_patterns(const Host& host, const NamePatterns<V, Offset>& names) {
   });
 }
 
+template <class V, class Offset>
+void compare_patterns(const Host& host, const ComparePatterns<V, Offset>& rows) {
+  const CsrView<const V, Offset>& a = rows.a;
+  const PatternWords<V, Offset> words{a};
+  rows.finish(sum_over_blocks<Count>(host, a.rows, a.nnz, [&](std::int64_t begin, std::int64_t end) {
+    Count all, different;  // the last row's
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (i == begin || rows.patterns[i] != rows.patterns[i - 1] || !words.repeats(i)) {
+        Count entries;
+        for (Offset k = a.row_offsets[i]; k < a.row_offsets[i + 1]; ++k) entries += rows.entry(i, k);
+        different = rows.finish_row(i, entries);
+      }
+      all += different;
+    }
+    return all;
+  }));
+}
+
 /// sums[i] of the rows of a slice. With row patterns row after row, for a pattern is found once a row, and the slice is
 /// narrow; else column after column, as the places lie. Both add up a row in the same order.
 template <ColumnCode columns, ValueCode values, class T>

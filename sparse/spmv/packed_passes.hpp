@@ -167,6 +167,12 @@ struct ComparePatterns {
   constexpr void finish(const Sum& sum) const { *different = sum; }
 };
 
+/// That pass; the host looks at the row before first.
+template <class V, class Offset>
+void compare_patterns(const Host&, const ComparePatterns<V, Offset>&);
+template <class V, class Offset>
+void compare_patterns(const Cuda&, const ComparePatterns<V, Offset>&);
+
 /// The length of pattern `id`, its columns minus row, and its values. Over the patterns.
 template <class V, class Offset>
 struct FillPatterns {
@@ -402,12 +408,12 @@ struct PackedPasses {
   template <class V>
   using NameRows = void(const Where&, const NamePatterns<V, Offset>&);
   template <class V>
-  using CompareRows = void(const Where&, ComparePatterns<V, Offset>);
+  using CompareRows = void(const Where&, const ComparePatterns<V, Offset>&);
   template <class V>
   static constexpr auto patterns = std::tuple_cat(passes<Where, FillPatterns<V, Offset>>,
                                                   std::tuple{instance<FindWords<PatternWords<V, Offset>>>(find_words),
                                                              instance<NameRows<V>>(name_patterns),
-                                                             instance<CompareRows<V>>(reduce_rows)});
+                                                             instance<CompareRows<V>>(compare_patterns)});
   static constexpr auto list =
       std::tuple_cat(patterns<NoValue>, patterns<T>,
                      passes<Where, GreatestSpan<Offset>, FillBases<Offset>, UniformSlices, FillPacked<T, Offset>>);
