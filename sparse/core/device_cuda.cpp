@@ -112,9 +112,29 @@ void give_back_blocks(DeviceMemory& of, const std::uint64_t* stream_id = nullptr
   for (const KeptBlocks::Block& block : blocks) free_behind(of, block.stream_id, block.memory);
 }
 
+/// The pool as large again, at most a sixteenth of the device's memory more, where an array does not fit: pieces that
+/// arrays of all sizes share. A pool that grew by arrays has gaps of their sizes, and maps memory anew in each set-up,
+/// at a millisecond a gigabyte.
+void grow_pool(const Cuda& where, DeviceMemory& of, std::size_t bytes) {
+  std::uint64_t reserved = 0, used = 0;
+  check(cudaMemPoolGetAttribute(of.pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  check(cudaMemPoolGetAttribute(of.pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  if (used + bytes <= reserved) return;
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total));
+  const std::size_t piece = std::min<std::size_t>(reserved, total / 16);
+  if (piece <= bytes || piece > free / 4) return;
+  void* memory = nullptr;
+  if (try_allocate(where, of.pool, piece, &memory) == cudaSuccess)
+    check(cudaFreeAsync(memory, where.stream));
+  else
+    cudaGetLastError();
+}
+
 /// What was released may lie in other sizes, so that it is given back before there is no memory.
 void* allocate_from_driver(const Cuda& where, DeviceMemory& of, std::size_t bytes, const char* what) {
   void* memory = nullptr;
+  if (of.pool && bytes > KeptBlocks::max_block) grow_pool(where, of, bytes);
   cudaError_t status = try_allocate(where, of.pool, bytes, &memory);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
