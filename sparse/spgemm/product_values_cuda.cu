@@ -9,8 +9,9 @@ namespace krill::detail {
 namespace {
 
 constexpr int team_threads = 128, piece_threads = 256;
-constexpr int max_share = 128;  ///< rows that a block looks through for those of its teams. Not varied.
-constexpr int piece_rows = 2;   ///< rows of B that a thread of a piece bisects at a time. Not varied.
+constexpr int max_share = 128;    ///< rows that a block looks through for those of its teams. Not varied.
+constexpr int known_places = 32;  ///< of a team's row, that are searched without a loop. Not varied.
+constexpr int piece_rows = 2;     ///< rows of B that a thread of a piece bisects at a time. Not varied.
 
 // What teams make of the products that an entry of C gets: start(at), then add() for each product, then finish(). What
 // is read of A and B is on its way before.
@@ -140,12 +141,19 @@ struct PartOfRow {
   __device__ void finish(Offset first, int count, const Use& use, int lane, int lanes) const {
     for (int s = lane; s < count; s += lanes) use.finish(first + s, slots[padded(s)]);
   }
-  /// Padded, of the last entry whose column is not beyond `col`.
+  /// Padded, of the last entry whose column is not beyond `col`. The last `few` places are halved without a loop.
+  template <int few>
   __device__ int place_of(std::int32_t col) const {
-    int place = 0;
-    for (int half = room / 2; half > 0; half /= 2)  // padded(place + half) is the sum of both padded
-      if (const int step = padded(half); columns[place + step] <= col) place += step;
-    return place;
+    const std::int32_t* at = columns;
+    const auto look = [&](int half) {  // padded(place + half) is the sum of both padded
+      if (at[padded(half)] <= col) at += padded(half);
+    };
+    int half = room / 2;
+    for (; half > few / 2; half /= 2) look(half);
+#pragma unroll
+    for (int known = few / 2; known > 0; known /= 2)
+      if (known <= half) look(known);
+    return static_cast<int>(at - columns);
   }
 };
 
@@ -155,8 +163,10 @@ struct PartOfRow {
 template <int lanes, class V, class Offset, class Use>
 __device__ void use_products_of_row(const CsrView<V, Offset>& a, const CsrView<V, Offset>& b, Offset k, Offset end,
                                     bool masked, const CsrView<const NoValue, Offset>& c, Offset first, int count,
-                                    const PartOfRow<typename Use::Slot>& part, const Use& use) {
+                                    PartOfRow<typename Use::Slot> part, const Use& use) {
   const int lane = static_cast<int>(threadIdx.x) % lanes;
+  const unsigned longest = __reduce_max_sync(~0u, static_cast<unsigned>(count));  // of the warp's rows
+  while (part.room / 2 >= static_cast<int>(longest) && part.room > 1) part.room /= 2;
   part.start(c, first, count, use, lane, lanes);
   __syncwarp();
   for (; __any_sync(~0u, k < end); k += lanes) {
@@ -169,7 +179,7 @@ __device__ void use_products_of_row(const CsrView<V, Offset>& a, const CsrView<V
       bool adds = rows.length > 0;
       if (adds) {
         found[0] = b.col_indices[rows.first], of_a[0] = use.of_a(k + lane), of_b[0] = use.of_b(rows.first);
-        place = part.place_of(found[0]);
+        place = part.template place_of<known_places>(found[0]);
         adds = !masked || part.columns[place] == found[0];
       }
       for (int turn = 0; turn < lanes; ++turn) {
@@ -185,7 +195,7 @@ __device__ void use_products_of_row(const CsrView<V, Offset>& a, const CsrView<V
         },
         [&](int u, Offset place) { found[u] = b.col_indices[place], of_b[u] = use.of_b(place); },
         [&](int u, int) {
-          const int place = part.place_of(found[u]);
+          const int place = part.template place_of<known_places>(found[u]);
           if (!masked || part.columns[place] == found[u]) use.add(part.slots[place], of_a[u], of_b[u]);
         },
         [] { __syncwarp(); });
@@ -290,7 +300,7 @@ __global__ void __launch_bounds__(piece_threads)
         for (int u = 0; u < each; ++u) {
           place[u] = -1;
           if (u * piece_threads + thread >= ready) continue;
-          const int at = part.place_of(found[u]);
+          const int at = part.template place_of<1>(found[u]);
           if (!masked || part.columns[at] == found[u]) place[u] = at;
         }
         for (bool waits = true; waits;) {

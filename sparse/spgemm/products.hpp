@@ -184,7 +184,7 @@ struct KeepUnion {
 template <class Offset>
 struct CopyUnion {
   using Sum = NoSum;
-  static constexpr int lanes = 8;  // Not varied
+  static constexpr int lanes = 8, flight = 4;  // flight: columns on their way at a time. Not varied
   std::int64_t stride;
   const std::int32_t* columns;
   const Offset* row_offsets;
@@ -194,7 +194,13 @@ struct CopyUnion {
   constexpr NoSum entry(std::int64_t i) const {
     const std::int64_t row = i / lanes, first = row_offsets[row], count = row_offsets[row + 1] - first;
     if (count > stride) return {};
-    for (std::int64_t e = i % lanes; e < count; e += lanes) col_indices[first + e] = columns[row * stride + e];
+    for (std::int64_t e = i % lanes; e < count; e += lanes * flight) {
+      std::int32_t read[flight] = {};
+      for (int u = 0; u < flight; ++u)
+        if (e + u * lanes < count) read[u] = columns[row * stride + e + u * lanes];
+      for (int u = 0; u < flight; ++u)
+        if (e + u * lanes < count) col_indices[first + e + u * lanes] = read[u];
+    }
     return {};
   }
 };
