@@ -162,7 +162,7 @@ SmoothedProlongator<T, Offset>::SmoothedProlongator(Context& ctx, const StrongGr
       graph_nnz_(graph.nnz()),
       p0_nnz_(tentative.P.nnz()),
       p_(smoothed_pattern(ctx, graph, block_dim, tentative)),
-      weak_(std::int64_t{p_.rows()} * columns_, "weak part of a prolongator"),
+      weak_(columns_ == 1 ? 0 : std::int64_t{p_.rows()} * columns_, "weak part of a prolongator"),
       on_cuda_(ctx.on_cuda()) {
   ctx.dispatch([&](const auto& where) { weak_.write(where); });  // so that update() allocates nothing
 }
@@ -176,7 +176,8 @@ HeldMemory SmoothedProlongator<T, Offset>::memory(MemoryLedger& ledger, const Cs
     { const HeldMemory counts = ledger.hold<std::int64_t>(nodes); }
     return csr_memory(ledger, P);
   }();
-  made += ledger.hold(static_cast<std::size_t>(P.rows) * static_cast<std::size_t>(candidates) * P.scalar);
+  if (candidates > 1)
+    made += ledger.hold(static_cast<std::size_t>(P.rows) * static_cast<std::size_t>(candidates) * P.scalar);
   return made;
 }
 
@@ -197,12 +198,18 @@ void SmoothedProlongator<T, Offset>::update(Context& ctx, const Csr<T, Offset>& 
   ctx.dispatch([&](const auto& where) {
     using Scalar = kernel_t<T>;
     const DividedRows<Scalar, Offset> rows{A.view(where), graph.pattern(where), block_dim_};
+    const auto smooth_for = [&]<bool one>(std::bool_constant<one>) {
+      smooth(where, Smoothing<Scalar, Offset, one>{rows, P0.view(where), candidates.view(where),
+                                                   tentative.coarse_candidates.view(where), weak_.read(where),
+                                                   omega.read(where), lambda.read(where), pattern(where, p_),
+                                                   p_.values().write(where)});
+    };
+    if (columns_ == 1) return smooth_for(std::true_type{});
     using Replace = ReplaceWeak<Scalar, Offset>;
     for (std::int32_t first = 0; first < columns_; first += Replace::width)
       reduce_rows(where, Replace{rows, P0.view(where), candidates.view(where), tentative.coarse_candidates.view(where),
                                  first, weak_.update(where)});
-    smooth(where, Smoothing<Scalar, Offset>{rows, P0.view(where), columns_, weak_.read(where), omega.read(where),
-                                            lambda.read(where), pattern(where, p_), p_.values().write(where)});
+    smooth_for(std::false_type{});
   });
 }
 

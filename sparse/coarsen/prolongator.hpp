@@ -76,7 +76,7 @@ class SmoothedProlongator {
   std::int32_t block_dim_, columns_;  // of a node, of an aggregate
   std::int64_t graph_nnz_, p0_nnz_;
   Csr<T, Offset> p_;
-  Array<T> weak_;  // of A_F P0, `columns_` a row
+  Array<T> weak_;  // of A_F P0, `columns_` a row where they are several
   bool on_cuda_;
 };
 

@@ -119,11 +119,13 @@ __global__ void __launch_bounds__(sum_threads) unite_nodes_kernel(NodeUnion<Offs
 
 // Threads: a team of `lanes` neighboring ones a row, each with Tuning::width entries of P, which go along the row of A
 //   together; what a row has beyond that is its warp's, as much at a time for each lane.
-// Bytes: A, the strong graph, the weak part and P once, P0 by the columns of A; the caches hold a row of A for all
+// Bytes: A, the strong graph and P once, of several candidates the weak part, P0 by the columns of A; the caches hold a
+// row of A for all
 //   lanes.
 // Races: an entry of P is one lane's.
-template <class T, class Offset>
-__global__ void __launch_bounds__(sum_threads) smooth_kernel(Smoothing<T, Offset> s, int lanes, Skip skip) {
+template <class T, class Offset, bool one_candidate>
+__global__ void __launch_bounds__(sum_threads)
+    smooth_kernel(Smoothing<T, Offset, one_candidate> s, int lanes, Skip skip) {
   if (skip.now()) return;
   constexpr int width = Tuning::width;
   const int lane = static_cast<int>(threadIdx.x) % lanes, warp_lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -161,8 +163,8 @@ void unite_nodes(const Cuda& cuda, const NodeUnion<Offset>& nodes, Sink sink) {
   check(cudaGetLastError());
 }
 
-template <class T, class Offset>
-void smooth(const Cuda& cuda, const Smoothing<T, Offset>& smoothing) {
+template <class T, class Offset, bool one_candidate>
+void smooth(const Cuda& cuda, const Smoothing<T, Offset, one_candidate>& smoothing) {
   const int lanes = lanes_for(ceil_div(smoothing.p.nnz, std::int64_t{Tuning::width}), smoothing.p.rows);
   smooth_kernel<<<grid_blocks(cuda, smoothing.rows.a.rows, sum_threads / lanes), sum_threads, 0, cuda.stream>>>(
       smoothing, lanes, cuda.skip);

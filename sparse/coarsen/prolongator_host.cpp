@@ -55,12 +55,13 @@ void unite_nodes(const Host& host, const NodeUnion<Offset>& nodes, Sink sink) {
   });
 }
 
-template <class T, class Offset>
-void smooth(const Host& host, const Smoothing<T, Offset>& s) {
+template <class T, class Offset, bool one_candidate>
+void smooth(const Host& host, const Smoothing<T, Offset, one_candidate>& s) {
   if (host.skip.now()) return;
-  for_blocks(host, s.rows.a.rows, nodes_at_a_time, s.rows.a.nnz * s.columns, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) s.fill(row);
-  });
+  for_blocks(host, s.rows.a.rows, nodes_at_a_time, s.rows.a.nnz * s.columns(),
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t row = begin; row < end; ++row) s.fill(row);
+             });
 }
 
 template class TentativePasses<Host>;

@@ -74,7 +74,8 @@ struct ListTentative {
 
 /// The orthogonal factorization of the candidates on each aggregate. A team has `lanes` threads, of which this one is
 /// `lane`, and adds over them by sum(), which every thread calls as often as all others of its warp. A lane goes
-/// through the same rows in every step, so no thread reads what another one writes.
+/// through the same rows in every step, so no thread reads what another one writes. Of one candidate only the length is
+/// needed before P0 is written, once.
 template <class T, class Offset>
 struct AggregateBasis {
   const std::int32_t *offsets, *nodes;  // of aggregates
@@ -102,8 +103,15 @@ struct AggregateBasis {
     const std::int64_t begin = there ? offsets[aggregate] : 0, end = there ? offsets[aggregate + 1] : 0;
     const std::int32_t columns = b.cols;
     const bool writes = there && team.lane == 0;
+    if (columns == 1) {
+      double left = 0;
+      for_rows(team, begin, end, [&](std::int64_t row, const T*) { left += squared(in_units(row, 0)); });
+      const double factor = finish_column(aggregate, 0, team.sum(left), 0, writes);
+      for_rows(team, begin, end, [&](std::int64_t row, T* q) { *q = T(scaled(wide(in_units(row, 0)), factor)); });
+      return;
+    }
     for_rows(team, begin, end, [&](std::int64_t row, T* q) {
-      for (std::int32_t j = 0; j < columns; ++j) q[j] = T(scaled(wide(b.at(row, j)), units[j].inverse));
+      for (std::int32_t j = 0; j < columns; ++j) q[j] = in_units(row, j);
     });
     double longest = 0;
     for (std::int32_t j = 0; j < columns; ++j) {
@@ -125,17 +133,28 @@ struct AggregateBasis {
           r_at(k) = sweep == 0 ? part : r_at(k) + part;
         }
       const double left = length_squared(team, begin, end, j);
-      const bool live = left > dead_below * longest;
-      const double length = live ? square_root(left) : 0, factor = live ? 1 / length : 0;
+      const double factor = finish_column(aggregate, j, left, dead_below * longest, writes);
       for_rows(team, begin, end, [&](std::int64_t, T* q) { q[j] = T(scaled(wide(q[j]), factor)); });
-      if (!writes) continue;
-      r_at(j) = T(static_cast<real_t<T>>(length * size));
-      for (std::int32_t k = j + 1; k < columns; ++k) r_at(k) = T{};
-      dead[aggregate * columns + j] = !live;
     }
   }
 
  private:
+  constexpr T in_units(std::int64_t row, std::int32_t j) const {
+    return T(scaled(wide(b.at(row, j)), units[j].inverse));
+  }
+  /// What the rest of column j, of that length squared, is multiplied with; 0 where it is dead. The one thread that
+  /// `writes` writes the diagonal of R, what is below it, and whether the column is dead.
+  constexpr double finish_column(std::int64_t aggregate, std::int32_t j, double left, double least, bool writes) const {
+    const bool live = left > least;
+    const double length = live ? square_root(left) : 0;
+    if (writes) {
+      T* const column_of_r = &r.at(aggregate * b.cols, j);
+      column_of_r[j] = T(static_cast<real_t<T>>(length * units[j].size));
+      for (std::int32_t k = j + 1; k < b.cols; ++k) column_of_r[k] = T{};
+      dead[aggregate * b.cols + j] = !live;
+    }
+    return live ? 1 / length : 0;
+  }
   template <class Team>
   constexpr double length_squared(const Team& team, std::int64_t begin, std::int64_t end, std::int32_t j) const {
     double sum = 0;
@@ -303,6 +322,25 @@ constexpr T diagonal_of_weak(const T* s, const T* p0, std::int32_t columns) {
   return square > 0 ? scaled(dot, 1 / square) : T{};
 }
 
+/// s := s R^-1, the weak part of a row of A_F P0 from its sums s, R from that row of coarse_b on, where what stands
+/// before dead columns is 0; zeros where the row would lose its diagonal entry, `own`.
+template <class T>
+constexpr void settle_weak(T* s, T own, const T* p0, std::int32_t columns, const DenseView<const T>& coarse_b,
+                           std::int32_t begin) {
+  bool is_zero = true;
+  for (std::int32_t j = 0; j < columns; ++j) is_zero = is_zero && s[j] == T{};
+  if (is_zero) return;
+  for (std::int32_t j = 0; j < columns; ++j) {
+    T left = s[j];
+    for (std::int32_t k = 0; k < j; ++k) left -= s[k] * coarse_b.at(begin + k, j);
+    const T pivot = coarse_b.at(begin + j, j);
+    s[j] = pivot == T{} ? T{} : left / pivot;
+  }
+  const T sum = own + diagonal_of_weak(s, p0, columns);
+  if (own == T{} || !(real(sum / own) >= real_t<T>(0.1)))
+    for (std::int32_t j = 0; j < columns; ++j) s[j] = T{};
+}
+
 /// The weak part of A_F P0, m entries a row, in the columns of the row's own aggregate: s with s R = the sum of weak
 /// a_ij b_j, R the aggregate's rows of B_c. Zeros where a row has none, or drops them. Sums of candidates [first, first
 /// + width); with the last of them, s. Not for rows of no aggregate.
@@ -341,39 +379,24 @@ struct ReplaceWeak : DividedRows<T, Offset> {
       if (first + j < b.cols) s[first + j] = item.sums[j];
     if (first + width < b.cols) return {};
     const Offset begin = p0.row_offsets[i];
-    solve(s, p0.col_indices[begin]);
-    const T sum = item.own + diagonal_of_weak(s, p0.values + begin, b.cols);
-    if (item.own == T{} || !(real(sum / item.own) >= real_t<T>(0.1)))
-      for (std::int32_t j = 0; j < b.cols; ++j) s[j] = T{};
+    settle_weak(s, item.own, p0.values + begin, b.cols, coarse_b, p0.col_indices[begin]);
     return {};
-  }
-
- private:
-  /// s := s R^-1, R from that row of coarse_b on; what stands before dead columns of R is 0.
-  constexpr void solve(T* s, std::int32_t begin) const {
-    bool is_zero = true;
-    for (std::int32_t j = 0; j < b.cols; ++j) is_zero = is_zero && s[j] == T{};
-    if (is_zero) return;
-    for (std::int32_t j = 0; j < b.cols; ++j) {
-      T left = s[j];
-      for (std::int32_t k = 0; k < j; ++k) left -= s[k] * coarse_b.at(begin + k, j);
-      const T pivot = coarse_b.at(begin + j, j);
-      s[j] = pivot == T{} ? T{} : left / pivot;
-    }
   }
 };
 
-/// The smoothed prolongator, a few entries of a row at a time.
-template <class T, class Offset>
+/// The smoothed prolongator, a few entries of a row at a time. The weak part of several candidates is there already, by
+/// ReplaceWeak; that of one is added up beside the rest.
+template <class T, class Offset, bool one_candidate>
 struct Smoothing {
   DividedRows<T, Offset> rows;
   CsrView<const T, Offset> p0;
-  std::int32_t columns;
-  const T* weak;  // of A_F P0, by ReplaceWeak
+  DenseView<const T> b, coarse_b;
+  const T* weak;
   ScalarView<double> omega, lambda;
   CsrView<const NoValue, Offset> p;
   T* values;
 
+  constexpr std::int32_t columns() const { return one_candidate ? 1 : b.cols; }
   /// What p0_i and the sum of the others, a_ij p0_j and the weak part, are multiplied with in p_i.
   struct Factors {
     T own, sum;  // where the diagonal entry of A is 0, those of P0 itself
@@ -384,16 +407,16 @@ struct Smoothing {
     std::int32_t column;
   };
   /// Where A has that entry on the diagonal.
-  constexpr Factors factors(std::int64_t row, const Start& from, T entry) const {
+  constexpr Factors factors(const Start& from, T entry, const T* weak_part) const {
     if (entry == T{}) return {T(1), T{}};
     T diagonal = entry;
-    if (from.column != none) diagonal += diagonal_of_weak(weak + row * columns, p0.values + from.at, columns);
+    if (from.column != none) diagonal += diagonal_of_weak(weak_part, p0.values + from.at, columns());
     const T damping = T(static_cast<real_t<T>>(omega() / lambda()));
     return {T(1) - damping * (entry / diagonal), -(damping / diagonal)};
   }
   constexpr Start start(std::int64_t row) const {
-    if (p0.nnz == std::int64_t{p0.rows} * columns) {  // offsets are known: a load less for each entry of A
-      const auto at = static_cast<Offset>(row * columns);
+    if (p0.nnz == std::int64_t{p0.rows} * columns()) {  // offsets are known: a load less for each entry of A
+      const auto at = static_cast<Offset>(row * columns());
       return {at, p0.col_indices[at]};
     }
     const Offset begin = p0.row_offsets[row];
@@ -407,18 +430,20 @@ struct Smoothing {
     T sums[width] = {};
     std::int32_t targets[width] = {};
     for (int q = 0; q < width; ++q) targets[q] = first + q < end ? p.col_indices[first + q] : -1;
-    const T diagonal = for_strong(row, [&](std::int64_t column, T value) {
+    T weak_sum{};
+    const T diagonal = for_strong(row, weak_sum, [&](std::int64_t column, T value) {
       const Start from = start(column);
       for (int q = 0; q < width; ++q)
-        if (const std::int32_t j = targets[q] - from.column; j >= 0 && j < columns)
+        if (const std::int32_t j = targets[q] - from.column; j >= 0 && j < columns())
           sums[q] += value * p0.values[from.at + j];
     });
     const Start from = start(row);
-    const Factors by = factors(row, from, diagonal);
+    const T* const weak_part = settled(row, from, diagonal, weak_sum);
+    const Factors by = factors(from, diagonal, weak_part);
     for (int q = 0; q < width && first + q < end; ++q) {
       const std::int32_t j = targets[q] - from.column;
       T own{};
-      if (j >= 0 && j < columns) own = p0.values[from.at + j] * by.own + by.sum * weak[row * columns + j];
+      if (j >= 0 && j < columns()) own = p0.values[from.at + j] * by.own + by.sum * weak_part[j];
       values[first + q] = own + by.sum * sums[q];
     }
   }
@@ -428,40 +453,50 @@ struct Smoothing {
     const Offset begin = p.row_offsets[row], end = p.row_offsets[row + 1];
     for (Offset at = begin; at < end; ++at) values[at] = T{};
     const auto place = [&](std::int32_t column) {
-      if (end - begin > 16 * columns) return lower_entry(p.col_indices, begin, end, column);
+      if (end - begin > 16 * columns()) return lower_entry(p.col_indices, begin, end, column);
       Offset at = begin;
-      while (p.col_indices[at] != column) at += columns;
+      while (p.col_indices[at] != column) at += columns();
       return at;
     };
-    const T diagonal = for_strong(row, [&](std::int64_t column, T value) {
+    T weak_sum{};
+    const T diagonal = for_strong(row, weak_sum, [&](std::int64_t column, T value) {
       const Start from = start(column);
       if (from.column == none) return;
       T* const sums = values + place(from.column);
-      for (std::int32_t j = 0; j < columns; ++j) sums[j] += value * p0.values[from.at + j];
+      for (std::int32_t j = 0; j < columns(); ++j) sums[j] += value * p0.values[from.at + j];
     });
     const Start from = start(row);
-    const Factors by = factors(row, from, diagonal);
+    const T* const weak_part = settled(row, from, diagonal, weak_sum);
+    const Factors by = factors(from, diagonal, weak_part);
     for (Offset at = begin; at < end; ++at) values[at] = by.sum * values[at];
     if (from.column == none) return;
     T* const own = values + place(from.column);
-    for (std::int32_t j = 0; j < columns; ++j)
-      own[j] += p0.values[from.at + j] * by.own + by.sum * weak[row * columns + j];
+    for (std::int32_t j = 0; j < columns(); ++j) own[j] += p0.values[from.at + j] * by.own + by.sum * weak_part[j];
   }
 
  private:
   static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
 
-  /// use(column, value) for the strong entries beside the diagonal, whose entry is returned.
+  /// use(column, value) for the strong entries beside the diagonal, whose entry is returned; of one candidate, the sum
+  /// of weak a_ij b_j goes to weak_sum.
   template <class Use>
-  constexpr T for_strong(std::int64_t row, Use&& use) const {
+  constexpr T for_strong(std::int64_t row, T& weak_sum, Use&& use) const {
     T own{};
     rows.for_entries(row, [&](std::int32_t column, T value, bool is_strong) {
       if (column == row)
         own += value;
       else if (is_strong)
         use(column, value);
+      else if constexpr (one_candidate)
+        weak_sum += value * b.at(column, 0);
     });
     return own;
+  }
+  /// The weak part of a row: of one candidate from that sum, where it stays.
+  constexpr const T* settled(std::int64_t row, const Start& from, T diagonal, T& weak_sum) const {
+    if constexpr (!one_candidate) return weak + row * columns();
+    if (from.column != none) settle_weak(&weak_sum, diagonal, p0.values + from.at, 1, coarse_b, from.column);
+    return &weak_sum;
   }
 };
 
@@ -477,10 +512,10 @@ void unite_nodes(const Host&, const NodeUnion<Offset>&, Sink);
 template <class Offset, class Sink>
 void unite_nodes(const Cuda&, const NodeUnion<Offset>&, Sink);
 
-template <class T, class Offset>
-void smooth(const Host&, const Smoothing<T, Offset>&);
-template <class T, class Offset>
-void smooth(const Cuda&, const Smoothing<T, Offset>&);
+template <class T, class Offset, bool one_candidate>
+void smooth(const Host&, const Smoothing<T, Offset, one_candidate>&);
+template <class T, class Offset, bool one_candidate>
+void smooth(const Cuda&, const Smoothing<T, Offset, one_candidate>&);
 
 /// What is compiled for each backend.
 template <class Where>
@@ -498,11 +533,13 @@ struct ProlongatorPatternKernels {
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct ProlongatorKernels {
+  template <bool one_candidate>
+  using Smooth = void(const Where&, const Smoothing<T, Offset, one_candidate>&);
   static constexpr auto list = passes<Where, SetDeadDiagonal<T, Offset>>;
   static constexpr std::tuple kernels{
       instance<void(const Where&, std::int64_t, const AggregateBasis<T, Offset>&)>(factor_aggregates),
-      instance<void(const Where&, ReplaceWeak<T, Offset>)>(reduce_rows),
-      instance<void(const Where&, const Smoothing<T, Offset>&)>(smooth)};
+      instance<void(const Where&, ReplaceWeak<T, Offset>)>(reduce_rows), instance<Smooth<true>>(smooth),
+      instance<Smooth<false>>(smooth)};
 };
 template <class Value, class Where, class T = kernel_t<Value>>
 struct CandidateKernels {

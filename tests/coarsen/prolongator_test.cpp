@@ -151,7 +151,7 @@ TEST_P(Prolongator, is_smoothed_as_defined) {
       const auto P0 = tentative_prolongator<T>(ctx, aggregates, dim, b);
       const auto graph = make_graph<std::int32_t>(nodes, system.edges);
       SmoothedProlongator<T> plan(ctx, graph, dim, P0);
-      EXPECT_EQ(plan.bytes(), plan.matrix().bytes() + b.bytes());
+      EXPECT_EQ(plan.bytes(), plan.matrix().bytes() + (m > 1 ? b.bytes() : 0));
       plan.update(ctx, system.A, graph, P0, b, 4.0 / 3, 2.0);
       expect_entries(smoothed(system.A, system.edges, dim, P0, b, 2.0 / 3), plan.matrix(), "smoothed");
     }
@@ -182,18 +182,22 @@ TEST_P(Prolongator, has_the_same_rows_when_it_fills_them_piece_by_piece) {
         for (std::int32_t first = 0; first < m; first += Replace::width)
           reduce_rows(where, Replace{rows, P0.P.view(where), b.view(where), P0.coarse_candidates.view(where), first,
                                      weak.update(where)});
-        const detail::Smoothing<kernel_t<T>, std::int32_t> smoothing{
-            rows,
-            P0.P.view(where),
-            m,
-            weak.read(where),
-            {1},
-            {2},
-            {p.rows, p.cols, p.nnz, p.row_offsets, p.col_indices},
-            pieces.values().update(where)};
-        for (std::int32_t row = 0; row < p.rows; ++row)
-          for (std::int64_t first = p.row_offsets[row]; first < p.row_offsets[row + 1]; first += 8)
-            smoothing.template fill<8>(row, first);
+        const auto fill = [&]<bool one>(std::bool_constant<one>) {
+          const detail::Smoothing<kernel_t<T>, std::int32_t, one> smoothing{
+              rows,
+              P0.P.view(where),
+              b.view(where),
+              P0.coarse_candidates.view(where),
+              weak.read(where),
+              {1},
+              {2},
+              {p.rows, p.cols, p.nnz, p.row_offsets, p.col_indices},
+              pieces.values().update(where)};
+          for (std::int32_t row = 0; row < p.rows; ++row)
+            for (std::int64_t first = p.row_offsets[row]; first < p.row_offsets[row + 1]; first += 8)
+              smoothing.template fill<8>(row, first);
+        };
+        m == 1 ? fill(std::true_type{}) : fill(std::false_type{});
       });
       expect_entries(smoothed(system.A, system.edges, dim, P0, b, 0.5), pieces, "pieces");
     }
