@@ -13,7 +13,7 @@ namespace krill::detail {
 /// open; a root. The key of an open row changes with the round, and no two rows have the same.
 struct RootKey {
   using Word = std::uint32_t;
-  static constexpr Word out = 0, open = 1, root = ~Word{0};
+  static constexpr Word out = 0, root = ~Word{0};
   static constexpr bool is_open(Word key) { return key != out && key != root; }
   /// A bijection of 31 bits: steps that can be taken back, each of which is so (xor with a shift, odd factors).
   static constexpr Word of_open(std::int64_t row, int round) {
@@ -21,11 +21,11 @@ struct RootKey {
     Word x = static_cast<Word>(row) ^ (static_cast<Word>(round) * 0x9e3779b9u & mask);
     x = (x ^ x >> 16) * 0x45d9f3bu & mask;
     x = (x ^ x >> 15) * 0x2c1b3c6du & mask;
-    return (x ^ x >> 16) + 2;
+    return (x ^ x >> 16) + 1;
   }
 };
 
-/// keys: open where a row has neighbors. Over the rows.
+/// keys: those of the first round where a row has neighbors. Over the rows.
 template <class Offset>
 struct StartRoots {
   using Sum = std::int64_t;
@@ -36,8 +36,7 @@ struct StartRoots {
   constexpr bool begin() const { return true; }
   constexpr Sum entry(std::int64_t i) const {
     const bool has_neighbors = row_offsets[i] < row_offsets[i + 1];
-    keys[i] = has_neighbors ? RootKey::open : RootKey::out;
-    greatest[i] = keys[i];
+    keys[i] = greatest[i] = has_neighbors ? RootKey::of_open(i, 0) : RootKey::out;
     return !has_neighbors;
   }
   constexpr void finish(Sum sum) const { *alone = sum; }
@@ -59,26 +58,21 @@ struct SpreadKeys {
   using Item = GreatestKey;
   using Sum = NoSum;
   CsrView<const NoValue, Offset> a;
-  int round;
   const RootKey::Word* keys;
   RootKey::Word* greatest;
 
   constexpr bool wants(std::int64_t row) const { return RootKey::is_open(greatest[row]); }
-  constexpr Item entry(std::int64_t, std::int64_t k) const { return {key(a.col_indices[k])}; }
+  constexpr Item entry(std::int64_t, std::int64_t k) const { return {keys[a.col_indices[k]]}; }
   constexpr Sum finish_row(std::int64_t row, Item item) const {
-    item += {key(row)};
+    item += {keys[row]};
     greatest[row] = item.key;
     return {};
   }
   constexpr void finish(const Sum&) const {}
-  constexpr RootKey::Word key(std::int64_t row) const {
-    const RootKey::Word stored = keys[row];
-    return stored == RootKey::open ? RootKey::of_open(row, round) : stored;
-  }
 };
 
-/// An open row whose key is the greatest within two edges is a root; one that has a root there is out. Adds up the rows
-/// that stay open. Over the rows' neighbors.
+/// An open row whose key is the greatest within two edges is a root; one that has a root there is out; others get the
+/// keys of the next round. Adds up the rows that stay open. Over the rows' neighbors.
 template <class Offset>
 struct DecideRoots {
   using Item = GreatestKey;
@@ -89,17 +83,13 @@ struct DecideRoots {
   RootKey::Word* keys;
   std::int64_t* open = nullptr;
 
-  constexpr bool wants(std::int64_t row) const { return keys[row] == RootKey::open; }
+  constexpr bool wants(std::int64_t row) const { return RootKey::is_open(keys[row]); }
   constexpr Item entry(std::int64_t, std::int64_t k) const { return {greatest[a.col_indices[k]]}; }
   constexpr Sum finish_row(std::int64_t row, Item item) const {
     item += {greatest[row]};
-    if (item.key == RootKey::root)
-      keys[row] = RootKey::out;
-    else if (item.key == RootKey::of_open(row, round))
-      keys[row] = RootKey::root;
-    else
-      return 1;
-    return 0;
+    const bool is_out = item.key == RootKey::root, is_root = item.key == keys[row];
+    keys[row] = is_out ? RootKey::out : is_root ? RootKey::root : RootKey::of_open(row, round + 1);
+    return !is_out && !is_root;
   }
   constexpr void finish(Sum sum) const { *open = sum; }
 };
@@ -167,17 +157,19 @@ struct JoinNeighbors {
     std::int32_t aggregates[max_compared];
     double bonds[max_compared];
     int count = 0;
-    Offset at = a.row_offsets[i];  // both rows ascend, so one cursor goes along A's
-    for (Offset k = row_offsets[i]; k < row_offsets[i + 1]; ++k) {
+    const Offset begin = row_offsets[i], a_begin = a.row_offsets[i], a_end = a.row_offsets[i + 1];
+    Offset at = a_begin;  // both rows ascend, so one cursor goes along A's
+    for (Offset k = begin; k < row_offsets[i + 1]; ++k) {
       const std::int32_t j = col_indices[k], aggregate = near[j];
       if (aggregate < 0) continue;
       int place = 0;
       while (place < count && aggregates[place] != aggregate) ++place;
       if (place == max_compared) continue;
       if (place == count) aggregates[count] = aggregate, bonds[count++] = 0;
-      at = next_entry(a.col_indices, at, a.row_offsets[i + 1], j);
+      const Offset likely = a_begin + (k - begin) + (j > i);  // where all neighbors are strong
+      at = likely < a_end && a.col_indices[likely] == j ? likely : next_entry(a.col_indices, at, a_end, j);
       // an entry that is not there is a_ji, which is stored alone
-      if (at < a.row_offsets[i + 1] && a.col_indices[at] == j) bonds[place] += double(magnitude(a.values[at]));
+      if (at < a_end && a.col_indices[at] == j) bonds[place] += double(magnitude(a.values[at]));
     }
     int best = 0;
     for (int place = 1; place < count; ++place)

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(sum_threads, sum_blocks_per_multiprocessor)
   if (skip.now()) return;
   GridBarrier barrier(arrivals);
   for (int round = 0;; ++round) {
-    spread.round = decide.round = round;
+    decide.round = round;
     reduce_rows_of_grid(spread, lanes);
     barrier.wait();
     const std::int64_t mine = block_sum(reduce_rows_of_grid(decide, lanes));
@@ -45,7 +45,7 @@ void find_roots(const Cuda& cuda, const CsrView<const NoValue, Offset>& a, RootK
   unsigned* arrivals = take_arrivals(cuda, frame);
   auto* open = frame.take<unsigned long long>(open_slots);
   check(cudaMemsetAsync(open, 0, open_slots * sizeof *open, cuda.stream));
-  SpreadKeys<Offset> spread{a, 0, keys, greatest};
+  SpreadKeys<Offset> spread{a, keys, greatest};
   DecideRoots<Offset> decide{a, 0, greatest, keys};
   Skip skip = cuda.skip;
   void* arguments[] = {&spread, &decide, &lanes, &arrivals, &open, &skip};

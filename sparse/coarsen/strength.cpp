@@ -55,8 +55,8 @@ StrongGraph<Offset> strong_graph(Context& ctx, const Csr<T, Offset>& A, const St
   StrongGraph<Offset> graph{checked<Offset>(ctx, std::move(wide), found.count, name).offsets,
                             Array<std::int32_t>(found.count, "strong col_indices")};
   ctx.dispatch([&](const auto& where) {
-    list_rows(where, FlaggedEntries<Offset>{pattern(where, A), flags.read(where)}, graph.row_offsets.read(where),
-              graph.col_indices.write(where));
+    list_flagged(where, pattern(where, A), flags.read(where), graph.row_offsets.read(where),
+                 graph.col_indices.write(where));
   });
   if (found.balance == 0) return graph;
   return united_with_transpose(ctx, std::move(graph));

@@ -98,14 +98,13 @@ struct CountStrong {
   constexpr void finish(const Sum& sum) const { facts->count = sum.count, facts->balance = sum.balance; }
 };
 
-/// The entries that have been flagged.
+/// The columns of the entries that are flagged by 1, not 0, in their order: those of a row from row_offsets[row] on.
 template <class Offset>
-struct FlaggedEntries {
-  CsrView<const NoValue, Offset> a;
-  const std::uint8_t* flags;
-
-  constexpr bool holds(std::int64_t, std::int64_t k) const { return flags[k]; }
-};
+void list_flagged(const Host&, CsrView<const NoValue, Offset>, const std::uint8_t* flags, const Offset* row_offsets,
+                  std::int32_t* col_indices);
+template <class Offset>
+void list_flagged(const Cuda&, CsrView<const NoValue, Offset>, const std::uint8_t* flags, const Offset* row_offsets,
+                  std::int32_t* col_indices);
 
 /// The norms of a node's blocks, whose columns are known and sorted, negative beside the diagonal. Over `lanes` a node:
 /// on an H100 one took 1.9 ms for some 500 nodes with long rows.
@@ -157,9 +156,10 @@ struct StrengthPasses {
   static constexpr auto of_nodes = passes<Where, BlockNorms<T, Offset>>;
 };
 template <class Offset, class Where>
-struct StrongListPasses {
-  static constexpr std::tuple list{
-      instance<void(const Where&, FlaggedEntries<Offset>, const Offset*, std::int32_t*)>(list_rows)};
+struct StrongListKernels {
+  static constexpr auto list =
+      instance<void(const Where&, CsrView<const NoValue, Offset>, const std::uint8_t*, const Offset*, std::int32_t*)>(
+          list_flagged);
 };
 
 }  // namespace krill::detail

@@ -10,7 +10,6 @@ namespace krill::detail {
 struct RowPassTuning {
   static constexpr std::int64_t long_row = 256;  ///< entries from which a whole warp has a row
   static constexpr int max_entries = 8;          ///< of a mean row to a lane
-  static constexpr int max_listed = 4;           ///< where entries are listed. Not varied.
 };
 
 /// A power of two, up to a warp.

@@ -9,10 +9,6 @@
 //     constexpr Sum finish_row(std::int64_t row, const Item&) const;
 //     constexpr void finish(const Sum&) const;                 // as of passes
 //   };
-//   struct RowChoice {
-//     CsrView<...> a;
-//     constexpr bool holds(std::int64_t row, std::int64_t k) const;  // whether entry k of the row is chosen
-//   };
 //
 // Items of a row may be added in any order.
 #pragma once
@@ -25,11 +21,5 @@ template <class RowPass>
 void reduce_rows(const Host&, RowPass);
 template <class RowPass>
 void reduce_rows(const Cuda&, RowPass);
-
-/// The columns of the entries that are chosen: those of a row from row_offsets[row] on, in their order.
-template <class Offset, class RowChoice>
-void list_rows(const Host&, RowChoice, const Offset* row_offsets, std::int32_t* col_indices);
-template <class Offset, class RowChoice>
-void list_rows(const Cuda&, RowChoice, const Offset* row_offsets, std::int32_t* col_indices);
 
 }  // namespace krill::detail

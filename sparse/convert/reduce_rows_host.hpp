@@ -26,16 +26,4 @@ void reduce_rows(const Host& host, RowPass pass) {
     pass.finish(sum_over_blocks<Sum>(host, pass.a.rows, pass.a.nnz, over));
 }
 
-template <class Offset, class RowChoice>
-void list_rows(const Host& host, RowChoice choice, const Offset* row_offsets, std::int32_t* col_indices) {
-  if (host.skip.now()) return;
-  for_blocks(host, choice.a.rows, sum_block, choice.a.nnz, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      Offset at = row_offsets[row];
-      for (std::int64_t k = choice.a.row_offsets[row]; k < choice.a.row_offsets[row + 1]; ++k)
-        if (choice.holds(row, k)) col_indices[at++] = choice.a.col_indices[k];
-    }
-  });
-}
-
 }  // namespace krill::detail
