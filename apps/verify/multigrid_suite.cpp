@@ -150,7 +150,7 @@ class LevelChecks : CheckedHierarchy<T> {
     }
     std::optional<Aggregates> again;  // the hierarchy keeps them where they are all of the interpolation
     if (!plain)
-      again = o.by_matching() ? aggregate_matching(ctx, nodes, o.matching_passes, strength)
+      again = o.by_matching() ? aggregate_matching(ctx, nodes, o.matching_passes, strength, hierarchy.hermitian())
                               : aggregate_mis2(ctx, *graph, nodes);
     const Aggregates& aggregates = plain ? plain->aggregates() : *again;
     const DisjointRows partition = partition_of(aggregates);

@@ -280,14 +280,24 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Coarseni
   const bool by_nodes = space.block_dim > 1,
              plain = options_.method == MultigridMethod::aggregation && !by_nodes && space.candidates->cols() == 1;
   const Strength strength = options_.strength.at(levels_.size() - 1);
+  std::optional<Csr<T, Offset>> coarse;  // where the matching makes it
+  const auto aggregated = [&]<class V>(const Csr<V, Offset>& nodes, const std::optional<StrongGraph<Offset>>& graph) {
+    if (!options_.by_matching()) return aggregate_mis2(ctx, *graph, nodes);
+    if constexpr (std::is_same_v<V, T>)
+      if (plain && !remakes_levels()) {
+        auto made = contract_matching(ctx, nodes, options_.matching_passes, strength, hermitian_);
+        coarse = std::move(made.matrix);
+        return std::move(made.aggregates);
+      }
+    return aggregate_matching(ctx, nodes, options_.matching_passes, strength, hermitian_);
+  };
   const auto found = [&]<class V>(const Csr<V, Offset>& nodes) {
     std::optional<StrongGraph<Offset>> graph;  // matching looks at strength by itself
     if (options_.smoothed() || !options_.by_matching()) {
       graph = strong_graph(ctx, nodes, strength);
       steps.done("strength");
     }
-    Aggregates aggregates = options_.by_matching() ? aggregate_matching(ctx, nodes, options_.matching_passes, strength)
-                                                   : aggregate_mis2(ctx, *graph, nodes);
+    Aggregates aggregates = aggregated(nodes, graph);
     return std::pair(std::move(graph), std::move(aggregates));
   };
   auto [graph, aggregates] = by_nodes ? found(node_matrix(ctx, A, space.block_dim)) : found(A);
@@ -302,7 +312,7 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Coarseni
     return std::nullopt;
   }
   tell_aggregates(ctx, level, aggregates);
-  if (plain) return contracted(ctx, of, std::move(aggregates));
+  if (plain) return contracted(ctx, of, std::move(aggregates), std::move(coarse));
   Tentative<T, Offset> tentative =
       tentative_prolongator<T, Offset>(ctx, aggregates, space.block_dim, *space.candidates, space.are_finite);
   level.dead_columns = std::move(tentative.deficient);
@@ -315,12 +325,15 @@ std::optional<Csr<T, Offset>> Hierarchy<T>::coarsen(Context& ctx, const Coarseni
   return multiplied(ctx, of, std::move(P), std::move(R));
 }
 
-/// The next level of plain aggregates of rows.
+/// The next level of plain aggregates of rows; `made`: its matrix, where it is there.
 template <class T>
 template <class Offset>
-Csr<T, Offset> Hierarchy<T>::contracted(Context& ctx, const Coarsening<Offset>& of, Aggregates aggregates) {
-  auto plan = std::make_shared<ContractionPlan<T, Offset>>(ctx, of.A, aggregates, of.level.diagonal.longest_row);
-  if (plan->matrix().nnz() > of.max_entries) throw TooManyEntries("multigrid: the next level is too large");
+Csr<T, Offset> Hierarchy<T>::contracted(Context& ctx, const Coarsening<Offset>& of, Aggregates aggregates,
+                                        std::optional<Csr<T, Offset>> made) {
+  using Plan = ContractionPlan<T, Offset>;
+  const auto plan = made ? nullptr : std::make_shared<Plan>(ctx, of.A, aggregates, of.level.diagonal.longest_row);
+  if ((made ? *made : plan->matrix()).nnz() > of.max_entries)
+    throw TooManyEntries("multigrid: the next level is too large");
   of.steps.done("coarse matrix");
   Level& level = of.level;
   level.report.transfer_entries = level.report.aggregated;
@@ -328,6 +341,7 @@ Csr<T, Offset> Hierarchy<T>::contracted(Context& ctx, const Coarsening<Offset>& 
   auto transfer = std::make_unique<AggregateTransfer<T>>(std::move(aggregates), options_.correction_factor());
   const Aggregates& kept = transfer->aggregates();
   level.transfer = std::move(transfer);
+  if (made) return std::move(*made);
   if (!remakes_levels()) return std::move(*plan).release();
   level.remaking_bytes = plan->bytes();
   level.recompute = [&kept, plan](Context& ctx, const AnyMatrix<T>& fine, AnyMatrix<T>& coarse) {

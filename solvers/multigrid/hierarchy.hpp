@@ -105,7 +105,7 @@ class Hierarchy {
   template <class Offset>
   std::optional<Csr<T, Offset>> coarsen(Context&, const Coarsening<Offset>&);
   template <class Offset>
-  Csr<T, Offset> contracted(Context&, const Coarsening<Offset>&, Aggregates);
+  Csr<T, Offset> contracted(Context&, const Coarsening<Offset>&, Aggregates, std::optional<Csr<T, Offset>> made);
   template <class Offset>
   Csr<T, Offset> projected(Context&, const Coarsening<Offset>&, StrongGraph<Offset>, Tentative<T, Offset>);
   template <class Offset>

@@ -2,6 +2,8 @@
 //
 // Source of pairwise aggregation: Notay, An aggregation-based algebraic multigrid method (2010).
 #pragma once
+#include <optional>
+
 #include "sparse/coarsen/aggregate.hpp"
 #include "sparse/coarsen/strength.hpp"
 #include "sparse/formats/csr_sizes.hpp"
@@ -17,14 +19,26 @@ namespace krill {
 /// natural order with an even number of points along each axis this makes boxes of 2 x 2 x 2. A row points to its best
 /// neighbor that is not paired, two that point to each other are a pair, in up to 8 rounds; a row that is left joins
 /// the pair of its best neighbor that has one. A row without candidates in the first pass is in no aggregate. Where |A|
-/// is not symmetric, pairs are those of (A + A^H) / 2. A diagonal entry of zero counts as the greatest entry of its
-/// row.
+/// is not symmetric, pairs are those of (A + A^H) / 2, unless A `is_hermitian`, to rounding: it is taken as it is then.
+/// A diagonal entry of zero counts as the greatest entry of its row.
 ///
 /// Aggregates are numbered by their least row. The same on the host and on CUDA, for any number of threads. O(nnz) a
 /// round; waits. Raises ShapeMismatch unless A is square, InvalidArgument for less than one pass, for a threshold that
 /// is negative or not a number, and where an entry is not finite, which names the row.
 template <class T, class Offset>
-Aggregates aggregate_matching(Context&, const Csr<T, Offset>& A, int passes, const Strength&);
+Aggregates aggregate_matching(Context&, const Csr<T, Offset>& A, int passes, const Strength&,
+                              bool is_hermitian = false);
+
+template <class T, class Offset>
+struct ContractedMatching {
+  Aggregates aggregates;
+  std::optional<Csr<T, Offset>> matrix;
+};
+/// The same aggregates, and A contracted by them, pass by pass: the sums of a ContractionPlan in another order. No
+/// matrix where a row found no partner, or where pairs are those of (A + A^H) / 2.
+template <class T, class Offset>
+ContractedMatching<T, Offset> contract_matching(Context&, const Csr<T, Offset>& A, int passes, const Strength&,
+                                                bool is_hermitian = false);
 
 /// What that takes and makes, where |A| is symmetric, all rows find a partner in each pass, and matrices have half as
 /// many entries in the next one.

@@ -1,21 +1,29 @@
 // What matchings are made of, on both backends.
 #pragma once
 #include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "sparse/coarsen/matching.hpp"
 #include "sparse/convert/magnitude.hpp"
+#include "sparse/convert/mirror_hash.hpp"
 #include "sparse/convert/reduce_rows.hpp"
 #include "sparse/convert/structure.hpp"
-#include "sparse/core/counter_random.hpp"
 #include "sparse/core/first_row.hpp"
 #include "sparse/core/pass.hpp"
 
 namespace krill::detail {
 
+/// What entries of such a matrix are compared in: double takes CUDA twice as long.
+template <class T>
+using match_t = std::conditional_t<sizeof(T) == sizeof(float), float, double>;
+
 /// 1 over what entries of a row are compared with.
+template <class Real>
 struct MatchUnits {
-  double strength;
-  double weight;  ///< negative where the diagonal entry's real part is
+  Real strength;
+  Real weight;  ///< negative where the diagonal entry's real part is
 };
 
 /// What is seen of a matrix before rows are matched: `difference` is zero if |A| is symmetric; if not, another number,
@@ -34,7 +42,7 @@ struct MatchMeasure {
 template <class T>
 struct MatchedRow {
   T diagonal{};
-  double largest = 0;  ///< modulus off the diagonal
+  match_t<T> largest = 0;  ///< modulus off the diagonal
   MatchMeasure measure;
   constexpr MatchedRow& operator+=(const MatchedRow& other) {
     diagonal += other.diagonal, measure += other.measure;
@@ -51,7 +59,7 @@ struct MeasureForMatching {
   CsrView<const T, Offset> a;
   StrengthMeasure strength;
   bool compares;  ///< |A| with its transpose
-  MatchUnits* units;
+  MatchUnits<match_t<T>>* units;
   std::int32_t* mates;
   MatchMeasure* measure;
 
@@ -65,19 +73,13 @@ struct MeasureForMatching {
     } else if (col == row) {
       item.diagonal = value;
     } else {
-      item.largest = double(magnitude(value)) + 0.0;  // of the two zeros the positive one
-      if (!compares) return item;
-      const std::int64_t low = row < col ? row : col, high = row < col ? col : row;
-      const std::uint64_t bits =
-          CounterRandom::mixed(CounterRandom::mixed(static_cast<std::uint64_t>(low << 32 | high)) ^
-                               std::bit_cast<std::uint64_t>(item.largest));
-      item.measure.difference = row < col ? bits : -bits;
+      item.largest = match_t<T>(magnitude(value));
+      if (compares) item.measure.difference = mirror_hash(row, col, magnitude(value));
     }
     return item;
   }
   constexpr Sum finish_row(std::int64_t row, const Item& item) const {
-    const double diagonal = magnitude(item.diagonal);
-    const double weight = 1 / (diagonal > 0 ? diagonal : item.largest);
+    const auto diagonal = match_t<T>(magnitude(item.diagonal)), weight = 1 / (diagonal > 0 ? diagonal : item.largest);
     units[row] = {1 / (strength == StrengthMeasure::relative ? item.largest : diagonal),
                   real(item.diagonal) < 0 ? -weight : weight};
     mates[row] = -1;
@@ -106,9 +108,10 @@ struct BestNeighbor {
   using Item = PreferredNeighbor;
   using Sum = NoSum;
   static constexpr std::uint64_t is_paired = std::uint64_t{1} << 63;
+  using Real = match_t<T>;
   CsrView<const T, Offset> a;
-  const MatchUnits* units;
-  double threshold_squared;
+  const MatchUnits<Real>* units;
+  Real threshold_squared;
   const std::int32_t* mates;  // -1: the row is free
   std::int32_t* best;
   std::int32_t* parents = nullptr;
@@ -120,19 +123,18 @@ struct BestNeighbor {
     if (col == row) return {};
     const bool paired = mates[col] >= 0;
     if (paired && !parents) return {};
-    const MatchUnits own = units[row], other = units[col];
+    const MatchUnits<Real> own = units[row], other = units[col];
     const T value = a.values[k];
-    const double size = magnitude(value), part = real(value);
-    if (part * own.weight > 0 && part * other.weight > 0) return {};
-    const double strength = (size * own.strength) * (size * other.strength);
-    const double signed_weight = (size * own.weight) * (size * other.weight);
-    const double weight = signed_weight < 0 ? -signed_weight : signed_weight;
+    const auto size = Real(magnitude(value)), part = Real(real(value));
+    const bool is_negative = std::signbit(part);
+    if (part != 0 && is_negative == std::signbit(own.weight) && is_negative == std::signbit(other.weight)) return {};
+    const Real strength = (size * own.strength) * (size * other.strength);
+    const Real weight = std::abs((size * own.weight) * (size * other.weight));
     if (!(strength >= threshold_squared) || !(weight > 0)) return {};
-    const std::uint64_t order = (std::bit_cast<std::uint64_t>(weight) + (std::uint64_t{1} << 48)) >> 49;
     const auto first = static_cast<std::uint32_t>(row < col ? row : col);
     const auto stride = static_cast<std::uint32_t>(row < col ? col - row : row - col);
     const std::uint32_t place = (~(first / stride) << 31) | (0x7fffffffu - stride);  // aligned first, then short
-    return {(paired ? is_paired : 0) | order << 32 | place, col, 0};
+    return {(paired ? is_paired : 0) | order(weight) << 32 | place, col, 0};
   }
   constexpr Sum finish_row(std::int64_t row, const Item& item) const {
     if (!parents) {
@@ -143,6 +145,14 @@ struct BestNeighbor {
       parents[row] = item.row >= 0 || lone_stay ? static_cast<std::int32_t>(row) : -1;
     }
     return {};
+  }
+
+ private:
+  /// The exponent and three bits more, rounded.
+  static constexpr std::uint64_t order(Real weight) {
+    using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+    constexpr int dropped = std::numeric_limits<Real>::digits - 1 - 3;
+    return (std::bit_cast<Bits>(weight) + (Bits{1} << (dropped - 1))) >> dropped;
   }
 };
 
@@ -194,19 +204,50 @@ struct FindParents {
   }
 };
 
-/// The rows of aggregates, where each is a pair. Over the rows.
+/// flags[row] = 1 where the row is the first of its pair. Over the rows.
+struct FlagPairs {
+  using Sum = NoSum;
+  const std::int32_t* mates;
+  std::int32_t* flags;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t row) const { return flags[row] = row < mates[row], NoSum{}; }
+};
+
+/// Pairs as aggregates, which their first rows have the numbers of. Over the rows.
 struct ListPairs {
   using Sum = NoSum;
-  const std::int32_t *mates, *of_row;
-  std::int32_t *offsets, *rows;
+  const std::int32_t *mates, *numbers;
+  std::int32_t *of_row, *offsets, *rows;
 
   constexpr bool begin() const { return true; }
   constexpr NoSum entry(std::int64_t row) const {
-    if (mates[row] < row) return {};
-    const std::int32_t pair = of_row[row];
+    const std::int32_t mate = mates[row], pair = numbers[row < mate ? row : mate];
+    of_row[row] = pair;
+    if (mate < row) return {};
     if (pair == 0) offsets[0] = 0;
     offsets[pair + 1] = 2 * (pair + 1);
-    rows[2 * pair] = static_cast<std::int32_t>(row), rows[2 * pair + 1] = mates[row];
+    rows[2 * pair] = static_cast<std::int32_t>(row), rows[2 * pair + 1] = mate;
+    return {};
+  }
+};
+
+/// The rows of aggregates that are pairs of others, all of `size` rows: ascending, as theirs are. Over the pairs.
+struct MergePairs {
+  using Sum = NoSum;
+  std::int64_t size;
+  const std::int32_t *pairs, *rows;  // two aggregates each; `size` rows each
+  std::int32_t *offsets, *merged;
+
+  constexpr bool begin() const { return true; }
+  constexpr NoSum entry(std::int64_t pair) const {
+    const std::int32_t *first = rows + pairs[2 * pair] * size, *second = rows + pairs[2 * pair + 1] * size;
+    const std::int32_t *const first_end = first + size, *const second_end = second + size;
+    const std::int64_t begin = 2 * size * pair, end = begin + 2 * size;
+    for (std::int64_t at = begin; at < end; ++at)
+      merged[at] = second == second_end || (first != first_end && *first < *second) ? *first++ : *second++;
+    if (pair == 0) offsets[0] = 0;
+    offsets[pair + 1] = static_cast<std::int32_t>(end);
     return {};
   }
 };
@@ -250,7 +291,8 @@ struct FindLeastRows {
 /// What is compiled for each backend.
 template <class Where>
 struct PairingPasses {
-  static constexpr auto list = passes<Where, PairRows, FindParents, ListPairs, FlagParents, NumberRows, FindLeastRows>;
+  static constexpr auto list =
+      passes<Where, PairRows, FindParents, FlagPairs, ListPairs, MergePairs, FlagParents, NumberRows, FindLeastRows>;
 };
 template <class Value, class Offset, class Where, class T = kernel_t<Value>>
 struct MatchingKernels {

@@ -1,5 +1,6 @@
 #include "sparse/coarsen/contract.hpp"
 
+#include "sparse/coarsen/matching.hpp"
 #include "tests/coarsen/aggregates.hpp"
 #include "tests/spgemm/sums.hpp"
 #include "tests/support/assertions.hpp"
@@ -141,6 +142,34 @@ TEST_P(Contraction, refuses_what_does_not_fit) {
       Context host = Context::host();
       EXPECT_THROW(plan.update(host, A, aggregates), InvalidArgument);
     }
+  });
+}
+
+/// Sums of sums, where all rows are in pairs: of a grid whose rows and columns are scaled, which no weight shows. A
+/// matrix that is said to be Hermitian is not compared with its transpose.
+TEST_P(Contraction, is_made_by_a_matching_too) {
+  with_scalar([&]<class T>(T) {
+    Context ctx = context();
+    Csr<T> A = poisson2d<T>(16);
+    for (T& value : A.values().edit()) value *= static_cast<real_t<T>>(0.3);  // so that sums are rounded
+    const auto expect_pairs = [&](bool is_hermitian) {
+      for (int passes = 1; passes <= 3; ++passes) {
+        const auto made = contract_matching(ctx, A, passes, {}, is_hermitian);
+        const Aggregates alone = aggregate_matching(ctx, A, passes, {}, is_hermitian);
+        EXPECT_EQ(contents(made.aggregates.of_row), contents(alone.of_row));
+        EXPECT_EQ(contents(made.aggregates.rows), contents(alone.rows));
+        EXPECT_EQ(contents(made.aggregates.offsets), contents(alone.offsets));
+        EXPECT_EQ(made.aggregates.count, A.rows() >> passes);
+        EXPECT_EQ(made.aggregates.max_rows, 1 << passes);
+        ASSERT_TRUE(made.matrix);
+        expect_entries(contracted(A, alone), *made.matrix, "pass by pass");
+      }
+    };
+    expect_pairs(false);
+    A.values().edit()[1] *= 1 + std::numeric_limits<real_t<T>>::epsilon();
+    EXPECT_FALSE(contract_matching(ctx, A, 3, {}).matrix);
+    expect_pairs(true);
+    EXPECT_FALSE(contract_matching(ctx, poisson2d<T>(15), 3, {}).matrix) << "a row is free";
   });
 }
 
