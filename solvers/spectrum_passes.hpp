@@ -154,6 +154,13 @@ struct TakeRitz {
   }
 };
 
+/// |value|^2 / inverse, 0 where that is 0. The division is in the precision of T, for sums of squares need no more, and
+/// one in double takes CUDA as long as all else that a step computes.
+template <class T>
+constexpr double squared_over(T value, real_t<T> inverse) {
+  return inverse > 0 ? squared(value) * static_cast<double>(1 / inverse) : 0;
+}
+
 /// u random, the same in every run, uniform in the scale of D^-1/2 A D^-1/2, and 0 where D^-1 is; before = 0.
 template <class T>
 struct StartLanczos {
@@ -165,11 +172,11 @@ struct StartLanczos {
 
   constexpr bool begin() const { return true; }
   constexpr double entry(std::int64_t i) const {
-    const auto inverse_i = static_cast<double>(inverse[i]);
-    const auto value = CounterRandom(1, 0).template symmetric<wide_t<T>>(first_row + i);
-    u[i] = inverse_i > 0 ? T(scaled(value, std::sqrt(inverse_i))) : T{};
-    before[i] = T{};
-    return inverse_i > 0 ? squared(u[i]) / inverse_i : 0;
+    const real_t<T> inverse_i = inverse[i];
+    const auto value = T(CounterRandom(1, 0).template symmetric<wide_t<T>>(first_row + i));
+    const T start = inverse_i > 0 ? scaled(value, std::sqrt(inverse_i)) : T{};
+    u[i] = start, before[i] = T{};
+    return squared_over(start, inverse_i);
   }
   constexpr void finish(double sum) const { scalars.norms[0] = sum, *scalars.stop = Reason::running; }
 };
@@ -196,10 +203,10 @@ struct LanczosStep {
     return true;
   }
   constexpr double entry(std::int64_t i) const {
-    const T next = scaled(w[i], inverse[i] * of_w) - scaled(u[i], of_u) - scaled(before[i], of_before);
+    const real_t<T> inverse_i = inverse[i];
+    const T next = scaled(w[i], inverse_i * of_w) - scaled(u[i], of_u) - scaled(before[i], of_before);
     before[i] = next;
-    const auto inverse_i = static_cast<double>(inverse[i]);
-    return inverse_i > 0 ? squared(next) / inverse_i : 0;
+    return squared_over(next, inverse_i);
   }
   constexpr void finish(double sum) const {
     scalars.curvatures[step] = real(*curvature);

@@ -34,10 +34,13 @@ struct DiagonalFacts {
 };
 
 /// What a smoother wants to know of a row's entries.
+template <class T>
 struct SmoothedRow {
-  double sum = 0, diagonal = 0;  ///< of moduli; the real part
-  double least = std::numeric_limits<double>::infinity(), greatest = 0;
-  double beside = 0;  ///< how many are not 0 beside the diagonal
+  using Size = decltype(magnitude(T()));  // what is not added up is not widened
+  double sum = 0;                         ///< of moduli
+  Size least = std::numeric_limits<Size>::infinity(), greatest = 0;
+  real_t<T> diagonal = 0;   ///< the real part
+  std::int32_t beside = 0;  ///< how many are not 0 beside the diagonal
   constexpr SmoothedRow& operator+=(const SmoothedRow& other) {
     sum += other.sum, diagonal += other.diagonal, beside += other.beside;
     least = other.least < least ? other.least : least;
@@ -50,7 +53,7 @@ struct SmoothedRow {
 /// of Re a_ii; 0 where that is 0. Over the rows' entries.
 template <class T, class Offset>
 struct InvertSmootherDiagonal {
-  using Item = SmoothedRow;
+  using Item = SmoothedRow<T>;
   using Sum = DiagonalFacts;
   CsrView<const T, Offset> a;
   bool l1;
@@ -59,25 +62,25 @@ struct InvertSmootherDiagonal {
 
   constexpr bool wants(std::int64_t) const { return true; }
   constexpr Item entry(std::int64_t i, std::int64_t k) const {
-    const double size = double(magnitude(a.values[k]));
-    Item item{.sum = size, .greatest = size};
+    const auto size = magnitude(a.values[k]);
+    Item item{.sum = double(size), .greatest = size};
     if (size > 0) item.least = size;
     if (a.col_indices[k] == i)
-      item.diagonal = static_cast<double>(real(a.values[k]));
+      item.diagonal = real(a.values[k]);
     else if (size > 0)
       item.beside = 1;
     return item;
   }
   constexpr Sum finish_row(std::int64_t i, const Item& item) const {
-    const auto& [sum, diagonal, least, greatest, beside] = item;
+    const double sum = item.sum, diagonal = item.diagonal;
     Sum found;
-    found.least = least, found.greatest = greatest;
+    found.least = item.least, found.greatest = item.greatest;
     const double divisor = l1 && diagonal != 0 ? (diagonal < 0 ? -sum : sum) : diagonal;
     inverse[i] = divisor == 0 ? real_t<T>(0) : static_cast<real_t<T>>(1 / divisor);
     const auto row = static_cast<std::int32_t>(i);
     if (!is_finite(sum) || !is_finite(inverse[i])) found.bad_row = row;
     if (!(diagonal > 0)) found.not_positive = row;
-    found.zeros = diagonal == 0, found.negatives = diagonal < 0, found.alone = beside == 0;
+    found.zeros = diagonal == 0, found.negatives = diagonal < 0, found.alone = item.beside == 0;
     found.longest_row = static_cast<std::int32_t>(a.row_offsets[i + 1] - a.row_offsets[i]);
     if (diagonal != 0) found.row_bound = sum / std::abs(diagonal);
     return found;

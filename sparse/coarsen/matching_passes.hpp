@@ -119,18 +119,17 @@ struct BestNeighbor {
 
   constexpr bool wants(std::int64_t row) const { return mates[row] < 0; }
   constexpr Item entry(std::int64_t row, std::int64_t k) const {
+    // all is loaded before anything is decided, so that the loads of several entries go ahead together
     const std::int32_t col = a.col_indices[k];
-    if (col == row) return {};
-    const bool paired = mates[col] >= 0;
-    if (paired && !parents) return {};
-    const MatchUnits<Real> own = units[row], other = units[col];
     const T value = a.values[k];
-    const auto size = Real(magnitude(value)), part = Real(real(value));
-    const bool is_negative = std::signbit(part);
-    if (part != 0 && is_negative == std::signbit(own.weight) && is_negative == std::signbit(other.weight)) return {};
+    const MatchUnits<Real> own = units[row], other = units[col];
+    const bool paired = mates[col] >= 0, is_negative = std::signbit(real(value));
+    const auto size = Real(magnitude(value));
     const Real strength = (size * own.strength) * (size * other.strength);
     const Real weight = std::abs((size * own.weight) * (size * other.weight));
-    if (!(strength >= threshold_squared) || !(weight > 0)) return {};
+    const bool repels =
+        real(value) != 0 && is_negative == std::signbit(own.weight) && is_negative == std::signbit(other.weight);
+    if (col == row || (paired && !parents) || repels || !(strength >= threshold_squared) || !(weight > 0)) return {};
     const auto first = static_cast<std::uint32_t>(row < col ? row : col);
     const auto stride = static_cast<std::uint32_t>(row < col ? col - row : row - col);
     const std::uint32_t place = (~(first / stride) << 31) | (0x7fffffffu - stride);  // aligned first, then short
