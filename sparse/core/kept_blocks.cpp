@@ -12,7 +12,8 @@ void* KeptBlocks::take(std::uint64_t stream_id, std::size_t size) {
 }
 
 bool KeptBlocks::keep(std::uint64_t stream_id, std::size_t size, void* memory) {
-  if (size > max_block || bytes_ + size > max_bytes) return false;
+  const std::size_t room = size > max_small ? max_bytes / 4 * 3 : max_bytes;
+  if (size > max_block || bytes_ + size > room) return false;
   blocks_[{stream_id, size}].push_back(memory);
   bytes_ += size;
   return true;

@@ -12,7 +12,9 @@ namespace krill::device {
 /// driver's pool takes 2 us of the host, which the set-up of a small system does some hundred times.
 class KeptBlocks {
  public:
-  static constexpr std::size_t granularity = 512, max_block = std::size_t{16} << 20, max_bytes = std::size_t{256} << 20;
+  static constexpr std::size_t granularity = 512, max_block = std::size_t{16} << 20, max_bytes = std::size_t{512} << 20;
+  /// A quarter of max_bytes is left for blocks up to this size, which are the most.
+  static constexpr std::size_t max_small = std::size_t{1} << 20;
 
   struct Block {
     void* memory;
