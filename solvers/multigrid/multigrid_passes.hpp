@@ -7,6 +7,7 @@
 #include "solvers/multigrid/options.hpp"
 #include "sparse/convert/magnitude.hpp"
 #include "sparse/convert/reduce_rows.hpp"
+#include "sparse/core/fused.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/formats/csr.hpp"
 
@@ -165,9 +166,9 @@ struct StepSmoothing {
   constexpr NoSum entry(std::int64_t i) const { return x[i] = next(i), NoSum{}; }
   constexpr T next(std::int64_t i) const {
     T step = scaled(r[i], f.fresh * inverse[i]);
-    if (!first) step += scaled(d[i], f.old);
+    if (!first) step = add_scaled(step, d[i], f.old);
     if (!last) d[i] = step;
-    return x[i] + scaled(step, f.weight);
+    return add_scaled(x[i], step, f.weight);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "sparse/convert/reduce_rows.hpp"
 #include "sparse/convert/structure.hpp"
+#include "sparse/core/fused.hpp"
 #include "sparse/core/pass.hpp"
 #include "sparse/spgemm/merge_pair.hpp"
 
@@ -254,19 +255,6 @@ void count_products(const Cuda&, const CsrView<const NoValue, Offset>& a, const 
 template <class Offset>
 void list_products(const Cuda&, const CsrView<const NoValue, Offset>& a, const CsrView<const NoValue, Offset>& b,
                    const SumTeams&, const CsrView<const NoValue, Offset>& c, const Offset* starts, ProductPair* list);
-
-/// sum + a b. On a device it is said which operations are fused, so that all kernels round complex sums alike.
-template <class W>
-constexpr W add_product(W sum, W a, W b) {
-#ifdef __CUDA_ARCH__
-  if constexpr (is_complex<W>)
-    return {fma(-a.im, b.im, fma(a.re, b.re, sum.re)), fma(a.im, b.re, fma(a.re, b.im, sum.im))};
-  else
-    return fma(a, b, sum);
-#else
-  return sum + a * b;
-#endif
-}
 
 /// values = alpha A B, by the list, of `nnz` entries.
 template <class T, class Offset>

@@ -1,5 +1,6 @@
 // A product as kernels get it: pointers on the tag's side, any format's view, any index base.
 #pragma once
+#include "sparse/core/fused.hpp"
 #include "sparse/formats/any_matrix.hpp"
 
 namespace krill {
@@ -90,11 +91,10 @@ struct StepView {
     T next = scaled(r, read.fresh * own.inverse()), x_i{};
     if (former) {
       const T before = own.former();
-      next += scaled(before, read.old);
-      x_i = scaled(before, read.before);
-      if (!from_zero) x_i += own.x();
+      next = add_scaled(next, before, read.old);
+      x_i = from_zero ? scaled(before, read.before) : add_scaled(own.x(), before, read.before);
     }
-    if (!d) return x_i + scaled(next, read.weight);
+    if (!d) return add_scaled(x_i, next, read.weight);
     d[i] = next;
     if (former) x[i] = x_i;
     return r;
