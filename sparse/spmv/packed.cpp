@@ -71,6 +71,7 @@ Packed<T>::Packed(Context& ctx, const Packed<wide_t<T>>& A, double scale)
       slice_offsets_(copy_of(ctx, A.slice_offsets_)) {
   patterns_ = {A.patterns_.width, A.patterns_.count, copy_of(ctx, A.patterns_.of_rows),
                copy_of(ctx, A.patterns_.lengths), copy_of(ctx, A.patterns_.columns)};
+  patterns_.example = copy_of(ctx, A.patterns_.example);
   const auto wide = A.patterns_.values.host();
   std::vector<T> values(wide.size());
   std::ranges::transform(wide, values.begin(), [&](const wide_t<T>& value) { return T(scale * value); });
@@ -133,17 +134,16 @@ bool Packed<T>::find_patterns(Context& ctx, const Csr<T, Offset>& A) {
   found.lengths = Array<std::int32_t>(count, "packed pattern lengths");
   found.columns = Array<std::int32_t>(width * count, "packed patterns");
   if (with_values) found.values = Array<T>(width * count, "packed pattern values");
-  Array<std::int32_t> example(std::vector<std::int32_t>(static_cast<std::size_t>(count), no_example),
-                              "pattern examples");
+  found.example = Array(std::vector<std::int32_t>(static_cast<std::size_t>(count), no_example), "pattern examples");
   Array<Count> different(1, "rows of no pattern");
   ctx.dispatch([&](const auto& where) {
     const CsrView<const Entry, Offset> a = rows_on(where).as_const();
     name_patterns(where, NamePatterns<Entry, Offset>{a, words.read(where), found.count, found.of_rows.write(where),
-                                                     example.update(where)});
-    compare_patterns(where, ComparePatterns<Entry, Offset>{a, found.of_rows.read(where), example.read(where),
+                                                     found.example.update(where)});
+    compare_patterns(where, ComparePatterns<Entry, Offset>{a, found.of_rows.read(where), found.example.read(where),
                                                            different.write(where)});
     FillPatterns<Entry, Offset> fill{
-        a, example.read(where), found.width, found.lengths.write(where), found.columns.write(where), nullptr};
+        a, found.example.read(where), found.width, found.lengths.write(where), found.columns.write(where), nullptr};
     if constexpr (with_values) fill.values = found.values.write(where);
     run_pass(where, count, fill);
   });
@@ -153,6 +153,24 @@ bool Packed<T>::find_patterns(Context& ctx, const Csr<T, Offset>& A) {
   column_bytes_ = bytes_of(slice_offsets_) + patterns_.bytes();
   if (with_values) sizes_.values = ValueCode::pattern, sizes_.bytes = column_bytes_;
   return true;
+}
+
+template <class T>
+template <class Offset>
+bool Packed<T>::keeps_patterns(Context& ctx, const Csr<T, Offset>& A) {
+  using K = kernel_t<T>;
+  if (sizes_.values != ValueCode::pattern) return false;
+  Array<Count> different(1, "rows of no pattern");
+  ctx.dispatch([&](const auto& where) {
+    const CsrView<const K, Offset> a = A.view(where).as_const();
+    const std::int32_t* example = patterns_.example.read(where);
+    compare_patterns(where,
+                     ComparePatterns<K, Offset>{a, patterns_.of_rows.read(where), example, different.write(where)});
+    run_pass(where, patterns_.count,
+             FillPatterns<K, Offset>{a, example, patterns_.width, patterns_.lengths.write(where),
+                                     patterns_.columns.write(where), patterns_.values.write(where)});
+  });
+  return different.host()[0].value == 0;
 }
 
 template <class T>
@@ -271,6 +289,7 @@ void Packed<T>::fill_values(Context& ctx, const Csr<T, Offset>& A) {
 template <class T>
 template <class Offset>
 void Packed<T>::update(Context& ctx, const Csr<T, Offset>& A) {
+  if (keeps_patterns(ctx, A)) return;
   // Rows that were alike are so in their columns whatever their values are now: former patterns still name columns.
   if (sizes_.columns != ColumnCode::pattern || !find_patterns<kernel_t<T>>(ctx, A)) look_at_values(ctx, A);
   fill_values(ctx, A);

@@ -77,6 +77,7 @@ struct RowPatterns {
   Array<std::uint8_t> of_rows{0, "packed row patterns"};
   Array<std::int32_t> lengths{0, "packed pattern lengths"}, columns{0, "packed patterns"};
   Array<T> values{0, "packed pattern values"};
+  Array<std::int32_t> example{0, "pattern examples"};  ///< a row of each; no product reads them
 
   std::size_t bytes() const { return bytes_of(of_rows, lengths, columns, values); }
 };
@@ -123,6 +124,9 @@ class Packed {
   /// Whether few patterns of columns, and of values where asked, serve all rows; they are kept then.
   template <class Entry, class Offset>
   bool find_patterns(Context&, const Csr<T, Offset>& A);
+  /// Whether rows that were alike, in values too, are so with new values; the patterns have these then.
+  template <class Offset>
+  bool keeps_patterns(Context&, const Csr<T, Offset>& A);
   template <class Offset>
   void look_at_columns(Context&, const Csr<T, Offset>& A);
   template <class Offset>
