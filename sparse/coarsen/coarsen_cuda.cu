@@ -7,6 +7,7 @@
 
 namespace krill::detail {
 
+// A selection by CUB. Bytes: flags and columns once; 4 for each that is chosen.
 template <class Offset>
 void list_flagged(const Cuda& cuda, CsrView<const NoValue, Offset> a, const std::uint8_t* flags, const Offset*,
                   std::int32_t* col_indices) {
