@@ -49,6 +49,15 @@ std::vector<std::uint64_t> value_words(Context& ctx, const Csr<T, Offset>& A) {
     return {};
 }
 
+/// What patterns are of: the entries of A, or without their values where Entry is NoValue.
+template <class Entry, class Where, class T, class Offset>
+CsrView<const Entry, Offset> rows_of(const Where& where, const Csr<T, Offset>& A) {
+  if constexpr (std::is_same_v<Entry, NoValue>)
+    return pattern(where, A).as_const();
+  else
+    return A.view(where).as_const();
+}
+
 }  // namespace
 
 template <class T>
@@ -118,14 +127,8 @@ template <class T>
 template <class Entry, class Offset>
 bool Packed<T>::find_patterns(Context& ctx, const Csr<T, Offset>& A) {
   constexpr bool with_values = !std::is_same_v<Entry, NoValue>;
-  const auto rows_on = [&](const auto& where) {
-    if constexpr (with_values)
-      return A.view(where);
-    else
-      return pattern(where, A);
-  };
   const Array<std::uint64_t> words(different_words(
-      ctx, rows_, [&](const auto& where) { return PatternWords<Entry, Offset>{rows_on(where).as_const()}; }));
+      ctx, rows_, [&](const auto& where) { return PatternWords<Entry, Offset>{rows_of<Entry>(where, A)}; }));
   const std::int64_t width = longest_, count = words.size();
   if (count == 0 || width * count > (with_values ? max_pattern_values : max_pattern_columns)) return false;
   RowPatterns<T> found;
@@ -135,19 +138,11 @@ bool Packed<T>::find_patterns(Context& ctx, const Csr<T, Offset>& A) {
   found.columns = Array<std::int32_t>(width * count, "packed patterns");
   if (with_values) found.values = Array<T>(width * count, "packed pattern values");
   found.example = Array(std::vector<std::int32_t>(static_cast<std::size_t>(count), no_example), "pattern examples");
-  Array<Count> different(1, "rows of no pattern");
   ctx.dispatch([&](const auto& where) {
-    const CsrView<const Entry, Offset> a = rows_on(where).as_const();
-    name_patterns(where, NamePatterns<Entry, Offset>{a, words.read(where), found.count, found.of_rows.write(where),
-                                                     found.example.update(where)});
-    compare_patterns(where, ComparePatterns<Entry, Offset>{a, found.of_rows.read(where), found.example.read(where),
-                                                           different.write(where)});
-    FillPatterns<Entry, Offset> fill{
-        a, found.example.read(where), found.width, found.lengths.write(where), found.columns.write(where), nullptr};
-    if constexpr (with_values) fill.values = found.values.write(where);
-    run_pass(where, count, fill);
+    name_patterns(where, NamePatterns<Entry, Offset>{rows_of<Entry>(where, A), words.read(where), found.count,
+                                                     found.of_rows.write(where), found.example.update(where)});
   });
-  if (different.host()[0].value > 0) return false;
+  if (!fill_patterns<Entry>(ctx, A, found)) return false;
   patterns_ = std::move(found);
   sizes_.columns = ColumnCode::pattern;
   column_bytes_ = bytes_of(slice_offsets_) + patterns_.bytes();
@@ -156,19 +151,18 @@ bool Packed<T>::find_patterns(Context& ctx, const Csr<T, Offset>& A) {
 }
 
 template <class T>
-template <class Offset>
-bool Packed<T>::keeps_patterns(Context& ctx, const Csr<T, Offset>& A) {
-  using K = kernel_t<T>;
-  if (sizes_.values != ValueCode::pattern) return false;
+template <class Entry, class Offset>
+bool Packed<T>::fill_patterns(Context& ctx, const Csr<T, Offset>& A, RowPatterns<T>& patterns) {
   Array<Count> different(1, "rows of no pattern");
   ctx.dispatch([&](const auto& where) {
-    const CsrView<const K, Offset> a = A.view(where).as_const();
-    const std::int32_t* example = patterns_.example.read(where);
+    const CsrView<const Entry, Offset> a = rows_of<Entry>(where, A);
+    const std::int32_t* example = patterns.example.read(where);
     compare_patterns(where,
-                     ComparePatterns<K, Offset>{a, patterns_.of_rows.read(where), example, different.write(where)});
-    run_pass(where, patterns_.count,
-             FillPatterns<K, Offset>{a, example, patterns_.width, patterns_.lengths.write(where),
-                                     patterns_.columns.write(where), patterns_.values.write(where)});
+                     ComparePatterns<Entry, Offset>{a, patterns.of_rows.read(where), example, different.write(where)});
+    FillPatterns<Entry, Offset> fill{
+        a, example, patterns.width, patterns.lengths.write(where), patterns.columns.write(where), nullptr};
+    if constexpr (!std::is_same_v<Entry, NoValue>) fill.values = patterns.values.write(where);
+    run_pass(where, patterns.count, fill);
   });
   return different.host()[0].value == 0;
 }
@@ -289,7 +283,7 @@ void Packed<T>::fill_values(Context& ctx, const Csr<T, Offset>& A) {
 template <class T>
 template <class Offset>
 void Packed<T>::update(Context& ctx, const Csr<T, Offset>& A) {
-  if (keeps_patterns(ctx, A)) return;
+  if (sizes_.values == ValueCode::pattern && fill_patterns<kernel_t<T>>(ctx, A, patterns_)) return;
   // Rows that were alike are so in their columns whatever their values are now: former patterns still name columns.
   if (sizes_.columns != ColumnCode::pattern || !find_patterns<kernel_t<T>>(ctx, A)) look_at_values(ctx, A);
   fill_values(ctx, A);

@@ -124,9 +124,9 @@ class Packed {
   /// Whether few patterns of columns, and of values where asked, serve all rows; they are kept then.
   template <class Entry, class Offset>
   bool find_patterns(Context&, const Csr<T, Offset>& A);
-  /// Whether rows that were alike, in values too, are so with new values; the patterns have these then.
-  template <class Offset>
-  bool keeps_patterns(Context&, const Csr<T, Offset>& A);
+  /// The columns, and values where asked, of the rows that stand for patterns; whether all rows agree with theirs.
+  template <class Entry, class Offset>
+  static bool fill_patterns(Context&, const Csr<T, Offset>& A, RowPatterns<T>&);
   template <class Offset>
   void look_at_columns(Context&, const Csr<T, Offset>& A);
   template <class Offset>

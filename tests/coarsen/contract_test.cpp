@@ -145,8 +145,7 @@ TEST_P(Contraction, refuses_what_does_not_fit) {
   });
 }
 
-/// Sums of sums, where all rows are in pairs: of a grid whose rows and columns are scaled, which no weight shows. A
-/// matrix that is said to be Hermitian is not compared with its transpose.
+/// Sums of sums, where all rows are in pairs. A matrix that is said to be Hermitian is not compared with its transpose.
 TEST_P(Contraction, is_made_by_a_matching_too) {
   with_scalar([&]<class T>(T) {
     Context ctx = context();
